@@ -1,0 +1,1 @@
+//! Every port of the rooms, kept in a database.

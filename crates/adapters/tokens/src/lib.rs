@@ -1,0 +1,1 @@
+//! Signs access tokens and hashes passwords.

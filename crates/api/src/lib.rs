@@ -1,0 +1,1 @@
+//! The JSON interface v0.3 over HTTP.

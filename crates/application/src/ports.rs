@@ -1,0 +1,103 @@
+//! Every port of every room, on the pool or inside one transaction.
+
+use async_trait::async_trait;
+use civitas_accounts::{ClientStore, RoleStore, SystemAdminStore, TokenStore, UserStore};
+use civitas_jobs::JobStore;
+use civitas_kernel::{Event, OrganizationId, Result};
+use civitas_organizations::OrganizationStore;
+use civitas_proposals::{PlaceStore, ProposalStore, StateStore, VoteStore};
+use civitas_spaces::{ComponentStore, SpaceStore, StepStore};
+use civitas_webhooks::Outbox;
+use time::OffsetDateTime;
+
+/// Every port. A use-case gets those it needs and can not tell whether they sit on the pool or in a transaction.
+pub trait Ports: Send + Sync {
+    /// Organizations.
+    fn organizations(&self) -> &dyn OrganizationStore;
+    /// People's accounts.
+    fn users(&self) -> &dyn UserStore;
+    /// API clients.
+    fn clients(&self) -> &dyn ClientStore;
+    /// Access tokens.
+    fn tokens(&self) -> &dyn TokenStore;
+    /// Roles in spaces.
+    fn roles(&self) -> &dyn RoleStore;
+    /// Accounts of the system panel.
+    fn system_admins(&self) -> &dyn SystemAdminStore;
+    /// Participatory spaces.
+    fn spaces(&self) -> &dyn SpaceStore;
+    /// Steps of processes.
+    fn steps(&self) -> &dyn StepStore;
+    /// Components.
+    fn components(&self) -> &dyn ComponentStore;
+    /// Proposals and drafts.
+    fn proposals(&self) -> &dyn ProposalStore;
+    /// What proposals know of components.
+    fn places(&self) -> &dyn PlaceStore;
+    /// States of proposals.
+    fn states(&self) -> &dyn StateStore;
+    /// Votes.
+    fn votes(&self) -> &dyn VoteStore;
+    /// Jobs.
+    fn jobs(&self) -> &dyn JobStore;
+    /// Events that wait for their receivers.
+    fn outbox(&self) -> &dyn Outbox;
+    /// What the archive remembers.
+    fn refs(&self) -> &dyn RefStore;
+    /// When lists last lost something.
+    fn list_changes(&self) -> &dyn ListChanges;
+}
+
+/// The ports on the pool, and the door to a transaction.
+#[async_trait]
+pub trait Store: Ports {
+    /// Begins a transaction that may write. On SQLite it is the only one.
+    async fn begin(&self) -> Result<Box<dyn Transaction>>;
+    /// Whether the database answers and has the schema this build needs.
+    async fn ready(&self) -> Result<()>;
+    /// A number that is another one after anything was committed, by whomever; `None` where the engine has no
+    /// cheap one. While it stays, every read would answer the same.
+    fn epoch(&self) -> Option<u64>;
+}
+
+/// Every port inside one transaction. Dropped, it rolls back.
+#[async_trait]
+pub trait Transaction: Ports {
+    /// The events that stores have announced since the last call.
+    fn announced(&self) -> Vec<(OrganizationId, Event)>;
+    /// Keeps everything.
+    async fn commit(self: Box<Self>) -> Result<()>;
+    /// Keeps nothing. Cheaper than dropping: the connection stays.
+    async fn rollback(self: Box<Self>);
+}
+
+/// What the archive remembers of records it has seen: (organization, type, ref) and the id of the row
+/// (contract 10 §1). Ids are text: a space's is `<kind>/<number>`.
+#[async_trait]
+pub trait RefStore: Send + Sync {
+    /// The id of a record seen before. Records without organization are kept under `None`.
+    async fn find(
+        &self,
+        organization: Option<OrganizationId>,
+        kind: &str,
+        reference: &str,
+    ) -> Result<Option<String>>;
+    /// Remembers a record.
+    async fn add(
+        &self,
+        organization: Option<OrganizationId>,
+        kind: &str,
+        reference: &str,
+        id: &str,
+    ) -> Result<()>;
+}
+
+/// When a list last lost something: a record deleted, unpublished or hidden from somebody. The `Last-Modified` of
+/// a list is never older (contract 01 §8).
+#[async_trait]
+pub trait ListChanges: Send + Sync {
+    /// The newest change of any of these lists. Names of lists are those of tables: `proposals`, `votes`, ...
+    async fn newest(&self, organization: OrganizationId, lists: &[&str]) -> Result<Option<OffsetDateTime>>;
+    /// Something left this list now.
+    async fn note(&self, organization: OrganizationId, list: &str, now: OffsetDateTime) -> Result<()>;
+}

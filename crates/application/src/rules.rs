@@ -1,0 +1,120 @@
+//! Where two rooms meet: the settings of a component (spaces) read as the rules of voting (proposals).
+
+use civitas_kernel::StepId;
+use civitas_proposals::{Rules, VotingManifest};
+use civitas_spaces::{Component, Level, Settings, current_phase, value_of};
+use serde_json::{Map, Value};
+
+/// The settings of a component that are in force now.
+#[derive(Debug, Clone, Copy)]
+pub struct CurrentSettings<'a> {
+    schema: Settings,
+    global: &'a Map<String, Value>,
+    phase: Option<&'a Map<String, Value>>,
+    comments_max_length: i64,
+}
+
+impl<'a> CurrentSettings<'a> {
+    /// Those of a component while this step is active. `comments_max_length` is the organization's.
+    pub fn of(component: &'a Component, active_step: Option<StepId>, comments_max_length: i64) -> Self {
+        Self {
+            schema: Settings::of(component.manifest),
+            global: &component.settings,
+            phase: current_phase(active_step, &component.step_settings, &component.default_step_settings),
+            comments_max_length,
+        }
+    }
+
+    /// What the component's `meta` shows, computed flags left out (contract 05 §3.6).
+    pub fn shown(self) -> impl Iterator<Item = (&'static str, Value)> {
+        self.schema.iter().filter(|s| s.shown).map(move |s| (s.key, self.value(s.key)))
+    }
+
+    /// The value of one setting; null where components of this kind have no such setting.
+    pub fn value(self, key: &str) -> Value {
+        let setting = self.schema.get(key);
+        setting.map_or(Value::Null, |s| value_of(s, self.global, self.phase, self.comments_max_length))
+    }
+
+    fn flag(self, key: &str) -> bool {
+        self.value(key).as_bool().unwrap_or_default()
+    }
+
+    fn number(self, key: &str) -> i64 {
+        self.value(key).as_i64().unwrap_or_default()
+    }
+
+    /// The rules of a proposals component.
+    pub fn rules(self) -> Rules {
+        let states = self.value("votes_enabled_states");
+        Rules {
+            votes_enabled: self.flag("votes_enabled"),
+            votes_blocked: self.flag("votes_blocked"),
+            votes_enabled_by_status: self.flag("votes_enabled_by_status"),
+            votes_enabled_states: serde_json::from_value(states).unwrap_or_default(),
+            voting_manifest: match self.value("awesome_voting_manifest").as_str() {
+                Some("voting_cards") => VotingManifest::Cards,
+                _ => VotingManifest::Simple,
+            },
+            abstain: self.flag("voting_cards_show_abstain"),
+            vote_limit: self.number("vote_limit"),
+            minimum_votes_per_user: self.number("minimum_votes_per_user"),
+            threshold_per_proposal: self.number("threshold_per_proposal"),
+            can_accumulate_beyond_threshold: self.flag("can_accumulate_votes_beyond_threshold"),
+            proposal_limit: self.number("proposal_limit"),
+            proposal_length: self.number("proposal_length"),
+            creation_enabled: self.flag("creation_enabled"),
+        }
+    }
+}
+
+/// Settings that could never be kept: the first fault, naming where it is. For archives and the panel.
+pub fn fault(component: &Component) -> Option<String> {
+    let schema = Settings::of(component.manifest);
+    let phases = std::iter::once(&component.default_step_settings).chain(component.step_settings.values());
+    schema
+        .fault(Level::Global, &component.settings)
+        .or_else(|| phases.into_iter().find_map(|phase| schema.fault(Level::Phase, phase)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use civitas_kernel::{SpaceManifest, SpaceRef, Translated};
+    use civitas_spaces::ComponentManifest;
+    use serde_json::json;
+
+    fn component(manifest: ComponentManifest) -> Component {
+        let space = SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 1 };
+        Component::new(space, manifest, Translated::default(), time::macros::datetime!(2026-01-01 0:00 UTC))
+    }
+
+    #[test]
+    fn a_new_component_has_the_rules_of_the_defaults() {
+        let component = component(ComponentManifest::Proposals);
+        let rules = CurrentSettings::of(&component, None, 1000).rules();
+        assert_eq!(rules, Rules { proposal_length: 500, ..Rules::default() });
+    }
+
+    #[test]
+    fn the_active_step_flips_the_phase_at_once() {
+        let mut component = component(ComponentManifest::Proposals);
+        let voting = json!({"votes_enabled": true}).as_object().unwrap().clone();
+        component.step_settings.insert(StepId(2), voting);
+        assert!(!CurrentSettings::of(&component, Some(StepId(1)), 1000).rules().votes_enabled);
+        assert!(CurrentSettings::of(&component, Some(StepId(2)), 1000).rules().votes_enabled);
+    }
+
+    #[test]
+    fn the_meta_of_most_kinds_is_one_setting() {
+        let component = component(ComponentManifest::Pages);
+        let shown: Vec<_> = CurrentSettings::of(&component, None, 1000).shown().collect();
+        assert_eq!(shown, [("scopes_enabled", json!(false))]);
+    }
+
+    #[test]
+    fn the_comment_length_is_the_organizations_until_it_is_set() {
+        let component = component(ComponentManifest::Meetings);
+        assert_eq!(CurrentSettings::of(&component, None, 700).value("comments_max_length"), json!(700));
+    }
+}

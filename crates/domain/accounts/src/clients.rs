@@ -1,0 +1,39 @@
+//! API clients (contract 02 §1).
+
+use crate::Digest;
+use civitas_kernel::{Abilities, OrganizationId, Scope, Scopes};
+use time::OffsetDateTime;
+
+/// The scopes of a client that belongs to no organization.
+pub const DEPLOYMENT_WIDE: [Scope; 1] = [Scope::System];
+
+/// A program that calls the interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiClient {
+    /// Its public name, unique in the deployment, at least 8 characters: the OAuth `client_id`.
+    pub uid: String,
+    /// The digest of its secret.
+    pub secret: Digest,
+    /// What people call it.
+    pub name: String,
+    /// Where it belongs; `None` for a deployment-wide client, whose scopes are exactly `system`.
+    pub organization: Option<OrganizationId>,
+    /// The scopes it owns; fixed at creation.
+    pub scopes: Scopes,
+    /// The abilities and event permissions it holds.
+    pub permissions: Abilities,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// When its permissions were last changed.
+    pub updated_at: OffsetDateTime,
+}
+
+impl ApiClient {
+    /// The shortest `client_id`, in characters.
+    pub const SHORTEST_UID: usize = 8;
+
+    /// Whether the client can get tokens on the host of this organization.
+    pub fn serves(&self, organization: OrganizationId) -> bool {
+        self.organization.is_none_or(|own| own == organization)
+    }
+}

@@ -1,0 +1,33 @@
+//! Accounts: people, the API clients that act for them, and the tokens clients act with (contract 02).
+//!
+//! A right is decided in three steps: the token carries a scope, the client still owns it, the client holds an
+//! ability. `Callers` makes the [`civitas_kernel::Ctx`] that answers; `grants` issue the tokens.
+//!
+//! ```
+//! use civitas_accounts::Secret;
+//!
+//! let secret = Secret::random("key_", 32);
+//! assert!(secret.digest().matches(&secret), "only the digest is kept");
+//! assert_eq!(format!("{secret:?}"), "Secret(..)", "and a secret never shows in a log");
+//! ```
+
+mod clients;
+mod ports;
+mod roles;
+mod secret;
+mod tokens;
+mod users;
+
+pub use clients::{ApiClient, DEPLOYMENT_WIDE};
+pub use ports::{
+    ClientStore, Identity, IdentityUser, Passwords, RoleStore, SystemAdminStore, TokenSigner, TokenStore,
+    UserStore,
+};
+#[cfg(any(test, feature = "mocks"))]
+pub use ports::{
+    MockClientStore, MockPasswords, MockRoleStore, MockTokenSigner, MockTokenStore, MockUserStore,
+};
+pub use roles::{Role, RoleKind};
+pub use secret::{Digest, Secret};
+pub use tokens::{AccessToken, Claims, TokenFault};
+pub use users::{User, is_email, is_name, is_nickname};

@@ -1,0 +1,170 @@
+//! What this room needs from outside.
+
+use crate::{AccessToken, ApiClient, Claims, Role, Secret, TokenFault, User};
+use async_trait::async_trait;
+use civitas_kernel::{
+    Change, ClientId, EventName, Locale, OrganizationId, Result, SpaceRef, TokenId, UserId, UserState,
+};
+use time::OffsetDateTime;
+
+/// Where people's accounts are kept. Deleted accounts are found like others; services decide.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait UserStore: Send + Sync {
+    /// The account.
+    async fn find(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>>;
+    /// The account, locked against other writers until the transaction ends.
+    async fn hold(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>>;
+    /// The account with this nickname, in any case. Not a deleted one.
+    async fn find_by_nickname(
+        &self,
+        organization: OrganizationId,
+        nickname: &str,
+    ) -> Result<Option<(UserId, User)>>;
+    /// Whether a living account has this e-mail address (lower case).
+    async fn has_email(&self, organization: OrganizationId, email: &str) -> Result<bool>;
+    /// Keeps a new account and announces it by these names. `Conflict` when nickname or e-mail are taken meanwhile.
+    async fn add(&self, organization: OrganizationId, user: &User, announce: &[EventName]) -> Result<UserId>;
+    /// Keeps a new state.
+    async fn save(&self, organization: OrganizationId, id: UserId, change: Change<User>) -> Result<()>;
+    /// Counts a failed login, and locks the account when it is the `limit`th in a row. One atomic statement.
+    async fn count_failed_login(
+        &self,
+        organization: OrganizationId,
+        id: UserId,
+        limit: i64,
+        now: OffsetDateTime,
+    ) -> Result<()>;
+    /// Forgets failed logins.
+    async fn forget_failed_logins(&self, organization: OrganizationId, id: UserId) -> Result<()>;
+    /// Accounts after `after` in ascending order of id, at most `limit`; for export.
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<UserId>,
+        limit: i64,
+    ) -> Result<Vec<(UserId, User)>>;
+}
+
+/// Where API clients are kept. Not scoped to an organization: a client id is unique in the deployment, and the
+/// command line works for all organizations.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait ClientStore: Send + Sync {
+    /// The client.
+    async fn find(&self, id: ClientId) -> Result<Option<ApiClient>>;
+    /// The client of this public name.
+    async fn find_by_uid(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>>;
+    /// Keeps a new one. `Conflict` when the public name is taken meanwhile.
+    async fn add(&self, client: &ApiClient) -> Result<ClientId>;
+    /// Keeps a new state.
+    async fn save(&self, id: ClientId, client: &ApiClient) -> Result<()>;
+    /// Removes it with its tokens; its unfinished jobs will fail.
+    async fn remove(&self, id: ClientId) -> Result<()>;
+    /// Clients after `after` in ascending order of id, at most `limit`; of one organization, or of all.
+    async fn after(
+        &self,
+        organization: Option<OrganizationId>,
+        after: Option<ClientId>,
+        limit: i64,
+    ) -> Result<Vec<(ClientId, ApiClient)>>;
+}
+
+/// A token with all that is known, now, of its client and user: one query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Identity {
+    /// The token.
+    pub token: AccessToken,
+    /// Its client.
+    pub client: ApiClient,
+    /// The user of a user token.
+    pub user: Option<IdentityUser>,
+    /// The confirmed, non-blocked general administrator of lowest id in the token's organization.
+    pub first_admin: Option<UserId>,
+}
+
+/// What a token's user is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdentityUser {
+    /// The account.
+    pub id: UserId,
+    /// Whether the user is a general administrator.
+    pub admin: bool,
+    /// The language the user chose.
+    pub locale: Option<Locale>,
+    /// Whether the account may act.
+    pub state: UserState,
+    /// Whether the account was deleted.
+    pub deleted: bool,
+}
+
+/// Where access tokens are kept.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait TokenStore: Send + Sync {
+    /// Keeps a new token.
+    async fn add(&self, token: &AccessToken) -> Result<TokenId>;
+    /// The token and all that is known of its client and user, if it was issued on this organization's host.
+    async fn identify(&self, organization: OrganizationId, id: TokenId) -> Result<Option<Identity>>;
+    /// Revokes a token; nothing happens when it was revoked before.
+    async fn revoke(&self, organization: OrganizationId, id: TokenId, at: OffsetDateTime) -> Result<()>;
+    /// Revokes every token of a user.
+    async fn revoke_of_user(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        at: OffsetDateTime,
+    ) -> Result<()>;
+}
+
+/// Where roles in spaces are kept.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait RoleStore: Send + Sync {
+    /// The role of that row.
+    async fn find(&self, organization: OrganizationId, id: i64) -> Result<Option<Role>>;
+    /// Keeps a new role. `Rejected` when the same user has this kind on this space.
+    async fn add(&self, organization: OrganizationId, role: &Role) -> Result<i64>;
+    /// Keeps a new state.
+    async fn save(&self, organization: OrganizationId, id: i64, role: &Role) -> Result<()>;
+    /// The effective roles of a user in a space.
+    async fn of_user(&self, organization: OrganizationId, user: UserId, space: SpaceRef)
+    -> Result<Vec<Role>>;
+    /// Roles after `after` in ascending order of row, at most `limit`; for export.
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, Role)>>;
+}
+
+/// Where the accounts of the system panel are kept. They belong to no organization.
+#[async_trait]
+pub trait SystemAdminStore: Send + Sync {
+    /// The password hash of this e-mail address (lower case): `None` unknown, `Some(None)` without password.
+    async fn find(&self, email: &str) -> Result<Option<(i64, Option<String>)>>;
+    /// Keeps a new account, or a new hash of one that exists. Answers its row.
+    async fn put(&self, email: &str, password_hash: Option<&str>, now: OffsetDateTime) -> Result<i64>;
+    /// Accounts after `after`: row, e-mail, hash; at most `limit`; for export.
+    async fn after(&self, after: Option<i64>, limit: i64) -> Result<Vec<(i64, String, Option<String>)>>;
+}
+
+/// Signs tokens, and tells ours from forgeries. The algorithm is fixed; a token's header is never believed.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+pub trait TokenSigner: Send + Sync {
+    /// The JWT of these claims.
+    fn sign(&self, claims: &Claims) -> Result<String>;
+    /// The claims of a JWT of ours. Its time is not looked at.
+    fn verify(&self, token: &str) -> Result<Claims, TokenFault>;
+}
+
+/// Hashes passwords with Argon2id, on threads where 20 ms and 19 MiB hurt nobody, few at a time.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait Passwords: Send + Sync {
+    /// A hash with a new salt.
+    async fn hash(&self, password: Secret) -> Result<String>;
+    /// Whether the password has this hash. Without a hash it takes as long, and says no.
+    async fn verify(&self, password: Secret, hash: Option<String>) -> Result<bool>;
+}

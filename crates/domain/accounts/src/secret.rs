@@ -1,0 +1,88 @@
+//! Random texts that open something, and the digests that are kept of them.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::digest::{SHA256, digest};
+use ring::rand::{SecureRandom, SystemRandom};
+use secrecy::{ExposeSecret, SecretString};
+use std::fmt;
+use subtle::ConstantTimeEq;
+
+/// A text that opens something. Shown once, when it is made.
+#[derive(Clone)]
+pub struct Secret(SecretString);
+
+/// The SHA-256 of a secret: all that is kept. In hexadecimal as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digest(String);
+
+impl Secret {
+    /// `length` random characters of the URL-safe alphabet (6 bits each) behind a prefix.
+    ///
+    /// # Panics
+    /// When the system has no randomness to give.
+    pub fn random(prefix: &str, length: usize) -> Self {
+        let mut bytes = vec![0; length];
+        SystemRandom::new().fill(&mut bytes).expect("the system's random generator works");
+        let text = URL_SAFE_NO_PAD.encode(&bytes);
+        Self::new(format!("{prefix}{}", &text[..length]))
+    }
+
+    /// A secret somebody sent or chose.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(SecretString::from(text.into()))
+    }
+
+    /// The text itself.
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    /// What may be kept of it.
+    pub fn digest(&self) -> Digest {
+        let hash = digest(&SHA256, self.expose().as_bytes());
+        Digest(hash.as_ref().iter().fold(String::with_capacity(64), |hex, byte| hex + &format!("{byte:02x}")))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+impl Digest {
+    /// A digest as it was kept: 64 hexadecimal digits.
+    pub fn kept(hex: impl Into<String>) -> Self {
+        Self(hex.into())
+    }
+
+    /// As it is kept.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is the digest of this secret. Takes the same time whatever the answer.
+    pub fn matches(&self, secret: &Secret) -> bool {
+        self.0.as_bytes().ct_eq(secret.digest().0.as_bytes()).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_has_the_length_asked_and_is_new_each_time() {
+        let (a, b) = (Secret::random("id_", 16), Secret::random("id_", 16));
+        assert_eq!(a.expose().len(), 19);
+        assert_ne!(a.expose(), b.expose());
+        assert!(!a.digest().matches(&b));
+    }
+
+    #[test]
+    fn the_digest_is_sha_256_in_hexadecimal() {
+        let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(Secret::new("abc").digest().as_str(), known);
+    }
+}

@@ -1,0 +1,100 @@
+//! People's accounts (contract 02 §2.4, 03 §2).
+
+use civitas_kernel::{Locale, UserState};
+use serde_json::{Map, Value};
+use time::OffsetDateTime;
+use validator::ValidateEmail;
+
+/// A person's account in one organization.
+#[derive(Debug, Clone, PartialEq)]
+pub struct User {
+    /// Unique in the organization in any case; the `username` of grants.
+    pub nickname: String,
+    /// Unique in the organization; lower case.
+    pub email: String,
+    /// The name people see.
+    pub name: String,
+    /// An Argon2id hash; `None` signs in by impersonation or magic link only.
+    pub password_hash: Option<String>,
+    /// Whether the user is a general administrator.
+    pub admin: bool,
+    /// The language the user chose.
+    pub locale: Option<Locale>,
+    /// What the user says of themselves; raw text.
+    pub about: Option<String>,
+    /// A web address; raw text.
+    pub personal_url: Option<String>,
+    /// When the e-mail address was confirmed.
+    pub confirmed_at: Option<OffsetDateTime>,
+    /// When an administrator blocked the account.
+    pub blocked_at: Option<OffsetDateTime>,
+    /// When too many failed logins locked the account.
+    pub locked_at: Option<OffsetDateTime>,
+    /// When the account was deleted.
+    pub deleted_at: Option<OffsetDateTime>,
+    /// Whether somebody else manages the account.
+    pub managed: bool,
+    /// When the terms of service were accepted.
+    pub tos_accepted_at: Option<OffsetDateTime>,
+    /// Failed logins since the last success.
+    pub failed_logins: i64,
+    /// Free data of clients.
+    pub extended_data: Map<String, Value>,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// When it was last changed.
+    pub updated_at: OffsetDateTime,
+}
+
+impl User {
+    /// Failed logins in a row that lock an account.
+    pub const FAILURES_THAT_LOCK: i64 = 20;
+
+    /// A new account with the defaults of contract 02 §2.4: no administrator, unconfirmed, no password.
+    pub fn new(nickname: String, email: String, name: String, now: OffsetDateTime) -> Self {
+        Self {
+            nickname,
+            email,
+            name,
+            password_hash: None,
+            admin: false,
+            locale: None,
+            about: None,
+            personal_url: None,
+            confirmed_at: None,
+            blocked_at: None,
+            locked_at: None,
+            deleted_at: None,
+            managed: false,
+            tos_accepted_at: None,
+            failed_logins: 0,
+            extended_data: Map::new(),
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// Whether the account may act.
+    pub fn state(&self) -> UserState {
+        match (self.blocked_at, self.locked_at) {
+            (Some(_), _) => UserState::Blocked,
+            (None, Some(_)) => UserState::Locked,
+            (None, None) => UserState::Active,
+        }
+    }
+}
+
+/// Whether a text is an e-mail address.
+pub fn is_email(text: &str) -> bool {
+    text.validate_email()
+}
+
+/// Whether a text can be a nickname: `A-Z a-z 0-9 _ -` only. Its length is a rule of registration.
+pub fn is_nickname(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+/// Whether a text can be a name: not blank, and none of `< > ? % & ^ * # @ ( ) [ ] = + : ; " { } \ |`.
+pub fn is_name(text: &str) -> bool {
+    !text.trim().is_empty() && !text.contains(|c| r#"<>?%&^*#@()[]=+:;"{}\|"#.contains(c))
+}

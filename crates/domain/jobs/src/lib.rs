@@ -1,0 +1,26 @@
+//! Jobs: the durable record of an asynchronous write (contract 09 part A).
+//!
+//! A job is claimed by one worker under a lease, run in one transaction with the write it records, and finished
+//! there; so it may start twice, and commit once.
+//!
+//! ```
+//! use civitas_jobs::{Failure, next_attempt};
+//! use civitas_kernel::Error;
+//! use time::Duration;
+//!
+//! assert_eq!(next_attempt(1), Some(Duration::seconds(5)));
+//! assert_eq!(next_attempt(3), None, "the third loss is the last");
+//! assert_eq!(Failure::from(&Error::Forbidden).class, "Forbidden");
+//! ```
+
+mod model;
+mod ports;
+mod service;
+
+pub use model::{
+    Failure, HEARTBEAT, Job, JobOwner, JobPayload, JobStatus, LEASE, MOST_ATTEMPTS, next_attempt,
+};
+#[cfg(any(test, feature = "mocks"))]
+pub use ports::MockJobStore;
+pub use ports::{Finish, JOB_FIELDS, JobField, JobFilter, JobStore};
+pub use service::{Jobs, LIST_JOBS};

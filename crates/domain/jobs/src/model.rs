@@ -1,0 +1,178 @@
+//! A job and its way from pending to its end (contract 09 A.5).
+
+use civitas_kernel::{ClientId, Error, FieldError, JobId, Locales, OrganizationId, TokenId, UserId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
+use time::{Duration, OffsetDateTime};
+
+/// How long a worker owns a job without a sign of life.
+pub const LEASE: Duration = Duration::seconds(60);
+/// How often a worker gives a sign of life.
+pub const HEARTBEAT: Duration = Duration::seconds(20);
+/// How often a job may be started.
+pub const MOST_ATTEMPTS: i64 = 3;
+
+/// The longest `error_message`, in characters.
+const LONGEST_MESSAGE: usize = 65_000;
+
+/// How long to wait before a job is started again. `attempt` counts from 1 and is the one that was lost. `None`
+/// after the last: the job has failed.
+///
+/// Source: contract 09 A.5.
+pub fn next_attempt(attempt: i64) -> Option<Duration> {
+    match attempt {
+        1 => Some(Duration::seconds(5)),
+        2 => Some(Duration::seconds(30)),
+        _ => None,
+    }
+}
+
+/// Where a job is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobStatus {
+    /// Waits for a worker.
+    Pending,
+    /// A worker owns it.
+    Processing,
+    /// Done; never changes again.
+    Completed,
+    /// Refused or lost; never changes again.
+    Failed,
+}
+
+impl JobStatus {
+    /// The names of all four, for filters.
+    pub const NAMES: &'static [&'static str] = &["pending", "processing", "completed", "failed"];
+
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Processing => "processing",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The status of exactly that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Pending, Self::Processing, Self::Completed, Self::Failed]
+            .into_iter()
+            .find(|s| s.as_str() == name)
+    }
+}
+
+/// Whose a job is: jobs of the same client and user are seen by all their tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobOwner {
+    /// The client.
+    pub client: ClientId,
+    /// The user of a user token.
+    pub user: Option<UserId>,
+}
+
+/// What a job was asked to do: a command, and how its result is to be shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobPayload {
+    /// The command.
+    pub command: Value,
+    /// The languages of the result, where the caller named some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locales: Option<Locales>,
+}
+
+/// Why a job failed, in stable names (contract 09 A.2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// `BadRequest`, `Unauthorized`, `Forbidden`, `NotFound`, `ValidationError`, `WorkerLost`, `InternalError`.
+    pub class: Cow<'static, str>,
+    /// What the inline twin would have said, at most 65 000 characters.
+    pub message: String,
+    /// The members that were wrong; empty unless the class is `ValidationError`.
+    pub details: Vec<FieldError>,
+}
+
+impl Failure {
+    /// Three workers were lost over it.
+    pub fn worker_lost() -> Self {
+        Self { class: "WorkerLost".into(), message: "Worker lost".to_owned(), details: Vec::new() }
+    }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        let class = match error {
+            Error::Rejected(_) | Error::MissingParameter(_) => "BadRequest",
+            Error::Unauthenticated => "Unauthorized",
+            Error::Forbidden => "Forbidden",
+            Error::NotFound => "NotFound",
+            Error::Invalid { .. } => "ValidationError",
+            Error::OAuth { .. }
+            | Error::Disabled
+            | Error::Conflict(_)
+            | Error::Unavailable(_)
+            | Error::Internal(_) => "InternalError",
+        };
+        let message = match error {
+            Error::Conflict(_) | Error::Unavailable(_) => Cow::Borrowed("Internal Server Error"),
+            other => other.description(),
+        };
+        Self {
+            class: class.into(),
+            message: message.chars().take(LONGEST_MESSAGE).collect(),
+            details: error.details().to_vec(),
+        }
+    }
+}
+
+/// A job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// Its id; to know it is to be allowed to read it.
+    pub id: JobId,
+    /// Where it belongs.
+    pub organization: OrganizationId,
+    /// Whose it is.
+    pub owner: JobOwner,
+    /// The token it was asked with.
+    pub token: TokenId,
+    /// The command's key (contract 09 A.6).
+    pub command_key: String,
+    /// Where it is on its way.
+    pub status: JobStatus,
+    /// What it was asked to do.
+    pub payload: JobPayload,
+    /// What the inline twin would have answered; `None` before, and for writes without an answer.
+    pub result: Option<Value>,
+    /// Why it failed.
+    pub failure: Option<Failure>,
+    /// How often it was started.
+    pub attempts: i64,
+    /// When it was accepted.
+    pub created_at: OffsetDateTime,
+    /// When it last took a step.
+    pub updated_at: OffsetDateTime,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_says_what_the_inline_twin_would_and_no_cause() {
+        let failure = Failure::from(&Error::internal("no such table"));
+        assert_eq!(
+            (failure.class.as_ref(), failure.message.as_str()),
+            ("InternalError", "Internal Server Error")
+        );
+        let failure = Failure::from(&Error::rejected("x".repeat(70_000)));
+        assert_eq!(failure.message.len(), 65_000);
+    }
+
+    #[test]
+    fn there_are_three_attempts() {
+        assert_eq!([1, 2, 3].map(|n| next_attempt(n).is_some()), [true, true, false]);
+        assert_eq!(MOST_ATTEMPTS, 3);
+    }
+}

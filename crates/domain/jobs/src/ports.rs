@@ -1,0 +1,82 @@
+//! What this room needs from outside.
+
+use crate::{Failure, Job, JobOwner, JobStatus};
+use async_trait::async_trait;
+use civitas_kernel::filter::{Field, Filter, Kind};
+use civitas_kernel::{JobId, OrganizationId, Page, PageRequest, Result};
+use serde_json::Value;
+use std::time::Duration;
+use time::OffsetDateTime;
+
+/// What jobs can be filtered by (contract 09 A.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobField {
+    /// The command's key.
+    CommandKey,
+    /// The status.
+    Status,
+}
+
+/// The fields of the list of jobs.
+pub const JOB_FIELDS: &[Field<JobField>] = &[
+    Field::new("command_key", Kind::Text, JobField::CommandKey),
+    Field::new("status", Kind::Enum(JobStatus::NAMES), JobField::Status),
+];
+
+/// A condition on a list of jobs.
+pub type JobFilter = Filter<JobField>;
+
+/// What became of the end of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// It is recorded.
+    Recorded,
+    /// The job was deleted meanwhile: its work stays, and nobody will read how it ended.
+    Gone,
+    /// Another worker owns the job: nothing of this work may be kept.
+    Lost,
+}
+
+/// Where jobs are kept.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait JobStore: Send + Sync {
+    /// Keeps a new job.
+    async fn add(&self, job: &Job) -> Result<()>;
+    /// The job.
+    async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<Job>>;
+    /// The owner's jobs, newest first.
+    async fn list(
+        &self,
+        organization: OrganizationId,
+        owner: JobOwner,
+        filters: &[JobFilter],
+        page: PageRequest,
+    ) -> Result<Page<Job>>;
+    /// Removes the owner's job, whatever its status. Whether there was one.
+    async fn remove(&self, organization: OrganizationId, owner: JobOwner, id: JobId) -> Result<bool>;
+
+    /// Claims the oldest jobs that are due, at most `limit`: they are `processing`, leased to this worker until
+    /// `until`, started once more. One job is claimed by one worker.
+    async fn claim(
+        &self,
+        worker: &str,
+        now: OffsetDateTime,
+        until: OffsetDateTime,
+        limit: i64,
+    ) -> Result<Vec<Job>>;
+    /// Extends the leases of all jobs of this worker.
+    async fn renew(&self, worker: &str, until: OffsetDateTime) -> Result<()>;
+    /// Returns jobs whose lease ended before `now` to `pending`, due after the delay of their attempt; after the
+    /// last attempt they have failed with `lost`. How many there were.
+    async fn reclaim(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64>;
+    /// Completes a job this worker still owns. A null result is none.
+    async fn complete(&self, worker: &str, id: JobId, result: &Value, now: OffsetDateTime) -> Result<Finish>;
+    /// Fails a job this worker still owns.
+    async fn fail(&self, worker: &str, id: JobId, failure: &Failure, now: OffsetDateTime) -> Result<Finish>;
+    /// Gives a job this worker still owns back: it is `pending` again, due at `due`. An attempt that was not the
+    /// job's fault can be forgiven.
+    async fn release(&self, worker: &str, id: JobId, due: OffsetDateTime, forgive: bool) -> Result<Finish>;
+    /// Waits until a job may have been added, or for so long.
+    async fn wait(&self, at_most: Duration);
+}

@@ -1,0 +1,260 @@
+//! Drafts: create, update, publish, withdraw (contract 06 §2).
+
+use crate::{DraftErrors, PlaceStore, Proposal, ProposalDetail, ProposalStore, Within, plain_text};
+use async_trait::async_trait;
+use civitas_kernel::{
+    Ability, Access, Change, Command, ComponentId, Ctx, Error, FieldError, Handle, Locale, ProposalId,
+    Result, Scope, Subject, Translated, Wording,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What every draft operation asks: a user token of a client that may draft.
+pub const DRAFT: Access = Access::user(Scope::Proposals, &[Ability::ProposalsDraft]);
+
+/// Begin a draft in a component.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CreateDraft {
+    /// The proposals component.
+    pub component: ComponentId,
+}
+
+/// Change the texts of a draft.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct UpdateDraft {
+    /// The draft.
+    pub id: ProposalId,
+    /// Where it is looked for.
+    pub within: Within,
+    /// The new title as sent; `None` when it was not. Null is empty text.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub title: Option<Value>,
+    /// The new body as sent.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub body: Option<Value>,
+    /// The language to write in, as sent; `None` means the caller's.
+    pub locale: Option<Value>,
+}
+
+/// A null that was sent is something; only what was not sent is `None`.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// Make a draft public.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct PublishDraft {
+    /// The draft.
+    pub id: ProposalId,
+    /// Where it is looked for.
+    pub within: Within,
+}
+
+/// Throw a draft away.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct WithdrawDraft {
+    /// The draft.
+    pub id: ProposalId,
+    /// Where it is looked for.
+    pub within: Within,
+}
+
+impl Command for CreateDraft {
+    const KEY: &'static str = "draft_proposals#create";
+    const ACCESS: Access = DRAFT;
+    type Output = ProposalDetail;
+}
+
+/// A draft, and the language it was last written in.
+#[derive(Debug)]
+pub struct UpdatedDraft {
+    /// The draft.
+    pub draft: ProposalDetail,
+    /// The language of the update.
+    pub locale: Locale,
+}
+
+impl Command for UpdateDraft {
+    const KEY: &'static str = "draft_proposals#update";
+    const ACCESS: Access = DRAFT;
+    type Output = UpdatedDraft;
+}
+
+impl Command for PublishDraft {
+    const KEY: &'static str = "draft_proposals#publish";
+    const ACCESS: Access = DRAFT;
+    type Output = ProposalDetail;
+}
+
+impl Command for WithdrawDraft {
+    const KEY: &'static str = "draft_proposals#destroy";
+    const ACCESS: Access = DRAFT;
+    type Output = ProposalDetail;
+}
+
+/// What can be done with drafts.
+pub struct Drafts<'a> {
+    /// Where they are kept.
+    pub store: &'a dyn ProposalStore,
+    /// The components they stand in.
+    pub places: &'a dyn PlaceStore,
+}
+
+impl Drafts<'_> {
+    /// The caller's draft, created through the calling client.
+    ///
+    /// # Errors
+    /// `Forbidden`, the user checks, `NotFound`.
+    pub async fn find(&self, ctx: &Ctx, id: ProposalId, within: Within) -> Result<ProposalDetail> {
+        ctx.require(&DRAFT)?;
+        let found = self.store.find_draft(ctx.sight(), ctx.caller.client, id, within).await?;
+        found.ok_or(Error::NotFound)
+    }
+
+    async fn has_none(&self, ctx: &Ctx, component: ComponentId) -> Result<()> {
+        ctx.require(&DRAFT)?;
+        let exists = self.store.has_draft(ctx.organization, ctx.user()?.id, component).await?;
+        if exists { Err(draft_exists()) } else { Ok(()) }
+    }
+
+    async fn limit_allows(&self, ctx: &Ctx, component: ComponentId, rules: &crate::Rules) -> Result<()> {
+        let published = self.store.count_published(ctx.organization, ctx.user()?.id, component).await?;
+        if rules.admits_proposal(published) { Ok(()) } else { Err(limit_exceeded()) }
+    }
+
+    async fn reload(&self, ctx: &Ctx, id: ProposalId) -> Result<ProposalDetail> {
+        let found = self.store.find_visible(ctx.sight(), id, Within::default()).await?;
+        found.ok_or_else(|| Error::internal("a proposal vanished inside its own transaction"))
+    }
+}
+
+#[async_trait]
+impl Handle<CreateDraft> for Drafts<'_> {
+    async fn admit(&self, ctx: &Ctx, command: &CreateDraft) -> Result<()> {
+        self.has_none(ctx, command.component).await
+    }
+
+    async fn handle(&self, ctx: &Ctx, CreateDraft { component }: CreateDraft) -> Result<ProposalDetail> {
+        self.has_none(ctx, component).await?;
+        let place = self.places.find(ctx.sight(), component).await?.ok_or(Error::NotFound)?;
+        participation(place.participates)?;
+        self.limit_allows(ctx, component, &place.rules).await?;
+        let draft = Proposal {
+            authors: vec![ctx.user()?.id],
+            client: Some(ctx.caller.client),
+            ..Proposal::draft(component, ctx.now)
+        };
+        let added = self.store.add(ctx.organization, &draft, &[Ability::DraftProposalCreation]).await?;
+        self.reload(ctx, added.ok_or_else(draft_exists)?).await
+    }
+}
+
+#[async_trait]
+impl Handle<UpdateDraft> for Drafts<'_> {
+    async fn admit(&self, ctx: &Ctx, command: &UpdateDraft) -> Result<()> {
+        self.find(ctx, command.id, command.within).await.map(drop)
+    }
+
+    async fn handle(&self, ctx: &Ctx, command: UpdateDraft) -> Result<UpdatedDraft> {
+        let mut draft = self.find(ctx, command.id, command.within).await?;
+        let locale = match &command.locale {
+            None => ctx.working_locale(),
+            Some(sent) => sent.as_str().and_then(Locale::parse).ok_or_else(|| strange_locale(sent))?,
+        };
+        let (title, body) = (read_text("title", command.title), read_text("body", command.body));
+        let kinds = [title.as_ref().err(), body.as_ref().err()].into_iter().flatten().cloned().collect();
+        Error::unless_valid(Wording::InvalidRequest, kinds)?;
+        let (title, body) = (title.unwrap_or_default(), body.unwrap_or_default());
+        if title.is_some() || body.is_some() {
+            let changed = draft.proposal.clone().rewritten(locale, title.as_deref(), body.as_deref());
+            let errors = DraftErrors::of(&changed, locale, draft.place.rules.proposal_length);
+            DraftErrors {
+                title: if title.is_some() { errors.title } else { Vec::new() },
+                body: if body.is_some() { errors.body } else { Vec::new() },
+            }
+            .refuse()?;
+            if changed != draft.proposal {
+                let changed = Proposal { updated_at: ctx.now, ..changed };
+                let change =
+                    Change::quiet(changed).announcing(Ability::DraftProposalUpdate, Subject::Draft(draft.id));
+                self.store.save(ctx.organization, draft.id, change).await?;
+                draft = self.reload(ctx, draft.id).await?;
+            }
+        }
+        Ok(UpdatedDraft { draft, locale })
+    }
+}
+
+#[async_trait]
+impl Handle<PublishDraft> for Drafts<'_> {
+    async fn admit(&self, ctx: &Ctx, command: &PublishDraft) -> Result<()> {
+        self.find(ctx, command.id, command.within).await.map(drop)
+    }
+
+    async fn handle(&self, ctx: &Ctx, PublishDraft { id, within }: PublishDraft) -> Result<ProposalDetail> {
+        let draft = self.find(ctx, id, within).await?;
+        participation(draft.place.participates)?;
+        let rules = &draft.place.rules;
+        DraftErrors::of(&draft.proposal, ctx.working_locale(), rules.proposal_length).refuse()?;
+        self.limit_allows(ctx, draft.proposal.component, rules).await?;
+        let published = Proposal { published_at: Some(ctx.now), updated_at: ctx.now, ..draft.proposal };
+        let change = Change::quiet(published).announcing(Ability::ProposalCreation, Subject::Proposal(id));
+        self.store.save(ctx.organization, id, change).await?;
+        self.reload(ctx, id).await
+    }
+}
+
+#[async_trait]
+impl Handle<WithdrawDraft> for Drafts<'_> {
+    async fn admit(&self, ctx: &Ctx, command: &WithdrawDraft) -> Result<()> {
+        self.find(ctx, command.id, command.within).await.map(drop)
+    }
+
+    async fn handle(&self, ctx: &Ctx, WithdrawDraft { id, within }: WithdrawDraft) -> Result<ProposalDetail> {
+        let draft = self.find(ctx, id, within).await?;
+        self.store.remove(ctx.organization, id, ctx.now).await?;
+        Ok(draft)
+    }
+}
+
+impl Proposal {
+    /// The draft with new texts. A draft has one language: each field is moved to `locale` (its text there, else
+    /// its first text), then what was sent is written over it (contract 06 §2.5).
+    fn rewritten(mut self, locale: Locale, title: Option<&str>, body: Option<&str>) -> Self {
+        for (field, sent) in [(&mut self.title, title), (&mut self.body, body)] {
+            let text = sent.or_else(|| field.title(locale)).map(str::to_owned);
+            *field = text.into_iter().map(|text| (locale, text)).collect::<Translated>();
+        }
+        self
+    }
+}
+
+/// A text as sent: without markup; null is empty. `Ok(None)` when it was not sent.
+fn read_text(field: &'static str, sent: Option<Value>) -> Result<Option<String>, FieldError> {
+    match sent {
+        None => Ok(None),
+        Some(Value::Null) => Ok(Some(String::new())),
+        Some(Value::String(text)) => Ok(Some(plain_text(&text))),
+        Some(_) => {
+            let name = if field == "title" { "Title" } else { "Body" };
+            Err(FieldError::new(field, "invalid", format!("{name} is invalid")))
+        }
+    }
+}
+
+pub(crate) fn participation(participates: bool) -> Result<()> {
+    if participates { Ok(()) } else { Err(Error::Forbidden) }
+}
+
+fn draft_exists() -> Error {
+    Error::rejected("Draft Proposal already exists for this component")
+}
+
+fn limit_exceeded() -> Error {
+    Error::rejected("You cannot create new proposals since you have exceeded the limit.")
+}
+
+fn strange_locale(sent: &Value) -> Error {
+    let text = sent.as_str().map_or_else(|| sent.to_string(), str::to_owned);
+    Error::rejected(format!("Not allowed locales: {text}"))
+}

@@ -1,0 +1,32 @@
+//! Proposals, the drafts they begin as, and the votes on them (contract 06 §1 to §4).
+//!
+//! A draft belongs to one user and one API client; publishing it makes it a proposal; votes are cast on published
+//! proposals while the phase of their component allows it.
+//!
+//! ```
+//! use civitas_proposals::{Rules, VotingManifest};
+//!
+//! let rules = Rules { votes_enabled: true, voting_manifest: VotingManifest::Cards, ..Rules::default() };
+//! assert_eq!(rules.weights(), [1, 2, 3]);
+//! ```
+
+mod drafts;
+mod model;
+mod ports;
+mod reading;
+mod rules;
+mod texts;
+mod votes;
+
+pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
+pub use model::{Place, Proposal, ProposalDetail, ProposalState, PublicState, Vote, Within};
+#[cfg(any(test, feature = "mocks"))]
+pub use ports::{MockPlaceStore, MockProposalStore, MockStateStore, MockVoteStore};
+pub use ports::{
+    Neighbours, PROPOSAL_FIELDS, PlaceStore, ProposalField, ProposalFilter, ProposalQuery, ProposalStore,
+    StateStore, VOTE_FIELDS, VoteField, VoteFilter, VoteStore,
+};
+pub use reading::{Proposals, READ_PROPOSALS};
+pub use rules::{Rules, Standing, Tally, VotingManifest, weight_label};
+pub use texts::{DraftErrors, plain_text, shown};
+pub use votes::{CAST, Cast, CastVote, READ_VOTES, RemoveVote, Votes};

@@ -1,0 +1,255 @@
+//! What this room needs from outside.
+
+use crate::{Place, Proposal, ProposalDetail, ProposalState, Standing, Vote, Within};
+use async_trait::async_trait;
+use civitas_kernel::filter::{Field, Filter, Kind};
+use civitas_kernel::{
+    Change, ClientId, ComponentId, EventName, Order, OrganizationId, Page, PageRequest, ProposalId, Result,
+    Sight, StateId, UserId, VoteId,
+};
+use time::OffsetDateTime;
+
+/// What proposals can be filtered by (contract 06 §1.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProposalField {
+    /// The public state token; a proposal without one has an empty token, never null.
+    State,
+    /// The weight of the reader's own vote; null without one.
+    VotedWeight,
+    /// The canonical text of the extended data.
+    ExtendedData,
+    /// The id.
+    Id,
+}
+
+/// The fields of the list of proposals.
+pub const PROPOSAL_FIELDS: &[Field<ProposalField>] = &[
+    Field::new("state", Kind::Text, ProposalField::State),
+    Field::new("voted_weight", Kind::IntegerText, ProposalField::VotedWeight),
+    Field::new("extended_data", Kind::ExtendedData, ProposalField::ExtendedData),
+    Field::new("id", Kind::Integer, ProposalField::Id),
+];
+
+/// A condition on a list of proposals.
+pub type ProposalFilter = Filter<ProposalField>;
+
+/// Which proposals, in which order. The column of the order is `published_at`: proposals without it come last
+/// ascending and first descending; ids ascend in both.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ProposalQuery {
+    /// The part of the organization.
+    pub within: Within,
+    /// All must hold. A condition on `VotedWeight` leaves drafts out.
+    pub filters: Vec<ProposalFilter>,
+    /// The order.
+    pub order: Order,
+}
+
+/// The proposals beside one, in the list a query makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Neighbours {
+    /// The one after it.
+    pub next: Option<ProposalId>,
+    /// The one before it; always `None` in random order.
+    pub prev: Option<ProposalId>,
+}
+
+/// Where proposals and drafts are kept.
+///
+/// Visible means (contract 06 §1.3): in a visible component, neither deleted nor hidden, and published, or a draft
+/// of which the reader is an author.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait ProposalStore: Send + Sync {
+    /// The visible proposals a query asks for.
+    async fn list(
+        &self,
+        sight: Sight,
+        query: &ProposalQuery,
+        page: PageRequest,
+    ) -> Result<Page<ProposalDetail>>;
+    /// The proposal, if it is visible and inside.
+    async fn find_visible(
+        &self,
+        sight: Sight,
+        id: ProposalId,
+        within: Within,
+    ) -> Result<Option<ProposalDetail>>;
+    /// The neighbours of a proposal in the list a query makes; none when it is not in that list.
+    async fn neighbours(&self, sight: Sight, query: &ProposalQuery, id: ProposalId) -> Result<Neighbours>;
+    /// The draft of this reader, created through this client, in a visible component, inside (contract 06 §2.2).
+    /// Locked against other writers until the transaction ends, if there is one.
+    async fn find_draft(
+        &self,
+        sight: Sight,
+        client: ClientId,
+        id: ProposalId,
+        within: Within,
+    ) -> Result<Option<ProposalDetail>>;
+    /// The proposal as nobody in particular reads it, visible or not: for events.
+    async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>>;
+    /// Whether the user is an author of a draft in this component, whoever created it.
+    async fn has_draft(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        component: ComponentId,
+    ) -> Result<bool>;
+    /// The user's published proposals in this component, withdrawn ones included.
+    async fn count_published(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        component: ComponentId,
+    ) -> Result<i64>;
+    /// The proposal.
+    async fn find(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<Proposal>>;
+    /// Keeps a new one and announces it by these names. `None` when it is a draft and its first author has one in
+    /// the component already, also when that happened a moment ago.
+    async fn add(
+        &self,
+        organization: OrganizationId,
+        proposal: &Proposal,
+        announce: &[EventName],
+    ) -> Result<Option<ProposalId>>;
+    /// Keeps a new state.
+    async fn save(
+        &self,
+        organization: OrganizationId,
+        id: ProposalId,
+        change: Change<Proposal>,
+    ) -> Result<()>;
+    /// Removes it for good.
+    async fn remove(&self, organization: OrganizationId, id: ProposalId, now: OffsetDateTime) -> Result<()>;
+    /// How the user stands in each of these components.
+    async fn standings(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        client: ClientId,
+        components: &[ComponentId],
+    ) -> Result<Vec<Standing>>;
+    /// Proposals after `after` in ascending order of id, at most `limit`; for export.
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<ProposalId>,
+        limit: i64,
+    ) -> Result<Vec<(ProposalId, Proposal)>>;
+}
+
+/// What proposals must know of components.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait PlaceStore: Send + Sync {
+    /// The visible proposals component of this id; `None` also when it holds something else.
+    async fn find(&self, sight: Sight, component: ComponentId) -> Result<Option<Place>>;
+}
+
+/// Where the states of proposals are kept.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait StateStore: Send + Sync {
+    /// The state.
+    async fn find(&self, organization: OrganizationId, id: StateId) -> Result<Option<ProposalState>>;
+    /// The state of this token in a component.
+    async fn find_by_token(
+        &self,
+        organization: OrganizationId,
+        component: ComponentId,
+        token: &str,
+    ) -> Result<Option<(StateId, ProposalState)>>;
+    /// Keeps a new one. `Rejected` when the component has the token.
+    async fn add(&self, organization: OrganizationId, state: &ProposalState) -> Result<StateId>;
+    /// Keeps a new state.
+    async fn save(&self, organization: OrganizationId, id: StateId, state: &ProposalState) -> Result<()>;
+    /// States after `after` in ascending order of id, at most `limit`; for export.
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<StateId>,
+        limit: i64,
+    ) -> Result<Vec<(StateId, ProposalState)>>;
+}
+
+/// What votes can be filtered by (contract 06 §4.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VoteField {
+    /// Whose vote.
+    User,
+    /// On which proposal.
+    Proposal,
+    /// In which component.
+    Component,
+    /// In a space of this number, of any kind.
+    SpaceId,
+}
+
+/// The fields of the list of votes.
+pub const VOTE_FIELDS: &[Field<VoteField>] = &[
+    Field::new("creator_id", Kind::Integer, VoteField::User),
+    Field::new("author_id", Kind::Integer, VoteField::User),
+    Field::new("proposal_id", Kind::Integer, VoteField::Proposal),
+    Field::new("component_id", Kind::Integer, VoteField::Component),
+    Field::new("participatory_space_id", Kind::Integer, VoteField::SpaceId),
+];
+
+/// A condition on a list of votes.
+pub type VoteFilter = Filter<VoteField>;
+
+/// Where votes are kept. Visible means: on a published proposal, neither hidden nor deleted, in a visible component.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait VoteStore: Send + Sync {
+    /// The visible votes, by id.
+    async fn list(
+        &self,
+        sight: Sight,
+        within: Within,
+        filters: &[VoteFilter],
+        page: PageRequest,
+    ) -> Result<Page<(VoteId, Vote)>>;
+    /// The vote, if it is visible and inside.
+    async fn find_visible(&self, sight: Sight, id: VoteId, within: Within) -> Result<Option<(VoteId, Vote)>>;
+    /// Lets no other vote of this user, or on this proposal, be cast or removed until the transaction ends.
+    async fn hold(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()>;
+    /// Whether the user has voted on the proposal.
+    async fn has(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<bool>;
+    /// The user's votes in a component, temporary ones included.
+    async fn count_of_user(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        component: ComponentId,
+    ) -> Result<i64>;
+    /// The final votes on a proposal.
+    async fn count_final(&self, organization: OrganizationId, proposal: ProposalId) -> Result<i64>;
+    /// Keeps a new vote. `None` when the user has one on the proposal, also when it came a moment ago.
+    async fn add(&self, organization: OrganizationId, vote: &Vote) -> Result<Option<VoteId>>;
+    /// Keeps a new state.
+    async fn save(&self, organization: OrganizationId, id: VoteId, vote: &Vote) -> Result<()>;
+    /// Removes a vote.
+    async fn remove(&self, organization: OrganizationId, id: VoteId, now: OffsetDateTime) -> Result<()>;
+    /// Makes all votes of a user in a component temporary, or all final.
+    async fn set_temporary(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        component: ComponentId,
+        temporary: bool,
+    ) -> Result<()>;
+    /// The vote of a user on a proposal.
+    async fn find_of_user(
+        &self,
+        organization: OrganizationId,
+        proposal: ProposalId,
+        user: UserId,
+    ) -> Result<Option<(VoteId, Vote)>>;
+    /// Votes after `after` in ascending order of id, at most `limit`; for export.
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<VoteId>,
+        limit: i64,
+    ) -> Result<Vec<(VoteId, Vote)>>;
+}

@@ -1,0 +1,103 @@
+//! Reading proposals (contract 06 §1).
+
+use crate::{
+    Neighbours, PROPOSAL_FIELDS, ProposalDetail, ProposalField, ProposalQuery, ProposalStore, Within,
+};
+use civitas_kernel::filter::{RawFilter, read};
+use civitas_kernel::{Ability, Access, Ctx, Error, Order, Page, PageRequest, ProposalId, Result, Scope};
+
+/// What reading proposals asks.
+pub const READ_PROPOSALS: Access = Access::either(Scope::Proposals, &[Ability::ProposalsRead]);
+
+/// Reading proposals.
+pub struct Proposals<'a> {
+    /// Where they are kept.
+    pub store: &'a dyn ProposalStore,
+}
+
+impl Proposals<'_> {
+    /// The visible proposals.
+    ///
+    /// # Errors
+    /// `Forbidden`; `Unknown filter`, `Invalid value for filter`; `User required` when a service token asks for
+    /// its votes.
+    pub async fn list(
+        &self,
+        ctx: &Ctx,
+        within: Within,
+        filter: &RawFilter,
+        order: Order,
+        page: PageRequest,
+    ) -> Result<Page<ProposalDetail>> {
+        let query = Self::query(ctx, within, filter, order)?;
+        self.store.list(ctx.sight(), &query, page).await
+    }
+
+    /// One visible proposal inside `within`, and its neighbours in the list the same parameters would make.
+    ///
+    /// # Errors
+    /// As [`Self::list`]; `NotFound`.
+    pub async fn find(
+        &self,
+        ctx: &Ctx,
+        id: ProposalId,
+        within: Within,
+        filter: &RawFilter,
+        order: Order,
+    ) -> Result<(ProposalDetail, Neighbours)> {
+        let query = Self::query(ctx, within, filter, order)?;
+        let found = self.store.find_visible(ctx.sight(), id, within).await?.ok_or(Error::NotFound)?;
+        let neighbours = self.store.neighbours(ctx.sight(), &query, id).await?;
+        Ok((found, neighbours))
+    }
+
+    fn query(ctx: &Ctx, within: Within, filter: &RawFilter, order: Order) -> Result<ProposalQuery> {
+        ctx.require(&READ_PROPOSALS)?;
+        if filter.mentions("extended_data") && !ctx.may(Ability::ProposalsExtendedDataRead) {
+            return Err(Error::Forbidden);
+        }
+        let filters = read(PROPOSAL_FIELDS, filter)?;
+        if filters.iter().any(|f| f.field == ProposalField::VotedWeight) {
+            ctx.user()?;
+        }
+        Ok(ProposalQuery { within, filters, order })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MockProposalStore;
+    use civitas_kernel::filter::RawValue;
+
+    async fn list(
+        ctx: &Ctx,
+        store: &MockProposalStore,
+        key: &str,
+        value: &str,
+    ) -> Result<Page<ProposalDetail>> {
+        let raw = RawFilter(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
+        let page = PageRequest::default();
+        Proposals { store }.list(ctx, Within::default(), &raw, Order::default(), page).await
+    }
+
+    #[tokio::test]
+    async fn asking_for_ones_votes_needs_a_user_unless_the_value_is_empty() {
+        let ctx = Ctx::for_test().with(&READ_PROPOSALS);
+        let mut store = MockProposalStore::new();
+        let refused = list(&ctx, &store, "voted_weight_eq", "1").await.unwrap_err();
+        assert_eq!(refused.description(), "User required");
+        store.expect_list().once().returning(|_, query, _| {
+            assert!(query.filters.is_empty());
+            Ok(Page { items: vec![], has_more: false })
+        });
+        list(&ctx, &store, "voted_weight_eq", "").await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn extended_data_is_searched_only_with_its_ability() {
+        let ctx = Ctx::for_test().with(&READ_PROPOSALS);
+        let refused = list(&ctx, &MockProposalStore::new(), "extended_data_cont", "x").await;
+        assert!(matches!(refused, Err(Error::Forbidden)));
+    }
+}

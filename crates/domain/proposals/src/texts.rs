@@ -1,0 +1,156 @@
+//! The texts of drafts: what is stripped, what is refused, what is shown (contract 06 §2.4 to §2.6).
+
+use crate::Proposal;
+use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated, Wording};
+use std::sync::LazyLock;
+
+/// The longest title, in characters.
+const LONGEST_TITLE: i64 = 150;
+/// The shortest title or body, in characters.
+const SHORTEST: usize = 15;
+
+/// What is wrong with a draft now, by field.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DraftErrors {
+    /// Of the title.
+    pub title: Vec<FieldError>,
+    /// Of the body.
+    pub body: Vec<FieldError>,
+}
+
+impl DraftErrors {
+    /// All that is wrong with a draft: each field in this language, else in the first that has text.
+    pub fn of(proposal: &Proposal, locale: Locale, longest_body: i64) -> Self {
+        Self {
+            title: faults("title", text_in(&proposal.title, locale), LONGEST_TITLE),
+            body: faults("body", text_in(&proposal.body, locale), longest_body),
+        }
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.title.is_empty() && self.body.is_empty()
+    }
+
+    /// # Errors
+    /// `Invalid`, title before body.
+    pub fn refuse(self) -> Result<()> {
+        Error::unless_valid(Wording::InvalidRequest, [self.title, self.body].concat())
+    }
+}
+
+fn text_in(text: &Translated, locale: Locale) -> &str {
+    text.title(locale).unwrap_or_default()
+}
+
+/// The rules of contract 06 §2.6, in the order of its table.
+fn faults(field: &'static str, text: &str, longest: i64) -> Vec<FieldError> {
+    let name = if field == "title" { "Title" } else { "Body" };
+    let fault = |code, message: &str| FieldError::new(field, code, format!("{name} {message}"));
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return vec![fault("blank", "cannot be blank")];
+    }
+    let mut faults = Vec::new();
+    let capitals = trimmed.bytes().filter(u8::is_ascii_uppercase).count();
+    if capitals >= 1 && capitals >= trimmed.chars().count() / 4 {
+        faults.push(fault("too_much_caps", "is using too many capital letters (over 25% of the text)"));
+    }
+    let is_mark = |c: &char| "!?¡¿".contains(*c);
+    if trimmed.chars().zip(trimmed.chars().skip(1)).any(|(a, b)| is_mark(&a) && is_mark(&b)) {
+        let message = "is using too many consecutive punctuation marks (e.g. ! and ?)";
+        faults.push(fault("too_many_marks", message));
+    }
+    if trimmed.starts_with(|c: char| c.is_ascii_lowercase()) {
+        faults.push(fault("must_start_with_caps", "must start with a capital letter"));
+    }
+    let length = text.chars().count();
+    if length < SHORTEST {
+        faults.push(fault("too_short", "is too short (under 15 characters)"));
+    }
+    if longest > 0 && i64::try_from(length).is_ok_and(|l| l > longest) {
+        faults.push(fault("too_long", &format!("is too long (maximum is {longest} characters)")));
+    }
+    faults
+}
+
+/// Text without markup: tags go, `script`, `style` and `form` go with what they hold, comments go, and what stands
+/// in other elements stays. `&`, `<` and `>` that are no markup stay as they were written.
+pub fn plain_text(text: &str) -> String {
+    static STRIP: LazyLock<ammonia::Builder<'static>> = LazyLock::new(|| {
+        let mut strip = ammonia::Builder::empty();
+        strip.clean_content_tags(["script", "style", "form"].into());
+        strip
+    });
+    // An ampersand is text to us, never the start of an entity: escaped on the way in, it comes back as it was.
+    let escaped = STRIP.clean(&text.replace('&', "&amp;")).to_string();
+    escaped.replace("&nbsp;", "\u{a0}").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+}
+
+/// What of a draft's field is shown: the languages asked for, else the working one; and where that leaves nothing
+/// of a field that has text, its first text, so that a valid field never looks empty (contract 06 §2.4).
+pub fn shown(text: &Translated, asked: Option<Locales>, working: Locale) -> Translated {
+    let part = text.only(&asked.unwrap_or_else(|| [working].into_iter().collect()));
+    match text.first_text() {
+        Some((locale, first)) if part.first_text().is_none() => [(locale, first.to_owned())].into(),
+        _ => part,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(field: &'static str, text: &str) -> Vec<String> {
+        faults(field, text, 20).into_iter().map(|f| f.code.into_owned()).collect()
+    }
+
+    #[test]
+    fn a_blank_field_is_only_blank() {
+        assert_eq!(codes("title", " \n"), ["blank"]);
+    }
+
+    #[test]
+    fn several_rules_may_be_broken_in_the_order_of_the_table() {
+        assert_eq!(
+            codes("body", "more TREES!!"),
+            ["too_much_caps", "too_many_marks", "must_start_with_caps", "too_short"]
+        );
+        assert_eq!(codes("body", "A body that is far too long for it"), ["too_long"]);
+        assert_eq!(codes("body", "A body just right"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn capitals_count_from_a_quarter_of_the_trimmed_text() {
+        assert!(faults("title", "  AbCdefgh ijklmnop  ", 150).iter().all(|f| f.code != "too_much_caps"));
+        assert!(faults("title", "ABCDefgh ijklmnop", 150).iter().any(|f| f.code == "too_much_caps"));
+        assert!(faults("title", "ÀÉÎÕÜ àéîõü àéîõü", 150).is_empty(), "only A to Z are counted");
+    }
+
+    #[test]
+    fn messages_name_the_field() {
+        let fault = &faults("title", "A short title", 150)[0];
+        assert_eq!(fault.description, "Title is too short (under 15 characters)");
+    }
+
+    #[test]
+    fn a_body_of_any_length_is_fine_where_none_is_set() {
+        assert!(faults("body", &format!("A{}", "b".repeat(9_999)), 0).is_empty());
+    }
+
+    #[test]
+    fn markup_goes_and_ordinary_characters_stay() {
+        assert_eq!(plain_text("<p>Trees <b>now</b></p><script>x()</script><!-- no -->"), "Trees now");
+        assert_eq!(plain_text("<form>Send <i>it</i></form>a < b & c > d"), "a < b & c > d");
+        assert_eq!(plain_text("R&amp;D and &lt;b&gt; stay"), "R&amp;D and &lt;b&gt; stay");
+        assert_eq!(plain_text("<style>p{}</style>1 <2"), "1 <2");
+    }
+
+    #[test]
+    fn a_field_with_text_is_never_shown_empty() {
+        let text: Translated = [(Locale::Fr, "Arbres".to_owned())].into();
+        assert_eq!(shown(&text, None, Locale::En), text);
+        assert_eq!(shown(&text, Some("es".parse().unwrap()), Locale::En), text);
+        assert_eq!(shown(&Translated::default(), None, Locale::En), Translated::default());
+    }
+}

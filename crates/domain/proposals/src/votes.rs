@@ -1,0 +1,227 @@
+//! Votes: cast, read, remove (contract 06 §4).
+
+use crate::drafts::participation;
+use crate::{Place, ProposalDetail, ProposalStore, VOTE_FIELDS, Vote, VoteStore, Within};
+use async_trait::async_trait;
+use civitas_kernel::filter::{RawFilter, read};
+use civitas_kernel::{
+    Ability, Access, Command, Ctx, Error, Handle, Page, PageRequest, ProposalId, Result, Scope, UserId,
+    VoteId,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What casting and removing votes asks.
+pub const CAST: Access = Access::user(Scope::Proposals, &[Ability::ProposalsVote]);
+/// What reading votes asks.
+pub const READ_VOTES: Access =
+    Access::any_of(Scope::Proposals, &[Ability::ProposalsRead, Ability::ProposalsVote]);
+
+/// Vote on a proposal.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CastVote {
+    /// On which.
+    pub proposal: ProposalId,
+    /// Where it is looked for.
+    pub within: Within,
+    /// The `data` of the body as sent: its `weight` is read when its turn comes among the checks.
+    pub data: Option<Value>,
+    /// Whether the answer is the proposal rather than the vote.
+    pub include_proposal: bool,
+}
+
+/// A vote that was cast, and the proposal it was cast on.
+#[derive(Debug)]
+pub struct Cast {
+    /// The vote's id.
+    pub id: VoteId,
+    /// The vote.
+    pub vote: Vote,
+    /// The proposal, where the caller wants to see it.
+    pub proposal: Option<ProposalDetail>,
+}
+
+impl Command for CastVote {
+    const KEY: &'static str = "vote_proposals#create";
+    const ACCESS: Access = CAST;
+    type Output = Cast;
+}
+
+/// Take a vote back.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RemoveVote {
+    /// Which.
+    pub id: VoteId,
+    /// Where it is looked for.
+    pub within: Within,
+}
+
+impl Command for RemoveVote {
+    const KEY: &'static str = "vote_proposals#destroy";
+    const ACCESS: Access = CAST;
+    type Output = (VoteId, Vote);
+}
+
+/// What can be done with votes.
+pub struct Votes<'a> {
+    /// Where they are kept.
+    pub store: &'a dyn VoteStore,
+    /// The proposals they are cast on.
+    pub proposals: &'a dyn ProposalStore,
+}
+
+impl Votes<'_> {
+    /// The visible votes, of whomever.
+    ///
+    /// # Errors
+    /// `Forbidden`; `Unknown filter`, `Invalid value for filter`.
+    pub async fn list(
+        &self,
+        ctx: &Ctx,
+        within: Within,
+        filter: &RawFilter,
+        page: PageRequest,
+    ) -> Result<Page<(VoteId, Vote)>> {
+        ctx.require(&READ_VOTES)?;
+        self.store.list(ctx.sight(), within, &read(VOTE_FIELDS, filter)?, page).await
+    }
+
+    /// One visible vote.
+    ///
+    /// # Errors
+    /// `Forbidden`; `NotFound`.
+    pub async fn find(&self, ctx: &Ctx, id: VoteId, within: Within) -> Result<(VoteId, Vote)> {
+        ctx.require(&READ_VOTES)?;
+        self.store.find_visible(ctx.sight(), id, within).await?.ok_or(Error::NotFound)
+    }
+
+    /// Checks 1, 2, 4 and 5 of contract 06 §4.3.
+    async fn open_proposal(&self, ctx: &Ctx, command: &CastVote) -> Result<ProposalDetail> {
+        ctx.require(&CAST)?;
+        let found = self.proposals.find_visible(ctx.sight(), command.proposal, command.within).await?;
+        let found = found.filter(|p| p.proposal.published_at.is_some()).ok_or(Error::NotFound)?;
+        voting_is_open(&found.place)?;
+        Ok(found)
+    }
+
+    /// Checks 12 and 13.
+    async fn limits_allow(&self, ctx: &Ctx, user: UserId, proposal: &ProposalDetail) -> Result<()> {
+        let rules = &proposal.place.rules;
+        let votes = self.store.count_of_user(ctx.organization, user, proposal.place.component).await?;
+        if !rules.admits_vote(votes) {
+            return Err(Error::rejected("Vote limit reached"));
+        }
+        let counted = rules.threshold_per_proposal > 0 && !rules.can_accumulate_beyond_threshold;
+        let final_votes =
+            if counted { self.store.count_final(ctx.organization, proposal.id).await? } else { 0 };
+        if !proposal.is_votable() || !rules.admits_final_vote(final_votes) {
+            return Err(Error::rejected("Vote is invalid"));
+        }
+        Ok(())
+    }
+
+    /// A user's votes are temporary until there are enough of them in the component. Answers whether they are.
+    async fn settle(&self, ctx: &Ctx, user: UserId, place: &Place) -> Result<bool> {
+        let minimum = place.rules.minimum_votes_per_user;
+        if minimum == 0 {
+            return Ok(false);
+        }
+        let votes = self.store.count_of_user(ctx.organization, user, place.component).await?;
+        let temporary = votes < minimum;
+        self.store.set_temporary(ctx.organization, user, place.component, temporary).await?;
+        Ok(temporary)
+    }
+}
+
+#[async_trait]
+impl Handle<CastVote> for Votes<'_> {
+    async fn admit(&self, ctx: &Ctx, command: &CastVote) -> Result<()> {
+        self.open_proposal(ctx, command).await?;
+        sent_weight(command.data.as_ref()).map(drop)
+    }
+
+    async fn handle(&self, ctx: &Ctx, command: CastVote) -> Result<Cast> {
+        let proposal = self.open_proposal(ctx, &command).await?;
+        let user = ctx.user()?.id;
+        participation(proposal.place.participates)?;
+        self.store.hold(ctx.organization, proposal.id, user).await?;
+        if self.store.has(ctx.organization, proposal.id, user).await? {
+            return Err(already_voted());
+        }
+        let weight = accepted_weight(sent_weight(command.data.as_ref())?, &proposal.place)?;
+        self.limits_allow(ctx, user, &proposal).await?;
+        let vote = Vote {
+            proposal: proposal.id,
+            user,
+            weight,
+            temporary: proposal.place.rules.minimum_votes_per_user > 0,
+            created_at: ctx.now,
+            updated_at: ctx.now,
+        };
+        let id = self.store.add(ctx.organization, &vote).await?.ok_or_else(already_voted)?;
+        let temporary = self.settle(ctx, user, &proposal.place).await?;
+        let proposal = if command.include_proposal {
+            self.proposals.find_visible(ctx.sight(), command.proposal, Within::default()).await?
+        } else {
+            None
+        };
+        Ok(Cast { id, vote: Vote { temporary, ..vote }, proposal })
+    }
+}
+
+#[async_trait]
+impl Handle<RemoveVote> for Votes<'_> {
+    async fn handle(&self, ctx: &Ctx, RemoveVote { id, within }: RemoveVote) -> Result<(VoteId, Vote)> {
+        ctx.require(&CAST)?;
+        let user = ctx.user()?.id;
+        let (_, vote) = self.store.find_visible(ctx.sight(), id, within).await?.ok_or(Error::NotFound)?;
+        if vote.user != user {
+            return Err(Error::Forbidden);
+        }
+        self.store.hold(ctx.organization, vote.proposal, user).await?;
+        // Looked at again under the lock: of two that remove it at once, one finds nothing.
+        let (_, vote) = self.store.find_visible(ctx.sight(), id, within).await?.ok_or(Error::NotFound)?;
+        let found = self.proposals.find_visible(ctx.sight(), vote.proposal, Within::default()).await?;
+        let proposal = found.ok_or(Error::NotFound)?;
+        voting_is_open(&proposal.place)?;
+        self.store.remove(ctx.organization, id, ctx.now).await?;
+        self.settle(ctx, user, &proposal.place).await?;
+        Ok((id, vote))
+    }
+}
+
+fn voting_is_open(place: &Place) -> Result<()> {
+    // The wire has it so.
+    if place.rules.voting_is_open() { Ok(()) } else { Err(Error::rejected("Vote are disabled")) }
+}
+
+/// Check 8: `data.weight` is there and whole. Digits in a text are accepted.
+fn sent_weight(data: Option<&Value>) -> Result<i64> {
+    let data = data.and_then(Value::as_object).ok_or_else(|| Error::missing("data"))?;
+    let sent = data.get("weight").filter(|w| !w.is_null() && w.as_str() != Some(""));
+    let weight = match sent.ok_or_else(|| Error::missing("weight"))? {
+        Value::Number(number) => number.as_i64(),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    weight.ok_or_else(|| wrong_weight("Must be an integer"))
+}
+
+/// Checks 9 to 11.
+fn accepted_weight(weight: i64, place: &Place) -> Result<i64> {
+    let weights = place.rules.weights();
+    match weight {
+        ..0 => Err(wrong_weight("Negative weight not supported")),
+        0 if !place.rules.abstain => Err(wrong_weight("Abstention not supported")),
+        _ if !weights.contains(&weight) => Err(wrong_weight("Weight not supported")),
+        _ => Ok(weight),
+    }
+}
+
+fn wrong_weight(why: &str) -> Error {
+    Error::rejected(format!("Weight: error in the weight field. {why}"))
+}
+
+fn already_voted() -> Error {
+    Error::rejected("Already voted")
+}

@@ -1,0 +1,83 @@
+//! A component of a space.
+
+use crate::ComponentManifest;
+use civitas_kernel::{ComponentId, SpaceRef, StepId, Translated};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use time::OffsetDateTime;
+
+/// A component.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Component {
+    /// The space it belongs to.
+    pub space: SpaceRef,
+    /// What it holds.
+    pub manifest: ComponentManifest,
+    /// Its name.
+    pub name: Translated,
+    /// When it was published; `None` while it is not.
+    pub published_at: Option<OffsetDateTime>,
+    /// Its place in the space: lighter first.
+    pub weight: i64,
+    /// Global settings; what is absent has its default.
+    pub settings: Map<String, Value>,
+    /// Phase settings where no step is active.
+    pub default_step_settings: Map<String, Value>,
+    /// Phase settings by step.
+    pub step_settings: BTreeMap<StepId, Map<String, Value>>,
+    /// The number of its scope of action.
+    pub scope_id: Option<i64>,
+    /// When it was deleted.
+    pub deleted_at: Option<OffsetDateTime>,
+    /// Free data of clients.
+    pub extended_data: Map<String, Value>,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// When it was last changed.
+    pub updated_at: OffsetDateTime,
+}
+
+impl Component {
+    /// A new, unpublished component.
+    pub fn new(space: SpaceRef, manifest: ComponentManifest, name: Translated, now: OffsetDateTime) -> Self {
+        Self {
+            space,
+            manifest,
+            name,
+            published_at: None,
+            weight: 0,
+            settings: Map::new(),
+            default_step_settings: Map::new(),
+            step_settings: BTreeMap::new(),
+            scope_id: None,
+            deleted_at: None,
+            extended_data: Map::new(),
+            created_at: now,
+            updated_at: now,
+        }
+    }
+}
+
+/// A component as a viewer reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComponentDetail {
+    /// The component's id.
+    pub id: ComponentId,
+    /// The component.
+    pub component: Component,
+    /// The title of its space.
+    pub space_title: Translated,
+    /// The active step, where the space is a process that has one.
+    pub active_step: Option<StepId>,
+    /// The first [`Self::MOST_RESOURCES`] visible resources, by id.
+    pub resources: Vec<i64>,
+    /// How many are visible, uncapped.
+    pub resource_count: i64,
+    /// The newest change of the component, its space, its steps and its visible resources.
+    pub changed_at: OffsetDateTime,
+}
+
+impl ComponentDetail {
+    /// The most resources a component names.
+    pub const MOST_RESOURCES: i64 = 50;
+}

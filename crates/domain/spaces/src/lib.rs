@@ -1,0 +1,31 @@
+//! Participatory spaces, their steps and their components (contract 05).
+//!
+//! A space of one of four kinds holds components of ten kinds; a component has global settings and phase
+//! settings, of which the active step of its process chooses the current ones.
+//!
+//! ```
+//! use civitas_spaces::{ComponentManifest, Settings};
+//!
+//! let settings = Settings::of(ComponentManifest::Proposals);
+//! assert!(settings.get("vote_limit").is_some());
+//! assert!(Settings::of(ComponentManifest::Pages).get("vote_limit").is_none());
+//! ```
+
+mod components;
+mod manifest;
+mod ports;
+mod services;
+mod settings;
+mod space;
+
+pub use components::{Component, ComponentDetail};
+pub use manifest::ComponentManifest;
+pub use ports::{
+    COMPONENT_FIELDS, ComponentField, ComponentFilter, ComponentStore, SPACE_FIELDS, SpaceField, SpaceFilter,
+    SpaceStore, StepStore,
+};
+#[cfg(any(test, feature = "mocks"))]
+pub use ports::{MockComponentStore, MockSpaceStore, MockStepStore};
+pub use services::{Components, READ_COMPONENTS, READ_SPACES, Spaces, TYPED_COMPONENT_FIELDS};
+pub use settings::{Default as SettingDefault, Level, Setting, Settings, current_phase, value_of};
+pub use space::{Space, SpaceDetail, Step, Visibility};

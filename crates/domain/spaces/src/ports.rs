@@ -1,0 +1,159 @@
+//! What this room needs from outside.
+
+use crate::{Component, ComponentDetail, ComponentManifest, Space, SpaceDetail, Step};
+use async_trait::async_trait;
+use civitas_kernel::filter::{Field, Filter, Kind};
+use civitas_kernel::{
+    ComponentId, EventName, OrganizationId, Page, PageRequest, Result, Sight, SpaceManifest, SpaceRef, StepId,
+};
+
+/// What spaces can be filtered by (contract 05 §2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpaceField {
+    /// The kind's name.
+    Manifest,
+    /// The number.
+    Id,
+    /// The slug; an initiative's is `i-<id>`.
+    Slug,
+    /// The title, in any language.
+    Title,
+    /// The canonical text of the extended data.
+    ExtendedData,
+}
+
+/// The fields of space lists.
+pub const SPACE_FIELDS: &[Field<SpaceField>] = &[
+    Field::new(
+        "manifest_name",
+        Kind::Enum(&["participatory_processes", "assemblies", "conferences", "initiatives"]),
+        SpaceField::Manifest,
+    ),
+    Field::new("id", Kind::Integer, SpaceField::Id),
+    Field::new("slug", Kind::Text, SpaceField::Slug),
+    Field::new("title", Kind::Text, SpaceField::Title),
+    Field::new("extended_data", Kind::ExtendedData, SpaceField::ExtendedData),
+];
+
+/// A condition on a list of spaces.
+pub type SpaceFilter = Filter<SpaceField>;
+
+/// Where participatory spaces are kept.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait SpaceStore: Send + Sync {
+    /// The visible spaces, of one kind or of all, by `created_at`, manifest name and id.
+    async fn list(
+        &self,
+        sight: Sight,
+        manifest: Option<SpaceManifest>,
+        filters: &[SpaceFilter],
+        page: PageRequest,
+    ) -> Result<Page<SpaceDetail>>;
+    /// The space, if it is visible.
+    async fn find_visible(&self, sight: Sight, id: SpaceRef) -> Result<Option<SpaceDetail>>;
+    /// The space.
+    async fn find(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>>;
+    /// The number of the space with this slug.
+    async fn find_by_slug(
+        &self,
+        organization: OrganizationId,
+        manifest: SpaceManifest,
+        slug: &str,
+    ) -> Result<Option<SpaceRef>>;
+    /// Keeps a new one. `Rejected` when its slug is taken.
+    async fn add(&self, organization: OrganizationId, space: &Space) -> Result<SpaceRef>;
+    /// Keeps a new state. `Rejected` when its slug is taken.
+    async fn save(&self, organization: OrganizationId, id: SpaceRef, space: &Space) -> Result<()>;
+    /// Spaces after `after` in ascending order of kind and number, at most `limit`; for export.
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<SpaceRef>,
+        limit: i64,
+    ) -> Result<Vec<(SpaceRef, Space)>>;
+}
+
+/// Where the steps of participatory processes are kept.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait StepStore: Send + Sync {
+    /// The step.
+    async fn find(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>>;
+    /// Keeps a new one. An active one makes the others of its process inactive and announces itself by these names.
+    async fn add(&self, organization: OrganizationId, step: &Step, announce: &[EventName]) -> Result<StepId>;
+    /// Keeps a new state, with the same care.
+    async fn save(
+        &self,
+        organization: OrganizationId,
+        id: StepId,
+        step: &Step,
+        announce: &[EventName],
+    ) -> Result<()>;
+    /// Steps after `after` in ascending order of id, at most `limit`; for export.
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<StepId>,
+        limit: i64,
+    ) -> Result<Vec<(StepId, Step)>>;
+}
+
+/// What components can be filtered by (contract 05 §3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComponentField {
+    /// The kind's name.
+    Manifest,
+    /// The id.
+    Id,
+    /// The number of its space.
+    SpaceId,
+    /// The class name of its space.
+    SpaceType,
+    /// The name, in any language.
+    Name,
+    /// The canonical text of the extended data.
+    ExtendedData,
+}
+
+/// The fields of the component search.
+pub const COMPONENT_FIELDS: &[Field<ComponentField>] = &[
+    Field::new("manifest_name", Kind::Enum(ComponentManifest::NAMES), ComponentField::Manifest),
+    Field::new("id", Kind::Integer, ComponentField::Id),
+    Field::new("participatory_space_id", Kind::Integer, ComponentField::SpaceId),
+    Field::new("participatory_space_type", Kind::Text, ComponentField::SpaceType),
+    Field::new("name", Kind::Text, ComponentField::Name),
+    Field::new("extended_data", Kind::ExtendedData, ComponentField::ExtendedData),
+];
+
+/// A condition on a list of components.
+pub type ComponentFilter = Filter<ComponentField>;
+
+/// Where components are kept.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait ComponentStore: Send + Sync {
+    /// The visible components, of one kind or of all, by id.
+    async fn list(
+        &self,
+        sight: Sight,
+        manifest: Option<ComponentManifest>,
+        filters: &[ComponentFilter],
+        page: PageRequest,
+    ) -> Result<Page<ComponentDetail>>;
+    /// The component, if it is visible.
+    async fn find_visible(&self, sight: Sight, id: ComponentId) -> Result<Option<ComponentDetail>>;
+    /// The component.
+    async fn find(&self, organization: OrganizationId, id: ComponentId) -> Result<Option<Component>>;
+    /// Keeps a new one; one for proposals gets its built-in states.
+    async fn add(&self, organization: OrganizationId, component: &Component) -> Result<ComponentId>;
+    /// Keeps a new state.
+    async fn save(&self, organization: OrganizationId, id: ComponentId, component: &Component) -> Result<()>;
+    /// Components after `after` in ascending order of id, at most `limit`; for export.
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<ComponentId>,
+        limit: i64,
+    ) -> Result<Vec<(ComponentId, Component)>>;
+}

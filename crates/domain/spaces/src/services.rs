@@ -1,0 +1,160 @@
+//! Reading spaces and components.
+
+use crate::{
+    COMPONENT_FIELDS, ComponentDetail, ComponentField, ComponentFilter, ComponentManifest, ComponentStore,
+    SPACE_FIELDS, SpaceDetail, SpaceStore,
+};
+use civitas_kernel::filter::{Condition, Field, Is, Kind, RawFilter, read};
+use civitas_kernel::{
+    Ability, Access, ComponentId, Ctx, Error, Page, PageRequest, Result, Scope, SpaceManifest, SpaceRef,
+};
+
+/// What reading spaces asks.
+pub const READ_SPACES: Access = Access::either(Scope::Public, &[Ability::SpaceRead]);
+/// What reading components asks.
+pub const READ_COMPONENTS: Access = Access::either(Scope::Public, &[Ability::ComponentRead]);
+
+/// The fields of the two typed component lists: those of the search, but the kind.
+pub const TYPED_COMPONENT_FIELDS: &[Field<ComponentField>] = COMPONENT_FIELDS.split_at(1).1;
+
+/// Reading spaces.
+pub struct Spaces<'a> {
+    /// Where they are kept.
+    pub store: &'a dyn SpaceStore,
+}
+
+impl Spaces<'_> {
+    /// The visible spaces, of one kind or of all.
+    ///
+    /// # Errors
+    /// `Forbidden`; `Unknown filter` and `Invalid value for filter`.
+    pub async fn list(
+        &self,
+        ctx: &Ctx,
+        manifest: Option<SpaceManifest>,
+        filter: &RawFilter,
+        page: PageRequest,
+    ) -> Result<Page<SpaceDetail>> {
+        ctx.require(&READ_SPACES)?;
+        searching_extended_data_asks(ctx, filter, Ability::SpaceExtendedDataRead)?;
+        self.store.list(ctx.sight(), manifest, &read(SPACE_FIELDS, filter)?, page).await
+    }
+
+    /// One visible space.
+    ///
+    /// # Errors
+    /// `Forbidden`; `NotFound` when it is unknown, foreign or invisible.
+    pub async fn find(&self, ctx: &Ctx, id: SpaceRef) -> Result<SpaceDetail> {
+        ctx.require(&READ_SPACES)?;
+        self.store.find_visible(ctx.sight(), id).await?.ok_or(Error::NotFound)
+    }
+}
+
+/// Reading components.
+pub struct Components<'a> {
+    /// Where they are kept.
+    pub store: &'a dyn ComponentStore,
+}
+
+impl Components<'_> {
+    /// The visible components, of one kind or of all.
+    ///
+    /// # Errors
+    /// `Forbidden`; `Unknown filter` and `Invalid value for filter`.
+    pub async fn list(
+        &self,
+        ctx: &Ctx,
+        manifest: Option<ComponentManifest>,
+        filter: &RawFilter,
+        page: PageRequest,
+    ) -> Result<Page<ComponentDetail>> {
+        ctx.require(&READ_COMPONENTS)?;
+        searching_extended_data_asks(ctx, filter, Ability::ComponentExtendedDataRead)?;
+        let fields = if manifest.is_some() { TYPED_COMPONENT_FIELDS } else { COMPONENT_FIELDS };
+        let filters: Vec<_> = read(fields, filter)?.into_iter().map(by_class_name).collect();
+        self.store.list(ctx.sight(), manifest, &filters, page).await
+    }
+
+    /// One visible component of this kind.
+    ///
+    /// # Errors
+    /// `Forbidden`; `NotFound` when it is unknown, foreign, invisible or of another kind.
+    pub async fn find(
+        &self,
+        ctx: &Ctx,
+        manifest: ComponentManifest,
+        id: ComponentId,
+    ) -> Result<ComponentDetail> {
+        ctx.require(&READ_COMPONENTS)?;
+        let found = self.store.find_visible(ctx.sight(), id).await?;
+        found.filter(|c| c.component.manifest == manifest).ok_or(Error::NotFound)
+    }
+}
+
+/// A key that begins with `extended_data` needs the ability, whatever its value (contract 01 §6.1).
+fn searching_extended_data_asks(ctx: &Ctx, filter: &RawFilter, ability: Ability) -> Result<()> {
+    if filter.mentions("extended_data") && !ctx.may(ability) { Err(Error::Forbidden) } else { Ok(()) }
+}
+
+/// A manifest name where a class name is compared for equality means its class (contract 05 §3.2).
+fn by_class_name(mut filter: ComponentFilter) -> ComponentFilter {
+    let class = |name: String| SpaceManifest::parse(&name).map_or(name, |m| m.class().to_owned());
+    if let (ComponentField::SpaceType, Condition::Text(is)) = (filter.field, &mut filter.condition) {
+        *is = match std::mem::replace(is, Is::Blank(true)) {
+            Is::Eq(name) => Is::Eq(class(name)),
+            Is::NotEq(name) => Is::NotEq(class(name)),
+            Is::In(names) => Is::In(names.into_iter().map(class).collect()),
+            Is::NotIn(names) => Is::NotIn(names.into_iter().map(class).collect()),
+            other => other,
+        };
+    }
+    filter
+}
+
+const _: () = assert!(matches!(COMPONENT_FIELDS[0].kind, Kind::Enum(_)), "the kind is the first field");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MockComponentStore, MockSpaceStore};
+    use civitas_kernel::filter::RawValue;
+
+    fn raw(key: &str, value: &str) -> RawFilter {
+        RawFilter(vec![(key.to_owned(), RawValue::One(value.to_owned()))])
+    }
+
+    #[tokio::test]
+    async fn the_extended_data_filter_needs_its_ability_even_when_it_is_empty() {
+        let store = MockSpaceStore::new();
+        let ctx = Ctx::for_test().with(&READ_SPACES);
+        let spaces = Spaces { store: &store };
+        let refused = spaces.list(&ctx, None, &raw("extended_data_cont", ""), PageRequest::default()).await;
+        assert!(matches!(refused, Err(Error::Forbidden)));
+    }
+
+    #[tokio::test]
+    async fn rights_are_asked_before_anything_is_read() {
+        let store = MockSpaceStore::new();
+        let id = SpaceRef { manifest: SpaceManifest::Assemblies, id: 1 };
+        assert!(matches!(Spaces { store: &store }.find(&Ctx::for_test(), id).await, Err(Error::Forbidden)));
+    }
+
+    #[tokio::test]
+    async fn a_manifest_name_is_read_as_its_class_and_the_typed_lists_have_no_kind() {
+        let mut store = MockComponentStore::new();
+        let wanted = Condition::Text(Is::Eq("Platform::Assembly".to_owned()));
+        store
+            .expect_list()
+            .once()
+            .withf(move |_, _, filters, _| filters[0].condition == wanted)
+            .returning(|_, _, _, _| Ok(Page { items: vec![], has_more: false }));
+        let ctx = Ctx::for_test().with(&READ_COMPONENTS);
+        let components = Components { store: &store };
+        let page = PageRequest::default();
+        components.list(&ctx, None, &raw("participatory_space_type", "assemblies"), page).await.unwrap();
+        let typed = Some(ComponentManifest::Blogs);
+        let refused =
+            components.list(&ctx, typed, &raw("manifest_name_eq", "blogs"), page).await.unwrap_err();
+        assert_eq!(refused.description(), "Unknown filter: manifest_name_eq");
+    }
+}

@@ -1,0 +1,263 @@
+//! The settings of components: which exist, of what type, with which default (contract 05 §3.5, §3.6, 10 §2).
+//!
+//! One table says it all; the `meta` of a component, the rules of voting and the check of an archive read it.
+
+use crate::ComponentManifest;
+use civitas_kernel::{Locale, StepId};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Where a setting is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// With the component.
+    Global,
+    /// With each step, and once for no step.
+    Phase,
+}
+
+/// The type of a setting, and the value it has until it is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Default {
+    /// A boolean.
+    Bool(bool),
+    /// A whole number, 0 or more.
+    Integer(i64),
+    /// The organization's `comments_max_length`.
+    OrganizationsCommentLength,
+    /// One of these words; the first is the default.
+    Word(&'static [&'static str]),
+    /// Translated text, `{}`.
+    Translated,
+    /// A list of texts, `[]`.
+    Words,
+}
+
+/// One setting of one kind of component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setting {
+    /// The name, in `meta` and in archives.
+    pub key: &'static str,
+    /// Where it is kept.
+    pub level: Level,
+    /// Its type and default.
+    pub default: Default,
+    /// Whether the component's `meta` shows it.
+    pub shown: bool,
+}
+
+const fn shown(key: &'static str, level: Level, default: Default) -> Setting {
+    Setting { key, level, default, shown: true }
+}
+
+const fn hidden(key: &'static str, level: Level, default: Default) -> Setting {
+    Setting { key, level, default, shown: false }
+}
+
+const SORT_ORDERS: &[&str] = &[
+    "default",
+    "random",
+    "recent",
+    "most_voted",
+    "most_endorsed",
+    "most_commented",
+    "most_followed",
+    "with_more_authors",
+    "automatic",
+];
+
+const COMMON: &[Setting] = &[
+    shown("scopes_enabled", Level::Global, Default::Bool(false)),
+    hidden("global_announcement", Level::Global, Default::Translated),
+];
+
+const MEETINGS: &[Setting] = &[
+    shown("default_registration_terms", Level::Global, Default::Translated),
+    shown("comments_enabled", Level::Global, Default::Bool(true)),
+    shown("comments_max_length", Level::Global, Default::OrganizationsCommentLength),
+    shown("registration_code_enabled", Level::Global, Default::Bool(true)),
+    shown("creation_enabled_for_participants", Level::Global, Default::Bool(false)),
+];
+
+const PROPOSALS: &[Setting] = &[
+    shown("amendments_enabled", Level::Global, Default::Bool(false)),
+    shown("attachments_allowed", Level::Global, Default::Bool(false)),
+    shown("comments_enabled", Level::Global, Default::Bool(true)),
+    shown("comments_max_length", Level::Global, Default::OrganizationsCommentLength),
+    shown("default_sort_order", Level::Global, Default::Word(SORT_ORDERS)),
+    shown("geocoding_enabled", Level::Global, Default::Bool(false)),
+    shown("minimum_votes_per_user", Level::Global, Default::Integer(0)),
+    shown("official_proposals_enabled", Level::Global, Default::Bool(true)),
+    shown("participatory_texts_enabled", Level::Global, Default::Bool(false)),
+    shown("proposal_edit_time", Level::Global, Default::Word(&["limited", "infinite"])),
+    shown("proposal_edit_before_minutes", Level::Global, Default::Integer(5)),
+    shown("proposal_limit", Level::Global, Default::Integer(0)),
+    shown("resources_permissions_enabled", Level::Global, Default::Bool(true)),
+    shown("threshold_per_proposal", Level::Global, Default::Integer(0)),
+    shown("vote_limit", Level::Global, Default::Integer(0)),
+    shown("awesome_voting_manifest", Level::Global, Default::Word(&["", "voting_cards"])),
+    shown("voting_cards_show_abstain", Level::Global, Default::Bool(false)),
+    shown("voting_cards_show_modal_help", Level::Global, Default::Bool(false)),
+    shown("voting_cards_box_title", Level::Global, Default::Translated),
+    shown("voting_cards_instructions", Level::Global, Default::Translated),
+    hidden("proposal_length", Level::Global, Default::Integer(500)),
+    hidden("can_accumulate_votes_beyond_threshold", Level::Global, Default::Bool(false)),
+    shown("votes_enabled", Level::Phase, Default::Bool(false)),
+    shown("creation_enabled", Level::Phase, Default::Bool(false)),
+    shown("proposal_answering_enabled", Level::Phase, Default::Bool(true)),
+    shown("amendment_creation_enabled", Level::Phase, Default::Bool(true)),
+    shown("amendment_reaction_enabled", Level::Phase, Default::Bool(true)),
+    shown("amendment_promotion_enabled", Level::Phase, Default::Bool(true)),
+    shown("endorsements_enabled", Level::Phase, Default::Bool(true)),
+    hidden("votes_blocked", Level::Phase, Default::Bool(false)),
+    hidden("votes_enabled_by_status", Level::Phase, Default::Bool(false)),
+    hidden("votes_enabled_states", Level::Phase, Default::Words),
+];
+
+/// The settings one kind of component has.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings(&'static [Setting]);
+
+impl Settings {
+    /// Those of this kind.
+    pub fn of(manifest: ComponentManifest) -> Self {
+        Self(match manifest {
+            ComponentManifest::Proposals => PROPOSALS,
+            ComponentManifest::Meetings => MEETINGS,
+            _ => &[],
+        })
+    }
+
+    /// All of them.
+    pub fn iter(self) -> impl Iterator<Item = &'static Setting> {
+        COMMON.iter().chain(self.0)
+    }
+
+    /// The setting of that name.
+    pub fn get(self, key: &str) -> Option<&'static Setting> {
+        self.iter().find(|s| s.key == key)
+    }
+
+    /// What is wrong with settings somebody wants to keep: the first unknown key or value of a wrong type.
+    pub fn fault(self, level: Level, values: &Map<String, Value>) -> Option<String> {
+        values.iter().find_map(|(key, value)| match self.get(key).filter(|s| s.level == level) {
+            None => Some(format!("unknown setting {key}")),
+            Some(setting) if !setting.default.admits(value) => {
+                Some(format!("invalid value for setting {key}"))
+            }
+            Some(_) => None,
+        })
+    }
+}
+
+impl Default {
+    /// The value a setting has until it is set.
+    pub fn value(self, comments_max_length: i64) -> Value {
+        match self {
+            Self::Bool(value) => json!(value),
+            Self::Integer(value) => json!(value),
+            Self::OrganizationsCommentLength => json!(comments_max_length),
+            Self::Word(words) => json!(words[0]),
+            Self::Translated => json!({}),
+            Self::Words => json!([]),
+        }
+    }
+
+    fn admits(self, value: &Value) -> bool {
+        match self {
+            Self::Bool(_) => value.is_boolean(),
+            Self::Integer(_) | Self::OrganizationsCommentLength => value.as_i64().is_some_and(|n| n >= 0),
+            Self::Word(words) => value.as_str().is_some_and(|v| words.contains(&v)),
+            Self::Translated => is_translated(value),
+            Self::Words => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
+        }
+    }
+}
+
+/// An empty announcement may have been kept as an empty text.
+fn is_translated(value: &Value) -> bool {
+    value.as_str() == Some("")
+        || value.as_object().is_some_and(|texts| {
+            texts.iter().all(|(locale, text)| Locale::parse(locale).is_some() && text.is_string())
+        })
+}
+
+/// The phase settings in force: those of the active step (nothing stored for it: nothing, so the defaults hold),
+/// else the default set (contract 05 §3.5).
+pub fn current_phase<'a>(
+    active_step: Option<StepId>,
+    by_step: &'a BTreeMap<StepId, Map<String, Value>>,
+    default: &'a Map<String, Value>,
+) -> Option<&'a Map<String, Value>> {
+    match active_step {
+        Some(step) => by_step.get(&step),
+        None => Some(default),
+    }
+}
+
+/// The value of a setting: as kept, else its default. An empty text kept for a translated setting reads `{}`.
+pub fn value_of(
+    setting: &Setting,
+    global: &Map<String, Value>,
+    phase: Option<&Map<String, Value>>,
+    comments_max_length: i64,
+) -> Value {
+    let kept = match setting.level {
+        Level::Global => global.get(setting.key),
+        Level::Phase => phase.and_then(|p| p.get(setting.key)),
+    };
+    match kept {
+        Some(value) if setting.default != Default::Translated || value.is_object() => value.clone(),
+        _ => setting.default.value(comments_max_length),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::needless_pass_by_value, reason = "it takes a literal")]
+    fn map(value: Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn unknown_keys_wrong_levels_and_wrong_types_are_named() {
+        let settings = Settings::of(ComponentManifest::Proposals);
+        let fault = |level, value| settings.fault(level, &map(value));
+        assert_eq!(fault(Level::Global, json!({"vote_limit": 3, "scopes_enabled": true})), None);
+        assert_eq!(
+            fault(Level::Global, json!({"votes_enabled": true})).unwrap(),
+            "unknown setting votes_enabled"
+        );
+        assert_eq!(
+            fault(Level::Phase, json!({"votes_enabled": 1})).unwrap(),
+            "invalid value for setting votes_enabled"
+        );
+        assert_eq!(
+            fault(Level::Global, json!({"vote_limit": -1})).unwrap(),
+            "invalid value for setting vote_limit"
+        );
+        assert!(fault(Level::Global, json!({"voting_cards_box_title": {"de": "x"}})).is_some());
+        assert!(
+            Settings::of(ComponentManifest::Pages)
+                .fault(Level::Global, &map(json!({"vote_limit": 1})))
+                .is_some()
+        );
+    }
+
+    #[test]
+    fn an_active_step_without_settings_means_the_defaults() {
+        let default = map(json!({"votes_enabled": true}));
+        let by_step = BTreeMap::from([(StepId(1), map(json!({"creation_enabled": true})))]);
+        assert_eq!(current_phase(None, &by_step, &default), Some(&default));
+        assert_eq!(current_phase(Some(StepId(1)), &by_step, &default), by_step.get(&StepId(1)));
+        assert_eq!(current_phase(Some(StepId(2)), &by_step, &default), None);
+    }
+
+    #[test]
+    fn an_announcement_kept_as_empty_text_reads_as_no_text() {
+        let setting = Settings::of(ComponentManifest::Pages).get("global_announcement").unwrap();
+        assert_eq!(value_of(setting, &map(json!({"global_announcement": ""})), None, 1000), json!({}));
+    }
+}

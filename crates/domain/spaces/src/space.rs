@@ -1,0 +1,175 @@
+//! A participatory space and its steps.
+
+use crate::ComponentManifest;
+use civitas_kernel::{ComponentId, Error, Result, SpaceManifest, SpaceRef, Translated};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use time::OffsetDateTime;
+
+/// Who may see a space (contract 05 §1.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Visibility {
+    /// Everybody sees it and takes part.
+    #[default]
+    Public,
+    /// Everybody sees it; members take part.
+    Transparent,
+    /// Members see it and take part.
+    Private,
+}
+
+impl Visibility {
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Transparent => "transparent",
+            Self::Private => "private",
+        }
+    }
+
+    /// Whether spaces of this kind can have it: processes may be private, assemblies private or transparent,
+    /// conferences and initiatives are public (contract 05 §1.2).
+    pub fn suits(self, manifest: SpaceManifest) -> bool {
+        match self {
+            Self::Public => true,
+            Self::Transparent => manifest == SpaceManifest::Assemblies,
+            Self::Private => {
+                matches!(manifest, SpaceManifest::Assemblies | SpaceManifest::ParticipatoryProcesses)
+            }
+        }
+    }
+}
+
+/// A participatory space.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Space {
+    /// Its kind.
+    pub manifest: SpaceManifest,
+    /// Its name in addresses, unique in organization and kind. An initiative has none of its own: `i-<id>`.
+    pub slug: Option<String>,
+    /// The title.
+    pub title: Translated,
+    /// The subtitle.
+    pub subtitle: Translated,
+    /// A few words; may hold HTML.
+    pub short_description: Translated,
+    /// Many words; may hold HTML.
+    pub description: Translated,
+    /// Who may see it.
+    pub visibility: Visibility,
+    /// When it was published; `None` while it is not.
+    pub published_at: Option<OffsetDateTime>,
+    /// The number of its scope of action.
+    pub scope_id: Option<i64>,
+    /// Free data of clients.
+    pub extended_data: Map<String, Value>,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// When it was last changed.
+    pub updated_at: OffsetDateTime,
+}
+
+impl Space {
+    /// A new, unpublished, public space.
+    pub fn new(manifest: SpaceManifest, title: Translated, now: OffsetDateTime) -> Self {
+        Self {
+            manifest,
+            slug: None,
+            title,
+            subtitle: Translated::default(),
+            short_description: Translated::default(),
+            description: Translated::default(),
+            visibility: Visibility::default(),
+            published_at: None,
+            scope_id: None,
+            extended_data: Map::new(),
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// # Errors
+    /// `Rejected` when spaces of this kind can not have this visibility, or the slug does not suit the kind.
+    pub fn check(&self) -> Result<()> {
+        if !self.visibility.suits(self.manifest) {
+            return Err(Error::rejected(format!(
+                "{} can not be {}",
+                self.manifest.as_str(),
+                self.visibility.as_str()
+            )));
+        }
+        match (&self.slug, self.manifest) {
+            (Some(_), SpaceManifest::Initiatives) => {
+                Err(Error::rejected("an initiative has no slug of its own"))
+            }
+            (Some(slug), _) if slug.trim().is_empty() => Err(Error::rejected("slug must not be blank")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A step (phase) of a participatory process. At most one of a process is active.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The process.
+    pub space: SpaceRef,
+    /// The title.
+    pub title: Translated,
+    /// Its place among the steps, from 0.
+    pub position: i64,
+    /// Whether it is the current one.
+    pub active: bool,
+    /// When it begins.
+    pub starts_at: Option<OffsetDateTime>,
+    /// When it ends.
+    pub ends_at: Option<OffsetDateTime>,
+}
+
+/// A space as a viewer reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpaceDetail {
+    /// Kind and number.
+    pub id: SpaceRef,
+    /// The space.
+    pub space: Space,
+    /// The first [`Self::MOST_COMPONENTS`] visible components, by weight, manifest name and id.
+    pub components: Vec<(ComponentId, ComponentManifest)>,
+    /// How many components are visible, uncapped.
+    pub component_count: i64,
+    /// The newest change of the space and of its visible components.
+    pub changed_at: OffsetDateTime,
+}
+
+impl SpaceDetail {
+    /// The most components a space names.
+    pub const MOST_COMPONENTS: i64 = 50;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    #[test]
+    fn only_assemblies_can_be_transparent_and_only_two_kinds_private() {
+        let mut space = Space::new(
+            SpaceManifest::ParticipatoryProcesses,
+            Translated::default(),
+            datetime!(2026-01-01 0:00 UTC),
+        );
+        space.visibility = Visibility::Private;
+        space.check().unwrap();
+        space.visibility = Visibility::Transparent;
+        assert_eq!(
+            space.check().unwrap_err().description(),
+            "participatory_processes can not be transparent"
+        );
+        space.manifest = SpaceManifest::Assemblies;
+        space.check().unwrap();
+        space.manifest = SpaceManifest::Initiatives;
+        space.visibility = Visibility::Private;
+        assert!(space.check().is_err());
+    }
+}

@@ -1,0 +1,50 @@
+//! Webhooks: events wait in an outbox, written in the transaction of the change they announce (contract 09 C.1).
+//!
+//! ```
+//! use civitas_kernel::Ability;
+//! use civitas_webhooks::envelope;
+//!
+//! let body = envelope(Ability::ProposalCreation, &serde_json::json!({"id": "42"}));
+//! assert_eq!(body["type"], "proposal_creation.succeeded");
+//! ```
+
+use async_trait::async_trait;
+use civitas_kernel::{EventName, OrganizationId, Result};
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// An event that waits for its receivers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Announcement {
+    /// Its id; sorts by time.
+    pub id: Uuid,
+    /// Where it happened.
+    pub organization: OrganizationId,
+    /// What happened.
+    pub name: EventName,
+    /// The body every receiver will get, built at the moment of the change.
+    pub payload: Value,
+    /// When it happened.
+    pub occurred_at: OffsetDateTime,
+}
+
+/// The body of a delivery: the event's name and the record (contract 09 C.2).
+pub fn envelope(name: EventName, data: &Value) -> Value {
+    json!({"type": name.as_str(), "data": data})
+}
+
+/// Where events wait.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait Outbox: Send + Sync {
+    /// Keeps events, in the transaction of the change they announce.
+    async fn append(&self, announcements: &[Announcement]) -> Result<()>;
+    /// The events of an organization in the order of their ids, at most `limit` after `after`.
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<Uuid>,
+        limit: i64,
+    ) -> Result<Vec<Announcement>>;
+}

@@ -1,0 +1,31 @@
+//! A write as data: it can be run now, or kept and run later. Both doors lead to the same use-case.
+
+use crate::{Access, Ctx, Result};
+use async_trait::async_trait;
+use serde::{Serialize, de::DeserializeOwned};
+
+/// A write. Serialized, it is the payload of a job.
+pub trait Command: Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// Its name in jobs (contract 09 A.6): `draft_proposals#publish`.
+    const KEY: &'static str;
+    /// What it asks of the caller.
+    const ACCESS: Access;
+    /// What the use-case answers.
+    type Output: Send;
+}
+
+/// The use-case of a command: ask permission, load, decide, save.
+///
+/// It is built over ports and can not tell whether they sit on the pool or inside a transaction.
+#[async_trait]
+pub trait Handle<C: Command>: Send + Sync {
+    /// What is checked before a job is accepted (contract 01 §9): the right, and what the sheet names.
+    /// [`Handle::handle`] checks all of it again: time passes between the two.
+    async fn admit(&self, ctx: &Ctx, command: &C) -> Result<()> {
+        let _ = command;
+        ctx.require(&C::ACCESS)
+    }
+
+    /// Carries the command out.
+    async fn handle(&self, ctx: &Ctx, command: C) -> Result<C::Output>;
+}

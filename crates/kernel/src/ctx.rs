@@ -1,0 +1,284 @@
+//! Who asks, in which organization, with which rights, and when.
+
+use crate::{
+    Abilities, Ability, Access, ClientId, Error, Locale, Need, OrganizationId, Result, Scopes, TokenId,
+    UserId,
+};
+use time::OffsetDateTime;
+
+/// The circumstances of one request or one job. Everything a use-case may know of the outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ctx {
+    /// The organization the host selected.
+    pub organization: OrganizationId,
+    /// The organization's default language.
+    pub default_locale: Locale,
+    /// What time it is, in whole microseconds.
+    pub now: OffsetDateTime,
+    /// The token's client and user.
+    pub caller: Caller,
+    /// For whom records are visible (contract 05 §1.1).
+    pub viewer: Viewer,
+}
+
+/// The client, and the user if there is one, behind a valid token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The token.
+    pub token: TokenId,
+    /// The client's internal number.
+    pub client: ClientId,
+    /// The client's public name.
+    pub client_uid: String,
+    /// The scopes of the token.
+    pub granted: Scopes,
+    /// The scopes the client owns now.
+    pub owned: Scopes,
+    /// The abilities and event permissions the client holds now.
+    pub abilities: Abilities,
+    /// The user of a user token; `None` for a service token.
+    pub user: Option<TokenUser>,
+}
+
+/// The user of a user token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenUser {
+    /// The account.
+    pub id: UserId,
+    /// The user's own language, if they chose one.
+    pub locale: Option<Locale>,
+    /// Whether the account may act.
+    pub state: UserState,
+}
+
+/// Whether an account may act (contract 02 §1.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserState {
+    /// It may.
+    Active,
+    /// Blocked by an administrator.
+    Blocked,
+    /// Locked after too many failed logins.
+    Locked,
+}
+
+impl UserState {
+    /// # Errors
+    /// `User blocked` or `User locked`.
+    pub fn check(self) -> Result<()> {
+        match self {
+            Self::Active => Ok(()),
+            Self::Blocked => Err(Error::rejected("User blocked")),
+            Self::Locked => Err(Error::rejected("User locked")),
+        }
+    }
+}
+
+/// For whom records are visible: the acting user of contract 01 §1 and the actors of 05 §1.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Viewer {
+    /// A service token in an organization without an eligible administrator; also "nobody", for events.
+    Public,
+    /// A user who is no administrator.
+    Participant(UserId),
+    /// An administrator's own token, or a service token that sees what this administrator sees.
+    Admin(UserId),
+}
+
+impl Viewer {
+    /// The acting user.
+    pub fn user(self) -> Option<UserId> {
+        match self {
+            Self::Public => None,
+            Self::Participant(user) | Self::Admin(user) => Some(user),
+        }
+    }
+
+    /// Whether this is an administrator's sight.
+    pub fn is_admin(self) -> bool {
+        matches!(self, Self::Admin(_))
+    }
+}
+
+/// What somebody can see of one organization. The first argument of every read that depends on the viewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sight {
+    /// The organization.
+    pub organization: OrganizationId,
+    /// For whom its records are visible.
+    pub viewer: Viewer,
+    /// The token's own user: whose drafts and votes are shown. `None` for a service token.
+    pub participant: Option<UserId>,
+}
+
+impl Ctx {
+    /// What the caller can see.
+    pub fn sight(&self) -> Sight {
+        Sight { organization: self.organization, viewer: self.viewer, participant: self.participant() }
+    }
+
+    /// Asks whether the caller may do this. The first line of every use-case.
+    ///
+    /// # Errors
+    /// In this order: [`Error::Forbidden`] for a missing scope or ability, `User blocked` / `User locked`,
+    /// `User required` (contract 01, order of checks 6 to 8).
+    pub fn require(&self, access: &Access) -> Result<()> {
+        let caller = &self.caller;
+        let in_scope = access.scope.is_none_or(|s| caller.granted.has(s));
+        let able = match access.need {
+            Need::Nothing => true,
+            Need::All(abilities) => caller.granted_still_owned() && abilities.iter().all(|a| self.may(*a)),
+            Need::Any(abilities) => caller.granted_still_owned() && abilities.iter().any(|a| self.may(*a)),
+        };
+        if !in_scope || !able {
+            return Err(Error::Forbidden);
+        }
+        match &caller.user {
+            Some(user) => user.state.check(),
+            None if access.user => Err(Error::rejected("User required")),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the client holds the ability and owns its scope. What secondary visibility asks (extended data
+    /// in lists); the token's own scopes do not matter there (contract 02 §1).
+    pub fn may(&self, ability: Ability) -> bool {
+        self.caller.may(ability)
+    }
+
+    /// The token's user.
+    ///
+    /// # Errors
+    /// `User required` with a service token.
+    pub fn user(&self) -> Result<&TokenUser> {
+        self.caller.user.as_ref().ok_or_else(|| Error::rejected("User required"))
+    }
+
+    /// The language the caller works in: the user's own, else the organization's default.
+    pub fn working_locale(&self) -> Locale {
+        self.caller.user.as_ref().and_then(|u| u.locale).unwrap_or(self.default_locale)
+    }
+
+    /// The token's user, if it has one. Never the administrator a service token sees with.
+    pub fn participant(&self) -> Option<UserId> {
+        self.caller.user.as_ref().map(|u| u.id)
+    }
+}
+
+impl Caller {
+    /// Whether the client holds the ability and owns its scope.
+    pub fn may(&self, ability: Ability) -> bool {
+        self.abilities.has(ability) && ability.scope().is_none_or(|s| self.owned.has(s))
+    }
+
+    /// A token that carries a scope its client has lost loses all abilities.
+    fn granted_still_owned(&self) -> bool {
+        self.granted.all_in(self.owned)
+    }
+}
+
+#[cfg(any(test, feature = "mocks"))]
+impl Ctx {
+    /// A service token of organization 1 that may do nothing yet, seen as the public, at the start of 2026.
+    pub fn for_test() -> Self {
+        Self {
+            organization: OrganizationId(1),
+            default_locale: Locale::En,
+            now: time::macros::datetime!(2026-01-01 00:00 UTC),
+            caller: Caller {
+                token: TokenId(1),
+                client: ClientId(1),
+                client_uid: "id_test_client".to_owned(),
+                granted: Scopes::default(),
+                owned: Scopes::default(),
+                abilities: Abilities::default(),
+                user: None,
+            },
+            viewer: Viewer::Public,
+        }
+    }
+
+    /// Grants the scope and the abilities of an operation.
+    #[must_use]
+    pub fn with(mut self, access: &Access) -> Self {
+        let (Need::All(abilities) | Need::Any(abilities)) = access.need else { return self };
+        let scopes = self.caller.granted.iter().chain(access.scope);
+        self.caller.granted = scopes.collect();
+        self.caller.owned = self.caller.granted;
+        for ability in abilities {
+            self.caller.abilities.insert(*ability);
+        }
+        self
+    }
+
+    /// Makes it a user token of this user, no administrator.
+    #[must_use]
+    pub fn of_user(mut self, id: i64) -> Self {
+        self.caller.user = Some(TokenUser { id: UserId(id), locale: None, state: UserState::Active });
+        self.viewer = Viewer::Participant(UserId(id));
+        self
+    }
+
+    /// Lets records be seen as an administrator sees them.
+    #[must_use]
+    pub fn seen_by_admin(mut self, id: i64) -> Self {
+        self.viewer = Viewer::Admin(UserId(id));
+        self
+    }
+
+    /// Sets the time.
+    #[must_use]
+    pub fn at(mut self, now: OffsetDateTime) -> Self {
+        self.now = now;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scope;
+
+    const READ: Access = Access::either(Scope::Proposals, &[Ability::ProposalsRead]);
+    const DRAFT: Access = Access::user(Scope::Proposals, &[Ability::ProposalsDraft]);
+
+    #[test]
+    fn scope_and_ability_are_both_needed() {
+        let full = Ctx::for_test().with(&READ);
+        full.require(&READ).unwrap();
+        let mut scopeless = full.clone();
+        scopeless.caller.granted = Scopes::default();
+        assert!(matches!(scopeless.require(&READ), Err(Error::Forbidden)));
+        let mut unable = full;
+        unable.caller.abilities = Abilities::default();
+        assert!(matches!(unable.require(&READ), Err(Error::Forbidden)));
+    }
+
+    #[test]
+    fn a_token_with_a_scope_its_client_lost_can_do_nothing() {
+        let mut ctx = Ctx::for_test().with(&READ);
+        ctx.caller.granted = [Scope::Proposals, Scope::Blogs].into_iter().collect();
+        assert!(matches!(ctx.require(&READ), Err(Error::Forbidden)));
+    }
+
+    #[test]
+    fn an_ability_without_its_scope_group_does_not_count() {
+        let mut ctx = Ctx::for_test().with(&READ);
+        ctx.caller.owned = [Scope::Public].into_iter().collect();
+        assert!(!ctx.may(Ability::ProposalsRead));
+        ctx.caller.abilities.insert(Ability::OauthLogin);
+        assert!(ctx.may(Ability::OauthLogin), "but the two grants work with any scopes");
+    }
+
+    #[test]
+    fn rights_are_asked_before_the_state_of_the_user() {
+        let service = Ctx::for_test().with(&DRAFT);
+        assert_eq!(service.require(&DRAFT).unwrap_err().description(), "User required");
+        let mut blocked = service.of_user(7);
+        blocked.require(&DRAFT).unwrap();
+        blocked.caller.user.as_mut().unwrap().state = UserState::Blocked;
+        assert_eq!(blocked.require(&DRAFT).unwrap_err().description(), "User blocked");
+        blocked.caller.abilities = Abilities::default();
+        assert!(matches!(blocked.require(&DRAFT), Err(Error::Forbidden)));
+    }
+}

@@ -1,0 +1,112 @@
+//! Free data that clients keep beside a record (contract 01 §11).
+
+use serde_json::{Map, Value};
+
+/// The text in which `filter[extended_data_cont]` searches (contract 01 §6.1): one space after `:` and `,`, no
+/// other white space outside strings, keys ordered by their length in bytes, then bytewise, at every level.
+///
+/// ```
+/// let data = serde_json::json!({"phone": "+33", "key": {"is": "awesome"}});
+/// let text = civitas_kernel::extended_data::canonical_text(&data);
+/// assert_eq!(text, r#"{"key": {"is": "awesome"}, "phone": "+33"}"#);
+/// ```
+pub fn canonical_text(data: &Value) -> String {
+    let mut text = String::new();
+    write(data, &mut text);
+    text
+}
+
+fn write(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+            text.push('{');
+            for (i, (key, value)) in members.into_iter().enumerate() {
+                text.push_str(if i == 0 { "" } else { ", " });
+                text.push_str(&Value::from(key.as_str()).to_string());
+                text.push_str(": ");
+                write(value, text);
+            }
+            text.push('}');
+        }
+        Value::Array(items) => {
+            text.push('[');
+            for (i, item) in items.iter().enumerate() {
+                text.push_str(if i == 0 { "" } else { ", " });
+                write(item, text);
+            }
+            text.push(']');
+        }
+        scalar => text.push_str(&scalar.to_string()),
+    }
+}
+
+/// A needle in the same shape: `:` and `,` outside strings are followed by exactly one space.
+pub fn canonical_needle(needle: &str) -> String {
+    let mut text = String::with_capacity(needle.len() + 8);
+    let (mut quoted, mut escaped) = (false, false);
+    let mut rest = needle.chars().peekable();
+    while let Some(c) = rest.next() {
+        text.push(c);
+        if quoted {
+            quoted = escaped || c != '"';
+            escaped = c == '\\' && !escaped;
+        } else if c == '"' {
+            quoted = true;
+        } else if c == ':' || c == ',' {
+            while rest.next_if(|c| c.is_whitespace()).is_some() {}
+            text.push(' ');
+        }
+    }
+    // A needle that ends in `:` means the same with and without what follows it.
+    if needle.ends_with([':', ',']) && text.ends_with(' ') { text.trim_end().to_owned() } else { text }
+}
+
+/// Whether a value counts as nothing: null, empty or white text, `[]`, `{}`. `false` and `0` are something.
+pub fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Removes every key whose value is blank, through all objects; an object emptied by this goes too. What stands
+/// in arrays is never touched (contract 01 §11.3 step 5).
+pub fn compact(root: &mut Map<String, Value>) {
+    root.retain(|_, value| {
+        if let Value::Object(members) = value {
+            compact(members);
+        }
+        !is_blank(value)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn keys_go_by_length_then_by_bytes_at_every_level() {
+        let data = json!({"bb": 1, "a": [{"z": 1, "y": "x:y"}], "aa": null});
+        assert_eq!(canonical_text(&data), r#"{"a": [{"y": "x:y", "z": 1}], "aa": null, "bb": 1}"#);
+    }
+
+    #[test]
+    fn a_needle_is_spaced_outside_strings_only() {
+        assert_eq!(canonical_needle(r#""foo":"b:a,r","x":   1"#), r#""foo": "b:a,r", "x": 1"#);
+        assert_eq!(canonical_needle(r#""a\"b:c":1"#), r#""a\"b:c": 1"#);
+        assert_eq!(canonical_needle(r#""foo":"#), r#""foo":"#);
+    }
+
+    #[test]
+    fn compaction_empties_upwards_and_spares_arrays_false_and_zero() {
+        let mut data = json!({"a": {"b": {"c": " "}}, "l": [null, "", {}], "f": false, "n": 0, "e": []});
+        compact(data.as_object_mut().unwrap());
+        assert_eq!(data, json!({"l": [null, "", {}], "f": false, "n": 0}));
+    }
+}

@@ -1,0 +1,301 @@
+//! The grammar of `filter[<field>_<predicate>]` (contract 01 §6), once for every list.
+//!
+//! A room declares its fields; [`read`] turns what the caller wrote into typed conditions; a store turns those
+//! into SQL.
+//!
+//! ```
+//! use civitas_kernel::filter::{Condition, Field, Filter, Is, Kind, RawFilter, RawValue, read};
+//!
+//! #[derive(Debug, Clone, Copy, PartialEq)]
+//! enum By { Id }
+//! const FIELDS: &[Field<By>] = &[Field::new("id", Kind::Integer, By::Id)];
+//!
+//! let raw = RawFilter(vec![("id_gt".into(), RawValue::One("9".into()))]);
+//! assert_eq!(read(FIELDS, &raw)?, [Filter { field: By::Id, condition: Condition::Integer(Is::Gt(9)) }]);
+//! # Ok::<(), civitas_kernel::Error>(())
+//! ```
+
+use crate::{Error, Result};
+
+/// What the caller wrote under `filter`, in the order given. Keys without the brackets: `title_start`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RawFilter(pub Vec<(String, RawValue)>);
+
+impl RawFilter {
+    /// Whether some key begins so. `extended_data` asks for an ability even when its value is empty.
+    pub fn mentions(&self, prefix: &str) -> bool {
+        self.0.iter().any(|(key, _)| key.starts_with(prefix))
+    }
+}
+
+/// One value of a filter, or the list of a `[]` key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RawValue {
+    /// `filter[x]=v`
+    One(String),
+    /// `filter[x][]=v&filter[x][]=w`
+    Many(Vec<String>),
+}
+
+/// A field a list can be filtered by. `F` is the room's own name for it.
+#[derive(Debug, Clone, Copy)]
+pub struct Field<F: 'static> {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// The room's own name for it.
+    pub field: F,
+}
+
+impl<F> Field<F> {
+    /// A field.
+    pub const fn new(name: &'static str, kind: Kind, field: F) -> Self {
+        Self { name, kind, field }
+    }
+}
+
+/// What a field holds, which decides the predicates it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Text: equality, membership, `start`, `matches`, `blank`, `present`.
+    Text,
+    /// Text out of a closed list, checked on equality and membership.
+    Enum(&'static [&'static str]),
+    /// A whole number: equality, membership, `lt`, `gt`, `blank`, `present`.
+    Integer,
+    /// A whole number that can also be compared as text: all of the above.
+    IntegerText,
+    /// `cont` only: the text of the extended data.
+    ExtendedData,
+}
+
+impl Kind {
+    /// The predicates of this kind, as the document lists them.
+    pub fn predicates(self) -> &'static [&'static str] {
+        match self {
+            Self::Text | Self::Enum(_) => {
+                &["eq", "not_eq", "in", "not_in", "start", "matches", "blank", "present"]
+            }
+            Self::Integer => &["eq", "not_eq", "in", "not_in", "lt", "gt", "blank", "present"],
+            Self::IntegerText => {
+                &["eq", "not_eq", "in", "not_in", "lt", "gt", "start", "matches", "blank", "present"]
+            }
+            Self::ExtendedData => &["cont"],
+        }
+    }
+}
+
+/// A condition on one field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filter<F> {
+    /// Which.
+    pub field: F,
+    /// What it must satisfy.
+    pub condition: Condition,
+}
+
+/// A condition, by the type it compares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// Compares numbers.
+    Integer(Is<i64>),
+    /// Compares texts, case-sensitively.
+    Text(Is<String>),
+    /// Begins so, in any case; nothing in it is a wildcard.
+    Start(String),
+    /// A LIKE pattern, in any case: `%` and `_` are wildcards, `\` escapes.
+    Matches(String),
+    /// Contains this part, in any case, in its canonical form; nothing in it is a wildcard.
+    Contains(String),
+}
+
+/// A comparison. No condition holds for a null, but `Blank(true)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Is<T> {
+    /// Equal.
+    Eq(T),
+    /// Not equal, and not null.
+    NotEq(T),
+    /// One of these.
+    In(Vec<T>),
+    /// None of these, and not null.
+    NotIn(Vec<T>),
+    /// Smaller.
+    Lt(T),
+    /// Larger.
+    Gt(T),
+    /// `true`: null or empty; `false`: the opposite.
+    Blank(bool),
+}
+
+/// The most values one list may have.
+const MAX_VALUES: usize = 100;
+
+/// Reads what the caller wrote against the fields of a list. Filters with an empty value are left out.
+///
+/// # Errors
+/// `Unknown filter: <key>`, `Invalid value for filter <key>`.
+pub fn read<F: Copy>(fields: &'static [Field<F>], raw: &RawFilter) -> Result<Vec<Filter<F>>> {
+    let mut filters = Vec::new();
+    for (key, value) in &raw.0 {
+        let (field, predicate) =
+            split(fields, key).ok_or_else(|| Error::rejected(format!("Unknown filter: {key}")))?;
+        if let Some(condition) = condition(field.kind, predicate, key, value)? {
+            filters.push(Filter { field: field.field, condition });
+        }
+    }
+    Ok(filters)
+}
+
+/// The longest predicate that, cut off, leaves a known field and that the field's kind takes.
+fn split<'k, F>(fields: &'static [Field<F>], key: &'k str) -> Option<(&'static Field<F>, &'k str)> {
+    let known = |name: &str| fields.iter().find(|f| f.name == name);
+    if let Some(field) = known(key) {
+        return (field.kind != Kind::ExtendedData).then_some((field, "eq"));
+    }
+    let cuts = key.match_indices('_').map(|(at, _)| (&key[..at], &key[at + 1..]));
+    // Left to right: the longest suffix first, so `not_in` comes before `in`.
+    cuts.filter_map(|(name, predicate)| known(name).map(|f| (f, predicate)))
+        .find(|(field, predicate)| field.kind.predicates().contains(predicate))
+}
+
+fn condition(kind: Kind, predicate: &str, key: &str, value: &RawValue) -> Result<Option<Condition>> {
+    let invalid = || Error::rejected(format!("Invalid value for filter {key}"));
+    if matches!(predicate, "in" | "not_in") {
+        let values = match value {
+            RawValue::One(one) => std::slice::from_ref(one),
+            RawValue::Many(many) => many.as_slice(),
+        };
+        let values: Vec<&str> = values.iter().map(String::as_str).filter(|v| !v.is_empty()).collect();
+        if values.len() > MAX_VALUES {
+            return Err(invalid());
+        }
+        return if values.is_empty() {
+            Ok(None)
+        } else {
+            many(kind, predicate, &values).map(Some).ok_or_else(invalid)
+        };
+    }
+    match value {
+        RawValue::Many(_) => Err(invalid()),
+        RawValue::One(one) if one.is_empty() || (predicate == "cont" && one.trim().is_empty()) => Ok(None),
+        RawValue::One(one) => single(kind, predicate, one).map(Some).ok_or_else(invalid),
+    }
+}
+
+fn many(kind: Kind, predicate: &str, values: &[&str]) -> Option<Condition> {
+    fn is<T>(predicate: &str, values: Vec<T>) -> Is<T> {
+        if predicate == "in" { Is::In(values) } else { Is::NotIn(values) }
+    }
+    match kind {
+        Kind::Integer | Kind::IntegerText => {
+            let numbers: Option<Vec<i64>> = values.iter().map(|v| v.parse().ok()).collect();
+            Some(Condition::Integer(is(predicate, numbers?)))
+        }
+        Kind::Enum(words) if !values.iter().all(|v| words.contains(v)) => None,
+        _ => Some(Condition::Text(is(predicate, values.iter().map(|v| (*v).to_owned()).collect()))),
+    }
+}
+
+fn single(kind: Kind, predicate: &str, value: &str) -> Option<Condition> {
+    let text = || value.to_owned();
+    let number = || value.parse::<i64>().ok();
+    let numeric = matches!(kind, Kind::Integer | Kind::IntegerText);
+    let boolean = || match value {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    };
+    Some(match predicate {
+        "eq" | "not_eq" if numeric => {
+            let n = number()?;
+            Condition::Integer(if predicate == "eq" { Is::Eq(n) } else { Is::NotEq(n) })
+        }
+        "eq" | "not_eq" => {
+            if matches!(kind, Kind::Enum(words) if !words.contains(&value)) {
+                return None;
+            }
+            Condition::Text(if predicate == "eq" { Is::Eq(text()) } else { Is::NotEq(text()) })
+        }
+        "lt" => Condition::Integer(Is::Lt(number()?)),
+        "gt" => Condition::Integer(Is::Gt(number()?)),
+        "start" => Condition::Start(text()),
+        "matches" => Condition::Matches(text()),
+        "blank" | "present" => {
+            let blank = boolean()? == (predicate == "blank");
+            if numeric { Condition::Integer(Is::Blank(blank)) } else { Condition::Text(Is::Blank(blank)) }
+        }
+        _ => Condition::Contains(crate::extended_data::canonical_needle(value)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum By {
+        Id,
+        Kind,
+        Title,
+        Data,
+    }
+    const FIELDS: &[Field<By>] = &[
+        Field::new("id", Kind::Integer, By::Id),
+        Field::new("kind", Kind::Enum(&["a", "b"]), By::Kind),
+        Field::new("title", Kind::Text, By::Title),
+        Field::new("extended_data", Kind::ExtendedData, By::Data),
+    ];
+
+    fn one(key: &str, value: &str) -> Result<Vec<Condition>> {
+        let raw = RawFilter(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
+        Ok(read(FIELDS, &raw)?.into_iter().map(|f| f.condition).collect())
+    }
+
+    fn list(key: &str, values: &[&str]) -> Result<Vec<Condition>> {
+        let values = values.iter().map(|v| (*v).to_owned()).collect();
+        let raw = RawFilter(vec![(key.to_owned(), RawValue::Many(values))]);
+        Ok(read(FIELDS, &raw)?.into_iter().map(|f| f.condition).collect())
+    }
+
+    #[test]
+    fn the_longest_predicate_wins_and_a_bare_field_means_equal() {
+        assert_eq!(list("id_not_in", &["3"]).unwrap(), [Condition::Integer(Is::NotIn(vec![3]))]);
+        assert_eq!(one("id_not_eq", "3").unwrap(), [Condition::Integer(Is::NotEq(3))]);
+        assert_eq!(one("kind", "a").unwrap(), [Condition::Text(Is::Eq("a".into()))]);
+        assert_eq!(one("id_in", "3").unwrap(), [Condition::Integer(Is::In(vec![3]))]);
+    }
+
+    #[test]
+    fn present_is_the_opposite_of_blank() {
+        assert_eq!(one("title_present", "0").unwrap(), one("title_blank", "true").unwrap());
+    }
+
+    #[test]
+    fn empty_values_filter_nothing_but_their_key_must_be_known() {
+        assert_eq!(one("id_eq", "").unwrap(), []);
+        assert_eq!(list("id_in", &["", ""]).unwrap(), []);
+        assert_eq!(one("extended_data_cont", "  ").unwrap(), []);
+        assert_eq!(one("ghost_eq", "").unwrap_err().description(), "Unknown filter: ghost_eq");
+    }
+
+    #[test]
+    fn predicates_of_another_kind_are_unknown() {
+        for key in ["title_lt", "id_start", "id_", "extended_data", "extended_data_eq", "id_not", "_eq"] {
+            assert_eq!(one(key, "1").unwrap_err().description(), format!("Unknown filter: {key}"));
+        }
+    }
+
+    #[test]
+    fn values_of_another_type_are_refused_by_name() {
+        let refused = ["id_eq=x", "id_gt=1.5", "id_lt=99999999999999999999", "kind_eq=c", "title_blank=yes"];
+        for pair in refused {
+            let (key, value) = pair.split_once('=').unwrap();
+            assert_eq!(one(key, value).unwrap_err().description(), format!("Invalid value for filter {key}"));
+        }
+        assert!(list("title_eq", &["a"]).is_err(), "a list where one value is asked");
+        assert!(list("id_in", &["1"; 101]).is_err(), "too many values");
+        assert_eq!(one("kind_start", "c").unwrap(), [Condition::Start("c".into())], "free text is free");
+    }
+}

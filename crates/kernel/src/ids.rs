@@ -1,0 +1,64 @@
+//! Typed identifiers: an id of one table can not be handed to another.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use uuid::Uuid;
+
+macro_rules! integer_ids {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub i64);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )+};
+}
+
+integer_ids! {
+    /// An organization: one tenant of the deployment.
+    OrganizationId,
+    /// A person's account in one organization.
+    UserId,
+    /// An API client, by its internal number (its public name is the text `client_id`).
+    ClientId,
+    /// An access token; the `sub` of its JWT.
+    TokenId,
+    /// A component of a participatory space.
+    ComponentId,
+    /// A step (phase) of a participatory process.
+    StepId,
+    /// A state a proposals component owns (`accepted`, ...).
+    StateId,
+    /// A proposal, draft or public.
+    ProposalId,
+    /// A vote on a proposal.
+    VoteId,
+}
+
+/// A job: a random UUID, for knowing it is the right to read the job (contract 09 A.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JobId(pub Uuid);
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A new job's id: random, never guessable.
+#[expect(clippy::disallowed_methods, reason = "this is where ids come from")]
+pub fn random_job_id() -> JobId {
+    JobId(Uuid::new_v4())
+}
+
+/// An id that sorts by the time of its making: for internal rows, never where secrecy is needed.
+#[expect(clippy::disallowed_methods, reason = "this is where ids come from")]
+pub fn sortable_id() -> Uuid {
+    Uuid::now_v7()
+}

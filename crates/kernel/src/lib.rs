@@ -1,0 +1,42 @@
+//! The words every room of Civitas shares: who asks ([`Ctx`]), what may go wrong ([`Error`]), pages, filters,
+//! translated text, and the shape of a write ([`Command`], [`Handle`]).
+//!
+//! Nothing here knows a database, a web server or another crate of the workspace.
+//!
+//! ```
+//! use civitas_kernel::{Locale, Locales, Translated};
+//!
+//! let title: Translated = [(Locale::En, "Ideas".to_owned()), (Locale::Fr, "Idées".to_owned())].into();
+//! let shown = title.only(&"fr".parse::<Locales>()?);
+//! assert_eq!(shown.get(Locale::Fr), Some("Idées"));
+//! assert_eq!(shown.get(Locale::En), None);
+//! # Ok::<(), civitas_kernel::Error>(())
+//! ```
+
+mod access;
+mod change;
+pub mod clock;
+mod command;
+mod ctx;
+mod error;
+pub mod extended_data;
+pub mod filter;
+mod ids;
+mod locale;
+mod page;
+mod patch;
+mod space_ref;
+
+pub use access::{Abilities, Ability, Access, Need, Scope, Scopes};
+pub use change::{Change, Event, EventName, Subject};
+pub use command::{Command, Handle};
+pub use ctx::{Caller, Ctx, Sight, TokenUser, UserState, Viewer};
+pub use error::{BoxError, Error, FieldError, Result, Wording};
+pub use ids::{
+    ClientId, ComponentId, JobId, OrganizationId, ProposalId, StateId, StepId, TokenId, UserId, VoteId,
+    random_job_id, sortable_id,
+};
+pub use locale::{Locale, Locales, Translated};
+pub use page::{Direction, Order, Page, PageRequest};
+pub use patch::Field;
+pub use space_ref::{SpaceManifest, SpaceRef};

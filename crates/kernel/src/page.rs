@@ -1,0 +1,113 @@
+//! Pages of a list (contract 01 §7).
+
+/// Which page of a list, and how long it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest {
+    /// Counts from 1.
+    pub page: i64,
+    /// Rows on a page, 1 to 100.
+    pub per_page: i64,
+}
+
+impl Default for PageRequest {
+    fn default() -> Self {
+        Self { page: 1, per_page: Self::DEFAULT_LENGTH }
+    }
+}
+
+impl PageRequest {
+    /// Rows on a page when the caller does not say.
+    pub const DEFAULT_LENGTH: i64 = 20;
+    /// The most rows a page can have.
+    pub const MAX_LENGTH: i64 = 100;
+
+    /// Reads what the caller wrote. Never an error: what is no positive integer means the default, and a longer
+    /// page than [`Self::MAX_LENGTH`] is cut to it.
+    pub fn read(page: Option<&str>, per_page: Option<&str>) -> Self {
+        let positive = |text: Option<&str>| text.and_then(|t| t.parse::<i64>().ok()).filter(|n| *n >= 1);
+        Self {
+            page: positive(page).unwrap_or(1),
+            per_page: positive(per_page).unwrap_or(Self::DEFAULT_LENGTH).min(Self::MAX_LENGTH),
+        }
+    }
+
+    /// Rows before this page.
+    pub fn offset(self) -> i64 {
+        (self.page - 1).saturating_mul(self.per_page)
+    }
+
+    /// Rows to ask for: one more than the page has, to learn whether there are more.
+    pub fn fetch(self) -> i64 {
+        self.per_page + 1
+    }
+}
+
+/// The rows of one page, and whether another one follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T> {
+    /// At most `per_page` rows.
+    pub items: Vec<T>,
+    /// Whether a row follows the last one.
+    pub has_more: bool,
+}
+
+impl<T> Page<T> {
+    /// Cuts the extra row of [`PageRequest::fetch`].
+    pub fn cut(mut items: Vec<T>, request: PageRequest) -> Self {
+        let length = usize::try_from(request.per_page).unwrap_or(usize::MAX);
+        let has_more = items.len() > length;
+        items.truncate(length);
+        Self { items, has_more }
+    }
+
+    /// The same page of other things.
+    pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(f).collect(), has_more: self.has_more }
+    }
+}
+
+/// The direction of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Direction {
+    /// Smallest first.
+    #[default]
+    Ascending,
+    /// Largest first.
+    Descending,
+}
+
+/// The order of a list that can be sorted by its one column or shuffled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// By the list's own column, then by ascending id.
+    Column(Direction),
+    /// New on each request.
+    Random,
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self::Column(Direction::Ascending)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nonsense_means_the_default_and_too_long_a_page_is_cut() {
+        let read = |page, per_page| PageRequest::read(Some(page), Some(per_page));
+        assert_eq!(read("x", ""), PageRequest { page: 1, per_page: 20 });
+        assert_eq!(read("0", "-3"), PageRequest { page: 1, per_page: 20 });
+        assert_eq!(read("3", "1000"), PageRequest { page: 3, per_page: 100 });
+        assert_eq!(read("9223372036854775807", "100").offset(), i64::MAX);
+    }
+
+    #[test]
+    fn the_extra_row_only_says_that_there_is_more() {
+        let request = PageRequest { page: 1, per_page: 2 };
+        assert_eq!(Page::cut(vec![1, 2, 3], request), Page { items: vec![1, 2], has_more: true });
+        assert_eq!(Page::cut(vec![1, 2], request), Page { items: vec![1, 2], has_more: false });
+    }
+}

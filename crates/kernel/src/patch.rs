@@ -1,0 +1,73 @@
+//! What a caller says of a member: nothing, null, or a value.
+
+use serde::{Deserialize, Deserializer};
+
+/// A member of a body: absent, null or a value. Absent keeps, null clears, a value sets.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Field<T> {
+    /// The member is not there.
+    #[default]
+    Absent,
+    /// The member is `null`.
+    Null,
+    /// The member has a value.
+    Value(T),
+}
+
+impl<T> Field<T> {
+    /// The value, if there is one.
+    pub fn value(self) -> Option<T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::Null => None,
+        }
+    }
+
+    /// The value by reference, if there is one.
+    pub fn as_value(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::Null => None,
+        }
+    }
+
+    /// Whether the member was not there.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    /// Puts what was said into a place that may be empty.
+    pub fn apply(self, place: &mut Option<T>) {
+        match self {
+            Self::Absent => {}
+            Self::Null => *place = None,
+            Self::Value(value) => *place = Some(value),
+        }
+    }
+}
+
+/// Needs `#[serde(default)]` beside it: serde only asks for members that are there.
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::<T>::deserialize(deserializer).map(|read| read.map_or(Self::Null, Self::Value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Body {
+        #[serde(default)]
+        name: Field<String>,
+    }
+
+    #[test]
+    fn absent_null_and_a_value_are_three_things() {
+        let read = |json| serde_json::from_str::<Body>(json).unwrap().name;
+        assert_eq!(read("{}"), Field::Absent);
+        assert_eq!(read(r#"{"name":null}"#), Field::Null);
+        assert_eq!(read(r#"{"name":"Ada"}"#), Field::Value("Ada".to_owned()));
+    }
+}

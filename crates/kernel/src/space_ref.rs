@@ -1,0 +1,57 @@
+//! How a participatory space is named everywhere: its kind and its number.
+
+use serde::{Deserialize, Serialize};
+
+/// The four kinds of participatory spaces (contract 05 §1.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpaceManifest {
+    /// `assemblies`
+    Assemblies,
+    /// `conferences`
+    Conferences,
+    /// `initiatives`
+    Initiatives,
+    /// `participatory_processes`
+    ParticipatoryProcesses,
+}
+
+impl SpaceManifest {
+    /// All four, in the order of the contract.
+    pub const ALL: [Self; 4] =
+        [Self::ParticipatoryProcesses, Self::Assemblies, Self::Conferences, Self::Initiatives];
+
+    /// The name in paths and JSON: `participatory_processes`, ...
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Assemblies => "assemblies",
+            Self::Conferences => "conferences",
+            Self::Initiatives => "initiatives",
+            Self::ParticipatoryProcesses => "participatory_processes",
+        }
+    }
+
+    /// The class name on the wire: `Platform::ParticipatoryProcess`, ...
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Assemblies => "Platform::Assembly",
+            Self::Conferences => "Platform::Conference",
+            Self::Initiatives => "Platform::Initiative",
+            Self::ParticipatoryProcesses => "Platform::ParticipatoryProcess",
+        }
+    }
+
+    /// The kind of that manifest name, case-sensitive.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|m| m.as_str() == name)
+    }
+}
+
+/// One participatory space. Numbers are unique per kind only: an assembly 1 and a process 1 are two spaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SpaceRef {
+    /// The kind.
+    pub manifest: SpaceManifest,
+    /// The number among the spaces of that kind.
+    pub id: i64,
+}
