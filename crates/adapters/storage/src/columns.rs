@@ -1,0 +1,128 @@
+//! Columns that hold one of our types, and the types of expressions over columns.
+
+use crate::engine::{self, Db, sql};
+use civitas_accounts::RoleKind;
+use civitas_jobs::JobStatus;
+use civitas_kernel::{Locale, SpaceManifest};
+use civitas_organizations::RegistrationMode;
+use diesel::backend::Backend;
+use diesel::deserialize::{self, FromSql, FromSqlRow};
+use diesel::expression::{AsExpression, BoxableExpression};
+use diesel::serialize::{self, Output, ToSql};
+use diesel::sql_types::{Bool, Nullable, Text};
+use serde::{Serialize, de::DeserializeOwned};
+use std::fmt::Debug;
+use uuid::Uuid;
+
+/// A nullable expression over the tables `QS`, of the SQL type `ST`. Boxed, so that what takes it needs no bounds.
+pub(crate) type Expr<QS, ST> = Box<dyn BoxableExpression<QS, Db, SqlType = Nullable<ST>>>;
+/// A condition over the tables `QS`.
+pub(crate) type Condition<QS> = Expr<QS, Bool>;
+
+/// A JSON column. To write, `T` may be a reference.
+#[derive(Debug, Clone, Copy, AsExpression, FromSqlRow)]
+#[diesel(sql_type = sql::Json)]
+pub(crate) struct Document<T: Debug>(pub(crate) T);
+
+impl<T: Debug + DeserializeOwned> FromSql<sql::Json, Db> for Document<T> {
+    fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
+        engine::read_json(raw).map(Self)
+    }
+}
+
+impl<T: Debug + Serialize> ToSql<sql::Json, Db> for Document<T> {
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Db>) -> serialize::Result {
+        engine::write_json(&self.0, out)
+    }
+}
+
+/// A UUID column. (Diesel binds `Uuid` itself on PostgreSQL alone.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
+#[diesel(sql_type = sql::Uuid)]
+pub(crate) struct Key(pub(crate) Uuid);
+
+impl FromSql<sql::Uuid, Db> for Key {
+    fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
+        engine::read_uuid(raw).map(Self)
+    }
+}
+
+impl ToSql<sql::Uuid, Db> for Key {
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Db>) -> serialize::Result {
+        engine::write_uuid(&self.0, out)
+    }
+}
+
+/// A value that is kept by its name.
+pub(crate) trait Word: Sized + Copy + Debug {
+    /// The name that is kept.
+    fn name(self) -> &'static str;
+    /// The value of exactly that name.
+    fn named(name: &str) -> Option<Self>;
+}
+
+/// A text column that holds a word out of a closed list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
+#[diesel(sql_type = Text)]
+pub(crate) struct Name<T: Debug>(pub(crate) T);
+
+impl<T: Word> FromSql<Text, Db> for Name<T> {
+    fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
+        let name = <String as FromSql<Text, Db>>::from_sql(raw)?;
+        T::named(&name).map(Self).ok_or_else(|| format!("no such name: {name}").into())
+    }
+}
+
+impl<T: Word> ToSql<Text, Db> for Name<T> {
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Db>) -> serialize::Result {
+        <str as ToSql<Text, Db>>::to_sql(self.0.name(), out)
+    }
+}
+
+/// Says of types that know their names on the wire that these are kept.
+macro_rules! words {
+    ($($word:ty),+ $(,)?) => {$(
+        impl $crate::columns::Word for $word {
+            fn name(self) -> &'static str {
+                self.as_str()
+            }
+            fn named(name: &str) -> Option<Self> {
+                <$word>::parse(name)
+            }
+        }
+    )+};
+}
+pub(crate) use words;
+
+words!(SpaceManifest, Locale, JobStatus);
+
+impl Word for RoleKind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::SpaceAdministrator => "space_administrator",
+            Self::SpaceModerator => "space_moderator",
+            Self::SpaceValuator => "space_valuator",
+            Self::SpacePrivateMember => "space_private_member",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        [Self::SpaceAdministrator, Self::SpaceModerator, Self::SpaceValuator, Self::SpacePrivateMember]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+}
+
+impl Word for RegistrationMode {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Enabled => "enabled",
+            Self::Existing => "existing",
+            Self::Disabled => "disabled",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        [Self::Enabled, Self::Existing, Self::Disabled].into_iter().find(|mode| mode.name() == name)
+    }
+}

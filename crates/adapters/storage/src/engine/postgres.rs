@@ -1,0 +1,166 @@
+//! PostgreSQL's own ways.
+
+use crate::session::{self, Settings};
+use civitas_kernel::{Error, Result};
+use diesel::connection::SimpleConnection;
+use diesel::deserialize;
+use diesel::pg::PgValue;
+use diesel::serialize::{self, IsNull, Output};
+use diesel::{Connection, ConnectionResult, QueryResult};
+use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
+use diesel_async::pooled_connection::deadpool::Pool;
+use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
+use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+use futures_util::FutureExt;
+use serde::{Serialize, de::DeserializeOwned};
+use std::io::Write;
+
+/// The database.
+pub type Db = diesel::pg::Pg;
+/// A connection.
+pub type Conn = AsyncPgConnection;
+/// What runs migrations.
+pub type Harness = AsyncConnectionWrapper<AsyncPgConnection>;
+/// The migrations this build knows.
+pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/postgres");
+
+/// The SQL types of the schema.
+pub mod sql {
+    pub use diesel::sql_types::{Jsonb as Json, Timestamptz as Moment, Uuid};
+}
+
+/// Reads a UUID from its 16 bytes.
+pub fn read_uuid(raw: PgValue<'_>) -> deserialize::Result<uuid::Uuid> {
+    Ok(uuid::Uuid::from_slice(raw.as_bytes())?)
+}
+
+/// Writes a UUID as its 16 bytes.
+pub fn write_uuid<'b>(value: &'b uuid::Uuid, out: &mut Output<'b, '_, Db>) -> serialize::Result {
+    out.write_all(value.as_bytes())?;
+    Ok(IsNull::No)
+}
+
+/// Reads a JSON column.
+pub fn read_json<T: DeserializeOwned>(raw: PgValue<'_>) -> deserialize::Result<T> {
+    // The first byte is the version of jsonb's wire format: always 1.
+    Ok(serde_json::from_slice(raw.as_bytes().get(1..).unwrap_or_default())?)
+}
+
+/// Writes a JSON column.
+pub fn write_json<T: Serialize>(value: &T, out: &mut Output<'_, '_, Db>) -> serialize::Result {
+    out.write_all(&[1])?;
+    serde_json::to_writer(out, value)?;
+    Ok(IsNull::No)
+}
+
+/// Whether a failure means that two writers met. Diesel has no kind for a deadlock.
+pub fn is_conflict(message: &str) -> bool {
+    message == "deadlock detected"
+}
+
+/// Whether a failure means that the database is away or overloaded. Diesel has no kind for these.
+pub fn is_away(message: &str) -> bool {
+    message.starts_with("canceling statement due to") || message.starts_with("terminating connection due to")
+}
+
+/// The pools of readers and writers: one and the same.
+pub fn pools(settings: &Settings) -> Result<(Pool<Conn>, Pool<Conn>)> {
+    let mut config = ManagerConfig::default();
+    config.recycling_method = RecyclingMethod::Fast;
+    config.custom_setup = Box::new(|url| connect(url).boxed());
+    let manager = AsyncDieselConnectionManager::new_with_config(&settings.url, config);
+    let pool = session::pool(manager, settings.pool_size, settings.wait)?;
+    Ok((pool.clone(), pool))
+}
+
+/// A connection whose statements end after 10 s, and whose transactions do not outlive a stalled client.
+async fn connect(url: &str) -> ConnectionResult<Conn> {
+    let mut connection = Conn::establish(url).await?;
+    SimpleAsyncConnection::batch_execute(
+        &mut connection,
+        "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';
+             SET default_transaction_isolation = 'read committed'",
+    )
+    .await
+    .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+    Ok(connection)
+}
+
+/// Begins a transaction that may write.
+pub async fn begin(connection: &mut Conn) -> QueryResult<()> {
+    <Conn as AsyncConnection>::TransactionManager::begin_transaction(connection).await
+}
+
+/// Keeps what the transaction did. Asked to commit a transaction in which a statement failed, PostgreSQL rolls back
+/// and answers without an error; the statement before it makes that a failure.
+pub async fn commit(connection: &mut Conn) -> QueryResult<()> {
+    SimpleAsyncConnection::batch_execute(connection, "SELECT 1").await?;
+    <Conn as AsyncConnection>::TransactionManager::commit_transaction(connection).await
+}
+
+/// Runs some work on a connection of its own, in one transaction that no other process can interleave.
+pub async fn with_harness<R: Send + 'static>(
+    settings: &Settings,
+    work: impl FnOnce(&mut Harness) -> diesel::migration::Result<R> + Send + 'static,
+) -> Result<R> {
+    let url = settings.url.clone();
+    let runtime = tokio::runtime::Handle::current();
+    let task = tokio::task::spawn_blocking(move || {
+        let connection = runtime.block_on(Conn::establish(&url)).map_err(|e| Error::Unavailable(e.into()))?;
+        let mut harness = Harness::from(connection);
+        let done = Connection::transaction(&mut harness, |harness| {
+            // The number is ours alone in a database of ours alone; the lock ends with the transaction.
+            SimpleConnection::batch_execute(harness, "SELECT pg_advisory_xact_lock(20261121)")?;
+            work(harness)
+        });
+        done.map_err(Error::Internal)
+    });
+    task.await.map_err(Error::internal)?
+}
+
+/// PostgreSQL has no cheap number that changes with each commit.
+pub struct Epoch;
+
+impl Epoch {
+    /// Opens nothing.
+    pub fn open(_: &Settings) -> Result<Self> {
+        Ok(Self)
+    }
+
+    /// Always `None`.
+    pub fn now(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// What PostgreSQL says in its own words.
+pub mod dialect {
+    use crate::columns::{Condition, Expr};
+    use diesel::prelude::*;
+    use diesel::sql_types::Text;
+
+    #[diesel::declare_sql_function]
+    extern "SQL" {
+        /// A number to order by.
+        fn random() -> diesel::sql_types::Double;
+    }
+
+    /// `LIKE` in any case, in every script. In the pattern `%` and `_` are wildcards, `\` escapes.
+    pub fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> Condition<QS> {
+        Box::new(on.ilike(pattern.to_owned()).escape('\\'))
+    }
+
+    // Macros, for `LockingDsl`'s own parameter can not be named outside Diesel.
+    macro_rules! for_update {
+        ($query:expr) => {
+            $query.for_update()
+        };
+    }
+    macro_rules! skip_locked {
+        ($query:expr) => {
+            $query.for_update().skip_locked()
+        };
+    }
+    pub(crate) use {for_update, skip_locked};
+}

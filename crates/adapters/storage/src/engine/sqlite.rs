@@ -1,0 +1,212 @@
+//! SQLite's own ways.
+//!
+//! One writer connection, for SQLite has one writer: writers queue fairly in its pool instead of meeting
+//! `SQLITE_BUSY`. Readers see the last commit and never wait (WAL). Statements run on the caller's thread: a few
+//! microseconds from the page cache, and never cancelled half-way.
+
+use crate::session::{self, Settings};
+use civitas_kernel::{Error, Result};
+use diesel::connection::{AnsiTransactionManager, SimpleConnection};
+use diesel::deserialize;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::serialize::{self, IsNull, Output};
+use diesel::sql_types::Integer;
+use diesel::sqlite::SqliteValue;
+use diesel::{Connection, ConnectionError, ConnectionResult, QueryResult, RunQueryDsl, SqliteConnection};
+use diesel_async::pooled_connection::deadpool::Pool;
+use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
+use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
+use diesel_async::{AsyncConnection, TransactionManager};
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde::{Serialize, de::DeserializeOwned};
+use std::sync::{Mutex, PoisonError};
+
+/// The database.
+pub type Db = diesel::sqlite::Sqlite;
+/// A connection.
+pub type Conn = SyncConnectionWrapper<SqliteConnection, Inline>;
+/// What runs migrations.
+pub type Harness = SqliteConnection;
+/// The migrations this build knows.
+pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
+
+/// The SQL types of the schema.
+pub mod sql {
+    pub use diesel::sql_types::{Binary as Uuid, Json, TimestamptzSqlite as Moment};
+}
+
+/// Reads a UUID from its 16 bytes.
+pub fn read_uuid(mut raw: SqliteValue<'_, '_, '_>) -> deserialize::Result<uuid::Uuid> {
+    Ok(uuid::Uuid::from_slice(raw.read_blob())?)
+}
+
+/// Writes a UUID as its 16 bytes.
+pub fn write_uuid<'b>(value: &'b uuid::Uuid, out: &mut Output<'b, '_, Db>) -> serialize::Result {
+    out.set_value(value.as_bytes().as_slice());
+    Ok(IsNull::No)
+}
+
+/// Reads a JSON column.
+pub fn read_json<T: DeserializeOwned>(mut raw: SqliteValue<'_, '_, '_>) -> deserialize::Result<T> {
+    Ok(serde_json::from_str(raw.read_text())?)
+}
+
+/// Writes a JSON column.
+pub fn write_json<T: Serialize>(value: &T, out: &mut Output<'_, '_, Db>) -> serialize::Result {
+    out.set_value(serde_json::to_string(value)?);
+    Ok(IsNull::No)
+}
+
+/// Whether a failure means that two writers met. Diesel has no kind for these.
+pub fn is_conflict(message: &str) -> bool {
+    message.starts_with("database is locked") || message.starts_with("database table is locked")
+}
+
+/// Whether a failure means that the database is away or overloaded. Diesel has no kind for these.
+pub fn is_away(message: &str) -> bool {
+    message.starts_with("unable to open database file") || message.starts_with("disk I/O error")
+}
+
+/// The pools of the readers and of the one writer.
+pub fn pools(settings: &Settings) -> Result<(Pool<Conn>, Pool<Conn>)> {
+    let pool = |size, pragmas: &'static str| {
+        let mut config = ManagerConfig::default();
+        config.recycling_method = RecyclingMethod::Fast;
+        config.custom_setup = Box::new(move |path| {
+            let connection = connect(path, pragmas).map(|c| SyncConnectionWrapper::with_runtime(c, Inline));
+            std::future::ready(connection).boxed()
+        });
+        let manager = AsyncDieselConnectionManager::new_with_config(path_of(&settings.url)?, config);
+        session::pool(manager, size, settings.wait)
+    };
+    Ok((pool(settings.pool_size, "PRAGMA query_only = ON;")?, pool(1, "")?))
+}
+
+fn path_of(url: &str) -> Result<&str> {
+    url.strip_prefix("sqlite://")
+        .filter(|path| !path.is_empty())
+        .ok_or_else(|| Error::internal("the address of an SQLite database is sqlite://PATH"))
+}
+
+fn connect(path: &str, pragmas: &str) -> ConnectionResult<SqliteConnection> {
+    let mut connection = SqliteConnection::establish(path)?;
+    // `synchronous = FULL`: an acknowledged write survives a power cut.
+    connection
+        .batch_execute(
+            "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+             PRAGMA foreign_keys = ON; PRAGMA mmap_size = 268435456; PRAGMA cache_size = -16000;
+             PRAGMA temp_store = MEMORY;",
+        )
+        .and_then(|()| connection.batch_execute(pragmas))
+        .and_then(|()| dialect::register(&mut connection))
+        .map_err(ConnectionError::CouldntSetupConfiguration)?;
+    Ok(connection)
+}
+
+/// Begins a transaction that may write. `IMMEDIATE`: a deferred one that reads first fails at its first write.
+pub async fn begin(connection: &mut Conn) -> QueryResult<()> {
+    connection.spawn_blocking(|c| AnsiTransactionManager::begin_transaction_sql(c, "BEGIN IMMEDIATE")).await
+}
+
+/// Keeps what the transaction did.
+pub async fn commit(connection: &mut Conn) -> QueryResult<()> {
+    <Conn as AsyncConnection>::TransactionManager::commit_transaction(connection).await
+}
+
+/// Runs some work on a connection of its own, in one transaction that no other process can interleave.
+pub async fn with_harness<R: Send + 'static>(
+    settings: &Settings,
+    work: impl FnOnce(&mut Harness) -> diesel::migration::Result<R> + Send + 'static,
+) -> Result<R> {
+    let path = path_of(&settings.url)?.to_owned();
+    let task = tokio::task::spawn_blocking(move || {
+        let mut connection = connect(&path, "").map_err(|e| Error::Unavailable(e.into()))?;
+        connection.immediate_transaction(work).map_err(Error::Internal)
+    });
+    task.await.map_err(Error::internal)?
+}
+
+/// Runs statements on the spot. diesel-async's own runtime panics on current-thread runtimes, actix-web's workers
+/// among them, when its caller goes away in the middle of a statement: it waits in `block_in_place`.
+pub struct Inline;
+
+impl SpawnBlocking for Inline {
+    fn spawn_blocking<'a, R: Send + 'static>(
+        &mut self,
+        task: impl FnOnce() -> R + Send + 'static,
+    ) -> BoxFuture<'a, Result<R, Box<dyn std::error::Error + Send + Sync>>> {
+        std::future::ready(Ok(task())).boxed()
+    }
+
+    fn get_runtime() -> Self {
+        Self
+    }
+}
+
+/// A connection nobody writes through: it sees each commit of anybody else as a new `data_version`.
+pub struct Epoch(Mutex<SqliteConnection>);
+
+impl Epoch {
+    /// Opens the connection.
+    pub fn open(settings: &Settings) -> Result<Self> {
+        let connection = connect(path_of(&settings.url)?, "PRAGMA query_only = ON;");
+        Ok(Self(Mutex::new(connection.map_err(|e| Error::Unavailable(e.into()))?)))
+    }
+
+    /// The number of the moment; `None` when it can not be read.
+    pub fn now(&self) -> Option<u64> {
+        let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        DataVersion.get_result::<i32>(&mut *connection).ok().map(|n| u64::from(n.cast_unsigned()))
+    }
+}
+
+/// `PRAGMA data_version`. A type of its own, so that Diesel keeps the prepared statement.
+#[derive(QueryId, Clone, Copy)]
+struct DataVersion;
+
+impl Query for DataVersion {
+    type SqlType = Integer;
+}
+
+impl<C> RunQueryDsl<C> for DataVersion {}
+
+impl QueryFragment<Db> for DataVersion {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        pass.push_sql("PRAGMA data_version");
+        Ok(())
+    }
+}
+
+/// What SQLite says in its own words.
+pub mod dialect {
+    use crate::columns::{Condition, Expr};
+    use diesel::prelude::*;
+    use diesel::sql_types::{Nullable, Text};
+
+    #[diesel::declare_sql_function]
+    extern "SQL" {
+        /// A number to order by.
+        fn random() -> diesel::sql_types::BigInt;
+        /// Lower case in every script, where SQLite's own `lower` and `LIKE` know ASCII only.
+        fn fold(x: Nullable<Text>) -> Nullable<Text>;
+    }
+
+    pub(super) fn register(connection: &mut SqliteConnection) -> QueryResult<()> {
+        fold_utils::register_impl(connection, |x: Option<String>| x.map(|x| x.to_lowercase()))
+    }
+
+    /// `LIKE` in any case, in every script. In the pattern `%` and `_` are wildcards, `\` escapes.
+    pub fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> Condition<QS> {
+        Box::new(fold(on).like(pattern.to_lowercase()).escape('\\'))
+    }
+
+    // A write transaction is alone on the database already.
+    macro_rules! for_update {
+        ($query:expr) => {
+            $query
+        };
+    }
+    pub(crate) use {for_update, for_update as skip_locked};
+}

@@ -1,0 +1,74 @@
+//! The schema: what is applied, what is not, and bringing it up to date.
+
+use crate::engine::{self, Conn, Db, MIGRATIONS};
+use crate::session::Settings;
+use civitas_kernel::Result;
+use diesel::QueryResult;
+use diesel::migration::{Migration, MigrationSource};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use diesel_migrations::MigrationHarness;
+use std::collections::BTreeSet;
+
+/// How the schema of a database stands to what this build needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SchemaState {
+    /// It is what this build needs.
+    Current,
+    /// These migrations, by name and in their order, are still to be applied.
+    Older(Vec<String>),
+    /// These versions were applied by a newer build.
+    Newer(Vec<String>),
+}
+
+/// Applies the migrations that are missing, all or none, and says which; several processes may do so at once.
+///
+/// # Errors
+/// `Unavailable` when the database does not answer; `Internal` when a migration fails.
+pub async fn migrate(settings: &Settings) -> Result<Vec<String>> {
+    engine::with_harness(settings, |harness| {
+        let pending = harness.pending_migrations(MIGRATIONS)?;
+        let names = pending.iter().map(|migration| migration.name().to_string()).collect();
+        harness.run_migrations(&pending)?;
+        Ok(names)
+    })
+    .await
+}
+
+/// How the schema stands.
+///
+/// # Errors
+/// `Unavailable` when the database does not answer.
+pub async fn schema(settings: &Settings) -> Result<SchemaState> {
+    engine::with_harness(settings, |harness| {
+        let known: Vec<Box<dyn Migration<Db>>> = MIGRATIONS.migrations()?;
+        let applied: BTreeSet<String> =
+            harness.applied_migrations()?.iter().map(ToString::to_string).collect();
+        let version = |migration: &dyn Migration<Db>| migration.name().version().to_string();
+        let versions: BTreeSet<String> = known.iter().map(|m| version(m.as_ref())).collect();
+        let strange: Vec<String> = applied.difference(&versions).cloned().collect();
+        if !strange.is_empty() {
+            return Ok(SchemaState::Newer(strange));
+        }
+        let missing = known.iter().filter(|m| !applied.contains(&version(m.as_ref())));
+        let missing: Vec<String> = missing.map(|m| m.name().to_string()).collect();
+        Ok(if missing.is_empty() { SchemaState::Current } else { SchemaState::Older(missing) })
+    })
+    .await
+}
+
+diesel::table! {
+    /// Which migrations were applied; kept by `diesel_migrations`.
+    #[sql_name = "__diesel_schema_migrations"]
+    applied_migrations (version) {
+        version -> Text,
+    }
+}
+
+/// Reads a row that every migrated database has.
+///
+/// # Errors
+/// When the database does not answer, or was never migrated.
+pub(crate) async fn touch(connection: &mut Conn) -> QueryResult<()> {
+    applied_migrations::table.select(applied_migrations::version).first::<String>(connection).await.map(drop)
+}

@@ -1,0 +1,281 @@
+//! Connections: the pools, or the one connection of an open transaction. Every port is implemented on [`Session`],
+//! so that each method is the same inside and outside a transaction.
+
+use crate::engine::{self, Conn, Epoch};
+use crate::failure::Stored;
+use civitas_kernel::{Error, Event, OrganizationId, Result};
+use deadpool::Runtime;
+use deadpool::managed::Timeouts;
+use diesel_async::pooled_connection::AsyncDieselConnectionManager;
+use diesel_async::pooled_connection::deadpool::{Object, Pool};
+use diesel_async::{AsyncConnection, TransactionManager};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard, Notify};
+
+/// Where the database is, and how many connections to it there may be.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `sqlite://PATH` or `postgres://...`.
+    pub url: String,
+    /// Connections at most; on SQLite readers, beside the one writer.
+    pub pool_size: usize,
+    /// How long to wait for a connection before the answer is `Unavailable`.
+    pub wait: Duration,
+}
+
+/// The pools, or one open transaction.
+pub(crate) struct Session {
+    source: Source,
+    bell: Arc<Notify>,
+}
+
+enum Source {
+    Pools { reader: Pool<Conn>, writer: Pool<Conn>, epoch: Epoch },
+    Transaction(Open),
+}
+
+/// An open transaction.
+struct Open {
+    /// `None` when it is over.
+    connection: Mutex<Option<Object<Conn>>>,
+    announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
+    /// Whether a job was added, of which workers are told after the commit.
+    has_jobs: AtomicBool,
+}
+
+/// What both engines' pools share.
+pub(crate) fn pool(
+    manager: AsyncDieselConnectionManager<Conn>,
+    size: usize,
+    wait: Duration,
+) -> Result<Pool<Conn>> {
+    let timeouts = Timeouts { wait: Some(wait), create: Some(wait), recycle: Some(wait) };
+    let builder = Pool::builder(manager).max_size(size).timeouts(timeouts).runtime(Runtime::Tokio1);
+    builder.build().map_err(Error::internal)
+}
+
+impl Session {
+    /// The pools of a database that answers.
+    ///
+    /// # Errors
+    /// `Unavailable` when it does not; `Internal` when the settings make no sense.
+    pub(crate) async fn open(settings: &Settings) -> Result<Self> {
+        let (reader, writer) = engine::pools(settings)?;
+        drop(writer.get().await.map_err(unavailable)?);
+        let epoch = Epoch::open(settings)?;
+        Ok(Self { source: Source::Pools { reader, writer, epoch }, bell: Arc::default() })
+    }
+
+    /// A connection to read with. Hold one at a time: in a transaction there is only one.
+    pub(crate) async fn read(&self) -> Result<Lease<'_>> {
+        match &self.source {
+            Source::Pools { reader, .. } => lease(reader).await,
+            Source::Transaction(open) => open.lease().await,
+        }
+    }
+
+    /// A connection to write one statement with. Hold one at a time.
+    pub(crate) async fn write(&self) -> Result<Lease<'_>> {
+        match &self.source {
+            Source::Pools { writer, .. } => lease(writer).await,
+            Source::Transaction(open) => open.lease().await,
+        }
+    }
+
+    /// Several statements, all or nothing: a transaction of its own on the pool, a part of the open one otherwise.
+    pub(crate) async fn atomic(&self) -> Result<Atomic<'_>> {
+        Ok(match &self.source {
+            Source::Pools { .. } => Atomic::Own(self.begin_own().await?),
+            Source::Transaction(_) => Atomic::Joined(self),
+        })
+    }
+
+    /// Whether events can be announced: always in a transaction, never on the pool, where they would be lost.
+    /// Asked before a write that announces.
+    ///
+    /// # Errors
+    /// `Internal` when there are events and no transaction.
+    pub(crate) fn can_announce<T>(&self, events: &[T]) -> Result<()> {
+        match &self.source {
+            Source::Pools { .. } if !events.is_empty() => {
+                Err(Error::internal("a write that announces events needs a transaction"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Announces events of an organization, for whoever began the transaction.
+    ///
+    /// # Errors
+    /// As [`Self::can_announce`].
+    pub(crate) fn announce(
+        &self,
+        organization: OrganizationId,
+        events: impl IntoIterator<Item = Event>,
+    ) -> Result<()> {
+        let events: Vec<_> = events.into_iter().map(|event| (organization, event)).collect();
+        self.can_announce(&events)?;
+        if let Source::Transaction(open) = &self.source {
+            open.announced.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
+        }
+        Ok(())
+    }
+
+    /// What was announced since the last call.
+    pub(crate) fn take_announced(&self) -> Vec<(OrganizationId, Event)> {
+        let Source::Transaction(open) = &self.source else { return Vec::new() };
+        std::mem::take(&mut open.announced.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Tells workers that there is a job, now or after the commit.
+    pub(crate) fn ring(&self) {
+        match &self.source {
+            Source::Pools { .. } => ring(&self.bell),
+            Source::Transaction(open) => open.has_jobs.store(true, Ordering::Relaxed),
+        }
+    }
+
+    /// Waits until somebody rings, or for so long.
+    pub(crate) async fn listen(&self, at_most: Duration) {
+        // Both ends mean the same to the caller: look again.
+        let _ = tokio::time::timeout(at_most, self.bell.notified()).await;
+    }
+
+    /// A number that changes with each commit, where there is a cheap one.
+    pub(crate) fn epoch(&self) -> Option<u64> {
+        match &self.source {
+            Source::Pools { epoch, .. } => epoch.now(),
+            Source::Transaction(_) => None,
+        }
+    }
+
+    /// Begins a transaction.
+    pub(crate) async fn begin_own(&self) -> Result<Session> {
+        let Source::Pools { writer, .. } = &self.source else {
+            return Err(Error::internal("a transaction begins none"));
+        };
+        let connection = writer.get().await.map_err(unavailable)?;
+        // Wrapped before BEGIN: a future dropped on the way leaves nothing open.
+        let open = Open {
+            connection: Mutex::new(Some(connection)),
+            announced: std::sync::Mutex::default(),
+            has_jobs: AtomicBool::new(false),
+        };
+        let session = Session { source: Source::Transaction(open), bell: self.bell.clone() };
+        engine::begin(&mut *session.write().await?).await.stored()?;
+        Ok(session)
+    }
+
+    /// Commits the open transaction.
+    pub(crate) async fn keep(&self) -> Result<()> {
+        let Source::Transaction(open) = &self.source else {
+            return Err(Error::internal("only a transaction can be committed"));
+        };
+        let mut connection = open.lease().await?;
+        engine::commit(&mut connection).await.stored()?;
+        drop(connection);
+        open.connection.lock().await.take(); // back to the pool, whole
+        if open.has_jobs.load(Ordering::Relaxed) {
+            ring(&self.bell);
+        }
+        Ok(())
+    }
+
+    /// Rolls the open transaction back.
+    pub(crate) async fn forget(&self) -> Result<()> {
+        let Source::Transaction(open) = &self.source else { return Ok(()) };
+        let mut connection = open.lease().await?;
+        <Conn as AsyncConnection>::TransactionManager::rollback_transaction(&mut *connection)
+            .await
+            .stored()?;
+        drop(connection);
+        open.connection.lock().await.take();
+        Ok(())
+    }
+}
+
+impl Open {
+    async fn lease(&self) -> Result<Lease<'_>> {
+        let connection = MutexGuard::try_map(self.connection.lock().await, |c| c.as_mut().map(|c| &mut **c));
+        connection.map(Lease::Shared).map_err(|_| Error::internal("the transaction is over"))
+    }
+}
+
+/// Not ended (an error, a panic, a client gone): the connection is closed, which rolls back at once, rather than lie
+/// in the pool with its locks held until the next user finds it.
+impl Drop for Open {
+    fn drop(&mut self) {
+        drop(self.connection.get_mut().take().map(Object::take));
+    }
+}
+
+async fn lease(pool: &Pool<Conn>) -> Result<Lease<'static>> {
+    Ok(Lease::Pooled(pool.get().await.map_err(unavailable)?))
+}
+
+/// Wakes everybody who listens; where nobody does, the next to listen.
+fn ring(bell: &Notify) {
+    bell.notify_one();
+    bell.notify_waiters();
+}
+
+fn unavailable(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::Unavailable(Box::new(cause))
+}
+
+/// A connection, for as long as it is held.
+pub(crate) enum Lease<'a> {
+    /// Of the pool.
+    Pooled(Object<Conn>),
+    /// Of the open transaction.
+    Shared(MappedMutexGuard<'a, Conn>),
+}
+
+impl Deref for Lease<'_> {
+    type Target = Conn;
+
+    fn deref(&self) -> &Conn {
+        match self {
+            Self::Pooled(connection) => connection,
+            Self::Shared(connection) => connection,
+        }
+    }
+}
+
+impl DerefMut for Lease<'_> {
+    fn deref_mut(&mut self) -> &mut Conn {
+        match self {
+            Self::Pooled(connection) => connection,
+            Self::Shared(connection) => connection,
+        }
+    }
+}
+
+/// Several statements that are kept together. Dropped, it keeps nothing (or leaves that to the open transaction).
+pub(crate) enum Atomic<'a> {
+    /// A transaction of its own.
+    Own(Session),
+    /// A part of the open one.
+    Joined(&'a Session),
+}
+
+impl Atomic<'_> {
+    /// Its connection. Hold one at a time, and none over the commit.
+    pub(crate) async fn connection(&self) -> Result<Lease<'_>> {
+        match self {
+            Self::Own(session) => session.write().await,
+            Self::Joined(session) => session.write().await,
+        }
+    }
+
+    /// Keeps everything, or leaves that to the open transaction.
+    pub(crate) async fn commit(self) -> Result<()> {
+        match self {
+            Self::Own(session) => session.keep().await,
+            Self::Joined(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Every query, once, by table.
