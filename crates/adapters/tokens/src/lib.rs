@@ -1,1 +1,24 @@
-//! Signs access tokens and hashes passwords.
+//! Signs access tokens, hashes passwords, and derives a key for each purpose from the deployment's one secret.
+//!
+//! ```
+//! use civitas_accounts::{Claims, TokenSigner};
+//!
+//! let signer = civitas_tokens::Signer::new(&[7; 32]);
+//! let text = String::new;
+//! let (sub, jti) = ("12".to_owned(), "random".to_owned());
+//! let claims =
+//!     Claims { iss: text(), aud: text(), sub, jti, client_id: text(), scope: text(), iat: 0, exp: 7200 };
+//! let token = signer.sign(&claims)?;
+//! assert_eq!(signer.verify(&token), Ok(claims));
+//! assert!(civitas_tokens::Signer::new(&[8; 32]).verify(&token).is_err(), "another deployment's key");
+//! # Ok::<(), civitas_kernel::Error>(())
+//! ```
+
+mod hs256;
+mod keys;
+mod passwords;
+mod signer;
+
+pub use keys::{SECRET_BYTES, derive};
+pub use passwords::Argon2Passwords;
+pub use signer::Signer;

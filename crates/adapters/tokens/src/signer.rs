@@ -1,0 +1,239 @@
+//! Access tokens as signed JWTs (contract 02 §2.5).
+
+use crate::hs256;
+use crate::keys::{SECRET_BYTES, derive};
+use civitas_accounts::{Claims, TokenFault, TokenSigner};
+use civitas_kernel::{Error, Result};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
+
+/// What the signing key is derived for.
+const PURPOSE: &str = "access tokens";
+
+/// Ours are below 1 KiB; what is longer than this, in bytes, is not even looked at.
+const LONGEST: usize = 4096;
+
+/// Signs tokens with HS256, and nothing else.
+#[derive(Debug)]
+pub struct Signer {
+    signing: EncodingKey,
+    checking: DecodingKey,
+    validation: Validation,
+}
+
+impl Signer {
+    /// With a key derived from the deployment's secret.
+    pub fn new(secret: &[u8; SECRET_BYTES]) -> Self {
+        hs256::install();
+        let key = derive(secret, PURPOSE);
+        let mut validation = Validation::new(Algorithm::HS256);
+        // Its time, issuer and audience are judged with the stored row (contract 02 §2.5), not here.
+        validation.required_spec_claims.clear();
+        validation.validate_exp = false;
+        validation.validate_aud = false;
+        Self { signing: EncodingKey::from_secret(&key), checking: DecodingKey::from_secret(&key), validation }
+    }
+}
+
+impl TokenSigner for Signer {
+    fn sign(&self, claims: &Claims) -> Result<String> {
+        encode(&Header::new(Algorithm::HS256), claims, &self.signing).map_err(Error::internal)
+    }
+
+    fn verify(&self, token: &str) -> Result<Claims, TokenFault> {
+        if token.len() > LONGEST {
+            return Err(TokenFault::Invalid);
+        }
+        let read =
+            decode::<Claims>(token, &self.checking, &self.validation).map_err(|_| TokenFault::Invalid)?;
+        // One number, one text: `+5` and `05` are no other names of token 5.
+        let number = read.claims.token().filter(|token| token.0 > 0 && token.to_string() == read.claims.sub);
+        number.map(|_| read.claims).ok_or(TokenFault::Invalid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::Engine;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
+    use ring::hmac;
+    use serde_json::{Value, json};
+
+    const SECRET: [u8; 32] = [7; 32];
+
+    fn claims() -> Claims {
+        Claims {
+            iss: "https://city.example".to_owned(),
+            aud: "https://city.example".to_owned(),
+            sub: "1661".to_owned(),
+            jti: "4fRk29aQpLx0WmZt".to_owned(),
+            client_id: "id_4fRk29aQpLx0WmZt".to_owned(),
+            scope: "public proposals".to_owned(),
+            iat: 1_767_261_600,
+            exp: 1_767_268_800,
+        }
+    }
+
+    /// Three parts, the third signed with our own key: what is wrong with it is in its first two.
+    fn ours(header: &str, payload: &str) -> String {
+        forged(header, payload, hmac::HMAC_SHA256, &derive(&SECRET, PURPOSE))
+    }
+
+    fn forged(header: &str, payload: &str, algorithm: hmac::Algorithm, key: &[u8]) -> String {
+        let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(payload));
+        let signature = hmac::sign(&hmac::Key::new(algorithm, key), message.as_bytes());
+        format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature))
+    }
+
+    const HS256: &str = r#"{"typ":"JWT","alg":"HS256"}"#;
+
+    /// Our claims with one of them changed, or taken away.
+    fn with(name: &str, value: Option<Value>) -> String {
+        let mut claims = serde_json::to_value(claims()).unwrap();
+        match value {
+            Some(value) => claims[name] = value,
+            None => drop(claims.as_object_mut().unwrap().remove(name)),
+        }
+        ours(HS256, &claims.to_string())
+    }
+
+    /// Signatures by others, or under another name.
+    fn wrongly_signed() -> Vec<(&'static str, String)> {
+        let payload = serde_json::to_string(&claims()).unwrap();
+        let key = derive(&SECRET, PURPOSE);
+        let header = |alg: &str| format!(r#"{{"typ":"JWT","alg":"{alg}"}}"#);
+        let unsigned = |alg: &str| {
+            format!("{}.{}.", URL_SAFE_NO_PAD.encode(header(alg)), URL_SAFE_NO_PAD.encode(&payload))
+        };
+        vec![
+            ("alg none without signature", unsigned("none")),
+            ("alg None without signature", unsigned("None")),
+            ("alg HS256 without signature", unsigned("HS256")),
+            ("alg none with our signature", ours(&header("none"), &payload)),
+            ("alg HS384 in the header", ours(&header("HS384"), &payload)),
+            ("HS384 with our key", forged(&header("HS384"), &payload, hmac::HMAC_SHA384, &key)),
+            ("HS512 with our key", forged(&header("HS512"), &payload, hmac::HMAC_SHA512, &key)),
+            ("HS512 under the name HS256", forged(HS256, &payload, hmac::HMAC_SHA512, &key)),
+            ("alg RS256", ours(&header("RS256"), &payload)),
+            ("alg EdDSA", ours(&header("EdDSA"), &payload)),
+            ("alg ES256", ours(&header("ES256"), &payload)),
+            ("alg hs256 in small letters", ours(&header("hs256"), &payload)),
+            ("no alg", ours(r#"{"typ":"JWT"}"#, &payload)),
+            ("alg is a number", ours(r#"{"typ":"JWT","alg":256}"#, &payload)),
+            ("header is no object", ours("[]", &payload)),
+            ("header is no JSON", ours("HS256", &payload)),
+            ("key of zeros", forged(HS256, &payload, hmac::HMAC_SHA256, &[0; 32])),
+            ("empty key", forged(HS256, &payload, hmac::HMAC_SHA256, b"")),
+            ("the secret itself as key", forged(HS256, &payload, hmac::HMAC_SHA256, &SECRET)),
+            ("key of another purpose", {
+                forged(HS256, &payload, hmac::HMAC_SHA256, &derive(&SECRET, "upload links"))
+            }),
+            ("another deployment", Signer::new(&[8; 32]).sign(&claims()).unwrap()),
+        ]
+    }
+
+    /// A good token, damaged.
+    fn damaged() -> Vec<(&'static str, String)> {
+        let good = Signer::new(&SECRET).sign(&claims()).unwrap();
+        let parts: Vec<&str> = good.split('.').collect();
+        let [header, payload, signature] = parts[..] else { panic!("{good}") };
+        let richer = serde_json::to_string(&Claims { scope: "system".to_owned(), ..claims() }).unwrap();
+        let padded = URL_SAFE.encode(URL_SAFE_NO_PAD.decode(signature).unwrap());
+        // 32 bytes leave two unused bits in the last character.
+        let last = signature.chars().last().unwrap();
+        let next = char::from_u32(u32::from(last) + 1).unwrap();
+        vec![
+            ("nothing", String::new()),
+            ("blank", "   ".to_owned()),
+            ("one dot", ".".to_owned()),
+            ("two dots", "..".to_owned()),
+            ("header only", header.to_owned()),
+            ("without signature part", format!("{header}.{payload}")),
+            ("empty signature", format!("{header}.{payload}.")),
+            ("four parts", format!("{good}.{signature}")),
+            ("a dot before", format!(".{good}")),
+            ("a dot behind", format!("{good}.")),
+            ("parts exchanged", format!("{payload}.{header}.{signature}")),
+            ("signature cut", good[..good.len() - 1].to_owned()),
+            ("signature of half its length", good[..good.len() - 22].to_owned()),
+            ("signature padded", format!("{header}.{payload}.{padded}")),
+            ("unused bits of the signature set", format!("{}{next}", &good[..good.len() - 1])),
+            ("signature in the other alphabet", format!("{header}.{payload}.{}", STANDARD.encode([255; 32]))),
+            ("payload edited", format!("{header}.{}.{signature}", URL_SAFE_NO_PAD.encode(richer))),
+            ("payload cut", format!("{header}.{}.{signature}", &payload[1..])),
+            (
+                "header edited",
+                format!("{}.{payload}.{signature}", URL_SAFE_NO_PAD.encode(r#"{"alg":"HS256"}"#)),
+            ),
+            ("space behind", format!("{good} ")),
+            ("line break in it", format!("{header}.\n{payload}.{signature}")),
+            ("with its scheme", format!("Bearer {good}")),
+            ("unicode", format!("{header}.{payload}.ü{signature}")),
+            ("only unicode", "🗳️.🗳️.🗳️".to_owned()),
+            ("a NUL behind", format!("{good}\0")),
+            ("huge", "e".repeat(10_000_000)),
+        ]
+    }
+
+    /// Signed with our key: a fault of our own, or of an older build.
+    fn wrong_inside() -> Vec<(&'static str, String)> {
+        let text = |text: &str| Some(Value::from(text));
+        vec![
+            ("sub is a word", with("sub", text("admin"))),
+            ("sub is empty", with("sub", text(""))),
+            ("sub is a number", with("sub", Some(1661.into()))),
+            ("sub is negative", with("sub", text("-1"))),
+            ("sub has a sign", with("sub", text("+1661"))),
+            ("sub has a zero before", with("sub", text("01661"))),
+            ("sub is too large", with("sub", text("99999999999999999999"))),
+            ("sub is null", with("sub", Some(Value::Null))),
+            ("no sub", with("sub", None)),
+            ("no jti", with("jti", None)),
+            ("no exp", with("exp", None)),
+            ("exp is a text", with("exp", text("1767268800"))),
+            ("exp is a fraction", with("exp", Some(json!(1.5)))),
+            ("no client_id", with("client_id", None)),
+            ("scope is a list", with("scope", Some(json!(["public"])))),
+            ("payload is a list", ours(HS256, "[]")),
+            ("payload is no JSON", ours(HS256, "sub=1661")),
+            ("payload is empty", ours(HS256, "")),
+            ("payload is said twice", ours(HS256, r#"{"sub":"1","sub":"2"}"#)),
+            ("longer than ours can be", with("scope", text(&"public ".repeat(1000)))),
+        ]
+    }
+
+    #[test]
+    fn whatever_is_wrong_with_a_token_it_is_invalid() {
+        let signer = Signer::new(&SECRET);
+        let table = [wrongly_signed(), damaged(), wrong_inside()].concat();
+        assert!(table.len() >= 60, "{}", table.len());
+        for (what, token) in table {
+            assert_eq!(signer.verify(&token), Err(TokenFault::Invalid), "{what}");
+        }
+    }
+
+    #[test]
+    fn the_forger_of_this_table_can_make_a_good_token() {
+        assert_eq!(
+            Signer::new(&SECRET).verify(&with("scope", Some("system".into()))).unwrap().scope,
+            "system"
+        );
+    }
+
+    #[test]
+    fn claims_come_back_whatever_their_time() {
+        let signer = Signer::new(&SECRET);
+        for exp in [0, -1, 1, i64::MAX] {
+            let claims = Claims { exp, ..claims() };
+            assert_eq!(signer.verify(&signer.sign(&claims).unwrap()), Ok(claims));
+        }
+    }
+
+    #[test]
+    fn the_header_names_hs256_and_jwt() {
+        let token = Signer::new(&SECRET).sign(&claims()).unwrap();
+        let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
+        let header: Value = serde_json::from_slice(&header).unwrap();
+        assert_eq!(header, json!({"alg": "HS256", "typ": "JWT"}));
+    }
+}
