@@ -1,7 +1,7 @@
 //! API clients (contract 02 §1).
 
 use crate::Digest;
-use civitas_kernel::{Abilities, OrganizationId, Scope, Scopes};
+use civitas_kernel::{Abilities, Ability, OrganizationId, Scope, Scopes};
 use time::OffsetDateTime;
 
 /// The scopes of a client that belongs to no organization.
@@ -35,5 +35,10 @@ impl ApiClient {
     /// Whether the client can get tokens on the host of this organization.
     pub fn serves(&self, organization: OrganizationId) -> bool {
         self.organization.is_none_or(|own| own == organization)
+    }
+
+    /// Whether the client may be given this ability: it owns the scope the ability counts in (contract 04 §4).
+    pub fn may_hold(&self, ability: Ability) -> bool {
+        ability.scope().is_none_or(|scope| self.scopes.has(scope))
     }
 }

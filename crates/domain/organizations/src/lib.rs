@@ -12,6 +12,7 @@
 mod features;
 mod model;
 mod ports;
+mod rules;
 mod time_zones;
 
 pub use features::{Feature, Features};

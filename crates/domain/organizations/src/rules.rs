@@ -1,0 +1,184 @@
+//! What the settings of an organization must hold (contract 03 §1.3), uniqueness left out: that is the store's.
+
+use crate::{Organization, RegistrationMode, TIME_ZONES, is_host};
+use civitas_kernel::{Error, FieldError, Result, Wording};
+
+impl Organization {
+    /// Brings settings into the form in which they are kept: hosts trimmed and in lower case, none twice; no
+    /// obligation to sign in where nobody can register.
+    pub fn tidy(&mut self) {
+        self.host = tidy(&self.host);
+        self.unconfirmed_host = self.unconfirmed_host.take().map(|host| tidy(&host));
+        let mut hosts: Vec<String> = Vec::with_capacity(self.secondary_hosts.len());
+        for host in self.secondary_hosts.iter().map(|host| tidy(host)) {
+            if !hosts.contains(&host) {
+                hosts.push(host);
+            }
+        }
+        self.secondary_hosts = hosts;
+        if self.users_registration_mode == RegistrationMode::Disabled {
+            self.force_users_to_authenticate_before_access_organization = false;
+        }
+    }
+
+    /// Whether the settings can be kept. `single_label_hosts` as in [`is_host`].
+    ///
+    /// # Errors
+    /// Names each setting that can not, in the order of the contract.
+    pub fn check(&self, single_label_hosts: bool) -> Result<()> {
+        let mut faults = self.faults_of_texts();
+        faults.extend(self.faults_of_hosts(single_label_hosts));
+        let mut demand = |holds: bool, field, code, description: &str| {
+            if !holds {
+                faults.push(FieldError::new(field, code, description));
+            }
+        };
+        let locales = self.available_locales;
+        demand(
+            locales.iter().next().is_some(),
+            "available_locales",
+            "blank",
+            "Available locales cannot be blank",
+        );
+        demand(
+            locales.iter().next().is_none() || locales.has(self.default_locale),
+            "default_locale",
+            "inclusion",
+            "Default locale is not one of the available locales",
+        );
+        demand(
+            !self.enable_machine_translations,
+            "enable_machine_translations",
+            "invalid",
+            "Enable machine translations needs machine translation to be configured",
+        );
+        demand(
+            TIME_ZONES.contains(&self.time_zone.as_str()),
+            "time_zone",
+            "inclusion",
+            "Time zone is not included in the list",
+        );
+        let length = "Comments max length must be greater than 0";
+        demand(self.comments_max_length > 0, "comments_max_length", "greater_than", length);
+        let bytes = "Max attachment bytes must be greater than 0";
+        demand(self.max_attachment_bytes > 0, "max_attachment_bytes", "greater_than", bytes);
+        let reserved = "Extended data cannot hold unconfirmed_host";
+        let free = !self.extended_data.contains_key("unconfirmed_host");
+        demand(free, "extended_data", "invalid", reserved);
+        Error::unless_valid(Wording::BadRequest, faults)
+    }
+
+    /// Name and description have a text in the default language; a description may also have none at all.
+    fn faults_of_texts(&self) -> Vec<FieldError> {
+        let locale = self.default_locale;
+        let blank = |text: Option<&str>| text.is_none_or(|text| text.trim().is_empty());
+        let mut faults = Vec::new();
+        if blank(self.name.get(locale)) {
+            faults.push(FieldError::new("name", "blank", format!("Name {locale} cannot be blank")));
+        }
+        if !self.description.is_empty() && blank(self.description.get(locale)) {
+            faults.push(FieldError::new(
+                "description",
+                "blank",
+                format!("Description {locale} cannot be blank"),
+            ));
+        }
+        if self.reference_prefix.trim().is_empty() {
+            faults.push(FieldError::new("reference_prefix", "blank", "Reference prefix cannot be blank"));
+        }
+        faults
+    }
+
+    fn faults_of_hosts(&self, single_label: bool) -> Vec<FieldError> {
+        let mut faults = Vec::new();
+        if !is_host(&self.host, single_label) {
+            faults.push(FieldError::new("host", "invalid", "Host is invalid"));
+        }
+        if self.unconfirmed_host.as_ref().is_some_and(|host| !is_host(host, single_label)) {
+            faults.push(FieldError::new("host", "invalid", "Unconfirmed host is invalid"));
+        }
+        if self.unconfirmed_host.as_ref().is_some_and(|h| *h == self.host || self.secondary_hosts.contains(h))
+        {
+            faults.push(FieldError::new("host", "taken", "Unconfirmed host has already been taken"));
+        }
+        if self.secondary_hosts.iter().any(|host| !is_host(host, single_label)) {
+            faults.push(FieldError::new("secondary_hosts", "invalid", "Secondary hosts is invalid"));
+        }
+        if self.secondary_hosts.contains(&self.host) {
+            faults.push(FieldError::new(
+                "secondary_hosts",
+                "taken",
+                "Secondary hosts has already been taken",
+            ));
+        }
+        faults
+    }
+}
+
+fn tidy(host: &str) -> String {
+    host.trim().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use civitas_kernel::{Locale, Translated};
+    use serde_json::json;
+    use time::macros::datetime;
+
+    fn city() -> Organization {
+        let name: Translated = [(Locale::En, "Riverbend".to_owned())].into();
+        Organization::new("city.example".into(), name, Locale::En, datetime!(2026-01-01 0:00 UTC))
+    }
+
+    fn faults(change: impl FnOnce(&mut Organization)) -> Vec<String> {
+        let mut organization = city();
+        change(&mut organization);
+        match organization.check(false) {
+            Ok(()) => Vec::new(),
+            Err(error) => error.details().iter().map(|f| format!("{} {}", f.field, f.code)).collect(),
+        }
+    }
+
+    #[test]
+    fn a_new_organization_is_fine() {
+        assert_eq!(faults(|_| {}), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn each_rule_names_its_setting() {
+        assert_eq!(faults(|o| o.name = Translated::default()), ["name blank"]);
+        assert_eq!(
+            faults(|o| o.description.set(Locale::Fr, "Une ville".into())),
+            ["description blank"],
+            "where there is a description, the default language has one"
+        );
+        assert_eq!(faults(|o| o.reference_prefix = " ".into()), ["reference_prefix blank"]);
+        assert_eq!(faults(|o| o.host = "city".into()), ["host invalid"]);
+        assert_eq!(faults(|o| o.unconfirmed_host = Some("city.example".into())), ["host taken"]);
+        assert_eq!(faults(|o| o.secondary_hosts = vec!["a b".into()]), ["secondary_hosts invalid"]);
+        assert_eq!(faults(|o| o.secondary_hosts = vec!["city.example".into()]), ["secondary_hosts taken"]);
+        assert_eq!(faults(|o| o.available_locales = Vec::new().into()), ["available_locales blank"]);
+        assert_eq!(faults(|o| o.default_locale = Locale::Fr), ["name blank", "default_locale inclusion"]);
+        assert_eq!(faults(|o| o.enable_machine_translations = true), ["enable_machine_translations invalid"]);
+        assert_eq!(faults(|o| o.time_zone = "europe/paris".into()), ["time_zone inclusion"]);
+        assert_eq!(faults(|o| o.comments_max_length = 0), ["comments_max_length greater_than"]);
+        assert_eq!(faults(|o| o.max_attachment_bytes = 0), ["max_attachment_bytes greater_than"]);
+        let reserved =
+            |o: &mut Organization| drop(o.extended_data.insert("unconfirmed_host".into(), json!("x")));
+        assert_eq!(faults(reserved), ["extended_data invalid"]);
+    }
+
+    #[test]
+    fn hosts_are_kept_in_one_form_and_once() {
+        let mut organization = city();
+        organization.host = " City.Example ".into();
+        organization.secondary_hosts = vec!["WWW.city.example".into(), "www.city.example".into()];
+        organization.users_registration_mode = RegistrationMode::Disabled;
+        organization.force_users_to_authenticate_before_access_organization = true;
+        organization.tidy();
+        assert_eq!(organization.host, "city.example");
+        assert_eq!(organization.secondary_hosts, ["www.city.example"]);
+        assert!(!organization.force_users_to_authenticate_before_access_organization);
+    }
+}
