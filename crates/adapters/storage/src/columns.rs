@@ -3,7 +3,7 @@
 use crate::engine::{self, Db, sql};
 use civitas_accounts::RoleKind;
 use civitas_jobs::JobStatus;
-use civitas_kernel::{Locale, SpaceManifest};
+use civitas_kernel::{EventName, Locale, SpaceManifest};
 use civitas_organizations::RegistrationMode;
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, FromSqlRow};
@@ -94,7 +94,7 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-words!(SpaceManifest, Locale, JobStatus);
+words!(SpaceManifest, Locale, JobStatus, EventName);
 
 impl Word for RoleKind {
     fn name(self) -> &'static str {

@@ -42,3 +42,11 @@ fn meaning(failure: Failure) -> Error {
         _ => Error::internal(failure),
     }
 }
+
+/// The outcome of an update that must have met one row.
+///
+/// # Errors
+/// `NotFound` when there was none.
+pub(crate) fn changed(rows: usize) -> Result<()> {
+    if rows == 0 { Err(Error::NotFound) } else { Ok(()) }
+}

@@ -2,7 +2,7 @@
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Bool, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::{Json, Moment};
 
     organizations (id) {
         id -> BigInt,
@@ -32,7 +32,6 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Text};
-    use crate::engine::sql::*;
 
     organization_hosts (host) {
         host -> Text,
@@ -44,7 +43,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::Moment;
 
     system_admins (id) {
         id -> BigInt,
@@ -57,7 +56,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::{Json, Moment};
 
     users (id) {
         id -> BigInt,
@@ -87,7 +86,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::Moment;
 
     api_clients (id) {
         id -> BigInt,
@@ -104,7 +103,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::Moment;
 
     access_tokens (id) {
         id -> BigInt,
@@ -121,7 +120,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::{Json, Moment};
 
     spaces (manifest, id) {
         manifest -> Text,
@@ -144,7 +143,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::{Json, Moment};
 
     steps (id) {
         id -> BigInt,
@@ -162,7 +161,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::Moment;
 
     roles (id) {
         id -> BigInt,
@@ -181,7 +180,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::{Json, Moment};
 
     components (id) {
         id -> BigInt,
@@ -206,7 +205,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::Json;
 
     proposal_states (id) {
         id -> BigInt,
@@ -221,7 +220,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::{Json, Moment};
 
     proposals (id) {
         id -> BigInt,
@@ -248,7 +247,6 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt};
-    use crate::engine::sql::*;
 
     proposal_authors (proposal_id, user_id) {
         proposal_id -> BigInt,
@@ -259,7 +257,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Bool};
-    use crate::engine::sql::*;
+    use crate::engine::sql::Moment;
 
     votes (id) {
         id -> BigInt,
@@ -276,7 +274,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::{Json, Moment, Uuid};
 
     jobs (id) {
         id -> Uuid,
@@ -302,7 +300,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::{Json, Moment, Uuid};
 
     outbox (id) {
         id -> Uuid,
@@ -315,7 +313,6 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Text};
-    use crate::engine::sql::*;
 
     archive_refs (organization_id, kind, reference) {
         organization_id -> BigInt,
@@ -328,7 +325,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Text};
-    use crate::engine::sql::*;
+    use crate::engine::sql::Moment;
 
     list_changes (organization_id, list) {
         organization_id -> BigInt,

@@ -34,7 +34,7 @@ pub(crate) struct Session {
 
 enum Source {
     Pools { reader: Pool<Conn>, writer: Pool<Conn>, epoch: Epoch },
-    Transaction(Open),
+    Transaction(Box<Open>),
 }
 
 /// An open transaction.
@@ -88,7 +88,7 @@ impl Session {
     /// Several statements, all or nothing: a transaction of its own on the pool, a part of the open one otherwise.
     pub(crate) async fn atomic(&self) -> Result<Atomic<'_>> {
         Ok(match &self.source {
-            Source::Pools { .. } => Atomic::Own(self.begin_own().await?),
+            Source::Pools { .. } => Atomic::Own(Box::new(self.begin_own().await?)),
             Source::Transaction(_) => Atomic::Joined(self),
         })
     }
@@ -164,7 +164,7 @@ impl Session {
             announced: std::sync::Mutex::default(),
             has_jobs: AtomicBool::new(false),
         };
-        let session = Session { source: Source::Transaction(open), bell: self.bell.clone() };
+        let session = Session { source: Source::Transaction(Box::new(open)), bell: self.bell.clone() };
         engine::begin(&mut *session.write().await?).await.stored()?;
         Ok(session)
     }
@@ -213,7 +213,7 @@ impl Drop for Open {
 }
 
 async fn lease(pool: &Pool<Conn>) -> Result<Lease<'static>> {
-    Ok(Lease::Pooled(pool.get().await.map_err(unavailable)?))
+    Ok(Lease::Pooled(Box::new(pool.get().await.map_err(unavailable)?)))
 }
 
 /// Wakes everybody who listens; where nobody does, the next to listen.
@@ -229,7 +229,7 @@ fn unavailable(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
 /// A connection, for as long as it is held.
 pub(crate) enum Lease<'a> {
     /// Of the pool.
-    Pooled(Object<Conn>),
+    Pooled(Box<Object<Conn>>),
     /// Of the open transaction.
     Shared(MappedMutexGuard<'a, Conn>),
 }
@@ -257,7 +257,7 @@ impl DerefMut for Lease<'_> {
 /// Several statements that are kept together. Dropped, it keeps nothing (or leaves that to the open transaction).
 pub(crate) enum Atomic<'a> {
     /// A transaction of its own.
-    Own(Session),
+    Own(Box<Session>),
     /// A part of the open one.
     Joined(&'a Session),
 }

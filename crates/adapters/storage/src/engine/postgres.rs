@@ -144,6 +144,12 @@ pub mod dialect {
     extern "SQL" {
         /// A number to order by.
         fn random() -> diesel::sql_types::Double;
+        /// The later of two moments.
+        #[sql_name = "greatest"]
+        fn later(
+            x: diesel::sql_types::Timestamptz,
+            y: diesel::sql_types::Timestamptz,
+        ) -> diesel::sql_types::Timestamptz;
     }
 
     /// `LIKE` in any case, in every script. In the pattern `%` and `_` are wildcards, `\` escapes.

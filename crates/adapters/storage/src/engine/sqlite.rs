@@ -189,6 +189,12 @@ pub mod dialect {
     extern "SQL" {
         /// A number to order by.
         fn random() -> diesel::sql_types::BigInt;
+        /// The later of two moments.
+        #[sql_name = "max"]
+        fn later(
+            x: diesel::sql_types::TimestamptzSqlite,
+            y: diesel::sql_types::TimestamptzSqlite,
+        ) -> diesel::sql_types::TimestamptzSqlite;
         /// Lower case in every script, where SQLite's own `lower` and `LIKE` know ASCII only.
         fn fold(x: Nullable<Text>) -> Nullable<Text>;
     }

@@ -1,0 +1,170 @@
+//! From the conditions of a filter (contract 01 §6) to SQL, once for every table and both engines.
+
+use crate::columns::{self, Expr};
+use crate::engine::dialect;
+use civitas_kernel::filter::{Condition, Is};
+use civitas_kernel::{Error, Locale, Result};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+
+// `title ->> 'en'`: the text of a member, null where there is none. Both engines write it so.
+diesel::infix_operator!(Member, " ->> ", Nullable<Text>);
+// Diesel's own are not nullable, and `.nullable()` on a box would tie it to single tables.
+diesel::postfix_operator!(Null, " IS NULL", Nullable<Bool>);
+diesel::postfix_operator!(NotNull, " IS NOT NULL", Nullable<Bool>);
+
+#[diesel::declare_sql_function]
+extern "SQL" {
+    /// The text, or another where there is none.
+    #[sql_name = "coalesce"]
+    fn or(x: Nullable<Text>, y: Text) -> Nullable<Text>;
+}
+
+/// What a condition is asked of, over the tables `QS`.
+pub(crate) enum Column<QS> {
+    /// A whole number.
+    Integer(Expr<QS, BigInt>),
+    /// A text.
+    Text(Expr<QS, Text>),
+    /// A text in several languages: that of each.
+    Translated(Box<dyn Fn(Locale) -> Expr<QS, Text>>),
+}
+
+/// A text in several languages, by its column.
+macro_rules! translated {
+    ($column:expr) => {
+        $crate::filter::Column::Translated(Box::new(|locale| {
+            let key = diesel::IntoSql::into_sql::<diesel::sql_types::Text>(locale.as_str());
+            Box::new($crate::filter::Member::new($column, key))
+        }))
+    };
+}
+pub(crate) use translated;
+
+/// Whether a condition holds of a column.
+///
+/// # Errors
+/// `Internal` when a room declares a field of another kind than its column is.
+pub(crate) fn holds<QS: 'static>(
+    column: Column<QS>,
+    condition: &Condition,
+) -> Result<columns::Condition<QS>> {
+    Ok(match (column, condition) {
+        (Column::Integer(number), Condition::Integer(is)) => integer(number, is),
+        (Column::Integer(number), like) => pattern(Box::new(number.cast::<Nullable<Text>>()), like)?,
+        (Column::Text(text), Condition::Text(is)) => string(text, is),
+        (Column::Text(text), like) => pattern(text, like)?,
+        (Column::Translated(text), Condition::Text(is)) => in_some_language(&*text, is),
+        (Column::Translated(text), like) => {
+            let mut all = Vec::new();
+            for locale in Locale::ALL {
+                all.push(pattern(text(locale), like)?);
+            }
+            any(all)
+        }
+    })
+}
+
+macro_rules! comparisons {
+    ($($(#[$doc:meta])* $name:ident: $rust:ty => $sql:ty, blank: $blank:ident;)*) => {$(
+        $(#[$doc])*
+        fn $name<QS: 'static>(on: Expr<QS, $sql>, is: &Is<$rust>) -> columns::Condition<QS> {
+            match is.clone() {
+                Is::Eq(value) => Box::new(on.eq(value)),
+                Is::NotEq(value) => Box::new(on.ne(value)),
+                Is::In(values) => Box::new(on.eq_any(values)),
+                Is::NotIn(values) => Box::new(on.ne_all(values)),
+                Is::Lt(value) => Box::new(on.lt(value)),
+                Is::Gt(value) => Box::new(on.gt(value)),
+                Is::Blank(is) => $blank(on, is),
+            }
+        }
+    )*};
+}
+
+comparisons! {
+    /// Compares a number. A null satisfies `Blank(true)` alone.
+    integer: i64 => BigInt, blank: missing;
+    /// Compares a text. A null satisfies `Blank(true)` alone.
+    string: String => Text, blank: empty;
+}
+
+fn missing<QS: 'static>(on: Expr<QS, BigInt>, is: bool) -> columns::Condition<QS> {
+    if is { Box::new(Null::new(on)) } else { Box::new(NotNull::new(on)) }
+}
+
+fn empty<QS: 'static>(on: Expr<QS, Text>, is: bool) -> columns::Condition<QS> {
+    let text = or(on, "");
+    if is { Box::new(text.eq("")) } else { Box::new(text.ne("")) }
+}
+
+fn pattern<QS: 'static>(on: Expr<QS, Text>, condition: &Condition) -> Result<columns::Condition<QS>> {
+    Ok(match condition {
+        Condition::Start(start) => dialect::like(on, &format!("{}%", literal(start))),
+        Condition::Matches(pattern) => dialect::like(on, &closed(pattern)),
+        Condition::Contains(part) => dialect::like(on, &format!("%{}%", literal(part))),
+        Condition::Integer(_) | Condition::Text(_) => {
+            return Err(Error::internal("a filter compares a column with a value of another type"));
+        }
+    })
+}
+
+/// A positive condition holds when some translation satisfies it; a negative one when there is a translation and
+/// none is refused; blank is a text without any that is not empty.
+fn in_some_language<QS: 'static>(
+    text: &dyn Fn(Locale) -> Expr<QS, Text>,
+    is: &Is<String>,
+) -> columns::Condition<QS> {
+    let each = |is: &dyn Fn(Expr<QS, Text>) -> columns::Condition<QS>| {
+        Locale::ALL.into_iter().map(|locale| is(text(locale))).collect::<Vec<_>>()
+    };
+    match is {
+        Is::NotEq(_) | Is::NotIn(_) => {
+            let unequal = Locale::ALL.into_iter().map(|locale| -> columns::Condition<QS> {
+                Box::new(Null::new(text(locale)).or(string(text(locale), is)))
+            });
+            let some: columns::Condition<QS> = any(each(&|on| Box::new(NotNull::new(on))));
+            Box::new(some.and(all(unequal.collect())))
+        }
+        Is::Blank(true) => all(each(&|on| empty(on, true))),
+        _ => any(each(&|on| string(on, is))),
+    }
+}
+
+fn any<QS: 'static>(conditions: Vec<columns::Condition<QS>>) -> columns::Condition<QS> {
+    let none: columns::Condition<QS> = Box::new(false.into_sql::<Nullable<Bool>>());
+    conditions.into_iter().fold(none, |some, next| Box::new(some.or(next)))
+}
+
+fn all<QS: 'static>(conditions: Vec<columns::Condition<QS>>) -> columns::Condition<QS> {
+    let none: columns::Condition<QS> = Box::new(true.into_sql::<Nullable<Bool>>());
+    conditions.into_iter().fold(none, |every, next| Box::new(every.and(next)))
+}
+
+/// A text in which nothing is a wildcard.
+fn literal(text: &str) -> String {
+    text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
+}
+
+/// A pattern that does not end in the middle of an escape, which PostgreSQL refuses: a last `\` is itself.
+fn closed(pattern: &str) -> String {
+    let escapes = pattern.chars().rev().take_while(|c| *c == '\\').count();
+    if escapes % 2 == 1 { format!(r"{pattern}\") } else { pattern.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_literal_is_a_wildcard() {
+        assert_eq!(literal(r"50%_\"), r"50\%\_\\");
+    }
+
+    #[test]
+    fn a_last_backslash_that_escapes_nothing_is_itself() {
+        assert_eq!(closed(r"a\"), r"a\\");
+        assert_eq!(closed(r"a\\"), r"a\\");
+        assert_eq!(closed(r"a\%"), r"a\%");
+    }
+}

@@ -1,0 +1,344 @@
+//! Organizations, and the hosts that lead to them.
+
+use crate::columns::{Document, Name};
+use crate::engine::Db;
+use crate::failure::{Stored, changed};
+use crate::schema::{organization_hosts, organizations};
+use crate::session::{Atomic, Session};
+use async_trait::async_trait;
+use civitas_kernel::{Error, Locale, Locales, OrganizationId, Result, Translated};
+use civitas_organizations::{Features, Located, Organization, OrganizationStore, RegistrationMode, Tenant};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use serde_json::{Map, Value};
+use time::OffsetDateTime;
+
+const PRIMARY: &str = "primary";
+const SECONDARY: &str = "secondary";
+const UNCONFIRMED: &str = "unconfirmed";
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = organizations, check_for_backend(Db))]
+struct TenantRow {
+    id: i64,
+    name: Document<Translated>,
+    default_locale: Name<Locale>,
+    available_locales: String,
+    features: Document<Features>,
+    comments_max_length: i64,
+}
+
+impl TenantRow {
+    fn at(self, host: String) -> Result<Tenant> {
+        Ok(Tenant {
+            id: OrganizationId(self.id),
+            host,
+            name: self.name.0,
+            default_locale: self.default_locale.0,
+            available_locales: self.available_locales.parse()?,
+            features: self.features.0,
+            comments_max_length: self.comments_max_length,
+        })
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = organizations, check_for_backend(Db))]
+#[expect(clippy::struct_excessive_bools, reason = "the columns of the table")]
+struct Row {
+    name: Document<Translated>,
+    description: Document<Translated>,
+    available_locales: String,
+    default_locale: Name<Locale>,
+    reference_prefix: String,
+    time_zone: String,
+    comments_max_length: i64,
+    users_registration_mode: Name<RegistrationMode>,
+    force_users_to_authenticate: bool,
+    badges_enabled: bool,
+    enable_participatory_space_filters: bool,
+    enable_machine_translations: bool,
+    user_groups_enabled: bool,
+    rich_text_editor_in_public_views: bool,
+    send_welcome_notification: bool,
+    external_domain_allowlist: Document<Vec<String>>,
+    max_attachment_bytes: i64,
+    features: Document<Features>,
+    extended_data: Document<Map<String, Value>>,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl Row {
+    /// The organization with these hosts, in their order.
+    fn with(self, hosts: Vec<Host>) -> Result<Organization> {
+        let mut primary = None;
+        let mut secondary_hosts = Vec::new();
+        let mut unconfirmed_host = None;
+        for Host { host, kind, .. } in hosts {
+            match kind.as_str() {
+                PRIMARY => primary = Some(host),
+                SECONDARY => secondary_hosts.push(host),
+                _ => unconfirmed_host = Some(host),
+            }
+        }
+        Ok(Organization {
+            host: primary.ok_or_else(|| Error::internal("an organization without primary host"))?,
+            secondary_hosts,
+            unconfirmed_host,
+            name: self.name.0,
+            description: self.description.0,
+            available_locales: self.available_locales.parse()?,
+            default_locale: self.default_locale.0,
+            reference_prefix: self.reference_prefix,
+            time_zone: self.time_zone,
+            comments_max_length: self.comments_max_length,
+            users_registration_mode: self.users_registration_mode.0,
+            force_users_to_authenticate_before_access_organization: self.force_users_to_authenticate,
+            badges_enabled: self.badges_enabled,
+            enable_participatory_space_filters: self.enable_participatory_space_filters,
+            enable_machine_translations: self.enable_machine_translations,
+            user_groups_enabled: self.user_groups_enabled,
+            rich_text_editor_in_public_views: self.rich_text_editor_in_public_views,
+            send_welcome_notification: self.send_welcome_notification,
+            external_domain_allowlist: self.external_domain_allowlist.0,
+            max_attachment_bytes: self.max_attachment_bytes,
+            features: self.features.0,
+            extended_data: self.extended_data.0,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+        })
+    }
+}
+
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = organizations)]
+#[expect(clippy::struct_excessive_bools, reason = "the columns of the table")]
+struct Written<'a> {
+    name: Document<&'a Translated>,
+    description: Document<&'a Translated>,
+    available_locales: String,
+    default_locale: Name<Locale>,
+    reference_prefix: &'a str,
+    time_zone: &'a str,
+    comments_max_length: i64,
+    users_registration_mode: Name<RegistrationMode>,
+    force_users_to_authenticate: bool,
+    badges_enabled: bool,
+    enable_participatory_space_filters: bool,
+    enable_machine_translations: bool,
+    user_groups_enabled: bool,
+    rich_text_editor_in_public_views: bool,
+    send_welcome_notification: bool,
+    external_domain_allowlist: Document<&'a [String]>,
+    max_attachment_bytes: i64,
+    features: Document<&'a Features>,
+    extended_data: Document<&'a Map<String, Value>>,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl<'a> From<&'a Organization> for Written<'a> {
+    fn from(o: &'a Organization) -> Self {
+        Self {
+            name: Document(&o.name),
+            description: Document(&o.description),
+            available_locales: names_of(o.available_locales),
+            default_locale: Name(o.default_locale),
+            reference_prefix: &o.reference_prefix,
+            time_zone: &o.time_zone,
+            comments_max_length: o.comments_max_length,
+            users_registration_mode: Name(o.users_registration_mode),
+            force_users_to_authenticate: o.force_users_to_authenticate_before_access_organization,
+            badges_enabled: o.badges_enabled,
+            enable_participatory_space_filters: o.enable_participatory_space_filters,
+            enable_machine_translations: o.enable_machine_translations,
+            user_groups_enabled: o.user_groups_enabled,
+            rich_text_editor_in_public_views: o.rich_text_editor_in_public_views,
+            send_welcome_notification: o.send_welcome_notification,
+            external_domain_allowlist: Document(&o.external_domain_allowlist),
+            max_attachment_bytes: o.max_attachment_bytes,
+            features: Document(&o.features),
+            extended_data: Document(&o.extended_data),
+            created_at: o.created_at,
+            updated_at: o.updated_at,
+        }
+    }
+}
+
+/// `en,fr`
+fn names_of(locales: Locales) -> String {
+    locales.iter().map(Locale::as_str).collect::<Vec<_>>().join(",")
+}
+
+#[derive(Queryable, Selectable, Insertable, Clone, PartialEq)]
+#[diesel(table_name = organization_hosts, check_for_backend(Db), treat_none_as_default_value = false)]
+struct Host {
+    host: String,
+    organization_id: i64,
+    kind: String,
+    position: i64,
+}
+
+/// All hosts of an organization, in their order.
+fn hosts_of(id: OrganizationId, organization: &Organization) -> Vec<Host> {
+    let primary = [(&organization.host, PRIMARY)];
+    let secondary = organization.secondary_hosts.iter().map(|host| (host, SECONDARY));
+    let unconfirmed = organization.unconfirmed_host.iter().map(|host| (host, UNCONFIRMED));
+    let all = primary.into_iter().chain(secondary).chain(unconfirmed);
+    all.zip(0..)
+        .map(|((host, kind), position)| Host {
+            host: host.clone(),
+            organization_id: id.0,
+            kind: kind.to_owned(),
+            position,
+        })
+        .collect()
+}
+
+fn taken() -> Error {
+    Error::rejected("Host has already been taken")
+}
+
+/// Refuses hosts that lead to somebody else, before anything is written.
+async fn check_hosts(
+    atomic: &Atomic<'_>,
+    organization: &Organization,
+    own: Option<OrganizationId>,
+) -> Result<()> {
+    let wanted = hosts_of(OrganizationId(0), organization).into_iter().map(|h| h.host);
+    let others: i64 = organization_hosts::table
+        .filter(organization_hosts::host.eq_any(wanted))
+        .filter(organization_hosts::organization_id.ne(own.map_or(0, |id| id.0)))
+        .count()
+        .get_result(&mut *atomic.connection().await?)
+        .await
+        .stored()?;
+    if others == 0 { Ok(()) } else { Err(taken()) }
+}
+
+async fn write_hosts(atomic: &Atomic<'_>, hosts: &[Host]) -> Result<()> {
+    for host in hosts {
+        let written = diesel::insert_into(organization_hosts::table)
+            .values(host)
+            .on_conflict_do_nothing()
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        if written == 0 {
+            return Err(taken()); // a moment ago, or twice in the list
+        }
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl OrganizationStore for Session {
+    async fn locate(&self, host: &str) -> Result<Option<Located>> {
+        let found: Option<(String, TenantRow)> = organization_hosts::table
+            .inner_join(organizations::table)
+            .filter(organization_hosts::host.eq(host))
+            .select((organization_hosts::kind, TenantRow::as_select()))
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(match found {
+            Some((kind, row)) if kind == PRIMARY => Some(Located::Primary(row.at(host.to_owned())?)),
+            Some((kind, row)) if kind == SECONDARY => {
+                let tenant = self.tenant(OrganizationId(row.id)).await?;
+                tenant.map(|tenant| Located::Secondary { primary: tenant.host })
+            }
+            _ => None,
+        })
+    }
+
+    async fn tenant(&self, id: OrganizationId) -> Result<Option<Tenant>> {
+        let found: Option<(String, TenantRow)> = organization_hosts::table
+            .inner_join(organizations::table)
+            .filter(organization_hosts::organization_id.eq(id.0))
+            .filter(organization_hosts::kind.eq(PRIMARY))
+            .select((organization_hosts::host, TenantRow::as_select()))
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        found.map(|(host, row)| row.at(host)).transpose()
+    }
+
+    async fn find(&self, id: OrganizationId) -> Result<Option<Organization>> {
+        let rows: Vec<(Row, Host)> = organizations::table
+            .inner_join(organization_hosts::table)
+            .filter(organizations::id.eq(id.0))
+            .order(organization_hosts::position)
+            .select((Row::as_select(), Host::as_select()))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let (mut rows, hosts): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+        rows.pop().map(|row| row.with(hosts)).transpose()
+    }
+
+    async fn find_by_host(&self, host: &str) -> Result<Option<OrganizationId>> {
+        let found: Option<i64> = organization_hosts::table
+            .filter(organization_hosts::host.eq(host))
+            .filter(organization_hosts::kind.eq(PRIMARY))
+            .select(organization_hosts::organization_id)
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(found.map(OrganizationId))
+    }
+
+    async fn add(&self, organization: &Organization) -> Result<OrganizationId> {
+        let atomic = self.atomic().await?;
+        check_hosts(&atomic, organization, None).await?;
+        let id: i64 = diesel::insert_into(organizations::table)
+            .values(Written::from(organization))
+            .returning(organizations::id)
+            .get_result(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        let id = OrganizationId(id);
+        write_hosts(&atomic, &hosts_of(id, organization)).await?;
+        atomic.commit().await?;
+        Ok(id)
+    }
+
+    async fn save(&self, id: OrganizationId, organization: &Organization) -> Result<()> {
+        let atomic = self.atomic().await?;
+        let wanted = hosts_of(id, organization);
+        let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
+        let kept: Vec<Host> = own
+            .order(organization_hosts::position)
+            .select(Host::as_select())
+            .load(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        if kept != wanted {
+            check_hosts(&atomic, organization, Some(id)).await?;
+            diesel::delete(own).execute(&mut *atomic.connection().await?).await.stored()?;
+            write_hosts(&atomic, &wanted).await?;
+        }
+        diesel::update(organizations::table.find(id.0))
+            .set(Written::from(organization))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()
+            .and_then(changed)?;
+        atomic.commit().await
+    }
+
+    async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>> {
+        let ids: Vec<i64> = organizations::table
+            .filter(organizations::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .order(organizations::id)
+            .limit(limit)
+            .select(organizations::id)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(ids.into_iter().map(OrganizationId).collect())
+    }
+}

@@ -1,0 +1,343 @@
+//! Participatory spaces.
+
+use crate::columns::{Condition, Document, Name, Word, words};
+use crate::engine::{Conn, Db};
+use crate::failure::{Stored, changed};
+use crate::filter::{Column, holds, translated};
+use crate::schema::{components, spaces};
+use crate::session::Session;
+use crate::visibility::Rule;
+use async_trait::async_trait;
+use civitas_kernel::extended_data::canonical_text;
+use civitas_kernel::{
+    ComponentId, Error, OrganizationId, Page, PageRequest, Result, Sight, SpaceManifest, SpaceRef, Translated,
+    Viewer,
+};
+use civitas_spaces::{ComponentManifest, Space, SpaceDetail, SpaceField, SpaceFilter, SpaceStore, Visibility};
+use diesel::dsl::{Eq, Filter, case_when, max};
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use diesel_async::RunQueryDsl;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use time::OffsetDateTime;
+
+words!(ComponentManifest);
+
+impl Word for Visibility {
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        [Self::Public, Self::Transparent, Self::Private].into_iter().find(|v| v.as_str() == name)
+    }
+}
+
+const TAKEN: &str = "slug has already been taken";
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = spaces, check_for_backend(Db))]
+struct Row {
+    manifest: Name<SpaceManifest>,
+    id: i64,
+    slug: Option<String>,
+    title: Document<Translated>,
+    subtitle: Document<Translated>,
+    short_description: Document<Translated>,
+    description: Document<Translated>,
+    visibility: Name<Visibility>,
+    published_at: Option<OffsetDateTime>,
+    scope_id: Option<i64>,
+    extended_data: Document<Map<String, Value>>,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl From<Row> for (SpaceRef, Space) {
+    fn from(row: Row) -> Self {
+        let space = Space {
+            manifest: row.manifest.0,
+            slug: row.slug,
+            title: row.title.0,
+            subtitle: row.subtitle.0,
+            short_description: row.short_description.0,
+            description: row.description.0,
+            visibility: row.visibility.0,
+            published_at: row.published_at,
+            scope_id: row.scope_id,
+            extended_data: row.extended_data.0,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        };
+        (SpaceRef { manifest: row.manifest.0, id: row.id }, space)
+    }
+}
+
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = spaces, treat_none_as_null = true, treat_none_as_default_value = false)]
+struct Written<'a> {
+    slug: Option<&'a str>,
+    title: Document<&'a Translated>,
+    subtitle: Document<&'a Translated>,
+    short_description: Document<&'a Translated>,
+    description: Document<&'a Translated>,
+    visibility: Name<Visibility>,
+    published_at: Option<OffsetDateTime>,
+    scope_id: Option<i64>,
+    extended_data: Document<&'a Map<String, Value>>,
+    extended_data_text: String,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl<'a> From<&'a Space> for Written<'a> {
+    fn from(space: &'a Space) -> Self {
+        Self {
+            slug: space.slug.as_deref(),
+            title: Document(&space.title),
+            subtitle: Document(&space.subtitle),
+            short_description: Document(&space.short_description),
+            description: Document(&space.description),
+            visibility: Name(space.visibility),
+            published_at: space.published_at,
+            scope_id: space.scope_id,
+            extended_data: Document(&space.extended_data),
+            extended_data_text: canonical_text(&Value::Object(space.extended_data.clone())),
+            created_at: space.created_at,
+            updated_at: space.updated_at,
+        }
+    }
+}
+
+type Scoped = Filter<spaces::table, Eq<spaces::organization_id, i64>>;
+
+/// The spaces of one organization; the only door to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    spaces::table.filter(spaces::organization_id.eq(organization.0))
+}
+
+fn condition(filter: &SpaceFilter) -> Result<Condition<spaces::table>> {
+    let column = match filter.field {
+        SpaceField::Manifest => Column::Text(Box::new(spaces::manifest.nullable())),
+        SpaceField::Id => Column::Integer(Box::new(spaces::id.nullable())),
+        SpaceField::Slug => Column::Text(Box::new(
+            case_when(
+                spaces::manifest.eq(Name(SpaceManifest::Initiatives)),
+                "i-".into_sql::<Text>().concat(spaces::id.cast::<Text>()).nullable(),
+            )
+            .otherwise(spaces::slug),
+        )),
+        SpaceField::Title => translated!(spaces::title),
+        SpaceField::ExtendedData => Column::Text(Box::new(spaces::extended_data_text.nullable())),
+    };
+    holds(column, &filter.condition)
+}
+
+/// A visible component of a space, as a space names it.
+#[derive(Queryable)]
+struct Part {
+    space_manifest: Name<SpaceManifest>,
+    space_id: i64,
+    id: i64,
+    manifest: Name<ComponentManifest>,
+    updated_at: OffsetDateTime,
+}
+
+/// The spaces with their visible components.
+async fn with_components(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    viewer: Viewer,
+    rows: Vec<Row>,
+) -> Result<Vec<SpaceDetail>> {
+    let parts: Vec<Part> = components::table
+        .inner_join(spaces::table.on(super::components::of_space()))
+        .filter(components::organization_id.eq(organization.0))
+        .filter(components::space_manifest.eq_any(rows.iter().map(|r| r.manifest)))
+        .filter(components::space_id.eq_any(rows.iter().map(|r| r.id)))
+        .filter(Rule::ComponentIsVisible(viewer))
+        .order((components::weight, components::manifest, components::id))
+        .select((
+            components::space_manifest,
+            components::space_id,
+            components::id,
+            components::manifest,
+            components::updated_at,
+        ))
+        .load(connection)
+        .await
+        .stored()?;
+    let mut by_space: HashMap<SpaceRef, Vec<Part>> = HashMap::new();
+    for part in parts {
+        let space = SpaceRef { manifest: part.space_manifest.0, id: part.space_id };
+        by_space.entry(space).or_default().push(part);
+    }
+    let details = rows.into_iter().map(|row| {
+        let (id, space) = row.into();
+        let parts = by_space.remove(&id).unwrap_or_default();
+        let newest = parts.iter().map(|p| p.updated_at).max();
+        let named = parts.iter().take(usize::try_from(SpaceDetail::MOST_COMPONENTS).unwrap_or(usize::MAX));
+        SpaceDetail {
+            id,
+            components: named.map(|p| (ComponentId(p.id), p.manifest.0)).collect(),
+            component_count: i64::try_from(parts.len()).unwrap_or(i64::MAX),
+            changed_at: space.updated_at.max(newest.unwrap_or(space.updated_at)),
+            space,
+        }
+    });
+    Ok(details.collect())
+}
+
+#[async_trait]
+impl SpaceStore for Session {
+    async fn list(
+        &self,
+        sight: Sight,
+        manifest: Option<SpaceManifest>,
+        filters: &[SpaceFilter],
+        page: PageRequest,
+    ) -> Result<Page<SpaceDetail>> {
+        let mut rows = of(sight.organization)
+            .filter(Rule::SpaceIsVisible(sight.viewer))
+            .select(Row::as_select())
+            .into_boxed::<Db>();
+        if let Some(manifest) = manifest {
+            rows = rows.filter(spaces::manifest.eq(Name(manifest)));
+        }
+        for filter in filters {
+            rows = rows.filter(condition(filter)?);
+        }
+        let connection = &mut *self.read().await?;
+        let rows: Vec<Row> = rows
+            .order((spaces::created_at, spaces::manifest, spaces::id))
+            .limit(page.fetch())
+            .offset(page.offset())
+            .load(connection)
+            .await
+            .stored()?;
+        let Page { items, has_more } = Page::cut(rows, page);
+        let items = with_components(connection, sight.organization, sight.viewer, items).await?;
+        Ok(Page { items, has_more })
+    }
+
+    async fn find_visible(&self, sight: Sight, id: SpaceRef) -> Result<Option<SpaceDetail>> {
+        let connection = &mut *self.read().await?;
+        let row: Option<Row> = of(sight.organization)
+            .filter(spaces::manifest.eq(Name(id.manifest)))
+            .filter(spaces::id.eq(id.id))
+            .filter(Rule::SpaceIsVisible(sight.viewer))
+            .select(Row::as_select())
+            .first(connection)
+            .await
+            .optional()
+            .stored()?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(with_components(connection, sight.organization, sight.viewer, vec![row]).await?.pop())
+    }
+
+    async fn find(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
+        let row: Option<Row> = of(organization)
+            .filter(spaces::manifest.eq(Name(id.manifest)))
+            .filter(spaces::id.eq(id.id))
+            .select(Row::as_select())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(|row| <(SpaceRef, Space)>::from(row).1))
+    }
+
+    async fn find_by_slug(
+        &self,
+        organization: OrganizationId,
+        manifest: SpaceManifest,
+        slug: &str,
+    ) -> Result<Option<SpaceRef>> {
+        let mut found = of(organization).filter(spaces::manifest.eq(Name(manifest))).into_boxed::<Db>();
+        found = if manifest == SpaceManifest::Initiatives {
+            let number = slug.strip_prefix("i-").and_then(|n| n.parse::<i64>().ok());
+            let Some(number) = number.filter(|n| slug == format!("i-{n}")) else { return Ok(None) };
+            found.filter(spaces::id.eq(number))
+        } else {
+            found.filter(spaces::slug.eq(slug))
+        };
+        let id: Option<i64> =
+            found.select(spaces::id).first(&mut *self.read().await?).await.optional().stored()?;
+        Ok(id.map(|id| SpaceRef { manifest, id }))
+    }
+
+    async fn add(&self, organization: OrganizationId, space: &Space) -> Result<SpaceRef> {
+        let atomic = self.atomic().await?;
+        let manifest = space.manifest;
+        // Of two that take the same number at once on PostgreSQL one meets the primary key: `Conflict`, tried again.
+        let last: Option<i64> = spaces::table
+            .filter(spaces::manifest.eq(Name(manifest)))
+            .select(max(spaces::id))
+            .get_result(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        let id = last.unwrap_or(0) + 1;
+        let added = diesel::insert_into(spaces::table)
+            .values((
+                spaces::manifest.eq(Name(manifest)),
+                spaces::id.eq(id),
+                spaces::organization_id.eq(organization.0),
+                Written::from(space),
+            ))
+            .on_conflict((spaces::organization_id, spaces::manifest, spaces::slug))
+            .do_nothing()
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        if added == 0 {
+            return Err(Error::rejected(TAKEN));
+        }
+        atomic.commit().await?;
+        Ok(SpaceRef { manifest, id })
+    }
+
+    async fn save(&self, organization: OrganizationId, id: SpaceRef, space: &Space) -> Result<()> {
+        let atomic = self.atomic().await?;
+        let row = of(organization)
+            .filter(spaces::manifest.eq(Name(id.manifest)))
+            .filter(spaces::id.eq(id.id));
+        let before: (bool, Name<Visibility>) = row
+            .select((spaces::published_at.is_not_null(), spaces::visibility))
+            .first(&mut *atomic.connection().await?)
+            .await
+            .optional()
+            .stored()?
+            .ok_or(Error::NotFound)?;
+        diesel::update(row)
+            .set(Written::from(space))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored_unless_taken(TAKEN)
+            .and_then(changed)?;
+        if (before.0 && space.published_at.is_none()) || before.1.0 != space.visibility {
+            atomic.note(organization, "spaces").await?;
+        }
+        atomic.commit().await
+    }
+
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<SpaceRef>,
+        limit: i64,
+    ) -> Result<Vec<(SpaceRef, Space)>> {
+        let mut rows = of(organization).select(Row::as_select()).into_boxed::<Db>();
+        if let Some(SpaceRef { manifest, id }) = after {
+            let same = spaces::manifest.eq(Name(manifest)).and(spaces::id.gt(id));
+            rows = rows.filter(spaces::manifest.gt(Name(manifest)).or(same));
+        }
+        let rows: Vec<Row> = rows
+            .order((spaces::manifest, spaces::id))
+            .limit(limit)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+}

@@ -1,0 +1,186 @@
+//! Steps of participatory processes.
+
+use crate::columns::{Document, Name};
+use crate::engine::{Db, dialect};
+use crate::failure::{Stored, changed};
+use crate::schema::{spaces, steps};
+use crate::session::{Atomic, Session};
+use async_trait::async_trait;
+use civitas_kernel::{
+    Error, Event, EventName, OrganizationId, Result, SpaceManifest, SpaceRef, StepId, Subject, Translated, clock,
+};
+use civitas_spaces::{Step, StepStore};
+use diesel::dsl::{Eq, Filter};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = steps, check_for_backend(Db))]
+struct Row {
+    id: i64,
+    space_manifest: Name<SpaceManifest>,
+    space_id: i64,
+    title: Document<Translated>,
+    position: i64,
+    active: bool,
+    starts_at: Option<OffsetDateTime>,
+    ends_at: Option<OffsetDateTime>,
+}
+
+impl From<Row> for (StepId, Step) {
+    fn from(row: Row) -> Self {
+        let step = Step {
+            space: SpaceRef { manifest: row.space_manifest.0, id: row.space_id },
+            title: row.title.0,
+            position: row.position,
+            active: row.active,
+            starts_at: row.starts_at,
+            ends_at: row.ends_at,
+        };
+        (StepId(row.id), step)
+    }
+}
+
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = steps, treat_none_as_null = true, treat_none_as_default_value = false)]
+struct Written<'a> {
+    space_manifest: Name<SpaceManifest>,
+    space_id: i64,
+    title: Document<&'a Translated>,
+    position: i64,
+    active: bool,
+    starts_at: Option<OffsetDateTime>,
+    ends_at: Option<OffsetDateTime>,
+    updated_at: OffsetDateTime,
+}
+
+impl<'a> Written<'a> {
+    fn of(step: &'a Step, now: OffsetDateTime) -> Self {
+        Self {
+            space_manifest: Name(step.space.manifest),
+            space_id: step.space.id,
+            title: Document(&step.title),
+            position: step.position,
+            active: step.active,
+            starts_at: step.starts_at,
+            ends_at: step.ends_at,
+            updated_at: now,
+        }
+    }
+}
+
+type Scoped = Filter<steps::table, Eq<steps::organization_id, i64>>;
+
+/// The steps of one organization; the only door to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    steps::table.filter(steps::organization_id.eq(organization.0))
+}
+
+/// Makes the other steps of the process inactive when this one is active: of a process at most one is. The process
+/// is held, so that of two activations at once the later one counts.
+async fn give_way(
+    atomic: &Atomic<'_>,
+    organization: OrganizationId,
+    own: Option<StepId>,
+    step: &Step,
+    now: OffsetDateTime,
+) -> Result<()> {
+    if !step.active {
+        return Ok(());
+    }
+    let process = spaces::table
+        .filter(spaces::organization_id.eq(organization.0))
+        .filter(spaces::manifest.eq(Name(step.space.manifest)))
+        .filter(spaces::id.eq(step.space.id))
+        .select(spaces::id);
+    let held: Option<i64> = dialect::for_update!(process)
+        .first(&mut *atomic.connection().await?)
+        .await
+        .optional()
+        .stored()?;
+    held.ok_or(Error::NotFound)?;
+    let others = of(organization)
+        .filter(steps::space_manifest.eq(Name(step.space.manifest)))
+        .filter(steps::space_id.eq(step.space.id))
+        .filter(steps::active)
+        .filter(steps::id.ne(own.map_or(0, |id| id.0)));
+    diesel::update(others)
+        .set((steps::active.eq(false), steps::updated_at.eq(now)))
+        .execute(&mut *atomic.connection().await?)
+        .await
+        .stored()
+        .map(drop)
+}
+
+fn events(space: SpaceRef, names: &[EventName]) -> impl Iterator<Item = Event> {
+    names.iter().map(move |name| Event { name: *name, subject: Subject::Space(space) })
+}
+
+#[async_trait]
+impl StepStore for Session {
+    async fn find(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>> {
+        let row: Option<Row> = of(organization)
+            .filter(steps::id.eq(id.0))
+            .select(Row::as_select())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(|row| <(StepId, Step)>::from(row).1))
+    }
+
+    async fn add(&self, organization: OrganizationId, step: &Step, announce: &[EventName]) -> Result<StepId> {
+        self.can_announce(announce)?;
+        let now = clock::now();
+        let atomic = self.atomic().await?;
+        give_way(&atomic, organization, None, step, now).await?;
+        let id: i64 = diesel::insert_into(steps::table)
+            .values((steps::organization_id.eq(organization.0), Written::of(step, now)))
+            .returning(steps::id)
+            .get_result(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        atomic.commit().await?;
+        self.announce(organization, events(step.space, announce))?;
+        Ok(StepId(id))
+    }
+
+    async fn save(
+        &self,
+        organization: OrganizationId,
+        id: StepId,
+        step: &Step,
+        announce: &[EventName],
+    ) -> Result<()> {
+        self.can_announce(announce)?;
+        let now = clock::now();
+        let atomic = self.atomic().await?;
+        give_way(&atomic, organization, Some(id), step, now).await?;
+        diesel::update(of(organization).filter(steps::id.eq(id.0)))
+            .set(Written::of(step, now))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()
+            .and_then(changed)?;
+        atomic.commit().await?;
+        self.announce(organization, events(step.space, announce))
+    }
+
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<StepId>,
+        limit: i64,
+    ) -> Result<Vec<(StepId, Step)>> {
+        let rows: Vec<Row> = of(organization)
+            .filter(steps::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .order(steps::id)
+            .limit(limit)
+            .select(Row::as_select())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+}

@@ -1,0 +1,161 @@
+//! Access tokens, and in one statement all a request must know of its bearer.
+
+use super::clients;
+use crate::columns::Name;
+use crate::engine::Db;
+use crate::failure::Stored;
+use crate::schema::{access_tokens, api_clients, users};
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_accounts::{AccessToken, Digest, Identity, IdentityUser, TokenStore};
+use civitas_kernel::{ClientId, Locale, OrganizationId, Result, TokenId, UserId, UserState};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = access_tokens, check_for_backend(Db))]
+struct Row {
+    organization_id: i64,
+    api_client_id: i64,
+    user_id: Option<i64>,
+    digest: String,
+    scope: String,
+    issued_at: OffsetDateTime,
+    expires_at: OffsetDateTime,
+    revoked_at: Option<OffsetDateTime>,
+}
+
+impl From<Row> for AccessToken {
+    fn from(row: Row) -> Self {
+        Self {
+            organization: OrganizationId(row.organization_id),
+            client: ClientId(row.api_client_id),
+            user: row.user_id.map(UserId),
+            digest: Digest::kept(row.digest),
+            scope: row.scope,
+            issued_at: row.issued_at,
+            expires_at: row.expires_at,
+            revoked_at: row.revoked_at,
+        }
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = users, check_for_backend(Db))]
+struct UserRow {
+    id: i64,
+    admin: bool,
+    locale: Option<Name<Locale>>,
+    blocked_at: Option<OffsetDateTime>,
+    locked_at: Option<OffsetDateTime>,
+    deleted_at: Option<OffsetDateTime>,
+}
+
+impl From<UserRow> for IdentityUser {
+    fn from(row: UserRow) -> Self {
+        Self {
+            id: UserId(row.id),
+            admin: row.admin,
+            locale: row.locale.map(|locale| locale.0),
+            state: state(row.blocked_at, row.locked_at),
+            deleted: row.deleted_at.is_some(),
+        }
+    }
+}
+
+/// What [`civitas_accounts::User::state`] says, of a row.
+fn state(blocked_at: Option<OffsetDateTime>, locked_at: Option<OffsetDateTime>) -> UserState {
+    match (blocked_at, locked_at) {
+        (Some(_), _) => UserState::Blocked,
+        (None, Some(_)) => UserState::Locked,
+        (None, None) => UserState::Active,
+    }
+}
+
+diesel::alias!(users as admins: Admins);
+
+#[async_trait]
+impl TokenStore for Session {
+    async fn add(&self, token: &AccessToken) -> Result<TokenId> {
+        diesel::insert_into(access_tokens::table)
+            .values((
+                access_tokens::organization_id.eq(token.organization.0),
+                access_tokens::api_client_id.eq(token.client.0),
+                access_tokens::user_id.eq(token.user.map(|user| user.0)),
+                access_tokens::digest.eq(token.digest.as_str()),
+                access_tokens::scope.eq(&token.scope),
+                access_tokens::issued_at.eq(token.issued_at),
+                access_tokens::expires_at.eq(token.expires_at),
+                access_tokens::revoked_at.eq(token.revoked_at),
+            ))
+            .returning(access_tokens::id)
+            .get_result(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(TokenId)
+    }
+
+    async fn identify(&self, organization: OrganizationId, id: TokenId) -> Result<Option<Identity>> {
+        // In the words of the index `users_eligible_admins`.
+        let first_admin = admins
+            .filter(admins.field(users::organization_id).eq(organization.0))
+            .filter(admins.field(users::admin))
+            .filter(admins.field(users::confirmed_at).is_not_null())
+            .filter(admins.field(users::blocked_at).is_null())
+            .filter(admins.field(users::deleted_at).is_null())
+            .order(admins.field(users::id))
+            .limit(1)
+            .select(admins.field(users::id))
+            .single_value();
+        let found: Option<(Row, clients::Row, Option<UserRow>, Option<i64>)> = access_tokens::table
+            .inner_join(api_clients::table)
+            .left_join(users::table)
+            .filter(access_tokens::id.eq(id.0))
+            .filter(access_tokens::organization_id.eq(organization.0))
+            .select((
+                Row::as_select(),
+                clients::Row::as_select(),
+                Option::<UserRow>::as_select(),
+                first_admin,
+            ))
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(found.map(|(token, client, user, first_admin)| Identity {
+            token: token.into(),
+            client: <(ClientId, _)>::from(client).1,
+            user: user.map(Into::into),
+            first_admin: first_admin.map(UserId),
+        }))
+    }
+
+    async fn revoke(&self, organization: OrganizationId, id: TokenId, at: OffsetDateTime) -> Result<()> {
+        diesel::update(access_tokens::table.find(id.0))
+            .filter(access_tokens::organization_id.eq(organization.0))
+            .filter(access_tokens::revoked_at.is_null())
+            .set(access_tokens::revoked_at.eq(at))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+
+    async fn revoke_of_user(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        at: OffsetDateTime,
+    ) -> Result<()> {
+        diesel::update(access_tokens::table)
+            .filter(access_tokens::user_id.eq(user.0))
+            .filter(access_tokens::organization_id.eq(organization.0))
+            .filter(access_tokens::revoked_at.is_null())
+            .set(access_tokens::revoked_at.eq(at))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+}

@@ -1,0 +1,260 @@
+//! People's accounts.
+
+use crate::columns::{Document, Name};
+use crate::engine::{Db, dialect};
+use crate::failure::{Stored, changed};
+use crate::schema::{access_tokens, users};
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_accounts::{User, UserStore};
+use civitas_kernel::extended_data::canonical_text;
+use civitas_kernel::{Change, Error, Event, EventName, Locale, OrganizationId, Result, Subject, UserId};
+use diesel::dsl::{case_when, exists};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use serde_json::{Map, Value};
+use time::OffsetDateTime;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = users, check_for_backend(Db))]
+struct Row {
+    id: i64,
+    nickname: String,
+    email: String,
+    name: String,
+    password_hash: Option<String>,
+    admin: bool,
+    locale: Option<Name<Locale>>,
+    about: Option<String>,
+    personal_url: Option<String>,
+    confirmed_at: Option<OffsetDateTime>,
+    blocked_at: Option<OffsetDateTime>,
+    locked_at: Option<OffsetDateTime>,
+    deleted_at: Option<OffsetDateTime>,
+    managed: bool,
+    tos_accepted_at: Option<OffsetDateTime>,
+    failed_logins: i64,
+    extended_data: Document<Map<String, Value>>,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl From<Row> for (UserId, User) {
+    fn from(row: Row) -> Self {
+        let user = User {
+            nickname: row.nickname,
+            email: row.email,
+            name: row.name,
+            password_hash: row.password_hash,
+            admin: row.admin,
+            locale: row.locale.map(|locale| locale.0),
+            about: row.about,
+            personal_url: row.personal_url,
+            confirmed_at: row.confirmed_at,
+            blocked_at: row.blocked_at,
+            locked_at: row.locked_at,
+            deleted_at: row.deleted_at,
+            managed: row.managed,
+            tos_accepted_at: row.tos_accepted_at,
+            failed_logins: row.failed_logins,
+            extended_data: row.extended_data.0,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        };
+        (UserId(row.id), user)
+    }
+}
+
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = users, treat_none_as_null = true, treat_none_as_default_value = false)]
+struct Written<'a> {
+    nickname: &'a str,
+    nickname_folded: String,
+    email: &'a str,
+    name: &'a str,
+    password_hash: Option<&'a str>,
+    admin: bool,
+    locale: Option<Name<Locale>>,
+    about: Option<&'a str>,
+    personal_url: Option<&'a str>,
+    confirmed_at: Option<OffsetDateTime>,
+    blocked_at: Option<OffsetDateTime>,
+    locked_at: Option<OffsetDateTime>,
+    deleted_at: Option<OffsetDateTime>,
+    managed: bool,
+    tos_accepted_at: Option<OffsetDateTime>,
+    failed_logins: i64,
+    extended_data: Document<&'a Map<String, Value>>,
+    extended_data_text: String,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl<'a> From<&'a User> for Written<'a> {
+    fn from(user: &'a User) -> Self {
+        Self {
+            nickname: &user.nickname,
+            nickname_folded: folded(&user.nickname),
+            email: &user.email,
+            name: &user.name,
+            password_hash: user.password_hash.as_deref(),
+            admin: user.admin,
+            locale: user.locale.map(Name),
+            about: user.about.as_deref(),
+            personal_url: user.personal_url.as_deref(),
+            confirmed_at: user.confirmed_at,
+            blocked_at: user.blocked_at,
+            locked_at: user.locked_at,
+            deleted_at: user.deleted_at,
+            managed: user.managed,
+            tos_accepted_at: user.tos_accepted_at,
+            failed_logins: user.failed_logins,
+            extended_data: Document(&user.extended_data),
+            extended_data_text: canonical_text(&Value::Object(user.extended_data.clone())),
+            created_at: user.created_at,
+            updated_at: user.updated_at,
+        }
+    }
+}
+
+/// The form in which nicknames are unique.
+fn folded(nickname: &str) -> String {
+    nickname.to_lowercase()
+}
+
+type Scoped = diesel::dsl::Filter<users::table, diesel::dsl::Eq<users::organization_id, i64>>;
+
+/// The accounts of one organization; the only door to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    users::table.filter(users::organization_id.eq(organization.0))
+}
+
+#[async_trait]
+impl UserStore for Session {
+    async fn find(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>> {
+        let row: Option<Row> = of(organization)
+            .filter(users::id.eq(id.0))
+            .select(Row::as_select())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(|row| <(UserId, User)>::from(row).1))
+    }
+
+    async fn hold(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>> {
+        let account = of(organization).filter(users::id.eq(id.0)).select(Row::as_select());
+        let row: Option<Row> =
+            dialect::for_update!(account).get_result(&mut *self.write().await?).await.optional().stored()?;
+        Ok(row.map(|row| <(UserId, User)>::from(row).1))
+    }
+
+    async fn find_by_nickname(
+        &self,
+        organization: OrganizationId,
+        nickname: &str,
+    ) -> Result<Option<(UserId, User)>> {
+        let row: Option<Row> = of(organization)
+            .filter(users::nickname_folded.eq(folded(nickname)))
+            .filter(users::deleted_at.is_null())
+            .select(Row::as_select())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(Into::into))
+    }
+
+    async fn has_email(&self, organization: OrganizationId, email: &str) -> Result<bool> {
+        let living = of(organization).filter(users::email.eq(email)).filter(users::deleted_at.is_null());
+        diesel::select(exists(living)).get_result(&mut *self.read().await?).await.stored()
+    }
+
+    async fn add(&self, organization: OrganizationId, user: &User, announce: &[EventName]) -> Result<UserId> {
+        self.can_announce(announce)?;
+        let id: Option<i64> = diesel::insert_into(users::table)
+            .values((users::organization_id.eq(organization.0), Written::from(user)))
+            .on_conflict_do_nothing()
+            .returning(users::id)
+            .get_result(&mut *self.write().await?)
+            .await
+            .optional()
+            .stored()?;
+        let id = id.map(UserId).ok_or_else(|| Error::Conflict("nickname or e-mail are taken".into()))?;
+        let events = announce.iter().map(|name| Event { name: *name, subject: Subject::User(id) });
+        self.announce(organization, events)?;
+        Ok(id)
+    }
+
+    async fn save(&self, organization: OrganizationId, id: UserId, change: Change<User>) -> Result<()> {
+        let Change { state, events } = change;
+        self.can_announce(&events)?;
+        let atomic = self.atomic().await?;
+        diesel::update(of(organization).filter(users::id.eq(id.0)))
+            .set(Written::from(&state))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()
+            .and_then(changed)?;
+        if let Some(at) = state.deleted_at {
+            diesel::update(access_tokens::table)
+                .filter(access_tokens::user_id.eq(id.0))
+                .filter(access_tokens::revoked_at.is_null())
+                .set(access_tokens::revoked_at.eq(at))
+                .execute(&mut *atomic.connection().await?)
+                .await
+                .stored()?;
+        }
+        atomic.commit().await?;
+        self.announce(organization, events)
+    }
+
+    async fn count_failed_login(
+        &self,
+        organization: OrganizationId,
+        id: UserId,
+        limit: i64,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        let is_last = users::locked_at.is_null().and((users::failed_logins + 1).ge(limit));
+        diesel::update(of(organization).filter(users::id.eq(id.0)))
+            .set((
+                users::failed_logins.eq(users::failed_logins + 1),
+                users::locked_at
+                    .eq(case_when(is_last, Some(now).into_sql::<MaybeMoment>()).otherwise(users::locked_at)),
+            ))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+
+    async fn forget_failed_logins(&self, organization: OrganizationId, id: UserId) -> Result<()> {
+        diesel::update(of(organization).filter(users::id.eq(id.0)))
+            .filter(users::failed_logins.ne(0))
+            .set(users::failed_logins.eq(0))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<UserId>,
+        limit: i64,
+    ) -> Result<Vec<(UserId, User)>> {
+        let rows: Vec<Row> = of(organization)
+            .filter(users::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .order(users::id)
+            .limit(limit)
+            .select(Row::as_select())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+}
+
+type MaybeMoment = diesel::sql_types::Nullable<crate::engine::sql::Moment>;

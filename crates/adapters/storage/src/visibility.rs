@@ -1,0 +1,96 @@
+//! Who sees and who takes part: contract 05 §1.3 and §1.4 as SQL, said here and nowhere else.
+//!
+//! A [`Rule`] speaks of the rows of `spaces` and `components` in the statement it is put in. Rooms whose records
+//! stand in a component join the two and filter by [`Rule::ComponentIsVisible`]; what they add of their own (hidden,
+//! deleted, unpublished records) is theirs.
+
+use crate::engine::Db;
+use civitas_kernel::{UserId, Viewer};
+use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Bool, Nullable};
+
+/// A condition on the space, and where it says so the component, of a statement.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Rule {
+    /// The viewer may read the space. Asks for `spaces`.
+    SpaceIsVisible(Viewer),
+    /// The viewer may read the component, and so its space. Asks for `components` and `spaces`.
+    ComponentIsVisible(Viewer),
+    /// This account, if there is one, may write and vote in the space. Asks for `spaces`.
+    Participates(Option<UserId>),
+}
+
+impl Expression for Rule {
+    type SqlType = Nullable<Bool>;
+}
+
+impl<QS> AppearsOnTable<QS> for Rule {}
+impl<QS> SelectableExpression<QS> for Rule {}
+
+impl<GB> ValidGrouping<GB> for Rule {
+    type IsAggregate = is_aggregate::No;
+}
+
+/// What is written depends on the viewer, so there is no name for it; statements are kept by their text.
+impl QueryId for Rule {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl QueryFragment<Db> for Rule {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        pass.push_sql("(");
+        match self {
+            Self::SpaceIsVisible(viewer) => space_is_visible(viewer, &mut pass)?,
+            Self::ComponentIsVisible(viewer) => {
+                space_is_visible(viewer, &mut pass)?;
+                pass.push_sql(" AND components.deleted_at IS NULL");
+                if !viewer.is_admin() {
+                    pass.push_sql(" AND components.published_at IS NOT NULL");
+                }
+            }
+            Self::Participates(None) => pass.push_sql("FALSE"),
+            Self::Participates(Some(user)) => {
+                pass.push_sql("spaces.published_at IS NOT NULL AND (spaces.visibility = 'public' OR ");
+                is_member(user, &mut pass)?;
+                pass.push_sql(" OR EXISTS (SELECT 1 FROM users AS account WHERE account.admin AND account.id = ");
+                pass.push_bind_param::<BigInt, _>(&user.0)?;
+                pass.push_sql("))");
+            }
+        }
+        pass.push_sql(")");
+        Ok(())
+    }
+}
+
+/// Administrators also see unpublished processes and assemblies, and what is private without being members.
+fn space_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+    match viewer {
+        Viewer::Public => {
+            pass.push_sql("spaces.published_at IS NOT NULL AND spaces.visibility <> 'private'");
+        }
+        Viewer::Participant(user) => {
+            pass.push_sql("spaces.published_at IS NOT NULL AND (spaces.visibility <> 'private' OR ");
+            is_member(user, pass)?;
+            pass.push_sql(")");
+        }
+        Viewer::Admin(_) => pass.push_sql(
+            "(spaces.published_at IS NOT NULL OR spaces.manifest IN ('participatory_processes', 'assemblies'))",
+        ),
+    }
+    Ok(())
+}
+
+/// A private member whose invitation, if there was one, is accepted. No other role counts.
+fn is_member<'b>(user: &'b UserId, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+    pass.push_sql(
+        "EXISTS (SELECT 1 FROM roles AS membership WHERE membership.space_manifest = spaces.manifest \
+         AND membership.space_id = spaces.id AND membership.kind = 'space_private_member' \
+         AND (membership.invited_at IS NULL OR membership.accepted_at IS NOT NULL) AND membership.user_id = ",
+    );
+    pass.push_bind_param::<BigInt, _>(&user.0)?;
+    pass.push_sql(")");
+    Ok(())
+}
