@@ -82,7 +82,7 @@ pub trait RefStore: Send + Sync {
         kind: &str,
         reference: &str,
     ) -> Result<Option<String>>;
-    /// Remembers a record.
+    /// Remembers a record. One remembered before stands for this row from now on: its old row is gone.
     async fn add(
         &self,
         organization: Option<OrganizationId>,

@@ -45,6 +45,9 @@ impl RefStore for Session {
                 dsl::reference.eq(reference),
                 dsl::record_id.eq(id),
             ))
+            .on_conflict((dsl::organization_id, dsl::kind, dsl::reference))
+            .do_update()
+            .set(dsl::record_id.eq(id))
             .execute(&mut *self.write().await?)
             .await
             .stored()
