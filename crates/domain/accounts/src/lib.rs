@@ -1,7 +1,7 @@
 //! Accounts: people, the API clients that act for them, and the tokens clients act with (contract 02).
 //!
 //! A right is decided in three steps: the token carries a scope, the client still owns it, the client holds an
-//! ability. `Callers` makes the [`civitas_kernel::Ctx`] that answers; `grants` issue the tokens.
+//! ability. [`Callers`] makes the [`civitas_kernel::Ctx`] that answers; [`grants`] issue the tokens.
 //!
 //! ```
 //! use civitas_accounts::Secret;
@@ -11,13 +11,20 @@
 //! assert_eq!(format!("{secret:?}"), "Secret(..)", "and a secret never shows in a log");
 //! ```
 
+mod callers;
+mod client_admin;
 mod clients;
+pub mod grants;
 mod ports;
 mod roles;
 mod secret;
 mod tokens;
 mod users;
 
+pub use callers::{Callers, Door};
+#[cfg(any(test, feature = "mocks"))]
+pub use client_admin::MockClientHomes;
+pub use client_admin::{ClientAdmin, ClientFault, ClientHomes, NewClient};
 pub use clients::{ApiClient, DEPLOYMENT_WIDE};
 pub use ports::{
     ClientStore, Identity, IdentityUser, Passwords, RoleStore, SystemAdminStore, TokenSigner, TokenStore,

@@ -1,0 +1,79 @@
+//! The end of a unit of work: events are rendered and kept with the change they announce, or nothing is kept.
+
+use crate::{Ports, Site, Transaction};
+use async_trait::async_trait;
+use civitas_kernel::{Error, Event, OrganizationId, Result, sortable_id};
+use civitas_organizations::Tenant;
+use civitas_webhooks::{Announcement, envelope};
+use serde_json::Value;
+use std::sync::Arc;
+use time::OffsetDateTime;
+
+/// Shows the record an event is about as nobody in particular sees it (contract 09 C.1).
+#[async_trait]
+pub trait EventViews: Send + Sync {
+    /// The `data` of the event, read inside the transaction of the change.
+    async fn show(&self, ports: &dyn Ports, tenant: &Tenant, site: &Site, event: &Event) -> Result<Value>;
+}
+
+/// Closes units of work.
+#[derive(Clone)]
+pub struct Announcer {
+    views: Arc<dyn EventViews>,
+    site: Site,
+}
+
+impl Announcer {
+    /// Events are shown by these views.
+    pub fn new(views: Arc<dyn EventViews>, site: Site) -> Self {
+        Self { views, site }
+    }
+
+    /// How links are written.
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// Keeps everything when the work went well: the change, and its events. Else keeps nothing.
+    pub async fn close<T>(
+        &self,
+        tx: Box<dyn Transaction>,
+        now: OffsetDateTime,
+        outcome: Result<T>,
+    ) -> Result<T> {
+        match outcome {
+            Ok(value) => {
+                self.announce(&*tx, now).await?;
+                tx.commit().await?;
+                Ok(value)
+            }
+            Err(error) => {
+                tx.rollback().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn announce(&self, tx: &dyn Transaction, now: OffsetDateTime) -> Result<()> {
+        let mut announcements = Vec::new();
+        for (organization, event) in tx.announced() {
+            let tenant = tenant(tx, organization).await?;
+            let data = self.views.show(tx, &tenant, &self.site, &event).await?;
+            let payload = envelope(event.name, &data);
+            let id = sortable_id();
+            announcements.push(Announcement {
+                id,
+                organization,
+                name: event.name,
+                payload,
+                occurred_at: now,
+            });
+        }
+        if announcements.is_empty() { Ok(()) } else { tx.outbox().append(&announcements).await }
+    }
+}
+
+pub(crate) async fn tenant(ports: &(impl Ports + ?Sized), id: OrganizationId) -> Result<Tenant> {
+    let found = ports.organizations().tenant(id).await?;
+    found.ok_or_else(|| Error::internal(format!("organization {id} is gone")))
+}

@@ -1,0 +1,225 @@
+//! The registry of commands: which use-case carries one out, and how its result is shown. One command runs in one
+//! transaction: the change, its events, and for a job its result and the switch to `completed` (contract 09 A.5).
+
+use crate::announcing::tenant;
+use crate::{Announcer, Ports, Scene, Site, Store, Transaction};
+use civitas_accounts::{Callers, Door, TokenSigner};
+use civitas_jobs::{Finish, Job, JobOwner, JobPayload, JobStatus};
+use civitas_kernel::{Command, Ctx, Error, FieldError, Handle, JobId, Result, Wording, clock, random_job_id};
+use civitas_organizations::Tenant;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// How often a unit of work is tried when it meets another writer.
+const TRIES: usize = 4;
+
+/// Builds the use-case of a command over ports.
+pub type UseCase<C> = for<'p> fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p>;
+/// Shows the result of a command.
+pub type View<C> = fn(&Scene<'_>, <C as Command>::Output) -> Value;
+
+type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+/// A command of a kind that is not known until it runs.
+trait Entry: Send + Sync {
+    fn admit<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()>;
+    fn run<'a>(&'a self, scene: Scene<'a>, ports: &'a dyn Ports, command: Value) -> Work<'a, Value>;
+}
+
+struct Registered<C: Command> {
+    use_case: UseCase<C>,
+    view: View<C>,
+}
+
+impl<C: Command> Entry for Registered<C> {
+    fn admit<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()> {
+        Box::pin(async move { (self.use_case)(ports).admit(ctx, &read(command)?).await })
+    }
+
+    fn run<'a>(&'a self, scene: Scene<'a>, ports: &'a dyn Ports, command: Value) -> Work<'a, Value> {
+        Box::pin(async move {
+            let output = (self.use_case)(ports).handle(scene.ctx, read::<C>(command)?).await?;
+            Ok((self.view)(&scene, output))
+        })
+    }
+}
+
+fn read<C: Command>(command: Value) -> Result<C> {
+    serde_json::from_value(command).map_err(Error::internal)
+}
+
+/// The commands of all rooms, by key.
+#[derive(Default)]
+pub struct Registry(BTreeMap<&'static str, Box<dyn Entry>>);
+
+impl Registry {
+    /// Adds a command: its use-case and its view.
+    #[must_use]
+    pub fn on<C: Command>(mut self, use_case: UseCase<C>, view: View<C>) -> Self {
+        self.0.insert(C::KEY, Box::new(Registered { use_case, view }));
+        self
+    }
+
+    /// The keys, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &'static str> {
+        self.0.keys().copied()
+    }
+}
+
+/// Runs commands now, or keeps them as jobs.
+pub struct Commands {
+    registry: Registry,
+    store: Arc<dyn Store>,
+    announcer: Announcer,
+    signer: Arc<dyn TokenSigner>,
+    /// The most bytes of a job's payload.
+    payload_limit: Option<usize>,
+}
+
+impl Commands {
+    /// Over this store. `payload_limit` is `max_async_api_job_payload_bytes`.
+    pub fn new(
+        registry: Registry,
+        store: Arc<dyn Store>,
+        announcer: Announcer,
+        signer: Arc<dyn TokenSigner>,
+        payload_limit: Option<usize>,
+    ) -> Self {
+        Self { registry, store, announcer, signer, payload_limit }
+    }
+
+    /// The ports on the pool.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// How links are written.
+    pub fn site(&self) -> &Site {
+        self.announcer.site()
+    }
+
+    fn entry(&self, key: &str) -> Result<&dyn Entry> {
+        let entry = self.registry.0.get(key).map(AsRef::as_ref);
+        entry.ok_or_else(|| Error::internal(format!("no command has the key {key}")))
+    }
+
+    /// Carries a command out, now, and shows its result.
+    #[tracing::instrument(name = "application.commands.execute", skip_all, fields(key))]
+    pub async fn execute(
+        &self,
+        ctx: &Ctx,
+        tenant: &Tenant,
+        key: &str,
+        payload: &JobPayload,
+    ) -> Result<Value> {
+        let entry = self.entry(key)?;
+        let mut tries = 1;
+        loop {
+            let outcome = self.attempt(entry, ctx, tenant, payload).await;
+            match outcome {
+                Err(Error::Conflict(cause)) if tries < TRIES => {
+                    tracing::debug!(%cause, tries, "two writers met; trying again");
+                    tries += 1;
+                    tokio::task::yield_now().await;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        entry: &dyn Entry,
+        ctx: &Ctx,
+        tenant: &Tenant,
+        payload: &JobPayload,
+    ) -> Result<Value> {
+        let tx = self.store.begin().await?;
+        let scene = Scene { ctx, tenant, site: self.site(), asked: payload.locales };
+        let ports: &dyn Ports = as_ports(&*tx);
+        let outcome = entry.run(scene, ports, payload.command.clone()).await;
+        self.announcer.close(tx, ctx.now, outcome).await
+    }
+
+    /// Checks what is checked before a job is accepted, and keeps the command as a job. It is committed before
+    /// this returns.
+    ///
+    /// # Errors
+    /// Those of the command's `admit`; `Payload exceeds maximum size of N bytes`.
+    #[tracing::instrument(name = "application.commands.enqueue", skip_all, fields(key))]
+    pub async fn enqueue(&self, ctx: &Ctx, key: &str, payload: JobPayload) -> Result<JobId> {
+        let command = payload.command.clone();
+        self.entry(key)?.admit(ctx, as_store_ports(&*self.store), command).await?;
+        self.payload_fits(&payload)?;
+        let job = Job {
+            id: random_job_id(),
+            organization: ctx.organization,
+            owner: JobOwner { client: ctx.caller.client, user: ctx.participant() },
+            token: ctx.caller.token,
+            command_key: key.to_owned(),
+            status: JobStatus::Pending,
+            payload,
+            result: None,
+            failure: None,
+            attempts: 0,
+            created_at: ctx.now,
+            updated_at: ctx.now,
+        };
+        self.store.jobs().add(&job).await?;
+        Ok(job.id)
+    }
+
+    fn payload_fits(&self, payload: &JobPayload) -> Result<()> {
+        let Some(limit) = self.payload_limit else { return Ok(()) };
+        if serde_json::to_string(payload).map_err(Error::internal)?.len() <= limit {
+            return Ok(());
+        }
+        let text = format!("Payload exceeds maximum size of {limit} bytes");
+        let fields = vec![FieldError::new("payload", "too_long", text)];
+        Err(Error::Invalid { wording: Wording::BadRequest, fields })
+    }
+
+    /// Carries a claimed job out. The write, its events, the result and the switch to `completed` are one
+    /// transaction; when another worker has taken the job over, nothing is kept.
+    #[tracing::instrument(name = "application.commands.perform", skip_all, fields(job = %job.id, key = job.command_key))]
+    pub async fn perform(&self, worker: &str, job: &Job) -> Result<Finish> {
+        let now = clock::now();
+        let tx = self.store.begin().await?;
+        let outcome = self.perform_in(&*tx, worker, job, now).await;
+        match outcome {
+            Ok(Finish::Lost) => {
+                tx.rollback().await;
+                Ok(Finish::Lost)
+            }
+            outcome => self.announcer.close(tx, now, outcome).await,
+        }
+    }
+
+    async fn perform_in(
+        &self,
+        tx: &dyn Transaction,
+        worker: &str,
+        job: &Job,
+        now: time::OffsetDateTime,
+    ) -> Result<Finish> {
+        let tenant = tenant(tx, job.organization).await?;
+        let door = Door { organization: tenant.id, default_locale: tenant.default_locale, now };
+        let callers = Callers { tokens: tx.tokens(), signer: &*self.signer };
+        let ctx = callers.resume(door, job.token).await?;
+        let scene = Scene { ctx: &ctx, tenant: &tenant, site: self.site(), asked: job.payload.locales };
+        let entry = self.entry(&job.command_key)?;
+        let result = entry.run(scene, as_ports(tx), job.payload.command.clone()).await?;
+        tx.jobs().complete(worker, job.id, &result, now).await
+    }
+}
+
+fn as_ports(tx: &dyn Transaction) -> &dyn Ports {
+    tx
+}
+
+fn as_store_ports(store: &dyn Store) -> &dyn Ports {
+    store
+}

@@ -1,0 +1,86 @@
+//! Where tokens are issued: the steps of a grant, and which of them are one transaction.
+
+use crate::{Announcer, Store};
+use civitas_accounts::grants::{
+    ExtraLimit, GrantKind, Granted, Grants, Impersonation, Issued, Logins, TokenRequest, issue,
+};
+use civitas_accounts::{Door, Passwords, TokenSigner};
+use civitas_kernel::{Error, Result, UserId};
+use civitas_organizations::Tenant;
+use std::sync::Arc;
+use time::{Duration, OffsetDateTime};
+
+/// How often a registration is tried when two meet.
+const TRIES: usize = 4;
+
+/// Issues tokens (contract 02 §2).
+pub struct TokenDesk {
+    /// Where everything is kept.
+    pub store: Arc<dyn Store>,
+    /// Signs tokens.
+    pub signer: Arc<dyn TokenSigner>,
+    /// Checks passwords.
+    pub passwords: Arc<dyn Passwords>,
+    /// Closes the unit of work of a registration.
+    pub announcer: Announcer,
+    /// How long a token counts.
+    pub lifetime: Duration,
+    /// The cap of the extended data that `extra` is merged into.
+    pub extra_limit: ExtraLimit,
+}
+
+impl TokenDesk {
+    /// Issues a token, or says why not. The client is checked before any user is looked at.
+    #[tracing::instrument(name = "application.token_desk.grant", skip_all)]
+    pub async fn grant(&self, tenant: &Tenant, request: TokenRequest, now: OffsetDateTime) -> Result<Issued> {
+        let granted = Grants { clients: self.store.clients() }.begin(tenant.id, request).await?;
+        match &granted.grant {
+            GrantKind::Service => self.issue(tenant, &granted, None, now).await,
+            GrantKind::Login(login) => {
+                let logins = Logins { users: self.store.users(), passwords: &*self.passwords };
+                let user = logins.check(tenant.id, login, now).await?;
+                self.issue(tenant, &granted, Some(user), now).await
+            }
+            GrantKind::Impersonate(_) => self.impersonate(tenant, &granted, now).await,
+        }
+    }
+
+    /// The user is found or made, and told of, in one transaction; of two that register one name at once, one is
+    /// tried again and finds the other's user.
+    async fn impersonate(&self, tenant: &Tenant, granted: &Granted, now: OffsetDateTime) -> Result<Issued> {
+        let mut tries = 1;
+        let user = loop {
+            match self.try_to_resolve(tenant, granted, now).await {
+                Err(Error::Conflict(_)) if tries < TRIES => tries += 1,
+                outcome => break outcome?,
+            }
+        };
+        self.issue(tenant, granted, Some(user), now).await
+    }
+
+    async fn try_to_resolve(
+        &self,
+        tenant: &Tenant,
+        granted: &Granted,
+        now: OffsetDateTime,
+    ) -> Result<UserId> {
+        let GrantKind::Impersonate(asked) = &granted.grant else {
+            return Err(Error::internal("no impersonation"));
+        };
+        let tx = self.store.begin().await?;
+        let impersonation = Impersonation { users: tx.users(), extra_limit: self.extra_limit };
+        let outcome = impersonation.resolve(tenant.id, asked, now).await;
+        self.announcer.close(tx, now, outcome).await
+    }
+
+    async fn issue(
+        &self,
+        tenant: &Tenant,
+        granted: &Granted,
+        user: Option<UserId>,
+        now: OffsetDateTime,
+    ) -> Result<Issued> {
+        let door = Door { organization: tenant.id, default_locale: tenant.default_locale, now };
+        issue(self.store.tokens(), &*self.signer, door, &tenant.host, granted, user, self.lifetime).await
+    }
+}

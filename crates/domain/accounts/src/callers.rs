@@ -1,0 +1,216 @@
+//! From a bearer token to the [`Ctx`] of a request (contract 02 §1, §2.5).
+
+use crate::{Identity, TokenFault, TokenSigner, TokenStore};
+use civitas_kernel::{Caller, Ctx, Error, Locale, OrganizationId, Result, TokenId, TokenUser, Viewer};
+use time::OffsetDateTime;
+
+/// Where and when a caller is asked who they are.
+#[derive(Debug, Clone, Copy)]
+pub struct Door {
+    /// The organization the host selected.
+    pub organization: OrganizationId,
+    /// Its default language.
+    pub default_locale: Locale,
+    /// What time it is.
+    pub now: OffsetDateTime,
+}
+
+/// Tells who a token speaks for.
+pub struct Callers<'a> {
+    /// Where tokens are kept.
+    pub tokens: &'a dyn TokenStore,
+    /// Tells our tokens from forgeries.
+    pub signer: &'a dyn TokenSigner,
+}
+
+impl Callers<'_> {
+    /// The circumstances of a request made with this token.
+    ///
+    /// # Errors
+    /// `Unauthenticated` whatever is wrong with the token.
+    pub async fn authenticate(&self, door: Door, token: &str) -> Result<Ctx> {
+        let (id, identity) = self.identify(door, token).await?.map_err(|_| Error::Unauthenticated)?;
+        Ok(ctx(door, id, identity))
+    }
+
+    /// Who a token speaks for, or what is wrong with it. Signature, stored row, digest, client, user and time are
+    /// all looked at, every time.
+    pub async fn identify(&self, door: Door, token: &str) -> Result<Result<(TokenId, Identity), TokenFault>> {
+        let claims = match self.signer.verify(token) {
+            Ok(claims) => claims,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let Some(id) = claims.token() else { return Ok(Err(TokenFault::Invalid)) };
+        let Some(identity) = self.tokens.identify(door.organization, id).await? else {
+            return Ok(Err(TokenFault::Invalid));
+        };
+        let ours = identity.token.digest.matches(&crate::Secret::new(claims.jti));
+        let fault = if ours { standing(door, &identity).err() } else { Some(TokenFault::Invalid) };
+        Ok(match fault {
+            Some(fault) => Err(fault),
+            None => Ok((id, identity)),
+        })
+    }
+
+    /// The circumstances of a job that was accepted with this token. It may have expired since; all else must hold
+    /// (contract 09 A.5).
+    ///
+    /// # Errors
+    /// `Unauthenticated` when the token was revoked, or its client or user are gone.
+    pub async fn resume(&self, door: Door, token: TokenId) -> Result<Ctx> {
+        let identity = self.tokens.identify(door.organization, token).await?.ok_or(Error::Unauthenticated)?;
+        match standing(door, &identity) {
+            Ok(()) | Err(TokenFault::Expired) => Ok(ctx(door, token, identity)),
+            Err(_) => Err(Error::Unauthenticated),
+        }
+    }
+}
+
+/// Whether a stored token counts here and now. What ended first is told first.
+fn standing(door: Door, identity: &Identity) -> Result<(), TokenFault> {
+    let token = &identity.token;
+    let gone = identity.user.is_some_and(|u| u.deleted) || token.user.is_some() != identity.user.is_some();
+    if gone || token.organization != door.organization || !identity.client.serves(door.organization) {
+        Err(TokenFault::Invalid)
+    } else if token.revoked_at.is_some() {
+        Err(TokenFault::Revoked)
+    } else if token.expires_at <= door.now {
+        Err(TokenFault::Expired)
+    } else {
+        Ok(())
+    }
+}
+
+fn ctx(door: Door, token: TokenId, identity: Identity) -> Ctx {
+    let viewer = match identity.user {
+        Some(user) if user.admin => Viewer::Admin(user.id),
+        Some(user) => Viewer::Participant(user.id),
+        None => identity.first_admin.map_or(Viewer::Public, Viewer::Admin),
+    };
+    Ctx {
+        organization: door.organization,
+        default_locale: door.default_locale,
+        now: door.now,
+        caller: Caller {
+            token,
+            client: identity.token.client,
+            client_uid: identity.client.uid,
+            granted: identity.token.scopes(),
+            owned: identity.client.scopes,
+            abilities: identity.client.permissions,
+            user: identity.user.map(|u| TokenUser { id: u.id, locale: u.locale, state: u.state }),
+        },
+        viewer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        AccessToken, ApiClient, Claims, Digest, IdentityUser, MockTokenSigner, MockTokenStore, Secret,
+    };
+    use civitas_kernel::{Abilities, ClientId, Scopes, UserId, UserState};
+    use time::Duration;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-01-01 12:00 UTC);
+    const DOOR: Door = Door { organization: OrganizationId(1), default_locale: Locale::En, now: NOW };
+
+    fn identity() -> Identity {
+        Identity {
+            token: AccessToken {
+                organization: OrganizationId(1),
+                client: ClientId(2),
+                user: Some(UserId(3)),
+                digest: Secret::new("jti").digest(),
+                scope: "public".to_owned(),
+                issued_at: NOW,
+                expires_at: NOW + Duration::hours(2),
+                revoked_at: None,
+            },
+            client: ApiClient {
+                uid: "id_of_client".to_owned(),
+                secret: Digest::kept(""),
+                name: String::new(),
+                organization: Some(OrganizationId(1)),
+                scopes: Scopes::read("public"),
+                permissions: Abilities::default(),
+                created_at: NOW,
+                updated_at: NOW,
+            },
+            user: Some(IdentityUser {
+                id: UserId(3),
+                admin: false,
+                locale: None,
+                state: UserState::Active,
+                deleted: false,
+            }),
+            first_admin: Some(UserId(9)),
+        }
+    }
+
+    async fn seen(identity: Identity) -> Result<Result<(TokenId, Identity), TokenFault>> {
+        let mut signer = MockTokenSigner::new();
+        signer.expect_verify().returning(|_| {
+            let text = String::new;
+            let (sub, jti) = ("5".to_owned(), "jti".to_owned());
+            Ok(Claims {
+                iss: text(),
+                aud: text(),
+                sub,
+                jti,
+                client_id: text(),
+                scope: text(),
+                iat: 0,
+                exp: 0,
+            })
+        });
+        let mut tokens = MockTokenStore::new();
+        tokens.expect_identify().returning(move |_, _| Ok(Some(identity.clone())));
+        Callers { tokens: &tokens, signer: &signer }.identify(DOOR, "token").await
+    }
+
+    #[tokio::test]
+    async fn a_token_counts_only_while_everything_behind_it_stands() {
+        let fault = async |change: fn(&mut Identity)| {
+            let mut identity = identity();
+            change(&mut identity);
+            seen(identity).await.unwrap().err()
+        };
+        assert_eq!(fault(|_| ()).await, None);
+        assert_eq!(fault(|i| i.token.expires_at = NOW).await, Some(TokenFault::Expired));
+        assert_eq!(fault(|i| i.token.revoked_at = Some(NOW)).await, Some(TokenFault::Revoked));
+        assert_eq!(fault(|i| i.token.digest = Secret::new("x").digest()).await, Some(TokenFault::Invalid));
+        assert_eq!(fault(|i| i.token.organization = OrganizationId(2)).await, Some(TokenFault::Invalid));
+        assert_eq!(
+            fault(|i| i.client.organization = Some(OrganizationId(2))).await,
+            Some(TokenFault::Invalid)
+        );
+        assert_eq!(fault(|i| i.user.as_mut().unwrap().deleted = true).await, Some(TokenFault::Invalid));
+        assert_eq!(fault(|i| i.user = None).await, Some(TokenFault::Invalid), "the user is gone");
+    }
+
+    #[tokio::test]
+    async fn a_service_token_sees_as_the_first_administrator_but_is_nobody() {
+        let mut service = identity();
+        (service.token.user, service.user) = (None, None);
+        let ctx = ctx(DOOR, TokenId(5), service);
+        assert_eq!((ctx.viewer, ctx.participant()), (Viewer::Admin(UserId(9)), None));
+    }
+
+    #[tokio::test]
+    async fn a_job_outlives_the_expiry_of_its_token_but_not_its_revocation() {
+        let resume = async |identity: Identity| {
+            let mut tokens = MockTokenStore::new();
+            tokens.expect_identify().returning(move |_, _| Ok(Some(identity.clone())));
+            let signer = MockTokenSigner::new();
+            Callers { tokens: &tokens, signer: &signer }.resume(DOOR, TokenId(5)).await
+        };
+        let (mut expired, mut revoked) = (identity(), identity());
+        expired.token.expires_at = NOW;
+        revoked.token.revoked_at = Some(NOW);
+        resume(expired).await.unwrap();
+        assert!(matches!(resume(revoked).await, Err(Error::Unauthenticated)));
+    }
+}

@@ -1,0 +1,242 @@
+//! A user a client speaks for: found, or registered (contract 02 §2.4).
+
+use super::{Impersonate, Registration};
+use crate::{User, UserStore, is_email, is_name, is_nickname};
+use civitas_kernel::extended_data::compact;
+use civitas_kernel::{Ability, Change, Error, FieldError, OrganizationId, Result, Subject, UserId, Wording};
+use serde_json::{Map, Value};
+use time::OffsetDateTime;
+
+/// The most bytes of extended data, as compact JSON; `None` for no limit (contract 01 §11.3).
+pub type ExtraLimit = Option<usize>;
+
+/// Finds or registers the user. Runs inside one transaction; when two register the same name at once, the loser's
+/// `Conflict` is tried again and finds the winner's user.
+pub struct Impersonation<'a> {
+    /// Where accounts are kept.
+    pub users: &'a dyn UserStore,
+    /// The cap of `extra`.
+    pub extra_limit: ExtraLimit,
+}
+
+impl Impersonation<'_> {
+    /// The user the client speaks for, with `extra` merged.
+    ///
+    /// # Errors
+    /// `User not found. ..`; `Invalid` for a registration that breaks a rule; `User blocked`, `User locked`.
+    pub async fn resolve(
+        &self,
+        organization: OrganizationId,
+        asked: &Impersonate,
+        now: OffsetDateTime,
+    ) -> Result<UserId> {
+        let found = match (&asked.id, &asked.username) {
+            (Some(id), _) => self.by_id(organization, id).await?,
+            (None, Some(name)) => self.users.find_by_nickname(organization, name).await?,
+            (None, None) => None,
+        };
+        match (found, &asked.username) {
+            (Some((id, user)), _) => {
+                user.state().check()?;
+                self.merge_extra(organization, id, &asked.extra, now).await?;
+                Ok(id)
+            }
+            (None, Some(username)) if asked.registration.on_missing && asked.id.is_none() => {
+                let mut user = self.registered(organization, username, &asked.registration, now).await?;
+                self.merged(&mut user, &asked.extra)?;
+                self.users.add(organization, &user, &[Ability::UserCreated]).await
+            }
+            _ => Err(Error::rejected("User not found. To create one, user meta.register_on_missing")),
+        }
+    }
+
+    async fn by_id(&self, organization: OrganizationId, id: &Value) -> Result<Option<(UserId, User)>> {
+        let number = id.as_i64().or_else(|| id.as_str().and_then(|text| text.parse().ok()));
+        let Some(id) = number.map(UserId) else { return Ok(None) };
+        let user = self.users.find(organization, id).await?.filter(|user| user.deleted_at.is_none());
+        Ok(user.map(|user| (id, user)))
+    }
+
+    /// A new account by the rules of the registration table.
+    async fn registered(
+        &self,
+        organization: OrganizationId,
+        username: &str,
+        registration: &Registration,
+        now: OffsetDateTime,
+    ) -> Result<User> {
+        let email = registration.email.clone().unwrap_or_else(|| format!("{username}@example.org"));
+        let email = email.trim().to_lowercase();
+        let name = registration.name.clone().unwrap_or_else(|| username.to_owned());
+        let mut faults = username_faults(username);
+        if !is_email(&email) {
+            faults.push(FieldError::new("email", "invalid", "Email is invalid"));
+        } else if self.users.has_email(organization, &email).await? {
+            faults.push(FieldError::new("email", "taken", "Email has already been taken"));
+        }
+        if name.trim().is_empty() {
+            faults.push(FieldError::new("name", "blank", "Name cannot be blank"));
+        } else if !is_name(&name) {
+            faults.push(FieldError::new("name", "invalid", "Name is invalid"));
+        }
+        Error::unless_valid(Wording::BadRequest, faults)?;
+        Ok(User {
+            tos_accepted_at: registration.accept_tos.then_some(now),
+            confirmed_at: registration.skip_confirmation.then_some(now),
+            ..User::new(username.to_owned(), email, name, now)
+        })
+    }
+
+    async fn merge_extra(
+        &self,
+        organization: OrganizationId,
+        id: UserId,
+        extra: &Map<String, Value>,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        if extra.is_empty() {
+            return Ok(());
+        }
+        let Some(user) = self.users.hold(organization, id).await? else { return Err(Error::NotFound) };
+        let mut changed = user.clone();
+        self.merged(&mut changed, extra)?;
+        if changed == user {
+            return Ok(());
+        }
+        changed.updated_at = now;
+        let change = Change::quiet(changed).announcing(Ability::UserUpdated, Subject::User(id));
+        self.users.save(organization, id, change).await
+    }
+
+    /// Each top-level key given replaces the stored one; then blanks go (contract 02 §2.4).
+    fn merged(&self, user: &mut User, extra: &Map<String, Value>) -> Result<()> {
+        if extra.is_empty() {
+            return Ok(());
+        }
+        user.extended_data.extend(extra.clone());
+        compact(&mut user.extended_data);
+        let bytes = serde_json::to_string(&user.extended_data).map_err(Error::internal)?.len();
+        match self.extra_limit {
+            Some(limit) if bytes > limit => {
+                Err(Error::rejected(format!("extended_data exceeds maximum size of {limit} bytes")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn username_faults(username: &str) -> Vec<FieldError> {
+    let mut faults = Vec::new();
+    if !is_nickname(username) {
+        faults.push(FieldError::new("username", "invalid", "Username is invalid"));
+    }
+    if username.bytes().filter(u8::is_ascii_alphanumeric).count() < 6 {
+        let message = "Username must contain at least 6 alphanumeric characters";
+        faults.push(FieldError::new("username", "too_short", message));
+    }
+    if username.chars().count() > 20 {
+        faults.push(FieldError::new(
+            "username",
+            "too_long",
+            "Username is too long (maximum is 20 characters)",
+        ));
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MockUserStore;
+    use serde_json::json;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
+
+    fn asked(username: &str, registration: Registration, extra: Value) -> Impersonate {
+        let Value::Object(extra) = extra else { panic!("extra is an object") };
+        Impersonate { id: None, username: Some(username.to_owned()), registration, extra }
+    }
+
+    fn nobody() -> MockUserStore {
+        let mut users = MockUserStore::new();
+        users.expect_find_by_nickname().returning(|_, _| Ok(None));
+        users.expect_has_email().returning(|_, email| Ok(email == "taken@example.org"));
+        users
+    }
+
+    async fn resolve(users: &MockUserStore, asked: &Impersonate) -> Result<UserId> {
+        Impersonation { users, extra_limit: Some(40) }.resolve(OrganizationId(1), asked, NOW).await
+    }
+
+    fn on_missing() -> Registration {
+        Registration { on_missing: true, ..Registration::default() }
+    }
+
+    #[tokio::test]
+    async fn a_missing_user_is_registered_only_when_asked() {
+        let refused =
+            resolve(&nobody(), &asked("norablum", Registration::default(), json!({}))).await.unwrap_err();
+        assert_eq!(refused.description(), "User not found. To create one, user meta.register_on_missing");
+        let mut users = nobody();
+        users.expect_add().once().returning(|_, user, events| {
+            assert_eq!((user.name.as_str(), user.email.as_str()), ("norablum", "norablum@example.org"));
+            assert_eq!((user.confirmed_at, events), (None, &[Ability::UserCreated][..]));
+            Ok(UserId(5))
+        });
+        assert_eq!(resolve(&users, &asked("norablum", on_missing(), json!({}))).await.unwrap(), UserId(5));
+    }
+
+    #[tokio::test]
+    async fn all_broken_rules_of_a_registration_are_told_at_once() {
+        let registration = Registration {
+            email: Some("Taken@example.org".to_owned()),
+            name: Some("<b>".to_owned()),
+            ..on_missing()
+        };
+        let refused = resolve(&nobody(), &asked("a b", registration, json!({}))).await.unwrap_err();
+        let codes: Vec<_> = refused.details().iter().map(|f| (f.field.as_ref(), f.code.as_ref())).collect();
+        let expected =
+            [("username", "invalid"), ("username", "too_short"), ("email", "taken"), ("name", "invalid")];
+        assert_eq!(codes, expected);
+    }
+
+    #[tokio::test]
+    async fn extra_replaces_top_level_keys_of_a_found_user_and_nothing_else_changes() {
+        let found = || {
+            let mut user = User::new("norablum".into(), "n@example.org".into(), "Nora".into(), NOW);
+            user.extended_data = json!({"a": {"x": 1}, "b": 1}).as_object().unwrap().clone();
+            let (listed, held) = (user.clone(), user);
+            let mut users = MockUserStore::new();
+            users.expect_find_by_nickname().returning(move |_, _| Ok(Some((UserId(5), listed.clone()))));
+            users.expect_hold().returning(move |_, _| Ok(Some(held.clone())));
+            users
+        };
+        let renamed = Registration { name: Some("Else".to_owned()), ..on_missing() };
+        let mut users = found();
+        users.expect_save().once().returning(|_, _, change| {
+            assert_eq!(Value::Object(change.state.extended_data), json!({"a": {"y": 2}}));
+            assert_eq!((change.state.name.as_str(), change.events.len()), ("Nora", 1));
+            Ok(())
+        });
+        resolve(&users, &asked("norablum", renamed.clone(), json!({"a": {"y": 2}, "b": null})))
+            .await
+            .unwrap();
+        resolve(&found(), &asked("norablum", renamed.clone(), json!({"b": 1}))).await.unwrap();
+        let long = json!({"long": "x".repeat(50)});
+        let refused = resolve(&found(), &asked("norablum", renamed, long)).await.unwrap_err();
+        assert_eq!(refused.description(), "extended_data exceeds maximum size of 40 bytes");
+    }
+
+    #[tokio::test]
+    async fn a_blocked_user_is_not_spoken_for() {
+        let mut users = MockUserStore::new();
+        users.expect_find().returning(|_, _| {
+            let user = User::new("norablum".into(), "n@example.org".into(), "Nora".into(), NOW);
+            Ok(Some(User { blocked_at: Some(NOW), ..user }))
+        });
+        let asked =
+            Impersonate { id: Some(json!("7")), ..asked("x", Registration::default(), json!({"a": 1})) };
+        assert_eq!(resolve(&users, &asked).await.unwrap_err().description(), "User blocked");
+    }
+}

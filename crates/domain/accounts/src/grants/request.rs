@@ -1,0 +1,229 @@
+//! A token request as it was sent, and as it is understood.
+
+use crate::Secret;
+use civitas_kernel::{ClientId, Error, Result};
+use serde_json::{Map, Value};
+
+/// A token request as it was sent.
+#[derive(Debug, Clone, Default)]
+pub struct TokenRequest {
+    pub(super) grant_type: Option<String>,
+    pub(super) client_id: Option<String>,
+    pub(super) client_secret: Option<Secret>,
+    pub(super) scope: Option<String>,
+    pub(super) auth_type: Option<String>,
+    username: Option<Value>,
+    password: Option<Secret>,
+    id: Option<Value>,
+    meta: Option<Value>,
+    extra: Option<Value>,
+    /// The first key that no grant has.
+    unknown: Option<String>,
+}
+
+/// A request that passed all checks of the client.
+#[derive(Debug)]
+pub struct Granted {
+    /// The client.
+    pub client: ClientId,
+    /// Its public name.
+    pub client_uid: String,
+    /// The granted scopes in the order asked, separated by single spaces.
+    pub scope: String,
+    /// For whom.
+    pub grant: GrantKind,
+}
+
+/// For whom a token is asked.
+#[derive(Debug)]
+pub enum GrantKind {
+    /// For the client itself.
+    Service,
+    /// For a user who knows the password.
+    Login(Login),
+    /// For a user the client speaks for.
+    Impersonate(Impersonate),
+}
+
+/// A user who logs in.
+#[derive(Debug)]
+pub struct Login {
+    /// The nickname.
+    pub username: String,
+    /// The password.
+    pub password: Secret,
+}
+
+/// A user a client speaks for.
+#[derive(Debug)]
+pub struct Impersonate {
+    /// The user's id as sent; it wins over the name.
+    pub id: Option<Value>,
+    /// The nickname.
+    pub username: Option<String>,
+    /// What to do when there is no such user.
+    pub registration: Registration,
+    /// What to put into the user's extended data.
+    pub extra: Map<String, Value>,
+}
+
+/// The `meta` of an impersonation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Registration {
+    /// Register the user when there is none of that nickname.
+    pub on_missing: bool,
+    /// The new user has accepted the terms of service.
+    pub accept_tos: bool,
+    /// The new user is confirmed at once.
+    pub skip_confirmation: bool,
+    /// The new user's address; by default `<username>@example.org`.
+    pub email: Option<String>,
+    /// The new user's name; by default the username.
+    pub name: Option<String>,
+}
+
+const KNOWN: [&str; 10] = [
+    "grant_type",
+    "client_id",
+    "client_secret",
+    "scope",
+    "auth_type",
+    "username",
+    "password",
+    "id",
+    "meta",
+    "extra",
+];
+
+impl TokenRequest {
+    /// Reads a body. Credentials in it win over those of HTTP Basic.
+    pub fn read(body: &Map<String, Value>, basic: Option<(String, Secret)>) -> Self {
+        let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
+        let sent = |key: &str| body.get(key).filter(|v| !v.is_null()).cloned();
+        let (basic_id, basic_secret) = basic.unzip();
+        Self {
+            grant_type: text("grant_type"),
+            client_id: text("client_id").or(basic_id),
+            client_secret: text("client_secret").map(Secret::new).or(basic_secret),
+            scope: text("scope"),
+            auth_type: text("auth_type"),
+            username: sent("username"),
+            password: text("password").map(Secret::new),
+            id: sent("id"),
+            meta: sent("meta"),
+            extra: sent("extra"),
+            unknown: body.keys().find(|key| !KNOWN.contains(&key.as_str())).cloned(),
+        }
+    }
+
+    pub(super) fn into_login(self) -> Result<GrantKind> {
+        let filled = |text: &String| !text.is_empty();
+        let username = self.username.as_ref().and_then(Value::as_str).map(str::to_owned).filter(filled);
+        let username = username.ok_or_else(|| Error::missing("username"))?;
+        let password =
+            self.password.filter(|p| !p.expose().is_empty()).ok_or_else(|| Error::missing("password"))?;
+        Ok(GrantKind::Login(Login { username, password }))
+    }
+
+    pub(super) fn into_impersonate(self) -> Result<GrantKind> {
+        // A password is no part of this grant.
+        let stranger = self.unknown.or_else(|| self.password.map(|_| "password".to_owned()));
+        if let Some(name) = stranger {
+            return Err(unknown_parameter(&name));
+        }
+        let registration = Registration::read(self.meta)?;
+        let extra = match self.extra {
+            None => Map::new(),
+            Some(Value::Object(extra)) => extra,
+            Some(_) => return Err(Error::rejected("extra must be an object")),
+        };
+        if self.id.is_some() && registration.on_missing {
+            return Err(Error::rejected("Param .id forbidden. Check your impersonation payload"));
+        }
+        let username = match self.username {
+            None => None,
+            Some(Value::String(name)) => Some(name).filter(|n| !n.trim().is_empty()),
+            Some(_) => return Err(Error::rejected("username must be a string")),
+        };
+        if self.id.is_none() && username.is_none() {
+            return Err(Error::rejected("Username params required"));
+        }
+        Ok(GrantKind::Impersonate(Impersonate { id: self.id, username, registration, extra }))
+    }
+}
+
+impl Registration {
+    fn read(meta: Option<Value>) -> Result<Self> {
+        let meta = match meta {
+            None => return Ok(Self::default()),
+            Some(Value::Object(meta)) => meta,
+            Some(_) => return Err(Error::rejected("meta must be an object")),
+        };
+        let mut read = Self::default();
+        for (key, value) in meta {
+            match key.as_str() {
+                "register_on_missing" => read.on_missing = boolean(&key, &value)?,
+                "accept_tos_on_register" => read.accept_tos = boolean(&key, &value)?,
+                "skip_confirmation_on_register" => read.skip_confirmation = boolean(&key, &value)?,
+                "email" => read.email = text(&key, value)?,
+                "name" => read.name = text(&key, value)?,
+                _ => return Err(unknown_parameter(&key)),
+            }
+        }
+        Ok(read)
+    }
+}
+
+fn boolean(key: &str, value: &Value) -> Result<bool> {
+    match value {
+        Value::Bool(value) => Ok(*value),
+        Value::Null => Ok(false),
+        Value::String(text) if text == "true" || text == "1" => Ok(true),
+        Value::String(text) if text == "false" || text == "0" => Ok(false),
+        _ => Err(Error::rejected(format!("meta.{key} must be a boolean"))),
+    }
+}
+
+fn text(key: &str, value: Value) -> Result<Option<String>> {
+    match value {
+        Value::String(text) => Ok(Some(text)),
+        Value::Null => Ok(None),
+        _ => Err(Error::rejected(format!("meta.{key} must be a string"))),
+    }
+}
+
+fn unknown_parameter(name: &str) -> Error {
+    Error::rejected(format!("Unknown parameter: {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[expect(clippy::needless_pass_by_value, reason = "it takes a literal")]
+    fn impersonate(body: Value) -> Result<Impersonate> {
+        match TokenRequest::read(body.as_object().unwrap(), None).into_impersonate()? {
+            GrantKind::Impersonate(asked) => Ok(asked),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_other_key_is_named_also_inside_meta() {
+        let refused = |body| impersonate(body).unwrap_err().description().into_owned();
+        assert_eq!(refused(json!({"username": "ada", "colour": 1})), "Unknown parameter: colour");
+        assert_eq!(refused(json!({"username": "ada", "password": "x"})), "Unknown parameter: password");
+        assert_eq!(refused(json!({"username": "ada", "meta": {"admin": true}})), "Unknown parameter: admin");
+        assert_eq!(refused(json!({"username": "ada", "meta": {"email": 3}})), "meta.email must be a string");
+    }
+
+    #[test]
+    fn an_id_and_registration_exclude_each_other_and_one_name_is_needed() {
+        let refused = |body| impersonate(body).unwrap_err().description().into_owned();
+        let both = json!({"id": 3, "meta": {"register_on_missing": "true"}});
+        assert_eq!(refused(both), "Param .id forbidden. Check your impersonation payload");
+        assert_eq!(refused(json!({"username": " "})), "Username params required");
+        assert!(impersonate(json!({"id": "3", "username": "ignored"})).unwrap().id.is_some());
+    }
+}

@@ -1,0 +1,152 @@
+//! Issuing, describing and revoking tokens (contract 02 §2.5, §3, §4).
+
+use super::{Granted, TokenRequest};
+use crate::callers::{Callers, Door};
+use crate::{
+    AccessToken, Claims, ClientStore, Identity, Secret, TokenFault, TokenSigner, TokenStore, User, UserStore,
+};
+use civitas_kernel::{Error, Result, TokenId, UserId};
+use time::Duration;
+
+/// A token that was just issued: the only moment its text is known.
+#[derive(Debug)]
+pub struct Issued {
+    /// The JWT.
+    pub token: String,
+    /// How long it counts, in seconds.
+    pub expires_in: i64,
+    /// The granted scopes in the order asked.
+    pub scope: String,
+    /// When it was issued, in Unix seconds.
+    pub created_at: i64,
+}
+
+/// Issues a token. `host` is the organization's primary host, `user` whom it speaks for.
+pub async fn issue(
+    tokens: &dyn TokenStore,
+    signer: &dyn TokenSigner,
+    door: Door,
+    host: &str,
+    granted: &Granted,
+    user: Option<UserId>,
+    lifetime: Duration,
+) -> Result<Issued> {
+    let jti = Secret::random("", 43);
+    let issued_at = door.now.replace_nanosecond(0).map_err(Error::internal)?;
+    let expires_at = issued_at + lifetime;
+    let row = AccessToken {
+        organization: door.organization,
+        client: granted.client,
+        user,
+        digest: jti.digest(),
+        scope: granted.scope.clone(),
+        issued_at,
+        expires_at,
+        revoked_at: None,
+    };
+    let id = tokens.add(&row).await?;
+    let issuer = format!("https://{host}");
+    let claims = Claims {
+        iss: issuer.clone(),
+        aud: issuer,
+        sub: id.to_string(),
+        jti: jti.expose().to_owned(),
+        client_id: granted.client_uid.clone(),
+        scope: granted.scope.clone(),
+        iat: issued_at.unix_timestamp(),
+        exp: expires_at.unix_timestamp(),
+    };
+    Ok(Issued {
+        token: signer.sign(&claims)?,
+        expires_in: lifetime.whole_seconds(),
+        scope: granted.scope.clone(),
+        created_at: issued_at.unix_timestamp(),
+    })
+}
+
+/// What introspection tells of a token.
+#[derive(Debug)]
+pub enum Introspected {
+    /// Nothing: unknown, ended, or somebody else's.
+    Inactive,
+    /// All of it.
+    Known {
+        /// The token's number.
+        id: TokenId,
+        /// The token and its client.
+        identity: Box<Identity>,
+        /// Its user.
+        user: Option<Box<User>>,
+        /// Whether it can be used: its user, if any, may act.
+        active: bool,
+    },
+}
+
+/// Describes tokens to the client they were issued to.
+pub struct Introspection<'a> {
+    /// Tells who a token speaks for.
+    pub callers: Callers<'a>,
+    /// Where accounts are kept.
+    pub users: &'a dyn UserStore,
+}
+
+impl Introspection<'_> {
+    /// What the bearer's client may know of a token. `Err` inside: what is wrong with the bearer.
+    pub async fn describe(
+        &self,
+        door: Door,
+        bearer: &str,
+        token: &str,
+    ) -> Result<Result<Introspected, TokenFault>> {
+        let asking = match self.callers.identify(door, bearer).await? {
+            Ok((_, identity)) => identity,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let Ok((id, identity)) = self.callers.identify(door, token).await? else {
+            return Ok(Ok(Introspected::Inactive));
+        };
+        if identity.token.client != asking.token.client {
+            return Ok(Ok(Introspected::Inactive));
+        }
+        let user = match identity.token.user {
+            Some(user) => self.users.find(door.organization, user).await?,
+            None => None,
+        };
+        let active = user.as_ref().is_none_or(|u| u.state().check().is_ok());
+        let (identity, user) = (Box::new(identity), user.map(Box::new));
+        Ok(Ok(Introspected::Known { id, identity, user, active }))
+    }
+}
+
+/// Revokes tokens for the client they were issued to.
+pub struct Revocation<'a> {
+    /// Where clients are kept.
+    pub clients: &'a dyn ClientStore,
+    /// Tells who a token speaks for.
+    pub callers: Callers<'a>,
+}
+
+impl Revocation<'_> {
+    /// Revokes a token of the client whose credentials the request carries. A token that does not count anyway is
+    /// none to revoke, whoever asks.
+    ///
+    /// # Errors
+    /// `unauthorized_client` when the token counts and the credentials are not those of its client.
+    pub async fn revoke(&self, door: Door, request: TokenRequest, token: Option<&str>) -> Result<()> {
+        let Some(token) = token else { return Ok(()) };
+        let Ok((id, identity)) = self.callers.identify(door, token).await? else { return Ok(()) };
+        let uid = request.client_id.as_deref().unwrap_or_default();
+        let secret = request.client_secret.as_ref();
+        let client = self.clients.find_by_uid(uid).await?;
+        let owner = client.is_some_and(|(client, kept)| {
+            client == identity.token.client && secret.is_some_and(|s| kept.secret.matches(s))
+        });
+        if !owner {
+            return Err(Error::OAuth {
+                code: "unauthorized_client",
+                description: "You are not authorized to revoke this token",
+            });
+        }
+        self.callers.tokens.revoke(door.organization, id, door.now).await
+    }
+}
