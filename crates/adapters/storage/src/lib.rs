@@ -12,6 +12,7 @@ mod engine;
 
 mod columns;
 mod failure;
+mod filter;
 mod migrate;
 mod schema;
 mod session;

@@ -1,6 +1,7 @@
 //! Every query, once, by table.
 
 mod clients;
+mod jobs;
 mod list_changes;
 mod organizations;
 mod outbox;

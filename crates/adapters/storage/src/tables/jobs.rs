@@ -1,0 +1,340 @@
+//! Jobs, and who of the workers owns them.
+
+use crate::columns::{Condition, Document, Expr, Key, Name};
+use crate::engine::{Db, dialect};
+use crate::failure::Stored;
+use crate::filter::{Column, holds};
+use crate::schema::jobs;
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_jobs::{
+    Failure, Finish, Job, JobField, JobFilter, JobOwner, JobPayload, JobStatus, JobStore, MOST_ATTEMPTS,
+    next_attempt,
+};
+use civitas_kernel::{
+    ClientId, FieldError, JobId, OrganizationId, Page, PageRequest, Result, TokenId, UserId, clock,
+};
+use diesel::dsl::{exists, sql};
+use diesel::expression::SqlLiteral;
+use diesel::prelude::*;
+use diesel::sql_types::{Bool, Text};
+use diesel_async::RunQueryDsl;
+use serde_json::Value;
+use std::time::Duration;
+use time::OffsetDateTime;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = jobs, check_for_backend(Db))]
+struct Row {
+    id: Key,
+    organization_id: i64,
+    api_client_id: i64,
+    user_id: Option<i64>,
+    access_token_id: i64,
+    command_key: String,
+    status: Name<JobStatus>,
+    payload: Document<JobPayload>,
+    result: Option<Document<Value>>,
+    error_class: Option<String>,
+    error_message: Option<String>,
+    error_details: Option<Document<Vec<FieldError>>>,
+    attempts: i64,
+    due_at: OffsetDateTime,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl From<Row> for Job {
+    fn from(row: Row) -> Self {
+        let failure = row.error_class.map(|class| Failure {
+            class: class.into(),
+            message: row.error_message.unwrap_or_default(),
+            details: row.error_details.map(|details| details.0).unwrap_or_default(),
+        });
+        Self {
+            id: JobId(row.id.0),
+            organization: OrganizationId(row.organization_id),
+            owner: JobOwner { client: ClientId(row.api_client_id), user: row.user_id.map(UserId) },
+            token: TokenId(row.access_token_id),
+            command_key: row.command_key,
+            status: row.status.0,
+            payload: row.payload.0,
+            result: row.result.map(|result| result.0),
+            failure,
+            attempts: row.attempts,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
+}
+
+impl From<&Job> for Row {
+    fn from(job: &Job) -> Self {
+        let failure = job.failure.as_ref();
+        Self {
+            id: Key(job.id.0),
+            organization_id: job.organization.0,
+            api_client_id: job.owner.client.0,
+            user_id: job.owner.user.map(|user| user.0),
+            access_token_id: job.token.0,
+            command_key: job.command_key.clone(),
+            status: Name(job.status),
+            payload: Document(job.payload.clone()),
+            result: job.result.clone().filter(|result| !result.is_null()).map(Document),
+            error_class: failure.map(|f| f.class.clone().into_owned()),
+            error_message: failure.map(|f| f.message.clone()),
+            error_details: failure.map(|f| Document(f.details.clone())),
+            attempts: job.attempts,
+            due_at: job.created_at,
+            created_at: job.created_at,
+            updated_at: job.updated_at,
+        }
+    }
+}
+
+/// What a transition writes; a `None` clears its column.
+#[derive(AsChangeset)]
+#[diesel(table_name = jobs, treat_none_as_null = true)]
+struct Transition<'a> {
+    status: Name<JobStatus>,
+    worker: Option<&'a str>,
+    leased_until: Option<OffsetDateTime>,
+    result: Option<Document<&'a Value>>,
+    error_class: Option<&'a str>,
+    error_message: Option<&'a str>,
+    error_details: Option<Document<&'a [FieldError]>>,
+    updated_at: OffsetDateTime,
+}
+
+impl<'a> Transition<'a> {
+    /// To a status in which no worker owns the job.
+    fn to(status: JobStatus, now: OffsetDateTime) -> Self {
+        Self {
+            status: Name(status),
+            worker: None,
+            leased_until: None,
+            result: None,
+            error_class: None,
+            error_message: None,
+            error_details: None,
+            updated_at: now,
+        }
+    }
+
+    fn failed(failure: &'a Failure, now: OffsetDateTime) -> Self {
+        Self {
+            error_class: Some(&failure.class),
+            error_message: Some(&failure.message),
+            error_details: Some(Document(&failure.details)),
+            ..Self::to(JobStatus::Failed, now)
+        }
+    }
+}
+
+type Boxed<'a> = diesel::dsl::IntoBoxed<'a, jobs::table, Db>;
+
+/// The jobs of one owner. A service token's have no user: null is a value here.
+fn of<'a>(organization: OrganizationId, owner: JobOwner) -> Boxed<'a> {
+    let jobs = jobs::table
+        .into_boxed()
+        .filter(jobs::organization_id.eq(organization.0))
+        .filter(jobs::api_client_id.eq(owner.client.0));
+    match owner.user {
+        Some(user) => jobs.filter(jobs::user_id.eq(user.0)),
+        None => jobs.filter(jobs::user_id.is_null()),
+    }
+}
+
+fn condition(filter: &JobFilter) -> Result<Condition<jobs::table>> {
+    let column: Expr<jobs::table, Text> = match filter.field {
+        JobField::CommandKey => Box::new(jobs::command_key.nullable()),
+        JobField::Status => Box::new(jobs::status.nullable()),
+    };
+    holds(Column::Text(column), &filter.condition)
+}
+
+/// In the words of the index `jobs_due`: a bound value would not match it.
+fn pending() -> SqlLiteral<Bool> {
+    sql("jobs.status = 'pending'")
+}
+
+/// In the words of the index `jobs_leased`.
+fn processing() -> SqlLiteral<Bool> {
+    sql("jobs.status = 'processing'")
+}
+
+impl Session {
+    /// Ends the turn of a worker with a job it still owns.
+    async fn end(&self, worker: &str, id: JobId, transition: Transition<'_>) -> Result<Finish> {
+        let ended = diesel::update(jobs::table.find(Key(id.0)))
+            .filter(jobs::worker.eq(worker))
+            .filter(processing())
+            .set(transition)
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()?;
+        self.finish(id, ended).await
+    }
+
+    /// What it means that so many rows met the worker's claim.
+    async fn finish(&self, id: JobId, rows: usize) -> Result<Finish> {
+        if rows > 0 {
+            return Ok(Finish::Recorded);
+        }
+        let is_there = diesel::select(exists(jobs::table.find(Key(id.0))));
+        let is_there: bool = is_there.get_result(&mut *self.write().await?).await.stored()?;
+        Ok(if is_there { Finish::Lost } else { Finish::Gone })
+    }
+}
+
+#[async_trait]
+impl JobStore for Session {
+    async fn add(&self, job: &Job) -> Result<()> {
+        diesel::insert_into(jobs::table)
+            .values(Row::from(job))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()?;
+        self.ring();
+        Ok(())
+    }
+
+    async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<Job>> {
+        let row: Option<Row> = jobs::table
+            .find(Key(id.0))
+            .filter(jobs::organization_id.eq(organization.0))
+            .select(Row::as_select())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(Into::into))
+    }
+
+    async fn list(
+        &self,
+        organization: OrganizationId,
+        owner: JobOwner,
+        filters: &[JobFilter],
+        page: PageRequest,
+    ) -> Result<Page<Job>> {
+        let mut own = of(organization, owner);
+        for filter in filters {
+            own = own.filter(condition(filter)?);
+        }
+        let rows: Vec<Row> = own
+            .order((jobs::created_at.desc(), jobs::id.desc()))
+            .limit(page.fetch())
+            .offset(page.offset())
+            .select(Row::as_select())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(Page::cut(rows, page).map(Into::into))
+    }
+
+    async fn remove(&self, organization: OrganizationId, owner: JobOwner, id: JobId) -> Result<bool> {
+        let own = of(organization, owner).filter(jobs::id.eq(Key(id.0))).select(jobs::id);
+        let removed = diesel::delete(jobs::table.filter(jobs::id.eq_any(own)))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()?;
+        Ok(removed > 0)
+    }
+
+    async fn claim(
+        &self,
+        worker: &str,
+        now: OffsetDateTime,
+        until: OffsetDateTime,
+        limit: i64,
+    ) -> Result<Vec<Job>> {
+        let atomic = self.atomic().await?;
+        let due = jobs::table
+            .filter(pending())
+            .filter(jobs::due_at.le(now))
+            .order((jobs::due_at, jobs::created_at))
+            .limit(limit)
+            .select(jobs::id);
+        let due: Vec<Key> =
+            dialect::skip_locked!(due).load(&mut *atomic.connection().await?).await.stored()?;
+        let mut claimed: Vec<Row> = Vec::new();
+        if !due.is_empty() {
+            claimed = diesel::update(jobs::table.filter(jobs::id.eq_any(due)))
+                .set((
+                    jobs::status.eq(Name(JobStatus::Processing)),
+                    jobs::worker.eq(worker),
+                    jobs::leased_until.eq(until),
+                    jobs::attempts.eq(jobs::attempts + 1),
+                    jobs::updated_at.eq(now),
+                ))
+                .returning(Row::as_returning())
+                .get_results(&mut *atomic.connection().await?)
+                .await
+                .stored()?;
+        }
+        atomic.commit().await?;
+        claimed.sort_by_key(|row| (row.due_at, row.created_at));
+        Ok(claimed.into_iter().map(Into::into).collect())
+    }
+
+    async fn renew(&self, worker: &str, until: OffsetDateTime) -> Result<()> {
+        diesel::update(jobs::table)
+            .filter(processing())
+            .filter(jobs::worker.eq(worker))
+            .set(jobs::leased_until.eq(until))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+
+    async fn reclaim(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
+        let atomic = self.atomic().await?;
+        let ended = || jobs::table.filter(processing()).filter(jobs::leased_until.lt(now));
+        let mut reclaimed = 0;
+        for attempt in 1..=MOST_ATTEMPTS {
+            let Some(delay) = next_attempt(attempt) else { continue };
+            reclaimed += diesel::update(ended().filter(jobs::attempts.le(attempt)))
+                .set((Transition::to(JobStatus::Pending, now), jobs::due_at.eq(now + delay)))
+                .execute(&mut *atomic.connection().await?)
+                .await
+                .stored()?;
+        }
+        reclaimed += diesel::update(ended())
+            .set(Transition::failed(lost, now))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        atomic.commit().await?;
+        Ok(reclaimed as u64)
+    }
+
+    async fn complete(&self, worker: &str, id: JobId, result: &Value, now: OffsetDateTime) -> Result<Finish> {
+        let result = Some(result).filter(|result| !result.is_null()).map(Document);
+        self.end(worker, id, Transition { result, ..Transition::to(JobStatus::Completed, now) }).await
+    }
+
+    async fn fail(&self, worker: &str, id: JobId, failure: &Failure, now: OffsetDateTime) -> Result<Finish> {
+        self.end(worker, id, Transition::failed(failure, now)).await
+    }
+
+    async fn release(&self, worker: &str, id: JobId, due: OffsetDateTime, forgive: bool) -> Result<Finish> {
+        let released = diesel::update(jobs::table.find(Key(id.0)))
+            .filter(jobs::worker.eq(worker))
+            .filter(processing())
+            .set((
+                Transition::to(JobStatus::Pending, clock::now()),
+                jobs::due_at.eq(due),
+                jobs::attempts.eq(jobs::attempts - i64::from(forgive)),
+            ))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()?;
+        self.finish(id, released).await
+    }
+
+    async fn wait(&self, at_most: Duration) {
+        self.listen(at_most).await;
+    }
+}
