@@ -14,6 +14,8 @@
 mod callers;
 mod client_admin;
 mod clients;
+#[cfg(feature = "contract")]
+pub mod contract;
 pub mod grants;
 mod ports;
 mod roles;

@@ -13,6 +13,8 @@
 //! assert_eq!(Failure::from(&Error::Forbidden).class, "Forbidden");
 //! ```
 
+#[cfg(feature = "contract")]
+pub mod contract;
 mod model;
 mod ports;
 mod service;

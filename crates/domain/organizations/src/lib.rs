@@ -9,6 +9,8 @@
 //! assert!(!features.is_on(Feature::Blogs), "the master switch wins");
 //! ```
 
+#[cfg(feature = "contract")]
+pub mod contract;
 mod features;
 mod model;
 mod ports;

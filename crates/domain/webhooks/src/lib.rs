@@ -8,6 +8,9 @@
 //! assert_eq!(body["type"], "proposal_creation.succeeded");
 //! ```
 
+#[cfg(feature = "contract")]
+pub mod contract;
+
 use async_trait::async_trait;
 use civitas_kernel::{EventName, OrganizationId, Result};
 use serde_json::{Value, json};

@@ -1,0 +1,289 @@
+//! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
+
+use crate::{Failure, Finish, Job, JobField, JobFilter, JobOwner, JobPayload, JobStatus, JobStore, LEASE};
+use civitas_kernel::filter::{Condition, Is};
+use civitas_kernel::{
+    ClientId, FieldError, Locale, OrganizationId, PageRequest, Result, TokenId, UserId, random_job_id,
+};
+use serde_json::{Value, json};
+use std::slice::from_ref;
+use std::time::Instant;
+use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
+
+/// A store, and two organizations that are there.
+pub struct World<'a> {
+    /// Under test.
+    pub jobs: &'a dyn JobStore,
+    /// An organization.
+    pub mine: OrganizationId,
+    /// Another one.
+    pub other: OrganizationId,
+}
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
+const SERVICE: JobOwner = JobOwner { client: ClientId(1), user: None };
+const PERSON: JobOwner = JobOwner { client: ClientId(1), user: Some(UserId(7)) };
+const EVERYTHING: PageRequest = PageRequest { page: 1, per_page: 100 };
+
+fn job(organization: OrganizationId, owner: JobOwner, seconds: i64) -> Job {
+    Job {
+        id: random_job_id(),
+        organization,
+        owner,
+        token: TokenId(3),
+        command_key: "draft_proposals#create".to_owned(),
+        status: JobStatus::Pending,
+        payload: JobPayload { command: json!({"title": "Été", "n": seconds}), locales: None },
+        result: None,
+        failure: None,
+        attempts: 0,
+        created_at: NOW + Duration::seconds(seconds),
+        updated_at: NOW + Duration::seconds(seconds),
+    }
+}
+
+fn refusal() -> Failure {
+    Failure {
+        class: "ValidationError".into(),
+        message: "Title cannot be blank".to_owned(),
+        details: vec![FieldError::new("title", "blank", "Title cannot be blank")],
+    }
+}
+
+impl World<'_> {
+    async fn claim(&self, worker: &str, now: OffsetDateTime) -> Result<Vec<Job>> {
+        self.jobs.claim(worker, now, now + LEASE, 100).await
+    }
+
+    async fn find(&self, job: &Job) -> Result<Job> {
+        self.jobs.find(self.mine, job.id).await?.ok_or(civitas_kernel::Error::NotFound)
+    }
+
+    async fn listed(&self, owner: JobOwner, filters: &[JobFilter]) -> Result<Vec<Job>> {
+        Ok(self.jobs.list(self.mine, owner, filters, EVERYTHING).await?.items)
+    }
+}
+
+/// What is kept comes back, member by member.
+pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
+    let pending = Job {
+        payload: JobPayload {
+            command: json!({"deep": [{"a": 1}], "nothing": null}),
+            locales: Some([Locale::Fr].into_iter().collect()),
+        },
+        ..job(world.mine, PERSON, 0)
+    };
+    let failed = Job {
+        status: JobStatus::Failed,
+        failure: Some(refusal()),
+        attempts: 2,
+        ..job(world.mine, SERVICE, 1)
+    };
+    let completed = Job {
+        status: JobStatus::Completed,
+        result: Some(json!({"data": {"id": "311"}})),
+        ..job(world.mine, SERVICE, 2)
+    };
+    for job in [pending, failed, completed] {
+        world.jobs.add(&job).await?;
+        assert_eq!(world.find(&job).await?, job);
+    }
+    Ok(())
+}
+
+/// No organization sees or removes another's jobs.
+pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
+    let mine = job(world.mine, SERVICE, 0);
+    world.jobs.add(&mine).await?;
+    assert_eq!(world.jobs.find(world.other, mine.id).await?, None);
+    assert!(world.jobs.list(world.other, SERVICE, &[], EVERYTHING).await?.items.is_empty());
+    assert!(!world.jobs.remove(world.other, SERVICE, mine.id).await?);
+    assert_eq!(world.find(&mine).await?, mine);
+    Ok(())
+}
+
+/// A service token does not see its client's user jobs, nor they its own, nor another client either.
+pub async fn keeps_owners_apart(world: World<'_>) -> Result<()> {
+    let stranger = JobOwner { client: ClientId(2), user: None };
+    let other_person = JobOwner { user: Some(UserId(8)), ..PERSON };
+    let owners = [SERVICE, PERSON, stranger, other_person];
+    let mut jobs = Vec::new();
+    for owner in owners {
+        let job = job(world.mine, owner, 0);
+        world.jobs.add(&job).await?;
+        jobs.push(job);
+    }
+    for (owner, job) in owners.into_iter().zip(&jobs) {
+        assert_eq!(world.listed(owner, &[]).await?, from_ref(job), "{owner:?}");
+        for foreign in owners.into_iter().filter(|o| *o != owner) {
+            assert!(!world.jobs.remove(world.mine, foreign, job.id).await?, "{foreign:?}");
+        }
+        assert!(world.jobs.remove(world.mine, owner, job.id).await?);
+        assert!(!world.jobs.remove(world.mine, owner, job.id).await?, "there is nothing left to remove");
+    }
+    Ok(())
+}
+
+/// Lists go from the newest to the oldest; no job is on two pages, none on none.
+pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
+    let mut all = Vec::new();
+    for seconds in [3, 1, 2, 1, 1] {
+        let job = job(world.mine, SERVICE, seconds);
+        world.jobs.add(&job).await?;
+        all.push(job);
+    }
+    all.sort_by_key(|job| std::cmp::Reverse((job.created_at, job.id)));
+    let mut seen = Vec::new();
+    for number in 1..=3 {
+        let request = PageRequest { page: number, per_page: 2 };
+        let page = world.jobs.list(world.mine, SERVICE, &[], request).await?;
+        assert_eq!(page.has_more, number < 3);
+        seen.extend(page.items);
+    }
+    assert_eq!(seen, all);
+    Ok(())
+}
+
+/// Jobs are found by command key and status.
+pub async fn filters_by_key_and_status(world: World<'_>) -> Result<()> {
+    let vote = Job { command_key: "vote_proposals#create".to_owned(), ..job(world.mine, SERVICE, 1) };
+    let failed = Job { status: JobStatus::Failed, failure: Some(refusal()), ..job(world.mine, SERVICE, 0) };
+    for job in [&vote, &failed] {
+        world.jobs.add(job).await?;
+    }
+    let by = |field, condition| [JobFilter { field, condition }];
+    let status = |name: &str| by(JobField::Status, Condition::Text(Is::Eq(name.to_owned())));
+    assert_eq!(world.listed(SERVICE, &status("failed")).await?, from_ref(&failed));
+    assert!(world.listed(SERVICE, &status("completed")).await?.is_empty());
+    let drafts = by(JobField::CommandKey, Condition::Start("DRAFT_".to_owned()));
+    assert_eq!(world.listed(SERVICE, &drafts).await?, [failed]);
+    let both = [
+        JobFilter { field: JobField::CommandKey, condition: Condition::Matches("%#create".to_owned()) },
+        JobFilter { field: JobField::Status, condition: Condition::Text(Is::NotEq("failed".to_owned())) },
+    ];
+    assert_eq!(world.listed(SERVICE, &both).await?, [vote]);
+    Ok(())
+}
+
+/// The oldest due jobs are claimed, at most so many, each by one worker.
+pub async fn claims_the_oldest_due_jobs(world: World<'_>) -> Result<()> {
+    let [late, early, future] = [20, 10, 90].map(|seconds| job(world.mine, SERVICE, seconds));
+    for job in [&late, &early, &future] {
+        world.jobs.add(job).await?;
+    }
+    let now = NOW + Duration::seconds(60);
+    let first = world.jobs.claim("a", now, now + LEASE, 1).await?;
+    let claimed = Job { status: JobStatus::Processing, attempts: 1, updated_at: now, ..early };
+    assert_eq!(first, from_ref(&claimed));
+    assert_eq!(world.find(&claimed).await?, claimed);
+    let second = world.claim("b", now).await?;
+    assert_eq!(second.iter().map(|job| job.id).collect::<Vec<_>>(), [late.id], "not what is not due");
+    assert!(world.claim("c", now).await?.is_empty());
+    Ok(())
+}
+
+/// The end of a job is recorded once, by its owner: a null result is none, and nothing changes it later.
+pub async fn records_the_end_of_a_job_once(world: World<'_>) -> Result<()> {
+    let [done, silent, refused] = [1, 2, 3].map(|seconds| job(world.mine, SERVICE, seconds));
+    for job in [&done, &silent, &refused] {
+        world.jobs.add(job).await?;
+    }
+    let now = NOW + Duration::minutes(1);
+    assert_eq!(world.claim("w", now).await?.len(), 3);
+    let end = now + Duration::seconds(1);
+    let document = json!({"data": {"id": "1"}});
+    assert_eq!(world.jobs.complete("thief", done.id, &document, end).await?, Finish::Lost);
+    assert_eq!(world.jobs.complete("w", done.id, &document, end).await?, Finish::Recorded);
+    assert_eq!(world.jobs.complete("w", silent.id, &Value::Null, end).await?, Finish::Recorded);
+    assert_eq!(world.jobs.fail("w", refused.id, &refusal(), end).await?, Finish::Recorded);
+    let ended = Job { status: JobStatus::Completed, attempts: 1, updated_at: end, ..silent };
+    assert_eq!(world.find(&ended).await?, ended);
+    let failed = world.find(&refused).await?;
+    assert_eq!((failed.status, failed.failure), (JobStatus::Failed, Some(refusal())));
+    let kept = world.find(&done).await?;
+    assert_eq!(kept.result, Some(document));
+    assert_eq!(world.jobs.complete("w", done.id, &json!(2), end).await?, Finish::Lost);
+    assert_eq!(world.jobs.fail("w", done.id, &refusal(), end).await?, Finish::Lost);
+    assert_eq!(world.jobs.reclaim(end + LEASE * 9, &Failure::worker_lost()).await?, 0);
+    assert_eq!(world.find(&done).await?, kept, "a job that ended never changes");
+    Ok(())
+}
+
+/// A job that was removed while it ran is gone, which its worker is told.
+pub async fn tells_a_worker_that_its_job_is_gone(world: World<'_>) -> Result<()> {
+    let job = job(world.mine, SERVICE, 0);
+    world.jobs.add(&job).await?;
+    world.claim("w", NOW).await?;
+    assert!(world.jobs.remove(world.mine, SERVICE, job.id).await?);
+    assert_eq!(world.jobs.complete("w", job.id, &json!(1), NOW).await?, Finish::Gone);
+    assert_eq!(world.jobs.fail("w", job.id, &refusal(), NOW).await?, Finish::Gone);
+    assert_eq!(world.jobs.release("w", job.id, NOW, true).await?, Finish::Gone);
+    Ok(())
+}
+
+/// A lost lease brings the job back after 5 s, then after 30 s; the third loss is its failure.
+pub async fn brings_lost_jobs_back_until_the_third_loss(world: World<'_>) -> Result<()> {
+    let job = job(world.mine, SERVICE, 0);
+    world.jobs.add(&job).await?;
+    let lost = Failure::worker_lost();
+    let mut now = NOW;
+    for delay in [5, 30] {
+        assert_eq!(world.claim("w", now).await?.len(), 1);
+        assert_eq!(world.jobs.reclaim(now + LEASE, &lost).await?, 0, "the lease has not ended");
+        now = now + LEASE + Duration::seconds(1);
+        assert_eq!(world.jobs.reclaim(now, &lost).await?, 1);
+        let back = world.find(&job).await?;
+        assert_eq!((back.status, back.updated_at), (JobStatus::Pending, now));
+        assert_eq!(world.jobs.complete("w", job.id, &json!(1), now).await?, Finish::Lost);
+        now += Duration::seconds(delay);
+        assert!(world.claim("w", now - Duration::microseconds(1)).await?.is_empty(), "not before {delay} s");
+    }
+    assert_eq!(world.claim("w", now).await?.len(), 1);
+    now = now + LEASE + Duration::seconds(1);
+    assert_eq!(world.jobs.reclaim(now, &lost).await?, 1);
+    let failed = world.find(&job).await?;
+    assert_eq!((failed.status, failed.failure, failed.attempts), (JobStatus::Failed, Some(lost), 3));
+    Ok(())
+}
+
+/// A worker that gives signs of life keeps its jobs, and no others.
+pub async fn renews_the_leases_of_one_worker(world: World<'_>) -> Result<()> {
+    let [alive, dead] = [1, 2].map(|seconds| job(world.mine, SERVICE, seconds));
+    world.jobs.add(&alive).await?;
+    world.claim("alive", NOW + Duration::seconds(5)).await?;
+    world.jobs.add(&dead).await?;
+    world.claim("dead", NOW + Duration::seconds(5)).await?;
+    world.jobs.renew("alive", NOW + LEASE * 3).await?;
+    assert_eq!(world.jobs.reclaim(NOW + LEASE * 2, &Failure::worker_lost()).await?, 1);
+    assert_eq!(world.find(&alive).await?.status, JobStatus::Processing);
+    assert_eq!(world.find(&dead).await?.status, JobStatus::Pending);
+    Ok(())
+}
+
+/// A job that is given back waits until it is due; the attempt may be forgiven.
+pub async fn takes_back_what_a_worker_releases(world: World<'_>) -> Result<()> {
+    let job = job(world.mine, SERVICE, 0);
+    world.jobs.add(&job).await?;
+    let due = NOW + Duration::seconds(30);
+    world.claim("w", NOW).await?;
+    assert_eq!(world.jobs.release("thief", job.id, due, false).await?, Finish::Lost);
+    assert_eq!(world.jobs.release("w", job.id, due, false).await?, Finish::Recorded);
+    assert!(world.claim("w", due - Duration::microseconds(1)).await?.is_empty());
+    assert_eq!(world.claim("w", due).await?[0].attempts, 2);
+    assert_eq!(world.jobs.release("w", job.id, due, true).await?, Finish::Recorded);
+    assert_eq!(world.claim("w", due).await?[0].attempts, 2, "the second attempt was forgiven");
+    Ok(())
+}
+
+/// Whoever waits is woken when a job was added, also a moment before; else in time.
+pub async fn wakes_who_waits(world: World<'_>) -> Result<()> {
+    let begun = Instant::now();
+    world.jobs.wait(std::time::Duration::from_millis(50)).await;
+    assert!(begun.elapsed() >= std::time::Duration::from_millis(50), "nothing was added");
+    world.jobs.add(&job(world.mine, SERVICE, 0)).await?;
+    let begun = Instant::now();
+    world.jobs.wait(std::time::Duration::from_secs(60)).await;
+    assert!(begun.elapsed() < std::time::Duration::from_secs(30), "a job was added before the wait");
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
+
+use crate::{Features, Located, Organization, OrganizationStore, RegistrationMode};
+use civitas_kernel::{Error, Locale, OrganizationId, Result, Translated};
+use serde_json::json;
+use std::collections::BTreeSet;
+use time::OffsetDateTime;
+use time::macros::datetime;
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
+
+fn organization(host: &str) -> Organization {
+    let name = Translated::from([(Locale::En, host.to_owned())]);
+    Organization::new(host.to_owned(), name, Locale::En, NOW)
+}
+
+/// An organization in which nothing has its default.
+fn unusual() -> Organization {
+    let data = json!({"unconfirmed": false, "nested": {"list": [1, "two", null]}, "word": "Ünïcode"});
+    Organization {
+        secondary_hosts: vec!["z.rich.example".to_owned(), "a.rich.example".to_owned()],
+        unconfirmed_host: Some("new.rich.example".to_owned()),
+        description: Translated::from([(Locale::En, String::new()), (Locale::Fr, "<p>É</p>".to_owned())]),
+        available_locales: [Locale::En, Locale::Es].into_iter().collect(),
+        default_locale: Locale::Es,
+        reference_prefix: "RIV".to_owned(),
+        time_zone: "Pacific/Auckland".to_owned(),
+        comments_max_length: 7,
+        users_registration_mode: RegistrationMode::Existing,
+        force_users_to_authenticate_before_access_organization: true,
+        badges_enabled: true,
+        enable_participatory_space_filters: true,
+        enable_machine_translations: true,
+        user_groups_enabled: true,
+        rich_text_editor_in_public_views: true,
+        send_welcome_notification: true,
+        external_domain_allowlist: vec!["b.example".to_owned(), "a.example".to_owned()],
+        max_attachment_bytes: 1,
+        features: Features { enabled: false, blogs_enabled: false, ..Features::default() },
+        extended_data: data.as_object().cloned().unwrap_or_default(),
+        created_at: datetime!(2020-02-29 23:59:59.999999 UTC),
+        updated_at: datetime!(2025-12-31 00:00 UTC),
+        ..organization("rich.example")
+    }
+}
+
+fn is_rejected<T: std::fmt::Debug>(result: &Result<T>) -> bool {
+    matches!(result, Err(Error::Rejected(_)))
+}
+
+/// What is kept comes back, member by member; so does its change.
+pub async fn keeps_every_member(store: &dyn OrganizationStore) -> Result<()> {
+    let unusual = unusual();
+    let id = store.add(&unusual).await?;
+    assert_eq!(store.find(id).await?.as_ref(), Some(&unusual));
+    let plain = Organization { created_at: NOW, updated_at: NOW, ..organization("plain.example") };
+    store.save(id, &plain).await?;
+    assert_eq!(store.find(id).await?, Some(plain));
+    assert_eq!(store.find(OrganizationId(i64::MAX)).await?, None);
+    let unknown = store.save(OrganizationId(i64::MAX), &organization("nobody.example")).await;
+    assert!(matches!(unknown, Err(Error::NotFound)), "what is not there can not change");
+    Ok(())
+}
+
+/// A primary host leads to its organization, a secondary one to the primary one, an unconfirmed one nowhere.
+pub async fn finds_organizations_by_their_hosts(store: &dyn OrganizationStore) -> Result<()> {
+    let unusual = unusual();
+    let id = store.add(&unusual).await?;
+    let Some(Located::Primary(tenant)) = store.locate("rich.example").await? else {
+        panic!("the primary host leads to its organization");
+    };
+    assert_eq!((tenant.id, tenant.host.as_str()), (id, "rich.example"));
+    assert_eq!((&tenant.name, &tenant.features), (&unusual.name, &unusual.features));
+    assert_eq!(tenant.available_locales, unusual.available_locales);
+    assert_eq!((tenant.default_locale, tenant.comments_max_length), (Locale::Es, 7));
+    assert_eq!(store.tenant(id).await?, Some(tenant));
+    assert_eq!(store.tenant(OrganizationId(i64::MAX)).await?, None);
+    let secondary = store.locate("a.rich.example").await?;
+    assert_eq!(secondary, Some(Located::Secondary { primary: "rich.example".to_owned() }));
+    assert_eq!(store.locate("new.rich.example").await?, None, "a host that waits leads nowhere");
+    assert_eq!(store.locate("nobody.example").await?, None);
+    assert_eq!(store.find_by_host("rich.example").await?, Some(id));
+    for not_primary in ["a.rich.example", "new.rich.example", "nobody.example"] {
+        assert_eq!(store.find_by_host(not_primary).await?, None, "{not_primary}");
+    }
+    Ok(())
+}
+
+/// No host leads to two organizations, whatever kind it is here and there.
+pub async fn keeps_hosts_unique_across_kinds(store: &dyn OrganizationStore) -> Result<()> {
+    store.add(&unusual()).await?;
+    let second = store.add(&organization("second.example")).await?;
+    for host in ["rich.example", "a.rich.example", "new.rich.example"] {
+        let as_primary = organization(host);
+        assert!(is_rejected(&store.add(&as_primary).await), "{host} as primary host");
+        let as_secondary =
+            Organization { secondary_hosts: vec![host.to_owned()], ..organization("third.example") };
+        assert!(is_rejected(&store.add(&as_secondary).await), "{host} as secondary host");
+        let as_pending =
+            Organization { unconfirmed_host: Some(host.to_owned()), ..organization("second.example") };
+        assert!(is_rejected(&store.save(second, &as_pending).await), "{host} as unconfirmed host");
+    }
+    assert_eq!(store.find(second).await?, Some(organization("second.example")), "a refusal changes nothing");
+    assert_eq!(store.find_by_host("third.example").await?, None);
+    Ok(())
+}
+
+/// A host can change its kind within the organization, and is free once it is given up.
+pub async fn lets_hosts_change_their_kind_and_go(store: &dyn OrganizationStore) -> Result<()> {
+    let id = store.add(&unusual()).await?;
+    let confirmed = Organization {
+        host: "new.rich.example".to_owned(),
+        unconfirmed_host: None,
+        secondary_hosts: vec!["a.rich.example".to_owned()],
+        ..unusual()
+    };
+    store.save(id, &confirmed).await?;
+    assert_eq!(store.find_by_host("new.rich.example").await?, Some(id));
+    assert_eq!(store.locate("rich.example").await?, None, "the old host leads nowhere");
+    store.add(&organization("rich.example")).await?;
+    Ok(())
+}
+
+/// All ids come once, in ascending order, a page at a time.
+pub async fn pages_of_ids_do_not_overlap(store: &dyn OrganizationStore) -> Result<()> {
+    let mut added = BTreeSet::new();
+    for n in 0..5 {
+        added.insert(store.add(&organization(&format!("page{n}.example"))).await?);
+    }
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.ids(after, 2).await?;
+        assert!(page.len() <= 2);
+        let Some(last) = page.last() else { break };
+        after = Some(*last);
+        seen.extend(page);
+    }
+    assert!(seen.is_sorted_by(|a, b| a < b), "ascending, none twice");
+    assert!(added.iter().all(|id| seen.contains(id)));
+    Ok(())
+}
