@@ -1,1 +1,184 @@
-//! The JSON interface v0.3 over HTTP.
+//! The JSON interface v0.3 over HTTP: contract sheets 01 to 09, served by actix-web.
+//!
+//! Every request goes one way ([`front`]): the host selects an organization, the path a route, then the body is
+//! read, the organization's switches are looked at, the token is checked, and its rights asked; only then a handler
+//! runs, which parses, asks a use-case and answers. A resource is one file in `resources`: its routes, its bodies and
+//! its views. [`routes`] is the one list from which come the router, the matrix of rights and the OpenAPI document.
+
+mod body;
+mod document;
+mod error;
+mod front;
+mod links;
+mod openapi;
+mod pages;
+mod query;
+mod reply;
+mod resources;
+mod route;
+mod shapes;
+mod tenancy;
+
+pub use document::Doc;
+pub use route::{Gate, Route};
+
+use actix_web::{HttpRequest, guard, web};
+use civitas_accounts::{Passwords, TokenSigner};
+use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenDesk};
+use ipnet::IpNet;
+use resources::{components, drafts, events, jobs, oauth, proposals, service, spaces, votes};
+use route::Routes;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use time::Duration;
+
+/// Where the interface lives.
+pub const BASE: &str = "/api/rest_full/v0.3";
+
+/// What the interface is told by the deployment (design §2).
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How absolute links are written.
+    pub site: Site,
+    /// Peers whose forwarded headers count.
+    pub trusted_proxies: Vec<IpNet>,
+    /// The longest body, in bytes.
+    pub max_body_bytes: usize,
+    /// The longest payload of a job, in bytes; `None` for no limit.
+    pub max_async_api_job_payload_bytes: Option<usize>,
+    /// The most extended data, in bytes; `None` for no limit.
+    pub max_extended_data_payload_bytes: Option<usize>,
+    /// How long a token counts.
+    pub token_lifetime: Duration,
+}
+
+/// What the interface is built over.
+#[derive(Clone)]
+pub struct Services {
+    /// Where everything is kept.
+    pub store: Arc<dyn Store>,
+    /// Signs tokens.
+    pub signer: Arc<dyn TokenSigner>,
+    /// Checks passwords.
+    pub passwords: Arc<dyn Passwords>,
+}
+
+/// The interface: one for the whole process.
+pub struct Api {
+    settings: Settings,
+    commands: Arc<Commands>,
+    desk: TokenDesk,
+    signer: Arc<dyn TokenSigner>,
+    document: String,
+}
+
+impl Api {
+    /// The interface over these services.
+    pub fn new(settings: Settings, services: Services) -> Arc<Self> {
+        let Services { store, signer, passwords } = services;
+        let announcer = Announcer::new(Arc::new(events::Events), settings.site.clone());
+        let limit = settings.max_async_api_job_payload_bytes;
+        let commands = Commands::new(registry(), store.clone(), announcer.clone(), signer.clone(), limit);
+        let desk = TokenDesk {
+            store,
+            signer: signer.clone(),
+            passwords,
+            announcer,
+            lifetime: settings.token_lifetime,
+            extra_limit: settings.max_extended_data_payload_bytes.or(limit),
+        };
+        let document = openapi();
+        Arc::new(Self { settings, commands: Arc::new(commands), desk, signer, document })
+    }
+
+    /// The commands, for the worker.
+    pub fn commands(&self) -> &Arc<Commands> {
+        &self.commands
+    }
+
+    /// Mounts everything. Literals stand before numbers, so that `/spaces/search` is no space.
+    pub fn configure(self: &Arc<Self>, config: &mut web::ServiceConfig) {
+        service::mount(config, self, BASE);
+        let mut by_path: BTreeMap<String, Vec<Arc<Route>>> = BTreeMap::new();
+        for route in routes() {
+            let route = Arc::new(route);
+            let base = format!("{BASE}{}", route.path);
+            if route.path.starts_with("/oauth/") {
+                by_path.entry(route.path.to_owned()).or_default().push(route.clone());
+            }
+            by_path.entry(base).or_default().push(route);
+        }
+        let mut paths: Vec<_> = by_path.into_iter().collect();
+        paths.sort_by_key(|(path, _)| path.replace('{', "\u{10ffff}"));
+        for (path, routes) in paths {
+            config.service(self.resource(&path, routes));
+        }
+        let api = self.clone();
+        config.default_service(web::to(move |request: HttpRequest| front::nowhere(api.clone(), request)));
+    }
+
+    fn resource(self: &Arc<Self>, path: &str, routes: Vec<Arc<Route>>) -> actix_web::Resource {
+        let mut resource = web::resource(path);
+        for route in routes {
+            let (api, method) = (self.clone(), route.method.clone());
+            let reads = method == actix_web::http::Method::GET;
+            let by_method = guard::fn_guard(move |context| {
+                let asked = &context.head().method;
+                *asked == method || (reads && *asked == actix_web::http::Method::HEAD)
+            });
+            let handler = move |request: HttpRequest, payload: web::Payload| {
+                front::serve(api.clone(), route.clone(), request, payload)
+            };
+            resource = resource.route(web::route().guard(by_method).to(handler));
+        }
+        let api = self.clone();
+        resource.default_service(web::to(move |request: HttpRequest| front::nowhere(api.clone(), request)))
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        self.commands.store()
+    }
+
+    pub(crate) fn signer(&self) -> &dyn TokenSigner {
+        &*self.signer
+    }
+
+    pub(crate) fn desk(&self) -> &TokenDesk {
+        &self.desk
+    }
+
+    pub(crate) fn document(&self) -> &str {
+        &self.document
+    }
+}
+
+/// Every route of the interface, one an operation.
+pub fn routes() -> Vec<Route> {
+    let mut all = Routes::default();
+    for add in [
+        oauth::routes,
+        spaces::routes,
+        components::routes,
+        proposals::routes,
+        drafts::routes,
+        votes::routes,
+        jobs::routes,
+    ] {
+        add(&mut all);
+    }
+    all.0
+}
+
+/// Every command of the interface: its use-case and its view.
+pub fn registry() -> Registry {
+    [drafts::commands, votes::commands].into_iter().fold(Registry::default(), |all, add| add(all))
+}
+
+/// The OpenAPI document as text.
+pub fn openapi() -> String {
+    openapi::document(&routes()).to_string()
+}

@@ -1,0 +1,176 @@
+//! Bodies: JSON, forms and multipart, bounded in size, time and depth (contract 01 §2).
+
+use crate::error::Refusal;
+use actix_multipart::Multipart;
+use actix_web::HttpRequest;
+use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use actix_web::web::{Bytes, BytesMut, Payload};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde_json::{Map, Value};
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+use url::form_urlencoded;
+
+/// The deepest nesting a body may have.
+const DEEPEST: usize = 100;
+/// How long a body may take before its first KiB; after that, a second for each.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Reads a body of at most `limit` bytes as an object. An empty body is an empty object.
+pub(crate) async fn read(
+    request: &HttpRequest,
+    payload: Payload,
+    limit: usize,
+) -> Result<Map<String, Value>, Refusal> {
+    let bytes = collect(request, payload, limit).await?;
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
+    let media_type = request.headers().get(CONTENT_TYPE).map(|v| v.to_str().unwrap_or("?"));
+    let media_type = media_type.map(|t| t.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
+    match media_type.as_deref() {
+        None | Some("" | "application/json") => json(&bytes),
+        Some("application/x-www-form-urlencoded") => {
+            std::str::from_utf8(&bytes).map_err(|_| Refusal::Malformed)?;
+            nested(form_urlencoded::parse(&bytes).into_owned())
+        }
+        Some("multipart/form-data") => multipart(request, bytes).await,
+        Some(_) => Err(Refusal::UnsupportedMediaType),
+    }
+}
+
+/// A body that trickles in holds a connection and nothing else: it is given 10 s and then must keep 1 KiB/s.
+async fn collect(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes, Refusal> {
+    let announced =
+        request.headers().get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > limit) {
+        return Err(Refusal::TooLarge);
+    }
+    let started = Instant::now();
+    let mut bytes = BytesMut::new();
+    loop {
+        let kibibytes = u64::try_from(bytes.len() / 1024).unwrap_or(u64::MAX);
+        let deadline = started + PATIENCE + Duration::from_secs(kibibytes);
+        match timeout_at(deadline, payload.next()).await {
+            Ok(Some(Ok(chunk))) if bytes.len() + chunk.len() <= limit => bytes.extend_from_slice(&chunk),
+            Ok(Some(Ok(_))) => return Err(Refusal::TooLarge),
+            Ok(None) => return Ok(bytes.freeze()),
+            Ok(Some(Err(_))) | Err(_) => return Err(Refusal::Malformed),
+        }
+    }
+}
+
+fn json(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(object)) if object.iter().all(|(key, value)| is_sound(key) && is_sane(value, 2)) => {
+            Ok(object)
+        }
+        _ => Err(Refusal::Malformed),
+    }
+}
+
+/// Neither too deep nor with a NUL anywhere: one of the engines could not keep it.
+fn is_sane(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::String(text) => is_sound(text),
+        Value::Array(items) => depth <= DEEPEST && items.iter().all(|v| is_sane(v, depth + 1)),
+        Value::Object(members) => {
+            depth <= DEEPEST && members.iter().all(|(key, v)| is_sound(key) && is_sane(v, depth + 1))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
+fn is_sound(text: &str) -> bool {
+    !text.contains('\0')
+}
+
+async fn multipart(request: &HttpRequest, bytes: Bytes) -> Result<Map<String, Value>, Refusal> {
+    let body = stream::once(async move { Ok::<_, actix_web::error::PayloadError>(bytes) });
+    let mut parts = Multipart::new(request.headers(), body.boxed_local());
+    let mut pairs = Vec::new();
+    while let Some(mut part) = parts.try_next().await.map_err(|_| Refusal::Malformed)? {
+        let name = part.name().map(str::to_owned).ok_or(Refusal::Malformed)?;
+        let mut text = Vec::new();
+        while let Some(chunk) = part.try_next().await.map_err(|_| Refusal::Malformed)? {
+            text.extend_from_slice(&chunk);
+        }
+        pairs.push((name, String::from_utf8(text).map_err(|_| Refusal::Malformed)?));
+    }
+    nested(pairs)
+}
+
+/// Bracket notation as an object: `data[title]=x&data[list][]=y` is `{"data": {"title": "x", "list": ["y"]}}`.
+fn nested(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Map<String, Value>, Refusal> {
+    let mut root = Map::new();
+    for (name, text) in pairs {
+        if !is_sound(&name) || !is_sound(&text) {
+            return Err(Refusal::Malformed);
+        }
+        let (first, rest) = name.split_once('[').map_or((name.as_str(), ""), |(first, rest)| (first, rest));
+        let mut path = vec![first];
+        if !rest.is_empty() {
+            path.extend(rest.strip_suffix(']').ok_or(Refusal::Malformed)?.split("]["));
+        }
+        if path.len() > DEEPEST {
+            return Err(Refusal::Malformed);
+        }
+        place(&mut root, &path, text).ok_or(Refusal::Malformed)?;
+    }
+    Ok(root)
+}
+
+/// `None` when a name is used as two kinds of things.
+fn place(members: &mut Map<String, Value>, path: &[&str], text: String) -> Option<()> {
+    match path {
+        [last] => {
+            members.insert((*last).to_owned(), Value::String(text));
+            Some(())
+        }
+        [name, ""] => {
+            let list = members.entry(*name).or_insert_with(|| Value::Array(Vec::new()));
+            list.as_array_mut()?.push(Value::String(text));
+            Some(())
+        }
+        [name, rest @ ..] => {
+            let inner = members.entry(*name).or_insert_with(|| Value::Object(Map::new()));
+            place(inner.as_object_mut()?, rest, text)
+        }
+        [] => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn form(text: &str) -> Result<Value, Refusal> {
+        nested(form_urlencoded::parse(text.as_bytes()).into_owned()).map(Value::Object)
+    }
+
+    #[test]
+    fn brackets_nest_and_empty_ones_list() {
+        let expected = json!({"data": {"title": "x", "list": ["a", "b"]}, "id": "3"});
+        assert_eq!(form("data[title]=x&data[list][]=a&data[list][]=b&id=3").unwrap(), expected);
+        for bad in ["a[b=1", "a=1&a[b]=2", "a[]=1&a[b]=2"] {
+            assert!(form(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_body_may_nest_a_hundred_deep_and_no_deeper() {
+        let nest = |n: usize| format!("{}1{}", "{\"a\":".repeat(n), "}".repeat(n));
+        json(nest(100).as_bytes()).unwrap();
+        assert!(json(nest(101).as_bytes()).is_err());
+        assert!(json(nest(100_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn what_is_no_object_or_holds_a_nul_is_malformed() {
+        for bad in ["[]", "1", "nul", "{\"a\":\"\\u0000\"}", "{\"a\\u0000\":1}", "{\"a\":[\"\\u0000\"]}"] {
+            assert!(json(bad.as_bytes()).is_err(), "{bad}");
+        }
+        assert!(json(b"{\"a\":\"\xff\"}").is_err(), "no UTF-8");
+    }
+}

@@ -1,0 +1,202 @@
+//! From meaning to status and body (contract 01 §3). The only file that knows both [`Error`] and [`StatusCode`].
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, PRAGMA, RETRY_AFTER, WWW_AUTHENTICATE};
+use civitas_accounts::TokenFault;
+use civitas_kernel::{Error, FieldError, Wording};
+use serde::Serialize;
+
+/// What can go wrong with a request: what the rooms say, and what only the web knows.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// What a room says.
+    Error(Error),
+    /// The body is no JSON object, or not one we take.
+    Malformed,
+    /// The body is too long.
+    TooLarge,
+    /// The body is of a kind we do not read.
+    UnsupportedMediaType,
+    /// There is no such path.
+    NoRoute,
+    /// The path is named in the contract, without an implementation.
+    NoAction,
+    /// No token was sent where one is needed.
+    NoCredentials,
+    /// The bearer of an introspection does not count.
+    Bearer(TokenFault),
+    /// A secondary host: the address to ask instead.
+    Moved(String),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    error: &'a str,
+    error_description: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    error_details: &'a [FieldError],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'a str>,
+}
+
+impl Refusal {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Error(error) => status_of(error),
+            Self::Malformed => StatusCode::BAD_REQUEST,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::NoRoute | Self::NoAction => StatusCode::NOT_FOUND,
+            Self::NoCredentials | Self::Bearer(_) => StatusCode::UNAUTHORIZED,
+            Self::Moved(_) => StatusCode::MOVED_PERMANENTLY,
+        }
+    }
+
+    fn label(&self) -> &'static str {
+        match self {
+            Self::Error(error) => label_of(error),
+            Self::Malformed => "400: Malformed JSON request",
+            Self::TooLarge => "413: Payload too large",
+            Self::UnsupportedMediaType => "415: Unsupported media type",
+            Self::NoRoute => "404: Route not found",
+            Self::NoAction => "404: Action not found",
+            Self::NoCredentials => "401: Unauthorized access",
+            Self::Bearer(_) => "invalid_token",
+            Self::Moved(_) => "",
+        }
+    }
+
+    fn description(&self) -> String {
+        match self {
+            Self::Error(error) => error.description().into_owned(),
+            Self::Bearer(fault) => fault.description().to_owned(),
+            Self::NoCredentials => Error::Unauthenticated.description().into_owned(),
+            other => other.label().split_once(": ").map_or("", |(_, text)| text).to_owned(),
+        }
+    }
+
+    /// The answer. A failure is logged here, once, with its cause.
+    pub(crate) fn respond(&self) -> HttpResponse {
+        if let Self::Moved(to) = self {
+            return HttpResponse::MovedPermanently().insert_header(("Location", to.as_str())).finish();
+        }
+        if let Self::Error(error) = self
+            && let Some(cause) = error.cause()
+        {
+            tracing::error!(%cause, "the request failed");
+        }
+        let mut response = HttpResponse::build(self.status());
+        match self {
+            Self::Error(Error::Unauthenticated) | Self::Bearer(_) => {
+                response.insert_header((WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#));
+            }
+            Self::NoCredentials => {
+                response.insert_header((WWW_AUTHENTICATE, "Bearer"));
+            }
+            Self::Error(Error::OAuth { code, .. }) => {
+                response.insert_header((CACHE_CONTROL, "no-store")).insert_header((PRAGMA, "no-cache"));
+                if *code == "invalid_client" {
+                    response.insert_header((WWW_AUTHENTICATE, r#"Basic realm="oauth""#));
+                }
+            }
+            Self::Error(Error::Unavailable(_) | Error::Conflict(_)) => {
+                response.insert_header((RETRY_AFTER, "1"));
+            }
+            _ => {}
+        }
+        let details = if let Self::Error(error) = self { error.details() } else { &[] };
+        let state = matches!(self, Self::Bearer(_)).then_some("unauthorized");
+        let body = Body {
+            error: self.label(),
+            error_description: &self.description(),
+            error_details: details,
+            state,
+        };
+        let text = serde_json::to_string(&body).unwrap_or_default();
+        response.content_type(crate::reply::JSON).body(text)
+    }
+}
+
+fn status_of(error: &Error) -> StatusCode {
+    match error {
+        Error::Unauthenticated => StatusCode::UNAUTHORIZED,
+        Error::Forbidden => StatusCode::FORBIDDEN,
+        Error::NotFound => StatusCode::NOT_FOUND,
+        Error::Rejected(_) | Error::MissingParameter(_) => StatusCode::BAD_REQUEST,
+        Error::Invalid { wording, .. } => match wording {
+            Wording::BadRequest | Wording::InvalidRequest => StatusCode::BAD_REQUEST,
+            Wording::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
+        },
+        Error::OAuth { code, .. } => match *code {
+            "invalid_client" => StatusCode::UNAUTHORIZED,
+            "unauthorized_client" => StatusCode::FORBIDDEN,
+            _ => StatusCode::BAD_REQUEST,
+        },
+        Error::Disabled => StatusCode::NOT_IMPLEMENTED,
+        Error::Conflict(_) | Error::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+fn label_of(error: &Error) -> &'static str {
+    match error {
+        Error::Unauthenticated => "401: Unauthorized access",
+        Error::Forbidden => "403: Forbidden",
+        Error::NotFound => "404: Resource not found",
+        Error::Rejected(_) => "400: Bad request",
+        Error::MissingParameter(_) => "400: Required parameter missing",
+        Error::Invalid { wording, .. } => match wording {
+            Wording::BadRequest => "400: Bad request",
+            Wording::InvalidRequest => "400: Invalid request",
+            Wording::Unprocessable => "422: Unprocessable entity",
+        },
+        Error::OAuth { code, .. } => code,
+        Error::Disabled => "501: Not implemented",
+        Error::Conflict(_) | Error::Unavailable(_) => "503: Service unavailable",
+        Error::Internal(_) => "Server error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::body::MessageBody;
+    use serde_json::{Value, json};
+
+    fn answer(refusal: impl Into<Refusal>) -> (u16, Value) {
+        let response = refusal.into().respond();
+        let status = response.status().as_u16();
+        let bytes = response.into_body().try_into_bytes().unwrap();
+        (status, serde_json::from_slice(&bytes).unwrap())
+    }
+
+    #[test]
+    fn a_refusal_has_a_label_a_sentence_and_nothing_else() {
+        let expected = json!({"error": "404: Route not found", "error_description": "Route not found"});
+        assert_eq!(answer(Refusal::NoRoute), (404, expected));
+        let expected = json!({"error": "413: Payload too large", "error_description": "Payload too large"});
+        assert_eq!(answer(Refusal::TooLarge), (413, expected));
+    }
+
+    #[test]
+    fn a_cause_is_never_disclosed() {
+        let expected = json!({"error": "Server error", "error_description": "Internal Server Error"});
+        assert_eq!(answer(Error::internal("no such table: votes")), (500, expected));
+    }
+
+    #[test]
+    fn wrong_members_are_listed() {
+        let fields = vec![FieldError::new("title", "blank", "Title cannot be blank")];
+        let (status, body) = answer(Error::Invalid { wording: Wording::Unprocessable, fields });
+        assert_eq!((status, body["error"].as_str()), (422, Some("422: Unprocessable entity")));
+        let expected = json!([{"code": "blank", "field": "title", "description": "Title cannot be blank"}]);
+        assert_eq!(body["error_details"], expected);
+    }
+}

@@ -1,0 +1,229 @@
+//! The way of every request, in the order of contract 01: tenant, route, body, switches, token, rights, then the
+//! handler.
+
+use crate::error::Refusal;
+use crate::query::Query;
+use crate::reply::Reply;
+use crate::route::{Gate, Route};
+use crate::tenancy::{self, Door, Origin};
+use crate::{Api, body};
+use actix_web::http::Method;
+use actix_web::http::header::AUTHORIZATION;
+use actix_web::web::Payload;
+use actix_web::{HttpRequest, HttpResponse};
+use civitas_accounts::Callers;
+use civitas_application::{Ports, Scene};
+use civitas_kernel::{Ctx, Error, Result, clock, sortable_id};
+use civitas_organizations::{Feature, Tenant};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use time::OffsetDateTime;
+use tracing::Instrument;
+
+/// A request that may be answered: its organization is known, its body read, its rights asked.
+pub(crate) struct Request {
+    /// The service.
+    pub(crate) api: Arc<Api>,
+    /// The organization.
+    pub(crate) tenant: Tenant,
+    /// The caller; `None` where no token is asked.
+    pub(crate) ctx: Option<Ctx>,
+    /// What time it is.
+    pub(crate) now: OffsetDateTime,
+    /// How the client sees this service.
+    pub(crate) origin: Origin,
+    /// The path as sent, without query.
+    pub(crate) path: String,
+    /// What stands behind the `?`.
+    pub(crate) query: Query,
+    /// The body; empty without one.
+    pub(crate) body: Map<String, Value>,
+    /// The `Authorization` header as sent.
+    pub(crate) authorization: Option<String>,
+    parameters: Vec<(String, String)>,
+}
+
+impl Request {
+    /// The caller.
+    ///
+    /// # Errors
+    /// `Unauthenticated` on a route that asks for no token.
+    pub(crate) fn ctx(&self) -> Result<&Ctx> {
+        self.ctx.as_ref().ok_or(Error::Unauthenticated)
+    }
+
+    /// The ports on the pool.
+    pub(crate) fn ports(&self) -> &dyn Ports {
+        &**self.api.store()
+    }
+
+    /// For whom an answer is shown.
+    pub(crate) fn scene(&self) -> Result<Scene<'_>> {
+        let asked = self.query.locales()?;
+        Ok(Scene { ctx: self.ctx()?, tenant: &self.tenant, site: self.api.commands().site(), asked })
+    }
+
+    /// A member of the path, as text.
+    pub(crate) fn segment(&self, name: &str) -> &str {
+        self.parameters.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+    }
+
+    /// The id in the path.
+    ///
+    /// # Errors
+    /// `NotFound` for what is no decimal number of ours (contract 01 §2).
+    pub(crate) fn id(&self) -> Result<i64> {
+        decimal(self.segment("id")).ok_or(Error::NotFound)
+    }
+}
+
+/// A decimal integer without sign, at most 2^63 - 1.
+fn decimal(text: &str) -> Option<i64> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if digits { text.parse().ok() } else { None }
+}
+
+/// Answers a request of a known route.
+pub(crate) async fn serve(
+    api: Arc<Api>,
+    route: Arc<Route>,
+    request: HttpRequest,
+    payload: Payload,
+) -> HttpResponse {
+    let span = tracing::info_span!(
+        "api.request",
+        id = %sortable_id(),
+        method = %route.method,
+        route = route.path,
+        organization = tracing::field::Empty,
+        client = tracing::field::Empty,
+        status = tracing::field::Empty,
+    );
+    async move {
+        let response = match answer(api, &route, &request, payload).await {
+            Ok(reply) => reply.respond(&request),
+            Err(refusal) => refusal.respond(),
+        };
+        tracing::Span::current().record("status", response.status().as_u16());
+        tracing::debug!("answered");
+        response
+    }
+    .instrument(span)
+    .await
+}
+
+/// Answers a request of an unknown route: the tenant is looked up first all the same.
+pub(crate) async fn nowhere(api: Arc<Api>, request: HttpRequest) -> HttpResponse {
+    let origin = Origin::of(&api, &request);
+    let refusal = match tenancy::resolve(&api, &request, &origin).await {
+        Ok(door) => door.tenant().err().unwrap_or(Refusal::NoRoute),
+        Err(error) => error.into(),
+    };
+    refusal.respond()
+}
+
+async fn answer(
+    api: Arc<Api>,
+    route: &Route,
+    http: &HttpRequest,
+    payload: Payload,
+) -> Result<Reply, Refusal> {
+    let origin = Origin::of(&api, http);
+    let door = tenancy::resolve(&api, http, &origin).await?;
+    if let (Gate::Token, Door::Unknown) = (route.gate, &door) {
+        return Err(Error::rejected("Invalid Organization. Check requested host.").into());
+    }
+    let tenant = door.tenant()?;
+    tracing::Span::current().record("organization", tenant.id.0);
+    let has_body = !matches!(*http.method(), Method::GET | Method::HEAD);
+    let body =
+        if has_body { body::read(http, payload, api.settings().max_body_bytes).await? } else { Map::new() };
+    if !is_on(&tenant, route.path) {
+        return Err(Error::Disabled.into());
+    }
+    let now = clock::now();
+    let authorization = http.headers().get_all(AUTHORIZATION);
+    let authorization: Vec<&str> = authorization.map(|v| v.to_str().unwrap_or("?")).collect();
+    let ctx = match route.gate {
+        Gate::Needs(access) => {
+            let ctx = authenticate(&api, &tenant, now, &authorization).await?;
+            tracing::Span::current().record("client", ctx.caller.client_uid.as_str());
+            ctx.require(&access)?;
+            Some(ctx)
+        }
+        Gate::Open | Gate::Token => None,
+        Gate::NoAction => return Err(Refusal::NoAction),
+    };
+    let request = Request {
+        ctx,
+        now,
+        origin,
+        path: http.path().to_owned(),
+        query: Query::read(http.query_string())?,
+        body,
+        authorization: authorization.first().map(|v| (*v).to_owned()),
+        parameters: http.match_info().iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect(),
+        tenant,
+        api,
+    };
+    (route.handler)(request).await
+}
+
+fn is_on(tenant: &Tenant, path: &str) -> bool {
+    match Feature::of_path(path) {
+        Some(feature) => tenant.features.is_on(feature),
+        None => tenant.features.enabled,
+    }
+}
+
+async fn authenticate(
+    api: &Api,
+    tenant: &Tenant,
+    now: OffsetDateTime,
+    sent: &[&str],
+) -> Result<Ctx, Refusal> {
+    if sent.is_empty() {
+        return Err(Refusal::NoCredentials);
+    }
+    let token = bearer(sent).ok_or(Error::Unauthenticated)?;
+    let callers = Callers { tokens: api.store().tokens(), signer: api.signer() };
+    Ok(callers.authenticate(door(tenant, now), token).await?)
+}
+
+/// Where and when a token is shown.
+pub(crate) fn door(tenant: &Tenant, now: OffsetDateTime) -> civitas_accounts::Door {
+    civitas_accounts::Door { organization: tenant.id, default_locale: tenant.default_locale, now }
+}
+
+/// The one token of the one header: `Bearer <token>`, the scheme in any case, one space or more.
+pub(crate) fn bearer<'a>(sent: &[&'a str]) -> Option<&'a str> {
+    let [header] = sent else { return None };
+    let (scheme, token) = header.split_once(' ')?;
+    let token = token.trim_start_matches(' ');
+    let sound = !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic() && b != b',');
+    (scheme.eq_ignore_ascii_case("bearer") && sound).then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_plain_decimals() {
+        assert_eq!(decimal("42"), Some(42));
+        for bad in ["", "abc", "12abc", "-1", "+1", "1 ", "999999999999999999999999999999", "٣"] {
+            assert_eq!(decimal(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn there_is_one_way_to_show_a_token() {
+        for good in ["Bearer x.y", "bearer x.y", "BEARER   x.y"] {
+            assert_eq!(bearer(&[good]), Some("x.y"));
+        }
+        for bad in ["x.y", "Basic x.y", "Bearer", "Bearer ", "Bearer x y", "Bearer x,y", "Bearer\tx"] {
+            assert_eq!(bearer(&[bad]), None, "{bad}");
+        }
+        assert_eq!(bearer(&["Bearer x", "Bearer y"]), None, "two tokens");
+    }
+}

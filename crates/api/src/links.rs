@@ -1,0 +1,108 @@
+//! Hypermedia links (contract 01 §10).
+
+use civitas_application::Scene;
+use civitas_kernel::{ComponentId, SpaceRef};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A link to something that can be read.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = resource_link)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ResourceLink {
+    /// The full address.
+    pub(crate) href: String,
+    /// What people call it.
+    pub(crate) title: String,
+    /// `resource`, or `public_page`.
+    pub(crate) rel: Rel,
+    /// How to follow it, and what it belongs to.
+    pub(crate) meta: LinkMeta,
+}
+
+/// What a link leads to.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[schema(as = resource_link_rel)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Rel {
+    /// A resource.
+    Resource,
+    /// A page for people.
+    #[expect(dead_code, reason = "part of the published shape; nothing of this version links to a page")]
+    PublicPage,
+}
+
+/// How to follow a link, and what it belongs to: texts all.
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
+#[schema(as = resource_link_meta)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LinkMeta {
+    /// The component.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) component_id: Option<String>,
+    /// Its kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) component_manifest: Option<&'static str>,
+    /// The space.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) space_id: Option<String>,
+    /// Its kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) space_manifest: Option<&'static str>,
+    /// The resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) resource_id: Option<String>,
+    /// The verb.
+    pub(crate) action_method: Get,
+}
+
+/// The verb of every resource link.
+#[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
+#[schema(as = resource_link_method)]
+pub(crate) enum Get {
+    /// `GET`
+    #[default]
+    #[serde(rename = "GET")]
+    Get,
+}
+
+impl ResourceLink {
+    pub(crate) fn new(href: String, title: impl Into<String>, meta: LinkMeta) -> Self {
+        Self { href, title: title.into(), rel: Rel::Resource, meta }
+    }
+}
+
+impl LinkMeta {
+    /// It belongs to a space.
+    pub(crate) fn of_space(space: SpaceRef) -> Self {
+        Self {
+            space_id: Some(space.id.to_string()),
+            space_manifest: Some(space.manifest.as_str()),
+            ..Self::default()
+        }
+    }
+
+    /// It belongs to a component.
+    pub(crate) fn of_component(space: SpaceRef, component: ComponentId, manifest: &'static str) -> Self {
+        Self {
+            component_id: Some(component.to_string()),
+            component_manifest: Some(manifest),
+            ..Self::of_space(space)
+        }
+    }
+
+    /// And is about a resource in it.
+    pub(crate) fn about(&self, resource: impl ToString) -> Self {
+        Self { resource_id: Some(resource.to_string()), ..self.clone() }
+    }
+}
+
+/// `{base}{path}` at the organization's primary host.
+pub(crate) fn base(scene: &Scene<'_>, path: std::fmt::Arguments<'_>) -> String {
+    format!("{}{path}", scene.site.base(&scene.tenant.host))
+}
+
+/// `https://{primary host}{path}`.
+pub(crate) fn origin(scene: &Scene<'_>, path: std::fmt::Arguments<'_>) -> String {
+    format!("{}{path}", scene.site.origin(&scene.tenant.host))
+}

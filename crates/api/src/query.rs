@@ -1,0 +1,207 @@
+//! What stands behind the `?`: pages, languages, filters, orders (contract 01 §5 to §7).
+
+use civitas_kernel::filter::{RawFilter, RawValue};
+use civitas_kernel::{ComponentId, Direction, Error, Locales, Order, PageRequest, Result, SpaceManifest};
+use civitas_proposals::Within;
+use std::collections::BTreeMap;
+use url::form_urlencoded;
+
+/// The parameters of a query string, decoded, in the order given.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// # Errors
+    /// `Rejected` for a NUL, which no text of ours may hold.
+    pub(crate) fn read(text: &str) -> Result<Self> {
+        let pairs: Vec<(String, String)> = form_urlencoded::parse(text.as_bytes()).into_owned().collect();
+        if pairs.iter().any(|(key, value)| key.contains('\0') || value.contains('\0')) {
+            return Err(Error::rejected("Malformed query"));
+        }
+        Ok(Self(pairs))
+    }
+
+    /// The last value of a parameter.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The last value, if it is not empty.
+    fn filled(&self, name: &str) -> Option<&str> {
+        self.get(name).filter(|value| !value.is_empty())
+    }
+
+    pub(crate) fn page(&self) -> PageRequest {
+        PageRequest::read(self.get("page"), self.get("per_page"))
+    }
+
+    /// The languages asked for: `locales[]=en&locales[]=fr` or `locales=en,fr`. `None` when the caller did not say.
+    pub(crate) fn locales(&self) -> Result<Option<Locales>> {
+        let names = self.0.iter().flat_map(|(key, value)| match key.as_str() {
+            "locales" => value.split(',').collect(),
+            list if list.starts_with("locales[") => vec![value.as_str()],
+            _ => Vec::new(),
+        });
+        Locales::read(names)
+    }
+
+    /// What stands under `filter[..]`.
+    ///
+    /// # Errors
+    /// `Rejected` when it is no map.
+    pub(crate) fn filter(&self) -> Result<RawFilter> {
+        let mut filter = RawFilter::default();
+        for (key, value) in &self.0 {
+            let Some(rest) = key.strip_prefix("filter") else { continue };
+            if rest.is_empty() {
+                return Err(Error::rejected("filter must be a map"));
+            }
+            let Some(rest) = rest.strip_prefix('[') else { continue };
+            let Some((name, tail)) = rest.split_once(']').filter(|(name, _)| !name.is_empty()) else {
+                return Err(Error::rejected("filter must be a map"));
+            };
+            match tail {
+                "" => filter.0.push((name.to_owned(), RawValue::One(value.clone()))),
+                "[]" => push(&mut filter, name, value),
+                _ => return Err(Error::rejected(format!("Unknown filter: {name}{tail}"))),
+            }
+        }
+        Ok(filter)
+    }
+
+    /// `order` and `order_direction`, for a list with one column to sort by.
+    ///
+    /// # Errors
+    /// `Unknown order <v>`, `Unknown order direction <v>`.
+    pub(crate) fn order(&self, column: &str) -> Result<Order> {
+        let direction = match self.filled("order_direction") {
+            None | Some("asc") => Direction::Ascending,
+            Some("desc") => Direction::Descending,
+            Some(strange) => return Err(Error::rejected(format!("Unknown order direction {strange}"))),
+        };
+        match self.filled("order") {
+            Some("rand") => Ok(Order::Random),
+            Some(strange) if strange != column => Err(Error::rejected(format!("Unknown order {strange}"))),
+            _ => Ok(Order::Column(direction)),
+        }
+    }
+
+    /// `space_manifest`, `space_id` and `component_id` (contract 06 §1.2).
+    ///
+    /// # Errors
+    /// `manifest not supported: <v>`; `Rejected` for a number that is none.
+    pub(crate) fn within(&self) -> Result<Within> {
+        Ok(Within { component: self.number("component_id")?.map(ComponentId), ..self.within_space()? })
+    }
+
+    /// `space_manifest` and `space_id` alone.
+    pub(crate) fn within_space(&self) -> Result<Within> {
+        let manifest = |name| {
+            SpaceManifest::parse(name)
+                .ok_or_else(|| Error::rejected(format!("manifest not supported: {name}")))
+        };
+        Ok(Within {
+            space_manifest: self.filled("space_manifest").map(manifest).transpose()?,
+            space_id: self.number("space_id")?,
+            component: None,
+        })
+    }
+
+    fn number(&self, name: &str) -> Result<Option<i64>> {
+        let read =
+            |text: &str| text.parse().map_err(|_| Error::rejected(format!("Invalid value for {name}")));
+        self.filled(name).map(read).transpose()
+    }
+
+    /// Whether a switch is on: `true` or `1`.
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        matches!(self.get(name), Some("true" | "1"))
+    }
+
+    /// The same query for another page: all parameters, keys in alphabetical order.
+    pub(crate) fn for_page(&self, page: i64, per_page: i64) -> String {
+        let mut merged: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (key, value) in &self.0 {
+            merged.entry(key).or_default().push(value.clone());
+        }
+        merged.insert("page", vec![page.to_string()]);
+        merged.insert("per_page", vec![per_page.to_string()]);
+        let mut text = form_urlencoded::Serializer::new(String::new());
+        for (key, values) in merged {
+            for value in values {
+                text.append_pair(key, &value);
+            }
+        }
+        text.finish()
+    }
+
+    /// The parameters as one text that is the same for the same parameters: for validators.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut pairs: Vec<_> = self.0.iter().filter(|(key, _)| !key.starts_with("locales")).collect();
+        pairs.sort();
+        format!("{pairs:?}")
+    }
+}
+
+fn push(filter: &mut RawFilter, name: &str, value: &str) {
+    for (key, values) in &mut filter.0 {
+        if let RawValue::Many(values) = values
+            && key == name
+        {
+            values.push(value.to_owned());
+            return;
+        }
+    }
+    filter.0.push((name.to_owned(), RawValue::Many(vec![value.to_owned()])));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(text: &str) -> Query {
+        Query::read(text).unwrap()
+    }
+
+    #[test]
+    fn both_ways_to_name_languages_mean_the_same() {
+        let both = query("locales[]=fr&locales[]=en").locales().unwrap();
+        assert_eq!(both, query("locales=en,fr").locales().unwrap());
+        assert_eq!(query("page=1").locales().unwrap(), None);
+        assert_eq!(query("locales[]=").locales().unwrap_err().description(), "Not allowed locales: ");
+        assert_eq!(
+            query("locales=EN,xx").locales().unwrap_err().description(),
+            "Not allowed locales: EN, xx"
+        );
+    }
+
+    #[test]
+    fn filters_are_a_map_of_values_and_lists() {
+        let filter =
+            query("filter%5Bid_in%5D%5B%5D=1&filter[id_in][]=2&filter[slug]=a&other=1").filter().unwrap();
+        let list = RawValue::Many(vec!["1".to_owned(), "2".to_owned()]);
+        let one = RawValue::One("a".to_owned());
+        assert_eq!(filter.0, [("id_in".to_owned(), list), ("slug".to_owned(), one)]);
+        for bad in ["filter=abc", "filter[]=1", "filter[a"] {
+            assert!(query(bad).filter().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_address_of_another_page_keeps_every_parameter_in_order() {
+        let next = query("per_page=500&filter[id_in][]=1&filter[id_in][]=2&b=x y").for_page(2, 100);
+        assert_eq!(next, "b=x+y&filter%5Bid_in%5D%5B%5D=1&filter%5Bid_in%5D%5B%5D=2&page=2&per_page=100");
+    }
+
+    #[test]
+    fn orders_and_contexts_are_checked_by_name() {
+        let says = |text: &str| query(text).order("published_at").unwrap_err().description().into_owned();
+        assert_eq!(says("order=asc"), "Unknown order asc");
+        assert_eq!(says("order_direction=up"), "Unknown order direction up");
+        assert_eq!(query("order=rand").order("published_at").unwrap(), Order::Random);
+        let refused = query("space_manifest=towns").within().unwrap_err();
+        assert_eq!(refused.description(), "manifest not supported: towns");
+        assert!(query("space_id=x").within().is_err());
+        assert!(Query::read("a=%00").is_err());
+    }
+}

@@ -1,0 +1,220 @@
+//! Answers: documents, lists, validators, 304 (contract 01 §2, §7, §8).
+
+use crate::front::Request;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    CACHE_CONTROL, ETAG, HttpDate, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
+};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use civitas_kernel::{Error, Page, Result, clock, sortable_id};
+use ring::digest::{Context, SHA256};
+use serde::Serialize;
+use std::time::SystemTime;
+use time::OffsetDateTime;
+use utoipa::ToSchema;
+
+/// The media type of every document.
+pub(crate) const JSON: &str = "application/json; charset=utf-8";
+
+/// One resource.
+#[derive(Debug, Serialize)]
+pub(crate) struct Document<T> {
+    /// The resource.
+    pub(crate) data: T,
+}
+
+/// One page of resources.
+#[derive(Debug, Serialize)]
+pub(crate) struct Collection<T> {
+    /// The resources.
+    pub(crate) data: Vec<T>,
+    /// Where on the way.
+    pub(crate) meta: CollectionMeta,
+}
+
+/// Where a page lies on its way through a list. No total is ever computed.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = collection_meta)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CollectionMeta {
+    /// Counts from 1.
+    #[schema(minimum = 1)]
+    page: i64,
+    /// Rows on a page.
+    #[schema(minimum = 1, maximum = 100)]
+    per_page: i64,
+    /// Whether another page follows.
+    has_more: bool,
+    /// Its address.
+    #[schema(required)]
+    next: Option<String>,
+    /// The address of the page before.
+    #[schema(required)]
+    prev: Option<String>,
+}
+
+/// An answer.
+pub(crate) struct Reply {
+    status: StatusCode,
+    body: Vec<u8>,
+    validators: Option<Validators>,
+    headers: Vec<(&'static str, String)>,
+    media_type: &'static str,
+}
+
+/// What conditional requests are compared with.
+struct Validators {
+    etag: String,
+    last_modified: SystemTime,
+    /// Whether the answer depends on who asks.
+    personal: bool,
+}
+
+impl Reply {
+    /// A document without validators: the answer to a write.
+    pub(crate) fn json(status: StatusCode, document: &impl Serialize) -> Result<Self> {
+        let body = serde_json::to_vec(document).map_err(Error::internal)?;
+        Ok(Self { status, body, validators: None, headers: Vec::new(), media_type: JSON })
+    }
+
+    /// No body at all.
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self { status, body: Vec::new(), validators: None, headers: Vec::new(), media_type: JSON }
+    }
+
+    /// A page of HTML.
+    pub(crate) fn html(text: String) -> Self {
+        let body = text.into_bytes();
+        let media_type = "text/html; charset=utf-8";
+        Self { status: StatusCode::OK, body, validators: None, headers: Vec::new(), media_type }
+    }
+
+    /// The answer to a read: a document that changed last at `changed_at`, as this caller reads it.
+    pub(crate) fn read(
+        request: &Request,
+        document: &impl Serialize,
+        changed_at: OffsetDateTime,
+    ) -> Result<Self> {
+        let mut reply = Self::json(StatusCode::OK, document)?;
+        reply.validators = Some(Validators {
+            etag: etag(request, &reply.body, ""),
+            last_modified: changed_at.into(),
+            personal: true,
+        });
+        Ok(reply)
+    }
+
+    /// The answer to a read that is the same for everybody.
+    pub(crate) fn public_read(
+        request: &Request,
+        document: &impl Serialize,
+        changed_at: OffsetDateTime,
+    ) -> Result<Self> {
+        let mut reply = Self::read(request, document, changed_at)?;
+        if let Some(validators) = &mut reply.validators {
+            validators.personal = false;
+        }
+        Ok(reply)
+    }
+
+    /// The answer to the read of a list. A shuffled one is another each time.
+    pub(crate) fn list<T: Serialize>(
+        request: &Request,
+        page: Page<T>,
+        shuffled: bool,
+        changed_at: OffsetDateTime,
+    ) -> Result<Self> {
+        let asked = request.query.page();
+        let has_more = page.has_more || shuffled;
+        let address = |page| {
+            let origin = &request.origin;
+            let query = request.query.for_page(page, asked.per_page);
+            format!("{}://{}{}?{query}", origin.scheme, origin.authority, request.path)
+        };
+        let meta = CollectionMeta {
+            page: asked.page,
+            per_page: asked.per_page,
+            has_more,
+            next: has_more.then(|| address(asked.page.saturating_add(1))),
+            prev: (asked.page > 1).then(|| address(asked.page - 1)),
+        };
+        let mut reply = Self::read(request, &Collection { data: page.items, meta }, changed_at)?;
+        if let (true, Some(validators)) = (shuffled, &mut reply.validators) {
+            validators.etag = etag(request, &reply.body, &sortable_id().to_string());
+        }
+        Ok(reply)
+    }
+
+    /// Adds a header.
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// The HTTP answer: 304 where the caller has it already.
+    pub(crate) fn respond(self, request: &actix_web::HttpRequest) -> HttpResponse {
+        let fresh = self.validators.as_ref().is_some_and(|v| v.match_request(request));
+        let status = if fresh { StatusCode::NOT_MODIFIED } else { self.status };
+        let mut response = HttpResponse::build(status);
+        if let Some(validators) = &self.validators {
+            response.insert_header((ETAG, validators.etag.as_str()));
+            response.insert_header((LAST_MODIFIED, HttpDate::from(validators.last_modified)));
+            response.insert_header((CACHE_CONTROL, "private, max-age=0, must-revalidate"));
+            if validators.personal {
+                response.insert_header((VARY, "Authorization"));
+            }
+        }
+        for (name, value) in self.headers {
+            response.insert_header((name, value));
+        }
+        if fresh || self.body.is_empty() {
+            return response.finish();
+        }
+        response.content_type(self.media_type).body(self.body)
+    }
+}
+
+impl Validators {
+    fn match_request(&self, request: &actix_web::HttpRequest) -> bool {
+        let headers = request.headers();
+        let mut wanted = headers.get_all(IF_NONE_MATCH).peekable();
+        if wanted.peek().is_some() {
+            return wanted
+                .filter_map(|v| v.to_str().ok())
+                .flat_map(|v| v.split(','))
+                .any(|tag| self.is(tag.trim()));
+        }
+        let since = headers.get(IF_MODIFIED_SINCE).and_then(|v| v.to_str().ok());
+        let since = since.and_then(|text| text.parse::<HttpDate>().ok()).map(SystemTime::from);
+        let (changed, now) = (seconds(self.last_modified), seconds(clock::now().into()));
+        // A second that is not over may still bring a change that its number can not tell.
+        changed < now && since.is_some_and(|since| seconds(since) >= changed)
+    }
+
+    /// Weak comparison.
+    fn is(&self, tag: &str) -> bool {
+        let opaque = |tag: &str| tag.trim_start_matches("W/").to_owned();
+        tag == "*" || opaque(tag) == opaque(&self.etag)
+    }
+}
+
+fn seconds(at: SystemTime) -> u64 {
+    at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs())
+}
+
+/// The body itself, and whose it is: it changes whenever the body does, and no two callers share one.
+fn etag(request: &Request, body: &[u8], nonce: &str) -> String {
+    let mut hash = Context::new(&SHA256);
+    hash.update(body);
+    if let Some(ctx) = &request.ctx {
+        let asked = request.query.locales().ok().flatten().unwrap_or_default();
+        let whose = (ctx.organization, ctx.caller.client, ctx.participant(), ctx.viewer, asked);
+        hash.update(format!("{whose:?}").as_bytes());
+    }
+    hash.update(request.path.as_bytes());
+    hash.update(request.query.fingerprint().as_bytes());
+    hash.update(nonce.as_bytes());
+    format!("W/\"{}\"", URL_SAFE_NO_PAD.encode(&hash.finish().as_ref()[..18]))
+}

@@ -1,0 +1,282 @@
+//! `/components` (contract 05 §3).
+
+use crate::document::{Doc, Holds};
+use crate::front::Request;
+use crate::links::{LinkMeta, ResourceLink, base};
+use crate::reply::{Document, Reply};
+use crate::resources::newest;
+use crate::route::{Answer, Routes};
+use crate::shapes::{
+    ComponentManifestName, ComponentType, Count, CreationDate, EditionDate, Identifier, SpaceClassName,
+    ToMany, TranslatedProp,
+};
+use civitas_application::{CurrentSettings, Scene};
+use civitas_kernel::{Ability, ComponentId, Error, ProposalId, Result, Translated};
+use civitas_proposals::{Rules, Standing, weight_label};
+use civitas_spaces::{
+    COMPONENT_FIELDS, ComponentDetail, ComponentManifest, Components, READ_COMPONENTS, TYPED_COMPONENT_FIELDS,
+};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+/// The lists whose losses age a list of components.
+const LISTS: &[&str] = &["components", "spaces", "proposals", "votes"];
+
+/// A component of a space.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = component)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ComponentView {
+    id: String,
+    /// Its kind.
+    #[serde(rename = "type")]
+    #[schema(value_type = ComponentType)]
+    kind: &'static str,
+    attributes: ComponentAttributes,
+    relationships: ComponentRelationships,
+    links: ComponentLinks,
+    /// Settings in force, and what the caller can do; the keys depend on the kind.
+    #[schema(value_type = ComponentMeta)]
+    meta: Map<String, Value>,
+}
+
+/// The settings of a component in force. Every component has these two; proposals and meetings have more.
+#[derive(ToSchema)]
+#[schema(as = component_meta)]
+#[expect(dead_code, reason = "names the members every component has")]
+pub(crate) struct ComponentMeta {
+    /// Whether it is published; administrators see others too.
+    published: bool,
+    /// Whether its resources have scopes of action.
+    scopes_enabled: bool,
+}
+
+/// What a component is.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = component_attributes)]
+#[serde(deny_unknown_fields)]
+struct ComponentAttributes {
+    #[schema(value_type = ComponentManifestName)]
+    manifest_name: &'static str,
+    #[schema(value_type = SpaceClassName)]
+    participatory_space_type: &'static str,
+    /// The number of its space, as text.
+    participatory_space_id: String,
+    name: TranslatedProp,
+    /// A text above its resources.
+    #[schema(value_type = TranslatedProp)]
+    global_announcement: Value,
+    created_at: CreationDate,
+    updated_at: EditionDate,
+    /// Only for clients that may read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    extended_data: Option<Map<String, Value>>,
+}
+
+/// What a component holds: at most 50 are named, all are counted.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = component_relationships)]
+#[serde(deny_unknown_fields)]
+struct ComponentRelationships {
+    resources: ToMany,
+}
+
+/// Where to go on from a component.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = component_links)]
+#[serde(deny_unknown_fields)]
+struct ComponentLinks {
+    #[serde(rename = "self")]
+    this: ResourceLink,
+    related: ResourceLink,
+    /// The caller's own draft, created through the calling client.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draft: Option<ResourceLink>,
+}
+
+pub(crate) fn routes(routes: &mut Routes) {
+    let search = Doc::new("Searches the components of all kinds", "component_index_response");
+    let search = search.locales().pages().filters(COMPONENT_FIELDS).fails(400);
+    routes.read("searchComponents", "/components/search", READ_COMPONENTS, search, |r| index(r, None));
+    let list = |summary, answer| {
+        Doc::new(summary, answer).locales().pages().filters(TYPED_COMPONENT_FIELDS).fails(400)
+    };
+    let show = |summary, answer| Doc::new(summary, answer).locales().fails(400).fails(404);
+    let (proposals, blogs) = (ComponentManifest::Proposals, ComponentManifest::Blogs);
+    let doc = list("Lists the proposals components", "proposal_component_index_response");
+    let path = "/components/proposal_components";
+    routes.read("listProposalComponents", path, READ_COMPONENTS, doc, move |r| index(r, Some(proposals)));
+    let doc = show("Shows a proposals component", "proposal_component_item_response");
+    let path = "/components/proposal_components/{id}";
+    routes.read("showProposalComponent", path, READ_COMPONENTS, doc, show_proposals);
+    let doc = list("Lists the blog components", "blog_component_index_response");
+    let path = "/components/blog_components";
+    routes.read("listBlogComponents", path, READ_COMPONENTS, doc, move |r| index(r, Some(blogs)));
+    let doc = show("Shows a blog component", "blog_component_item_response").within_space();
+    let path = "/components/blog_components/{id}";
+    routes.read(
+        "showBlogComponent",
+        path,
+        READ_COMPONENTS,
+        doc.with("component_id", Holds::Integer),
+        show_blog,
+    );
+}
+
+async fn index(request: Request, manifest: Option<ComponentManifest>) -> Answer {
+    let scene = request.scene()?;
+    let components = Components { store: request.ports().components() };
+    let page = components.list(scene.ctx, manifest, &request.query.filter()?, request.query.page()).await?;
+    let changed_at = newest(&request, LISTS, page.items.iter().map(|c| c.changed_at)).await?;
+    let standings = standings(&request, &page.items).await?;
+    let page = page.map(|c| view(&scene, standings.iter().find(|s| s.component == c.id), c));
+    Ok(Reply::list(&request, page, false, changed_at)?)
+}
+
+async fn show_proposals(request: Request) -> Answer {
+    let found = find(&request, ComponentManifest::Proposals).await?;
+    answer(&request, found).await
+}
+
+/// Takes the context of a blog read too: a component outside it is none (contract 05 §3.1).
+async fn show_blog(request: Request) -> Answer {
+    let within = request.query.within()?;
+    let found = find(&request, ComponentManifest::Blogs).await?;
+    let space = found.component.space;
+    let inside = within.component.is_none_or(|id| id == found.id)
+        && within.space_id.is_none_or(|id| id == space.id)
+        && within.space_manifest.is_none_or(|manifest| manifest == space.manifest);
+    if !inside {
+        return Err(Error::NotFound.into());
+    }
+    answer(&request, found).await
+}
+
+async fn find(request: &Request, manifest: ComponentManifest) -> Result<ComponentDetail> {
+    request.query.locales()?;
+    let components = Components { store: request.ports().components() };
+    components.find(request.ctx()?, manifest, ComponentId(request.id()?)).await
+}
+
+async fn answer(request: &Request, found: ComponentDetail) -> Answer {
+    let standings = standings(request, std::slice::from_ref(&found)).await?;
+    let changed_at = newest(request, LISTS, [found.changed_at].into_iter()).await?;
+    let document = Document { data: view(&request.scene()?, standings.first(), found) };
+    Ok(Reply::read(request, &document, changed_at)?)
+}
+
+/// How the caller, if a user, stands in those of the components that hold proposals.
+async fn standings(request: &Request, components: &[ComponentDetail]) -> Result<Vec<Standing>> {
+    let ctx = request.ctx()?;
+    let is_ours = |c: &&ComponentDetail| c.component.manifest == ComponentManifest::Proposals;
+    let ids: Vec<_> = components.iter().filter(is_ours).map(|c| c.id).collect();
+    match ctx.participant() {
+        Some(user) if !ids.is_empty() => {
+            request.ports().proposals().standings(ctx.organization, user, ctx.caller.client, &ids).await
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn view(scene: &Scene<'_>, standing: Option<&Standing>, detail: ComponentDetail) -> ComponentView {
+    let settings =
+        CurrentSettings::of(&detail.component, detail.active_step, scene.tenant.comments_max_length);
+    let announcement = only(scene, &settings.value("global_announcement"));
+    let meta = meta(scene, settings, standing, &detail);
+    let ComponentDetail { id, component, space_title, resources, resource_count, .. } = detail;
+    let manifest = component.manifest.as_str();
+    let data = resources.into_iter().map(|id| Identifier::new(id, manifest)).collect();
+    ComponentView {
+        id: id.to_string(),
+        kind: component.manifest.component_type(),
+        links: links(scene, id, &component, &space_title, standing.and_then(|s| s.draft)),
+        attributes: ComponentAttributes {
+            manifest_name: manifest,
+            participatory_space_type: component.space.manifest.class(),
+            participatory_space_id: component.space.id.to_string(),
+            name: TranslatedProp(component.name.only(&scene.locales())),
+            global_announcement: announcement,
+            created_at: CreationDate(component.created_at),
+            updated_at: EditionDate(component.updated_at),
+            extended_data: scene
+                .ctx
+                .may(Ability::ComponentExtendedDataRead)
+                .then_some(component.extended_data),
+        },
+        relationships: ComponentRelationships {
+            resources: ToMany { data, meta: Count { count: resource_count } },
+        },
+        meta,
+    }
+}
+
+/// The languages asked for, of a translated setting.
+fn only(scene: &Scene<'_>, texts: &Value) -> Value {
+    let read: Translated = serde_json::from_value(texts.clone()).unwrap_or_default();
+    json!(read.only(&scene.locales()))
+}
+
+fn meta(
+    scene: &Scene<'_>,
+    settings: CurrentSettings<'_>,
+    standing: Option<&Standing>,
+    detail: &ComponentDetail,
+) -> Map<String, Value> {
+    let mut meta: Map<String, Value> = settings.shown().map(|(key, value)| (key.to_owned(), value)).collect();
+    meta.insert("published".to_owned(), json!(detail.component.published_at.is_some()));
+    if detail.component.manifest == ComponentManifest::Proposals {
+        let rules = settings.rules();
+        let user = scene.ctx.participant().is_some();
+        // A user without a standing here can do nothing; a service token is told whether voting is open.
+        let can_vote =
+            if user { standing.is_some() && rules.can_vote(standing) } else { rules.can_vote(None) };
+        let computed = json!({
+            "collaborative_drafts_enabled": false,
+            "can_create_proposals": rules.can_create_proposals(standing),
+            "can_vote": can_vote,
+            "can_endorse": settings.value("endorsements_enabled"),
+            "can_comment": settings.value("comments_enabled"),
+            "votes": weights(scene, &rules),
+            "voting_cards_box_title": only(scene, &settings.value("voting_cards_box_title")),
+            "voting_cards_instructions": only(scene, &settings.value("voting_cards_instructions")),
+        });
+        meta.extend(computed.as_object().cloned().unwrap_or_default());
+    }
+    meta
+}
+
+fn weights(scene: &Scene<'_>, rules: &Rules) -> Vec<Value> {
+    let locales = scene.locales();
+    let label = |weight| weight_label(rules.voting_manifest, weight).only(&locales);
+    rules.weights().into_iter().map(|weight| json!({"label": label(weight), "weight": weight})).collect()
+}
+
+fn links(
+    scene: &Scene<'_>,
+    id: ComponentId,
+    component: &civitas_spaces::Component,
+    space_title: &Translated,
+    draft: Option<ProposalId>,
+) -> ComponentLinks {
+    let locale = scene.tenant.default_locale;
+    let meta = LinkMeta::of_space(component.space);
+    let this = match component.manifest {
+        ComponentManifest::Proposals => base(scene, format_args!("/components/proposal_components/{id}")),
+        ComponentManifest::Blogs => base(scene, format_args!("/components/blog_components/{id}")),
+        _ => base(scene, format_args!("/components/search?filter%5Bid_eq%5D={id}")),
+    };
+    let space = component.space;
+    let related = base(scene, format_args!("/spaces/{}/{}", space.manifest.as_str(), space.id));
+    let draft_link = |draft: ProposalId| {
+        let meta = LinkMeta::of_component(space, id, "proposals").about(draft);
+        ResourceLink::new(base(scene, format_args!("/draft_proposals/{draft}")), "Draft Details", meta)
+    };
+    let name = component.name.title(locale).unwrap_or("Component Details");
+    ComponentLinks {
+        this: ResourceLink::new(this, name, meta.clone()),
+        related: ResourceLink::new(related, space_title.title(locale).unwrap_or("Space Details"), meta),
+        draft: draft.map(draft_link),
+    }
+}

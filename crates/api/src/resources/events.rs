@@ -1,0 +1,66 @@
+//! The records of events, as nobody in particular sees them (contract 09 C.1, C.2).
+
+use crate::resources::{drafts, proposals, spaces};
+use async_trait::async_trait;
+use civitas_application::{EventViews, Ports, Scene, Site};
+use civitas_kernel::{
+    Abilities, Caller, ClientId, Ctx, Error, Event, ProposalId, Result, Scopes, Subject, TokenId, Viewer,
+    clock,
+};
+use civitas_organizations::Tenant;
+use civitas_proposals::{Neighbours, ProposalDetail};
+use serde_json::{Value, json};
+
+/// Shows the records of events with the views of the interface.
+pub(crate) struct Events;
+
+#[async_trait]
+impl EventViews for Events {
+    async fn show(&self, ports: &dyn Ports, tenant: &Tenant, site: &Site, event: &Event) -> Result<Value> {
+        let nobody = nobody(tenant);
+        let scene = Scene { ctx: &nobody, tenant, site, asked: Some(tenant.available_locales) };
+        match event.subject {
+            Subject::Draft(id) => Ok(json!(drafts::announced(&scene, &proposal(ports, tenant, id).await?))),
+            Subject::Proposal(id) => {
+                let found = proposal(ports, tenant, id).await?;
+                Ok(json!(proposals::view(&scene, &found, Neighbours::default())))
+            }
+            Subject::Space(id) => {
+                let found = ports.spaces().find_visible(nobody.sight(), id).await?.ok_or_else(gone)?;
+                Ok(json!(spaces::view(&scene, found)))
+            }
+            Subject::User(id) => {
+                let user = ports.users().find(tenant.id, id).await?.ok_or_else(gone)?;
+                Ok(crate::resources::users::announced(tenant, id, &user))
+            }
+            Subject::Organization(_) => Err(Error::internal("no use-case announces an organization")),
+        }
+    }
+}
+
+async fn proposal(ports: &dyn Ports, tenant: &Tenant, id: ProposalId) -> Result<ProposalDetail> {
+    ports.proposals().detail(tenant.id, id).await?.ok_or_else(gone)
+}
+
+fn gone() -> Error {
+    Error::internal("the record of an event is gone")
+}
+
+/// A caller who may nothing and is nobody.
+fn nobody(tenant: &Tenant) -> Ctx {
+    Ctx {
+        organization: tenant.id,
+        default_locale: tenant.default_locale,
+        now: clock::now(),
+        caller: Caller {
+            token: TokenId(0),
+            client: ClientId(0),
+            client_uid: String::new(),
+            granted: Scopes::default(),
+            owned: Scopes::default(),
+            abilities: Abilities::default(),
+            user: None,
+        },
+        viewer: Viewer::Public,
+    }
+}

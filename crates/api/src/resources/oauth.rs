@@ -1,0 +1,144 @@
+//! Tokens: issue, introspect, revoke (contract 02).
+
+use crate::document::Doc;
+use crate::error::Refusal;
+use crate::front::{Request, bearer, door};
+use crate::reply::Reply;
+use crate::route::{Answer, Gate, Routes};
+use crate::shapes::iso;
+use actix_web::http::{Method, StatusCode};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use civitas_accounts::grants::{Introspected, Introspection, Issued, Revocation, TokenRequest};
+use civitas_accounts::{Callers, Identity, Secret, User};
+use civitas_kernel::{Error, TokenId, UserId, UserState};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+/// An access token.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = oauth_token_response)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TokenView {
+    /// Opaque to clients.
+    access_token: String,
+    token_type: TokenType,
+    /// In seconds.
+    expires_in: i64,
+    /// The granted scopes in the order asked.
+    scope: String,
+    /// In Unix seconds.
+    created_at: i64,
+}
+
+/// How a token is shown.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = oauth_token_type)]
+enum TokenType {
+    /// `Authorization: Bearer ..`
+    Bearer,
+}
+
+/// The introspection and revocation of tokens, mounted below `{base}` and `{host}` alike.
+pub(crate) fn routes(routes: &mut Routes) {
+    let doc =
+        Doc::new("Issues a token", "oauth_token_response").takes("oauth_grant_param").fails(400).fails(401);
+    routes.on("createToken", Method::POST, "/oauth/token", Gate::Token, doc, token);
+    let doc = Doc::new("Describes a token", "introspect_data").takes("introspect_body").fails(400).fails(401);
+    routes.on("introspectToken", Method::POST, "/oauth/introspect", Gate::Open, doc, introspect);
+    let doc = Doc::new("Revokes a token", "revoke_response").takes("revoke_body").fails(403);
+    routes.on("revokeToken", Method::POST, "/oauth/revoke", Gate::Open, doc, revoke);
+}
+
+async fn token(request: Request) -> Answer {
+    let asked = TokenRequest::read(&request.body, basic(request.authorization.as_deref()));
+    let Issued { token, expires_in, scope, created_at } =
+        request.api.desk().grant(&request.tenant, asked, request.now).await?;
+    let view =
+        TokenView { access_token: token, token_type: TokenType::Bearer, expires_in, scope, created_at };
+    Ok(Reply::json(StatusCode::OK, &view)?.with("Cache-Control", "no-store").with("Pragma", "no-cache"))
+}
+
+async fn introspect(request: Request) -> Answer {
+    let Some(sent) = request.authorization.as_deref() else {
+        return Err(Refusal::Bearer(civitas_accounts::TokenFault::Invalid));
+    };
+    let shown = bearer(&[sent]).unwrap_or_default();
+    let introspection = Introspection { callers: callers(&request), users: request.ports().users() };
+    let door = door(&request.tenant, request.now);
+    let wanted = request.body.get("token").and_then(Value::as_str).unwrap_or_default();
+    let found = introspection.describe(door, shown, wanted).await?.map_err(Refusal::Bearer)?;
+    if wanted.trim().is_empty() {
+        return Err(Error::missing("token").into());
+    }
+    Ok(Reply::json(StatusCode::OK, &described(&request, found))?)
+}
+
+async fn revoke(request: Request) -> Answer {
+    let asked = TokenRequest::read(&request.body, basic(request.authorization.as_deref()));
+    let revocation = Revocation { clients: request.ports().clients(), callers: callers(&request) };
+    let token = request.body.get("token").and_then(Value::as_str);
+    revocation.revoke(door(&request.tenant, request.now), asked, token).await?;
+    Ok(Reply::json(StatusCode::OK, &json!({}))?)
+}
+
+fn callers(request: &Request) -> Callers<'_> {
+    Callers { tokens: request.ports().tokens(), signer: request.api.signer() }
+}
+
+/// The credentials of HTTP Basic.
+fn basic(header: Option<&str>) -> Option<(String, Secret)> {
+    let (scheme, encoded) = header?.split_once(' ')?;
+    let decoded = STANDARD.decode(encoded.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+    let text = String::from_utf8(decoded).ok()?;
+    let (id, secret) = text.split_once(':')?;
+    // RFC 6749, 2.3.1: both were form-encoded first.
+    let plain = |part: &str| {
+        let decoded = url::form_urlencoded::parse(part.as_bytes()).next();
+        decoded.map_or(String::new(), |(key, _)| key.into_owned())
+    };
+    Some((plain(id), Secret::new(plain(secret))))
+}
+
+fn described(request: &Request, found: Introspected) -> Value {
+    let Introspected::Known { id, identity, user, active } = found else {
+        return json!({"active": false});
+    };
+    let mut view = claims(request, id, &identity, active);
+    if let (Some(user_id), Some(user), Some(view)) = (identity.token.user, user, view.as_object_mut()) {
+        view.insert("resource".to_owned(), resource(request, user_id, &user));
+    }
+    view
+}
+
+fn claims(request: &Request, id: TokenId, identity: &Identity, active: bool) -> Value {
+    let token = &identity.token;
+    json!({
+        "active": active,
+        "scope": token.scope,
+        "client_id": identity.client.uid,
+        "token_type": "Bearer",
+        "iat": token.issued_at.unix_timestamp(),
+        "exp": token.expires_at.unix_timestamp(),
+        "sub": id.0,
+        "aud": format!("https://{}", request.tenant.host),
+    })
+}
+
+fn resource(request: &Request, id: UserId, user: &User) -> Value {
+    json!({
+        "id": id.to_string(),
+        "type": "user",
+        "attributes": {
+            "email": user.email,
+            "name": user.name,
+            "created_at": iso(user.created_at),
+            "updated_at": iso(user.updated_at),
+            "personal_url": user.personal_url,
+            "locale": user.locale.unwrap_or(request.tenant.default_locale),
+        },
+        "relationships": {},
+        "meta": {"blocked": user.state() == UserState::Blocked, "locked": user.locked_at.is_some()},
+    })
+}

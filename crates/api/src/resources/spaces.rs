@@ -1,0 +1,243 @@
+//! `/spaces` (contract 05 §2).
+
+use crate::document::Doc;
+use crate::front::Request;
+use crate::links::{LinkMeta, ResourceLink, base, origin};
+use crate::reply::{Document, Reply};
+use crate::resources::newest;
+use crate::route::{Answer, Routes};
+use crate::shapes::{
+    ComponentIdentifier, Count, CreationDate, EditionDate, SpaceClassName, SpaceManifestName, TranslatedProp,
+};
+use civitas_application::Scene;
+use civitas_kernel::{Ability, SpaceManifest, SpaceRef};
+use civitas_spaces::{READ_SPACES, SPACE_FIELDS, SpaceDetail, Spaces};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// The lists whose losses age a list of spaces.
+const LISTS: &[&str] = &["spaces", "components"];
+
+/// A participatory space.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = space)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SpaceView {
+    /// Its number among the spaces of its kind.
+    id: String,
+    /// Always `space`.
+    #[serde(rename = "type")]
+    kind: SpaceType,
+    /// What it is.
+    attributes: SpaceAttributes,
+    /// What it holds.
+    relationships: SpaceRelationships,
+    /// Where to go on.
+    links: SpaceLinks,
+}
+
+/// The type of all four kinds.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = space_object_type)]
+#[serde(rename_all = "snake_case")]
+enum SpaceType {
+    /// `space`
+    Space,
+}
+
+/// What a space is.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = space_attributes)]
+#[serde(deny_unknown_fields)]
+struct SpaceAttributes {
+    /// Its kind.
+    #[schema(value_type = SpaceManifestName)]
+    manifest_name: &'static str,
+    /// Its kind, as a class name.
+    #[schema(value_type = SpaceClassName)]
+    participatory_space_type: &'static str,
+    title: TranslatedProp,
+    subtitle: TranslatedProp,
+    short_description: TranslatedProp,
+    description: TranslatedProp,
+    /// Who may see it.
+    #[schema(value_type = SpaceVisibility)]
+    visibility: &'static str,
+    created_at: CreationDate,
+    updated_at: EditionDate,
+    /// Only for clients that may read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    extended_data: Option<Map<String, Value>>,
+}
+
+/// Who may see a space.
+#[derive(ToSchema)]
+#[schema(as = space_visibility)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "names the words of the document")]
+pub(crate) enum SpaceVisibility {
+    /// Everybody.
+    Public,
+    /// Everybody; members take part.
+    Transparent,
+    /// Members.
+    Private,
+}
+
+/// What a space holds.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = space_relationships)]
+#[serde(deny_unknown_fields)]
+struct SpaceRelationships {
+    components: SpaceComponents,
+}
+
+/// The visible components of a space: at most 50 are named, all are counted.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = space_components)]
+#[serde(deny_unknown_fields)]
+struct SpaceComponents {
+    #[schema(max_items = 50)]
+    data: Vec<ComponentIdentifier>,
+    meta: Count,
+    links: SelfLink,
+}
+
+/// Where to read the whole list.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = self_link)]
+#[serde(deny_unknown_fields)]
+struct SelfLink {
+    #[serde(rename = "self")]
+    this: ResourceLink,
+}
+
+/// Where to go on from a space.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = space_links)]
+#[serde(deny_unknown_fields)]
+struct SpaceLinks {
+    #[serde(rename = "self")]
+    this: ResourceLink,
+    related: ResourceLink,
+}
+
+pub(crate) fn routes(routes: &mut Routes) {
+    let list = |summary| {
+        Doc::new(summary, "space_index_response").locales().pages().filters(SPACE_FIELDS).fails(400)
+    };
+    let show = |summary| Doc::new(summary, "space_item_response").locales().fails(400).fails(404);
+    let search = list("Searches the spaces of all kinds");
+    routes.read("searchSpaces", "/spaces/search", READ_SPACES, search, |r| index(r, None));
+    for (manifest, list_id, list_path, show_id, show_path) in KINDS {
+        let (all, one) = (list("Lists the spaces of one kind"), show("Shows a space"));
+        routes.read(list_id, list_path, READ_SPACES, all, move |r| index(r, Some(manifest)));
+        routes.read(show_id, show_path, READ_SPACES, one, move |r| show_one(r, manifest));
+    }
+}
+
+type Kind = (SpaceManifest, &'static str, &'static str, &'static str, &'static str);
+const KINDS: [Kind; 4] = [
+    (
+        SpaceManifest::ParticipatoryProcesses,
+        "listParticipatoryProcesses",
+        "/spaces/participatory_processes",
+        "showParticipatoryProcess",
+        "/spaces/participatory_processes/{id}",
+    ),
+    (
+        SpaceManifest::Assemblies,
+        "listAssemblies",
+        "/spaces/assemblies",
+        "showAssembly",
+        "/spaces/assemblies/{id}",
+    ),
+    (
+        SpaceManifest::Conferences,
+        "listConferences",
+        "/spaces/conferences",
+        "showConference",
+        "/spaces/conferences/{id}",
+    ),
+    (
+        SpaceManifest::Initiatives,
+        "listInitiatives",
+        "/spaces/initiatives",
+        "showInitiative",
+        "/spaces/initiatives/{id}",
+    ),
+];
+
+async fn index(request: Request, manifest: Option<SpaceManifest>) -> Answer {
+    let scene = request.scene()?;
+    let spaces = Spaces { store: request.ports().spaces() };
+    let page = spaces.list(scene.ctx, manifest, &request.query.filter()?, request.query.page()).await?;
+    let changed_at = newest(&request, LISTS, page.items.iter().map(|s| s.changed_at)).await?;
+    Ok(Reply::list(&request, page.map(|s| view(&scene, s)), false, changed_at)?)
+}
+
+async fn show_one(request: Request, manifest: SpaceManifest) -> Answer {
+    let scene = request.scene()?;
+    let id = SpaceRef { manifest, id: request.id()? };
+    let space = Spaces { store: request.ports().spaces() }.find(scene.ctx, id).await?;
+    let changed_at = newest(&request, LISTS, [space.changed_at].into_iter()).await?;
+    Ok(Reply::read(&request, &Document { data: view(&scene, space) }, changed_at)?)
+}
+
+/// A space as its caller reads it.
+pub(crate) fn view(scene: &Scene<'_>, detail: SpaceDetail) -> SpaceView {
+    let SpaceDetail { id, space, components, component_count, .. } = detail;
+    let locales = scene.locales();
+    let part = |text: &civitas_kernel::Translated| TranslatedProp(text.only(&locales));
+    let data = components
+        .into_iter()
+        .map(|(id, kind)| ComponentIdentifier::new(id, kind.component_type()))
+        .collect();
+    SpaceView {
+        id: id.id.to_string(),
+        kind: SpaceType::Space,
+        attributes: SpaceAttributes {
+            manifest_name: id.manifest.as_str(),
+            participatory_space_type: id.manifest.class(),
+            title: part(&space.title),
+            subtitle: part(&space.subtitle),
+            short_description: part(&space.short_description),
+            description: part(&space.description),
+            visibility: space.visibility.as_str(),
+            created_at: CreationDate(space.created_at),
+            updated_at: EditionDate(space.updated_at),
+            extended_data: scene.ctx.may(Ability::SpaceExtendedDataRead).then_some(space.extended_data),
+        },
+        relationships: SpaceRelationships {
+            components: SpaceComponents {
+                data,
+                meta: Count { count: component_count },
+                links: SelfLink { this: component_search(scene, id) },
+            },
+        },
+        links: links(scene, id, &space.title),
+    }
+}
+
+fn component_search(scene: &Scene<'_>, id: SpaceRef) -> ResourceLink {
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("filter[participatory_space_type_eq]", id.manifest.class())
+        .append_pair("filter[participatory_space_id_eq]", &id.id.to_string())
+        .finish();
+    let href = base(scene, format_args!("/components/search?{query}"));
+    ResourceLink::new(href, "Component list for this space", LinkMeta::of_space(id))
+}
+
+fn links(scene: &Scene<'_>, id: SpaceRef, title: &civitas_kernel::Translated) -> SpaceLinks {
+    let tenant = scene.tenant;
+    let title = title.title(tenant.default_locale).unwrap_or("Space Details");
+    let name = tenant.name.title(tenant.default_locale).unwrap_or("Organization Details");
+    let public = origin(scene, format_args!("/public/{}/{}", id.manifest.as_str(), id.id));
+    let system = origin(scene, format_args!("/system/organizations/{}", tenant.id));
+    SpaceLinks {
+        this: ResourceLink::new(public, title, LinkMeta::of_space(id)),
+        related: ResourceLink::new(system, name, LinkMeta::default()),
+    }
+}

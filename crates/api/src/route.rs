@@ -1,0 +1,144 @@
+//! The list of routes: one line an operation, from which come the router, the matrix of rights and the document.
+
+use crate::document::Doc;
+use crate::error::Refusal;
+use crate::front::Request;
+use crate::reply::Reply;
+use crate::resources::jobs;
+use actix_web::http::{Method, StatusCode};
+use civitas_jobs::JobPayload;
+use civitas_kernel::{Access, Command, Error, Result};
+use futures_util::future::LocalBoxFuture;
+use std::future::Future;
+
+/// What a handler answers.
+pub(crate) type Answer = Result<Reply, Refusal>;
+/// A handler of any kind.
+pub(crate) type Handler = Box<dyn Fn(Request) -> LocalBoxFuture<'static, Answer> + Send + Sync>;
+
+/// What a route asks of the caller. There is no default: a route without a rule can not be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate {
+    /// A token with these rights.
+    Needs(Access),
+    /// Nothing: the handler knows another way to tell who may ask.
+    Open,
+    /// Nothing, and an unknown host is a 400: the token endpoint.
+    Token,
+    /// It is routed, and has no implementation.
+    NoAction,
+}
+
+/// One operation at one path.
+pub struct Route {
+    /// Its id in the document; empty for aliases and for what is not documented.
+    pub id: &'static str,
+    /// The verb.
+    pub method: Method,
+    /// Below `{base}`, with `{id}` where a number stands.
+    pub path: &'static str,
+    /// What it asks of the caller.
+    pub gate: Gate,
+    /// The status of success.
+    pub status: StatusCode,
+    pub(crate) doc: Doc,
+    pub(crate) handler: Handler,
+}
+
+/// Gathers the routes of all resources.
+#[derive(Default)]
+pub(crate) struct Routes(pub(crate) Vec<Route>);
+
+/// How a command comes from a request, and what it is called.
+pub(crate) struct Write<C> {
+    /// The ids of the asynchronous operation and of its `/sync` twin.
+    pub(crate) ids: [&'static str; 2],
+    /// The verb.
+    pub(crate) method: Method,
+    /// The paths of both.
+    pub(crate) paths: [&'static str; 2],
+    /// The status of the twin.
+    pub(crate) status: StatusCode,
+    /// Reads the command: path ids, required members and their JSON types.
+    pub(crate) read: fn(&Request) -> Result<C>,
+    /// Of both: parameters and body. The answer is the twin's.
+    pub(crate) doc: fn() -> Doc,
+}
+
+impl Routes {
+    /// A read, or anything else that is answered at once by its own handler.
+    pub(crate) fn on<F>(
+        &mut self,
+        id: &'static str,
+        method: Method,
+        path: &'static str,
+        gate: Gate,
+        doc: Doc,
+        handler: impl Fn(Request) -> F + Send + Sync + 'static,
+    ) where
+        F: Future<Output = Answer> + 'static,
+    {
+        let handler: Handler = Box::new(move |request| Box::pin(handler(request)));
+        self.0.push(Route { id, method, path, gate, status: doc.status, doc, handler });
+    }
+
+    /// `GET` with these rights.
+    pub(crate) fn read<F>(
+        &mut self,
+        id: &'static str,
+        path: &'static str,
+        access: Access,
+        doc: Doc,
+        handler: impl Fn(Request) -> F + Send + Sync + 'static,
+    ) where
+        F: Future<Output = Answer> + 'static,
+    {
+        self.on(id, Method::GET, path, Gate::Needs(access), doc, handler);
+    }
+
+    /// A command at two doors: the path answers 202 with a job, the path with `/sync` the result.
+    pub(crate) fn write<C: Command>(&mut self, write: Write<C>) {
+        let Write { ids: [later_id, now_id], method, paths: [later_path, now_path], status, read, doc } =
+            write;
+        let gate = Gate::Needs(C::ACCESS);
+        let accepted = doc().accepted();
+        self.on(later_id, method.clone(), later_path, gate, accepted, move |request| later(request, read));
+        self.now(now_id, method, now_path, status, read, doc());
+    }
+
+    /// A command that is carried out at once.
+    pub(crate) fn now<C: Command>(
+        &mut self,
+        id: &'static str,
+        method: Method,
+        path: &'static str,
+        status: StatusCode,
+        read: fn(&Request) -> Result<C>,
+        doc: Doc,
+    ) {
+        let doc = Doc { status, ..doc };
+        self.on(id, method, path, Gate::Needs(C::ACCESS), doc, move |request| now(request, read, status));
+    }
+}
+
+async fn now<C: Command>(request: Request, read: fn(&Request) -> Result<C>, status: StatusCode) -> Answer {
+    let payload = payload(&request, read)?;
+    let commands = request.api.commands();
+    let document = commands.execute(request.ctx()?, &request.tenant, C::KEY, &payload).await?;
+    if status == StatusCode::NO_CONTENT {
+        return Ok(Reply::empty(status));
+    }
+    Ok(Reply::json(status, &document)?)
+}
+
+async fn later<C: Command>(request: Request, read: fn(&Request) -> Result<C>) -> Answer {
+    let payload = payload(&request, read)?;
+    let id = request.api.commands().enqueue(request.ctx()?, C::KEY, payload).await?;
+    Ok(Reply::json(StatusCode::ACCEPTED, &jobs::accepted(&request, id))?)
+}
+
+fn payload<C: Command>(request: &Request, read: fn(&Request) -> Result<C>) -> Result<JobPayload> {
+    let locales = request.query.locales()?;
+    let command = serde_json::to_value(read(request)?).map_err(Error::internal)?;
+    Ok(JobPayload { command, locales })
+}

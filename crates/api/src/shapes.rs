@@ -1,0 +1,210 @@
+//! Shapes that many resources share (contract 01 §2, §2.1). Names of schemas are those of the published document.
+
+use civitas_kernel::{Locale, Translated};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use time::OffsetDateTime;
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+use utoipa::openapi::schema::{AdditionalProperties, KnownFormat, Object, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+const SECONDS: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
+const MILLISECONDS: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+
+/// A time in UTC with seconds: `2026-03-01T09:30:00Z`.
+pub(crate) fn iso(at: OffsetDateTime) -> String {
+    at.to_offset(time::UtcOffset::UTC).format(SECONDS).unwrap_or_default()
+}
+
+/// A time in UTC with milliseconds, as jobs write it.
+pub(crate) fn iso_milliseconds(at: OffsetDateTime) -> String {
+    at.to_offset(time::UtcOffset::UTC).format(MILLISECONDS).unwrap_or_default()
+}
+
+macro_rules! dates {
+    ($($(#[$doc:meta])* $name:ident = $schema:literal),+ $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub(crate) struct $name(pub(crate) OffsetDateTime);
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&iso(self.0))
+            }
+        }
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                date_time().into()
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                $schema.into()
+            }
+        }
+    )+};
+}
+
+dates! {
+    /// When something was created.
+    CreationDate = "creation_date",
+    /// When something was last changed.
+    EditionDate = "edition_date",
+    /// When something was published.
+    PublicationDate = "publication_date",
+}
+
+fn date_time() -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+        .build()
+}
+
+/// Text in the languages asked for; never null, and no key without a text.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub(crate) struct TranslatedProp(pub(crate) Translated);
+
+impl PartialSchema for TranslatedProp {
+    fn schema() -> RefOr<Schema> {
+        let text = || ObjectBuilder::new().schema_type(Type::String);
+        let object = Locale::ALL.iter().fold(ObjectBuilder::new(), |o, l| o.property(l.as_str(), text()));
+        object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false))).build().into()
+    }
+}
+
+impl ToSchema for TranslatedProp {
+    fn name() -> Cow<'static, str> {
+        "translated_prop".into()
+    }
+}
+
+/// A record, by id and type.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = resource_relationship_identifier)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Identifier {
+    /// Its id.
+    pub(crate) id: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+}
+
+impl Identifier {
+    pub(crate) fn new(id: impl ToString, kind: &'static str) -> Self {
+        Self { id: id.to_string(), kind }
+    }
+}
+
+/// A component, by id and type.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = component_relationship_identifier)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ComponentIdentifier {
+    /// Its id.
+    pub(crate) id: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    #[schema(value_type = ComponentType)]
+    pub(crate) kind: &'static str,
+}
+
+impl ComponentIdentifier {
+    pub(crate) fn new(id: impl ToString, kind: &'static str) -> Self {
+        Self { id: id.to_string(), kind }
+    }
+}
+
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident = $schema:literal: $words:expr),+ $(,)?) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                let words: Vec<&'static str> = $words;
+                ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).build().into()
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                $schema.into()
+            }
+        }
+    )+};
+}
+
+words! {
+    /// The languages of the deployment.
+    LocaleName = "locale": Locale::ALL.map(Locale::as_str).to_vec(),
+    /// The kinds of spaces.
+    SpaceManifestName = "space_manifest": civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::as_str).to_vec(),
+    /// The class names of spaces.
+    SpaceClassName = "space_classes": civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::class).to_vec(),
+    /// The kinds of components.
+    ComponentManifestName = "component_manifest": civitas_spaces::ComponentManifest::NAMES.to_vec(),
+    /// The types of components.
+    ComponentType = "component_type":
+        civitas_spaces::ComponentManifest::ALL.map(civitas_spaces::ComponentManifest::component_type).to_vec(),
+}
+
+/// A relationship to one record.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = to_one)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ToOne {
+    /// The record.
+    pub(crate) data: Identifier,
+}
+
+/// A relationship to a component.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = to_component)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ToComponent {
+    /// The component.
+    pub(crate) data: ComponentIdentifier,
+}
+
+/// How many there are in all.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = relationship_count)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Count {
+    /// Uncapped.
+    #[schema(minimum = 0)]
+    pub(crate) count: i64,
+}
+
+/// A relationship to many records, of which the first are named.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = to_many)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ToMany {
+    /// The first of them.
+    pub(crate) data: Vec<Identifier>,
+    /// How many there are.
+    pub(crate) meta: Count,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    #[test]
+    fn times_are_utc_with_seconds_or_milliseconds() {
+        let at = datetime!(2026-03-01 10:30:00.123456 +1);
+        assert_eq!(iso(at), "2026-03-01T09:30:00Z");
+        assert_eq!(iso_milliseconds(at), "2026-03-01T09:30:00.123Z");
+    }
+}

@@ -1,0 +1,138 @@
+//! Which organization a request is for: the host decides (contract 01 §1).
+
+use crate::Api;
+use crate::error::Refusal;
+use actix_web::HttpRequest;
+use actix_web::http::header::{self, HeaderMap};
+use civitas_kernel::Result;
+use civitas_organizations::{Located, Tenant};
+
+/// How the client sees this service: the start of the addresses of other pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// `https` or `http`.
+    pub(crate) scheme: String,
+    /// Host and port as the client wrote them.
+    pub(crate) authority: String,
+}
+
+/// What the host of a request leads to.
+pub(crate) enum Door {
+    /// This organization.
+    Tenant(Tenant),
+    /// No organization.
+    Unknown,
+    /// The same address at a primary host.
+    Moved(String),
+}
+
+/// Looks the host up.
+pub(crate) async fn resolve(api: &Api, request: &HttpRequest, origin: &Origin) -> Result<Door> {
+    let host = host_of(&origin.authority);
+    if host.is_empty() || host.contains('\0') {
+        return Ok(Door::Unknown);
+    }
+    Ok(match api.store().organizations().locate(&host).await? {
+        Some(Located::Primary(tenant)) => Door::Tenant(tenant),
+        Some(Located::Secondary { primary }) => Door::Moved(origin.moved_to(&primary, request)),
+        None => Door::Unknown,
+    })
+}
+
+impl Door {
+    /// The organization.
+    pub(crate) fn tenant(self) -> Result<Tenant, Refusal> {
+        match self {
+            Self::Tenant(tenant) => Ok(tenant),
+            Self::Unknown => Err(Refusal::Error(civitas_kernel::Error::NotFound)),
+            Self::Moved(to) => Err(Refusal::Moved(to)),
+        }
+    }
+}
+
+impl Origin {
+    /// Reads the Host header. Forwarded headers count only when the peer is a proxy we trust.
+    pub(crate) fn of(api: &Api, request: &HttpRequest) -> Self {
+        let headers = request.headers();
+        let written = headers.get(header::HOST).and_then(|v| v.to_str().ok()).map(str::to_owned);
+        let written = written.or_else(|| request.uri().authority().map(ToString::to_string));
+        let scheme = if request.app_config().secure() { "https" } else { "http" };
+        let direct = Self { scheme: scheme.to_owned(), authority: written.unwrap_or_default() };
+        let peer = request.peer_addr().map(|peer| peer.ip().to_canonical());
+        let trusted =
+            peer.is_some_and(|ip| api.settings().trusted_proxies.iter().any(|net| net.contains(&ip)));
+        if trusted { direct.forwarded(headers) } else { direct }
+    }
+
+    fn forwarded(self, headers: &HeaderMap) -> Self {
+        let first = |name: &str| {
+            let value = headers.get(name)?.to_str().ok()?.split(',').next()?.trim();
+            (!value.is_empty()).then(|| value.to_owned())
+        };
+        let element = first("forwarded");
+        let pair = |name: &str| {
+            let pairs = element.as_deref()?.split(';').filter_map(|pair| pair.split_once('='));
+            let found = pairs.into_iter().find(|(key, _)| key.trim().eq_ignore_ascii_case(name))?.1;
+            Some(found.trim().trim_matches('"').to_owned())
+        };
+        let mut authority = first("x-forwarded-host").or_else(|| pair("host")).unwrap_or(self.authority);
+        if let Some(port) = first("x-forwarded-port").filter(|p| p.parse::<u16>().is_ok()) {
+            authority = with_port(&authority, &port);
+        }
+        let scheme = first("x-forwarded-proto").or_else(|| pair("proto"));
+        let scheme = scheme.map(|s| s.to_ascii_lowercase()).filter(|s| s == "https" || s == "http");
+        Self { scheme: scheme.unwrap_or(self.scheme), authority }
+    }
+
+    /// The same address with the host name replaced: scheme, port, path and query stay.
+    fn moved_to(&self, primary: &str, request: &HttpRequest) -> String {
+        let port = split(&self.authority).1.map_or(String::new(), |port| format!(":{port}"));
+        let path = request.uri().path_and_query().map_or("/", |p| p.as_str());
+        format!("{}://{primary}{port}{path}", self.scheme)
+    }
+}
+
+/// Host and port; the host of a literal IPv6 address without its brackets.
+fn split(authority: &str) -> (&str, Option<&str>) {
+    if let Some((host, rest)) = authority.strip_prefix('[').and_then(|a| a.split_once(']')) {
+        return (host, rest.strip_prefix(':'));
+    }
+    match authority.rsplit_once(':') {
+        Some((host, port)) if !host.contains(':') => (host, Some(port)),
+        _ => (authority, None),
+    }
+}
+
+fn with_port(authority: &str, port: &str) -> String {
+    let (host, _) = split(authority);
+    let standard = port == "443" || port == "80";
+    match (host.contains(':'), standard) {
+        (true, true) => format!("[{host}]"),
+        (true, false) => format!("[{host}]:{port}"),
+        (false, true) => host.to_owned(),
+        (false, false) => format!("{host}:{port}"),
+    }
+}
+
+/// The host of an authority as organizations keep it: lower case, no port, without one trailing dot.
+fn host_of(authority: &str) -> String {
+    let host = split(authority).0;
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_compared_without_case_port_and_one_trailing_dot() {
+        for (authority, host) in [
+            ("City.Example:8443", "city.example"),
+            ("city.example.", "city.example"),
+            ("[::1]:3000", "::1"),
+            ("a..", "a."),
+        ] {
+            assert_eq!(host_of(authority), host);
+        }
+    }
+}
