@@ -1,0 +1,48 @@
+# Tasks of everyday work. `just` lists them; nothing here is needed to run or test Civitas.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+# list the tasks
+_default:
+    @just --list --unsorted
+
+# format, layers, clippy: what must be clean before a commit
+check: layers
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# who depends on whom, asked of Cargo
+layers:
+    .ci/layers
+
+# every test; the PostgreSQL half where CIVITAS_TEST_POSTGRES (or localhost:5432) answers
+test *ARGS:
+    cargo test --workspace {{ ARGS }}
+
+# every test, and no PostgreSQL is a failure
+test-postgres *ARGS:
+    CIVITAS_REQUIRE_POSTGRES=1 cargo test --workspace {{ ARGS }}
+
+# the documentation of the code, opened in a browser
+docs:
+    cargo doc --workspace --no-deps --open
+
+# a working platform on http://localhost:3000
+run *ARGS:
+    cargo run --release -- demo {{ ARGS }}
+
+# bring the schema of the configured database up to date
+migrate *ARGS:
+    cargo run --release -- migrate {{ ARGS }}
+
+# ask for one path for 30 s over 32 connections with oha: just load "$TOKEN" /components/search
+load TOKEN PATH="/components/search" BASE="http://localhost:3000/api/rest_full/v0.3":
+    oha --no-tui -z 30s -c 32 -H "Authorization: Bearer {{ TOKEN }}" "{{ BASE }}{{ PATH }}"
+
+# licences, bans, sources, advisories of all dependencies (needs cargo-deny)
+deny:
+    cargo deny check
+
+# all that decides whether a commit is good; starts a PostgreSQL of its own
+ci:
+    .ci/run
