@@ -36,8 +36,8 @@ migrate *ARGS:
     cargo run --release -- migrate {{ ARGS }}
 
 # ask for one path for 30 s over 32 connections with oha: just load "$TOKEN" /components/search
-load TOKEN PATH="/components/search" BASE="http://localhost:3000/api/rest_full/v0.3":
-    oha --no-tui -z 30s -c 32 -H "Authorization: Bearer {{ TOKEN }}" "{{ BASE }}{{ PATH }}"
+load token path="/components/search" base="http://localhost:3000/api/rest_full/v0.3":
+    oha --no-tui -z 30s -c 32 -H "Authorization: Bearer {{ token }}" "{{ base }}{{ path }}"
 
 # licences, bans, sources, advisories of all dependencies (needs cargo-deny)
 deny:
