@@ -1,0 +1,275 @@
+//! A database for each test: a temporary SQLite file, or a PostgreSQL database of its own made from a template.
+//!
+//! PostgreSQL is found at `CIVITAS_TEST_POSTGRES` (the address of a superuser's database), else on localhost. Where
+//! none answers, that half of the tests says so on standard error and passes; with `CIVITAS_REQUIRE_POSTGRES=1` it
+//! fails.
+
+use civitas_application::Store;
+use civitas_kernel::{BoxError, Result, sortable_id};
+use civitas_storage_postgres as postgres;
+use civitas_storage_sqlite as sqlite;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::sync::OnceCell;
+use tokio_postgres::{Client, NoTls};
+use url::Url;
+
+const LOCAL: &str = "postgres://postgres@127.0.0.1:5432/postgres";
+const MIGRATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/postgres");
+const CONNECTIONS: usize = 8;
+/// Longer than in production: a machine that runs tests is busy.
+const WAIT: Duration = Duration::from_secs(20);
+
+/// Makes a test of each promise on each engine. Asks the room's `contract` for functions that take what
+/// [`crate::World`] can be turned into.
+#[macro_export]
+macro_rules! on_both_engines {
+    ($room:ident::contract: $($promise:ident),+ $(,)?) => {
+        $crate::on_both_engines!(@ sqlite Sqlite $room: $($promise),+);
+        $crate::on_both_engines!(@ postgres Postgres $room: $($promise),+);
+    };
+    (@ $engine:ident $variant:ident $room:ident: $($promise:ident),+) => {
+        mod $engine {$(
+            #[tokio::test]
+            async fn $promise() {
+                let Some(world) = $crate::World::fresh($crate::Engine::$variant).await else { return };
+                $room::contract::$promise((&world).into()).await.unwrap();
+            }
+        )+}
+    };
+}
+
+/// A database engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// The embedded one.
+    Sqlite,
+    /// The server.
+    Postgres,
+}
+
+impl Engine {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::Sqlite, Self::Postgres];
+
+    /// Opens the database at this address, without looking at its schema.
+    pub async fn open(self, url: &str) -> Result<Arc<dyn Store>> {
+        self.open_with(url, CONNECTIONS, WAIT).await
+    }
+
+    /// The same, with so many connections and this patience.
+    pub async fn open_with(self, url: &str, pool_size: usize, wait: Duration) -> Result<Arc<dyn Store>> {
+        let url = url.to_owned();
+        match self {
+            Self::Sqlite => sqlite::open(&sqlite::Settings { url, pool_size, wait }).await,
+            Self::Postgres => postgres::open(&postgres::Settings { url, pool_size, wait }).await,
+        }
+    }
+
+    /// Applies the migrations that are missing, and says which.
+    pub async fn migrate(self, url: &str) -> Result<Vec<String>> {
+        let (url, pool_size, wait) = (url.to_owned(), CONNECTIONS, WAIT);
+        match self {
+            Self::Sqlite => sqlite::migrate(&sqlite::Settings { url, pool_size, wait }).await,
+            Self::Postgres => postgres::migrate(&postgres::Settings { url, pool_size, wait }).await,
+        }
+    }
+}
+
+/// A migrated, empty database, gone when it is dropped.
+pub struct Database {
+    /// Its engine.
+    pub engine: Engine,
+    /// What it keeps.
+    pub store: Arc<dyn Store>,
+    url: String,
+    home: Home,
+}
+
+/// Where a database lives, and what is to be done in the end.
+enum Home {
+    /// In a directory that removes itself.
+    Directory(#[expect(dead_code, reason = "held for its drop")] TempDir),
+    /// On the server of this address, under this name.
+    Server { address: Url, name: String },
+}
+
+/// A new database on each engine that can be reached.
+pub async fn databases() -> Vec<Database> {
+    let mut databases = Vec::new();
+    for engine in Engine::BOTH {
+        databases.extend(Database::fresh(engine).await);
+    }
+    databases
+}
+
+impl Database {
+    /// A new database; `None` where the engine can not be reached and need not be.
+    ///
+    /// # Panics
+    /// When it can not be made.
+    pub async fn fresh(engine: Engine) -> Option<Self> {
+        let (url, home) = match engine {
+            Engine::Sqlite => {
+                let directory = tempfile::tempdir().expect("a temporary directory");
+                let url = format!("sqlite://{}", directory.path().join("civitas.db").display());
+                engine.migrate(&url).await.expect("the schema");
+                (url, Home::Directory(directory))
+            }
+            Engine::Postgres => on_server().await?,
+        };
+        let store = engine.open(&url).await.expect("the database opens");
+        Some(Self { engine, store, url, home })
+    }
+
+    /// Its address.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// What it keeps.
+    pub fn store(&self) -> Arc<dyn Store> {
+        self.store.clone()
+    }
+
+    /// Another store over the same database, as another process has it.
+    ///
+    /// # Panics
+    /// When it does not open.
+    pub async fn open_again(&self) -> Arc<dyn Store> {
+        self.engine.open(&self.url).await.expect("the database opens")
+    }
+
+    /// The processes of the server that are in a transaction of this database. Empty on SQLite.
+    ///
+    /// # Panics
+    /// When the server does not answer.
+    pub async fn writers(&self) -> Vec<i32> {
+        let Home::Server { address, name } = &self.home else { return Vec::new() };
+        let client = connect(address).await.expect("the server answers");
+        let sql = "SELECT pid FROM pg_stat_activity WHERE datname = $1 AND state LIKE 'idle in transaction%'";
+        let rows = client.query(sql, &[name]).await.expect("the list of processes");
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+
+    /// Runs some SQL past the store. Nothing happens on SQLite.
+    ///
+    /// # Panics
+    /// When the server refuses it.
+    pub async fn execute(&self, sql: &str) {
+        if let Home::Server { address, name } = &self.home {
+            let client = connect(&named(address, name)).await.expect("the server answers");
+            client.batch_execute(sql).await.expect("the statement succeeds");
+        }
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if let Home::Server { address, name } = &self.home {
+            let (address, sql) = (address.clone(), format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+            // On a thread of its own: the test's runtime may be in the middle of a panic.
+            let dropped = std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+                runtime.block_on(async { Ok(connect(&address).await?.batch_execute(&sql).await?) })
+            });
+            let dropped: Result<(), BoxError> =
+                dropped.join().unwrap_or_else(|_| Err("the thread panicked".into()));
+            if let Err(error) = dropped {
+                say(&format!("the test database {name} could not be dropped: {error}"));
+            }
+        }
+    }
+}
+
+/// A new database of the server, copied from the template.
+async fn on_server() -> Option<(String, Home)> {
+    static SERVER: OnceCell<Option<(Url, String)>> = OnceCell::const_new();
+    let (address, template) = SERVER.get_or_init(find_server).await.as_ref()?;
+    let name = format!("civitas_test_{}", sortable_id().simple());
+    let client = connect(address).await.expect("the server answers");
+    let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
+    client.batch_execute(&create).await.expect("a database made from the template");
+    Some((named(address, &name).into(), Home::Server { address: address.clone(), name }))
+}
+
+/// The server, and the name of its template.
+async fn find_server() -> Option<(Url, String)> {
+    let address = variable("CIVITAS_TEST_POSTGRES").unwrap_or_else(|| LOCAL.to_owned());
+    let address: Url = address.parse().expect("CIVITAS_TEST_POSTGRES is an address");
+    match connect(&address).await {
+        Ok(client) => {
+            let template = make_template(&client, &address).await;
+            Some((address, template))
+        }
+        Err(error) if variable("CIVITAS_REQUIRE_POSTGRES").as_deref() == Some("1") => {
+            panic!("CIVITAS_REQUIRE_POSTGRES=1, and no PostgreSQL answers: {error}")
+        }
+        Err(error) => {
+            say(&format!("NO POSTGRESQL ANSWERS ({error}): HALF OF THE STORAGE TESTS DOES NOT RUN"));
+            None
+        }
+    }
+}
+
+/// Makes the template of these migrations unless it is there. Several processes may try at once: one does.
+async fn make_template(client: &Client, address: &Url) -> String {
+    let template = format!("civitas_template_{:016x}", fingerprint(Path::new(MIGRATIONS)));
+    client.batch_execute("SELECT pg_advisory_lock(20261121)").await.expect("a lock");
+    let known = client.query("SELECT 1 FROM pg_database WHERE datname = $1", &[&template]).await;
+    if known.expect("the list of databases").is_empty() {
+        let unfinished = format!("{template}_unfinished");
+        for sql in [
+            format!("DROP DATABASE IF EXISTS {unfinished} WITH (FORCE)"),
+            format!("CREATE DATABASE {unfinished}"),
+        ] {
+            client.batch_execute(&sql).await.expect("a new template");
+        }
+        Engine::Postgres.migrate(named(address, &unfinished).as_str()).await.expect("the schema");
+        let finish = format!("ALTER DATABASE {unfinished} RENAME TO {template}");
+        client.batch_execute(&finish).await.expect("the template is finished");
+    }
+    client.batch_execute("SELECT pg_advisory_unlock(20261121)").await.expect("the lock ends");
+    template
+}
+
+async fn connect(address: &Url) -> Result<Client, tokio_postgres::Error> {
+    let (client, connection) = tokio_postgres::connect(address.as_str(), NoTls).await?;
+    // It ends with the client; what went wrong on it, the client's calls say.
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+fn named(address: &Url, database: &str) -> Url {
+    let mut address = address.clone();
+    address.set_path(database);
+    address
+}
+
+/// A number that another set of migrations would not have.
+fn fingerprint(directory: &Path) -> u64 {
+    let mut files: Vec<_> = std::fs::read_dir(directory)
+        .expect("the migrations")
+        .map(|entry| entry.expect("a migration").path().join("up.sql"))
+        .collect();
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        std::fs::read(&file).expect("a migration").hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+#[expect(clippy::disallowed_methods, reason = "where tests find a server is not configuration of ours")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Says something that a test runner does not swallow, as it does with what passing tests print.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

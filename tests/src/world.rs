@@ -1,0 +1,90 @@
+//! A database in which the promises of the ports can be tried.
+
+use crate::{Database, Engine};
+use civitas_application::{Ports, Store};
+use civitas_kernel::{Locale, OrganizationId, SpaceManifest, SpaceRef, Translated, clock};
+use civitas_organizations::{Organization, OrganizationStore};
+use civitas_spaces::Space;
+
+/// A database with two organizations, and a space in the first.
+pub struct World {
+    /// The database.
+    pub database: Database,
+    /// An organization.
+    pub mine: OrganizationId,
+    /// Another one.
+    pub other: OrganizationId,
+    /// A published process of the first.
+    pub space: SpaceRef,
+}
+
+impl World {
+    /// A new one; `None` where the engine can not be reached and need not be.
+    ///
+    /// # Panics
+    /// When it can not be made.
+    pub async fn fresh(engine: Engine) -> Option<Self> {
+        let database = Database::fresh(engine).await?;
+        let mine = organization(&*database.store, "mine.example").await;
+        let other = organization(&*database.store, "other.example").await;
+        let now = clock::now();
+        let mut space = Space::new(SpaceManifest::ParticipatoryProcesses, title("Streets"), now);
+        space.slug = Some("streets".to_owned());
+        space.published_at = Some(now);
+        let space = database.store.spaces().add(mine, &space).await.expect("a space");
+        Some(Self { database, mine, other, space })
+    }
+
+    /// Its store.
+    pub fn store(&self) -> &dyn Store {
+        &*self.database.store
+    }
+
+    /// Its ports.
+    pub fn ports(&self) -> &dyn Ports {
+        &*self.database.store
+    }
+}
+
+fn title(text: &str) -> Translated {
+    Translated::from([(Locale::En, text.to_owned())])
+}
+
+async fn organization(store: &dyn Store, host: &str) -> OrganizationId {
+    let organization = Organization::new(host.to_owned(), title(host), Locale::En, clock::now());
+    store.organizations().add(&organization).await.expect("an organization")
+}
+
+impl<'a> From<&'a World> for &'a dyn OrganizationStore {
+    fn from(world: &'a World) -> Self {
+        world.ports().organizations()
+    }
+}
+
+impl<'a> From<&'a World> for civitas_accounts::contract::World<'a> {
+    fn from(world: &'a World) -> Self {
+        let ports = world.ports();
+        Self {
+            users: ports.users(),
+            clients: ports.clients(),
+            tokens: ports.tokens(),
+            roles: ports.roles(),
+            system_admins: ports.system_admins(),
+            mine: world.mine,
+            other: world.other,
+            space: world.space,
+        }
+    }
+}
+
+impl<'a> From<&'a World> for civitas_jobs::contract::World<'a> {
+    fn from(world: &'a World) -> Self {
+        Self { jobs: world.ports().jobs(), mine: world.mine, other: world.other }
+    }
+}
+
+impl<'a> From<&'a World> for civitas_webhooks::contract::World<'a> {
+    fn from(world: &'a World) -> Self {
+        Self { outbox: world.ports().outbox(), mine: world.mine, other: world.other }
+    }
+}

@@ -1,0 +1,169 @@
+//! Many at once: who wins, who waits, and who goes away in the middle.
+
+use civitas_accounts::User;
+use civitas_application::Store;
+use civitas_jobs::{Job, JobOwner, JobPayload, JobStatus, LEASE};
+use civitas_kernel::{Change, ClientId, Error, OrganizationId, Result, TokenId, UserId, random_job_id};
+use civitas_tests::{Engine, World};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use time::OffsetDateTime;
+use time::macros::datetime;
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
+
+async fn worlds() -> Vec<World> {
+    let mut worlds = Vec::new();
+    for engine in Engine::BOTH {
+        worlds.extend(World::fresh(engine).await);
+    }
+    worlds
+}
+
+fn user(nickname: &str) -> User {
+    User::new(nickname.to_owned(), format!("{nickname}@example.org"), "Nora".to_owned(), NOW)
+}
+
+fn job(organization: OrganizationId) -> Job {
+    Job {
+        id: random_job_id(),
+        organization,
+        owner: JobOwner { client: ClientId(1), user: None },
+        token: TokenId(1),
+        command_key: "draft_proposals#create".to_owned(),
+        status: JobStatus::Pending,
+        payload: JobPayload { command: serde_json::Value::Null, locales: None },
+        result: None,
+        failure: None,
+        attempts: 0,
+        created_at: NOW,
+        updated_at: NOW,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn one_job_is_claimed_once_by_sixteen_workers() {
+    for world in worlds().await {
+        for _ in 0..100 {
+            world.ports().jobs().add(&job(world.mine)).await.unwrap();
+        }
+        let workers = (0..16).map(|worker| {
+            let store = world.database.store();
+            tokio::spawn(async move {
+                let mut claimed = Vec::new();
+                loop {
+                    let jobs = store.jobs().claim(&worker.to_string(), NOW, NOW + LEASE, 3).await.unwrap();
+                    if jobs.is_empty() {
+                        return claimed;
+                    }
+                    claimed.extend(jobs.into_iter().map(|job| job.id));
+                }
+            })
+        });
+        let mut all = Vec::new();
+        for worker in workers.collect::<Vec<_>>() {
+            all.extend(worker.await.unwrap());
+        }
+        // Those that were locked for a moment by somebody else are still there to be claimed.
+        let rest = world.ports().jobs().claim("last", NOW, NOW + LEASE, 100).await.unwrap();
+        all.extend(rest.into_iter().map(|job| job.id));
+        assert_eq!((all.len(), all.iter().collect::<HashSet<_>>().len()), (100, 100));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_accounts_with_one_nickname_one_is_made() {
+    for world in worlds().await {
+        let attempts = (0..8).map(|_| {
+            let (store, mine) = (world.database.store(), world.mine);
+            tokio::spawn(async move { store.users().add(mine, &user("nora"), &[]).await })
+        });
+        let mut made = 0;
+        for attempt in attempts.collect::<Vec<_>>() {
+            match attempt.await.unwrap() {
+                Ok(_) => made += 1,
+                Err(error) => assert!(matches!(error, Error::Conflict(_)), "{error}"),
+            }
+        }
+        assert_eq!(made, 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_account_that_is_held_loses_no_change() {
+    for world in worlds().await {
+        let id = world.ports().users().add(world.mine, &user("nora"), &[]).await.unwrap();
+        let writers = (0..12).map(|_| {
+            let (store, mine) = (world.database.store(), world.mine);
+            tokio::spawn(async move { count(&store, mine, id).await })
+        });
+        for writer in writers.collect::<Vec<_>>() {
+            writer.await.unwrap().unwrap();
+        }
+        let user = world.ports().users().find(world.mine, id).await.unwrap().unwrap();
+        assert_eq!(user.failed_logins, 12);
+    }
+}
+
+/// Reads, decides, writes.
+async fn count(store: &Arc<dyn Store>, organization: OrganizationId, id: UserId) -> Result<()> {
+    let transaction = store.begin().await?;
+    let mut user = transaction.users().hold(organization, id).await?.ok_or(Error::NotFound)?;
+    tokio::task::yield_now().await;
+    user.failed_logins += 1;
+    transaction.users().save(organization, id, Change::quiet(user)).await?;
+    transaction.commit().await
+}
+
+#[tokio::test]
+async fn who_goes_away_in_the_middle_leaves_the_pool_whole() {
+    for world in worlds().await {
+        let store =
+            Engine::open_with(world.database.engine, world.database.url(), 2, Duration::from_secs(20));
+        let store = store.await.unwrap();
+        let mut finished = 0;
+        for n in 0..200_u32 {
+            let work = async {
+                let nickname = format!("user{n}");
+                let transaction = store.begin().await?;
+                let id = transaction.users().add(world.mine, &user(&nickname), &[]).await?;
+                transaction.refs().add(Some(world.mine), "user", &nickname, &id.to_string()).await?;
+                transaction.commit().await
+            };
+            // From far too short to long enough: each place of the work is met by some.
+            let patience = Duration::from_micros(u64::from(n) * 40);
+            if let Ok(done) = tokio::time::timeout(patience, work).await {
+                done.unwrap();
+                finished += 1;
+            }
+        }
+        assert!(finished > 0, "some were given enough time");
+        let users = store.users().after(world.mine, None, 1000).await.unwrap();
+        assert!(users.len() >= finished, "what was acknowledged is kept");
+        for (id, user) in users {
+            let reference = store.refs().find(Some(world.mine), "user", &user.nickname).await.unwrap();
+            assert_eq!(reference, Some(id.to_string()), "all or nothing");
+        }
+        for _ in 0..4 {
+            let transaction = store.begin().await.unwrap();
+            transaction.users().hold(world.mine, UserId(1)).await.unwrap();
+            transaction.commit().await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_waits_too_long_for_a_connection_is_told_so() {
+    for world in worlds().await {
+        let wait = Duration::from_millis(100);
+        let narrow = Engine::open_with(world.database.engine, world.database.url(), 1, wait).await.unwrap();
+        let held = narrow.begin().await.unwrap();
+        let begun = Instant::now();
+        let refused = narrow.begin().await;
+        assert!(matches!(refused, Err(Error::Unavailable(_))));
+        assert!(begun.elapsed() >= wait && begun.elapsed() < Duration::from_secs(10));
+        held.rollback().await;
+        narrow.begin().await.unwrap().rollback().await;
+    }
+}

@@ -1,0 +1,63 @@
+//! The schema: what a database has of it, and what is said when the database is away.
+
+use civitas_kernel::Error;
+use civitas_storage_sqlite::{SchemaState, Settings};
+use civitas_tests::{Database, Engine};
+use std::time::Duration;
+
+fn settings(url: &str) -> Settings {
+    Settings { url: url.to_owned(), pool_size: 1, wait: Duration::from_secs(20) }
+}
+
+#[tokio::test]
+async fn a_new_database_is_older_until_it_is_migrated_and_then_current() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", directory.path().join("new.db").display());
+    let SchemaState::Older(missing) = civitas_storage_sqlite::schema(&settings(&url)).await.unwrap() else {
+        panic!("nothing was applied yet");
+    };
+    assert!(missing.first().is_some_and(|name| name.ends_with("_foundation")), "{missing:?}");
+    let store = Engine::Sqlite.open(&url).await.unwrap();
+    assert!(store.ready().await.is_err(), "there is no table to read");
+    assert_eq!(Engine::Sqlite.migrate(&url).await.unwrap(), missing);
+    assert_eq!(Engine::Sqlite.migrate(&url).await.unwrap(), Vec::<String>::new());
+    assert_eq!(civitas_storage_sqlite::schema(&settings(&url)).await.unwrap(), SchemaState::Current);
+    store.ready().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_schema_of_a_newer_build_is_told_apart() {
+    let Some(database) = Database::fresh(Engine::Postgres).await else { return };
+    let url = database.url().to_owned();
+    let settings = civitas_storage_postgres::Settings { url, pool_size: 1, wait: Duration::from_secs(20) };
+    let current = civitas_storage_postgres::schema(&settings).await.unwrap();
+    assert_eq!(current, civitas_storage_postgres::SchemaState::Current);
+    database.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('20991231000001')").await;
+    let newer = civitas_storage_postgres::schema(&settings).await.unwrap();
+    let strange = vec!["20991231000001".to_owned()];
+    assert_eq!(newer, civitas_storage_postgres::SchemaState::Newer(strange));
+    database.execute("DELETE FROM __diesel_schema_migrations").await;
+    let older = civitas_storage_postgres::schema(&settings).await.unwrap();
+    assert!(matches!(older, civitas_storage_postgres::SchemaState::Older(_)), "{older:?}");
+    assert!(database.store().ready().await.is_err());
+}
+
+#[tokio::test]
+async fn a_database_that_is_away_is_unavailable() {
+    let nowhere = ["sqlite:///nowhere/at/all.db", "postgres://postgres@127.0.0.1:1/postgres"];
+    for (engine, url) in Engine::BOTH.into_iter().zip(nowhere) {
+        let opened = engine.open(url).await;
+        assert!(matches!(opened, Err(Error::Unavailable(_))), "{url}");
+        assert!(matches!(engine.migrate(url).await, Err(Error::Unavailable(_))), "{url}");
+    }
+    assert!(matches!(Engine::Sqlite.open("postgres://x").await, Err(Error::Internal(_))), "a wrong address");
+}
+
+#[tokio::test]
+async fn several_processes_can_migrate_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", directory.path().join("new.db").display());
+    let (a, b) = tokio::join!(Engine::Sqlite.migrate(&url), Engine::Sqlite.migrate(&url));
+    let [a, b] = [a.unwrap(), b.unwrap()];
+    assert!(a.is_empty() != b.is_empty(), "one of them found the work done: {a:?} {b:?}");
+}

@@ -1,0 +1,227 @@
+//! What a transaction keeps, and what becomes of its connection.
+
+use civitas_accounts::{Role, RoleKind, User};
+use civitas_application::{Ports, Store};
+use civitas_kernel::{
+    Ability, Change, Error, Event, OrganizationId, SpaceRef, Subject, UserId, clock, random_job_id,
+};
+use civitas_tests::{Engine, World};
+use std::time::Duration;
+use time::macros::datetime;
+
+async fn worlds() -> Vec<World> {
+    let mut worlds = Vec::new();
+    for engine in Engine::BOTH {
+        worlds.extend(World::fresh(engine).await);
+    }
+    worlds
+}
+
+fn user(nickname: &str) -> User {
+    let now = datetime!(2026-03-01 09:30 UTC);
+    User::new(nickname.to_owned(), format!("{nickname}@example.org"), "Nora".to_owned(), now)
+}
+
+/// Writes to two rooms.
+async fn write(ports: &dyn Ports, organization: OrganizationId, nickname: &str) -> UserId {
+    ports.refs().add(Some(organization), "user", nickname, "1").await.unwrap();
+    ports.users().add(organization, &user(nickname), &[]).await.unwrap()
+}
+
+async fn is_kept(world: &World, nickname: &str) -> bool {
+    let ports = world.ports();
+    let user = ports.users().find_by_nickname(world.mine, nickname).await.unwrap();
+    let reference = ports.refs().find(Some(world.mine), "user", nickname).await.unwrap();
+    assert_eq!(user.is_some(), reference.is_some(), "all or nothing");
+    user.is_some()
+}
+
+#[tokio::test]
+async fn a_transaction_is_kept_by_its_commit_alone() {
+    for world in worlds().await {
+        let transaction = world.store().begin().await.unwrap();
+        let id = write(&*transaction, world.mine, "kept").await;
+        assert_eq!(transaction.users().find(world.mine, id).await.unwrap(), Some(user("kept")));
+        assert!(!is_kept(&world, "kept").await, "others see nothing before the commit");
+        transaction.commit().await.unwrap();
+        assert!(is_kept(&world, "kept").await);
+
+        let transaction = world.store().begin().await.unwrap();
+        write(&*transaction, world.mine, "dropped").await;
+        drop(transaction);
+        assert!(!is_kept(&world, "dropped").await);
+
+        let transaction = world.store().begin().await.unwrap();
+        write(&*transaction, world.mine, "rolled_back").await;
+        transaction.rollback().await;
+        assert!(!is_kept(&world, "rolled_back").await);
+        write(world.ports(), world.mine, "after").await;
+    }
+}
+
+#[tokio::test]
+async fn events_are_announced_once_and_in_transactions_only() {
+    for world in worlds().await {
+        let names = [Ability::UserCreated];
+        let refused = world.ports().users().add(world.mine, &user("nora"), &names).await;
+        assert!(matches!(refused, Err(Error::Internal(_))), "on the pool an event would be lost");
+        assert_eq!(world.ports().users().find_by_nickname(world.mine, "nora").await.unwrap(), None);
+
+        let transaction = world.store().begin().await.unwrap();
+        let id = transaction.users().add(world.mine, &user("nora"), &names).await.unwrap();
+        let updated = Change::quiet(user("nora")).announcing(Ability::UserUpdated, Subject::User(id));
+        transaction.users().save(world.mine, id, updated.clone()).await.unwrap();
+        let created = Event { name: Ability::UserCreated, subject: Subject::User(id) };
+        let both = [(world.mine, created), (world.mine, updated.events[0])];
+        assert_eq!(transaction.announced(), both);
+        assert_eq!(transaction.announced(), [], "each is told once");
+        transaction.commit().await.unwrap();
+
+        let refused = world.ports().users().save(world.mine, id, updated).await;
+        assert!(matches!(refused, Err(Error::Internal(_))));
+    }
+}
+
+#[tokio::test]
+async fn a_job_wakes_workers_when_it_is_committed_and_not_before() {
+    for world in worlds().await {
+        let transaction = world.store().begin().await.unwrap();
+        transaction.jobs().add(&job(world.mine)).await.unwrap();
+        let early = tokio::time::timeout(Duration::from_millis(50), world.ports().jobs().wait(Duration::MAX));
+        assert!(early.await.is_err(), "nobody is woken for a job that may never be");
+        let jobs = world.ports().jobs();
+        let (woken, ()) = tokio::join!(
+            tokio::time::timeout(Duration::from_secs(20), jobs.wait(Duration::from_secs(60))),
+            async { transaction.commit().await.unwrap() }
+        );
+        woken.expect("the commit wakes who waits");
+    }
+}
+
+fn job(organization: OrganizationId) -> civitas_jobs::Job {
+    let now = clock::now();
+    civitas_jobs::Job {
+        id: random_job_id(),
+        organization,
+        owner: civitas_jobs::JobOwner { client: civitas_kernel::ClientId(1), user: None },
+        token: civitas_kernel::TokenId(1),
+        command_key: "draft_proposals#create".to_owned(),
+        status: civitas_jobs::JobStatus::Pending,
+        payload: civitas_jobs::JobPayload { command: serde_json::Value::Null, locales: None },
+        result: None,
+        failure: None,
+        attempts: 0,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+#[tokio::test]
+async fn the_epoch_changes_with_each_commit_of_anybody() {
+    for world in worlds().await {
+        let store = world.store();
+        if world.database.engine == Engine::Postgres {
+            assert_eq!(store.epoch(), None, "PostgreSQL has no cheap one");
+            continue;
+        }
+        let begun = store.epoch().expect("SQLite has one");
+        assert!(!is_kept(&world, "nobody").await);
+        let transaction = store.begin().await.unwrap();
+        write(&*transaction, world.mine, "rolled_back").await;
+        assert_eq!(store.epoch(), Some(begun), "nothing is committed yet");
+        transaction.rollback().await;
+        assert_eq!(store.epoch(), Some(begun));
+        write(store, world.mine, "own").await;
+        let after_own = store.epoch();
+        assert_ne!(after_own, Some(begun));
+        write(&*world.database.open_again().await, world.mine, "foreign").await;
+        assert_ne!(store.epoch(), after_own, "another process committed");
+    }
+}
+
+#[tokio::test]
+async fn a_statement_refused_by_the_server_spoils_the_commit() {
+    let Some(world) = World::fresh(Engine::Postgres).await else { return };
+    let nora = write(world.ports(), world.mine, "nora").await;
+    let [first, second] =
+        [RoleKind::SpaceModerator, RoleKind::SpaceValuator].map(|k| role(world.space, nora, k));
+    world.ports().roles().add(world.mine, &first).await.unwrap();
+    let row = world.ports().roles().add(world.mine, &second).await.unwrap();
+    let transaction = world.store().begin().await.unwrap();
+    write(&*transaction, world.mine, "lost").await;
+    let refused = transaction.roles().save(world.mine, row, &first).await;
+    assert!(matches!(refused, Err(Error::Rejected(_))));
+    assert!(transaction.commit().await.is_err(), "PostgreSQL would answer COMMIT with a silent rollback");
+    assert!(!is_kept(&world, "lost").await);
+}
+
+fn role(space: SpaceRef, user: UserId, kind: RoleKind) -> Role {
+    let now = clock::now();
+    let (invited_at, accepted_at) = (None, None);
+    Role {
+        space,
+        user: Some(user),
+        email: None,
+        kind,
+        invited_at,
+        accepted_at,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+#[tokio::test]
+async fn a_rollback_keeps_the_connection_and_a_drop_closes_it() {
+    let Some(world) = World::fresh(Engine::Postgres).await else { return };
+    let narrow = Engine::Postgres.open_with(world.database.url(), 1, Duration::from_secs(20)).await.unwrap();
+    let pid = async |store: &dyn Store| {
+        let transaction = store.begin().await.unwrap();
+        let pid = world.database.writers().await;
+        transaction.rollback().await;
+        pid
+    };
+    let first = pid(&*narrow).await;
+    assert_eq!(first.len(), 1, "one connection is in a transaction");
+    assert_eq!(pid(&*narrow).await, first, "it was used again after the rollback");
+    drop(narrow.begin().await.unwrap());
+    assert_ne!(pid(&*narrow).await, first, "it was closed by the drop");
+}
+
+#[tokio::test]
+async fn lists_remember_when_they_last_lost_something() {
+    let [early, late] = [datetime!(2026-03-01 09:30 UTC), datetime!(2026-03-01 09:30:00.5 UTC)];
+    for world in worlds().await {
+        let lists = world.ports().list_changes();
+        assert_eq!(lists.newest(world.mine, &["votes", "proposals"]).await.unwrap(), None);
+        lists.note(world.mine, "votes", late).await.unwrap();
+        lists.note(world.mine, "votes", early).await.unwrap();
+        lists.note(world.mine, "proposals", early).await.unwrap();
+        assert_eq!(lists.newest(world.mine, &["proposals"]).await.unwrap(), Some(early));
+        assert_eq!(lists.newest(world.mine, &["proposals", "votes"]).await.unwrap(), Some(late));
+        assert_eq!(lists.newest(world.mine, &[]).await.unwrap(), None);
+        assert_eq!(lists.newest(world.other, &["votes"]).await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
+async fn the_archive_remembers_records_by_organization_kind_and_reference() {
+    for world in worlds().await {
+        let refs = world.ports().refs();
+        refs.add(Some(world.mine), "space", "a", "participatory_processes/1").await.unwrap();
+        refs.add(None, "system_admin", "a", "7").await.unwrap();
+        let space = refs.find(Some(world.mine), "space", "a").await.unwrap();
+        assert_eq!(space.as_deref(), Some("participatory_processes/1"));
+        assert_eq!(refs.find(None, "system_admin", "a").await.unwrap().as_deref(), Some("7"));
+        for (organization, kind, reference) in [
+            (Some(world.other), "space", "a"),
+            (None, "space", "a"),
+            (Some(world.mine), "step", "a"),
+            (Some(world.mine), "space", "b"),
+        ] {
+            assert_eq!(refs.find(organization, kind, reference).await.unwrap(), None);
+        }
+        refs.add(Some(world.mine), "space", "a", "assemblies/2").await.unwrap();
+        let space = refs.find(Some(world.mine), "space", "a").await.unwrap();
+        assert_eq!(space.as_deref(), Some("assemblies/2"), "another row stands for the reference");
+    }
+}

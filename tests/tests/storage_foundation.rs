@@ -1,0 +1,57 @@
+//! The promises of the ports of organizations, accounts, jobs and webhooks, and those of transactions, on both
+//! engines.
+
+mod organizations {
+    civitas_tests::on_both_engines!(civitas_organizations::contract:
+        keeps_every_member,
+        finds_organizations_by_their_hosts,
+        keeps_hosts_unique_across_kinds,
+        lets_hosts_change_their_kind_and_go,
+        pages_of_ids_do_not_overlap,
+    );
+}
+
+mod accounts {
+    civitas_tests::on_both_engines!(civitas_accounts::contract:
+        keeps_every_member_of_users,
+        keeps_organizations_apart,
+        nicknames_are_unique_in_any_case,
+        a_deleted_user_leaves_name_and_tokens,
+        the_twentieth_failed_login_locks,
+        pages_do_not_overlap,
+        keeps_every_member_of_clients,
+        a_removed_client_takes_its_tokens_along,
+        identifies_a_bearer,
+        knows_the_first_eligible_administrator,
+        revokes_all_tokens_of_a_user,
+        keeps_roles,
+        keeps_system_admins,
+    );
+}
+
+mod jobs {
+    civitas_tests::on_both_engines!(civitas_jobs::contract:
+        keeps_every_member,
+        keeps_organizations_apart,
+        keeps_owners_apart,
+        pages_do_not_overlap,
+        filters_by_key_and_status,
+        claims_the_oldest_due_jobs,
+        records_the_end_of_a_job_once,
+        tells_a_worker_that_its_job_is_gone,
+        brings_lost_jobs_back_until_the_third_loss,
+        renews_the_leases_of_one_worker,
+        takes_back_what_a_worker_releases,
+        wakes_who_waits,
+    );
+}
+
+mod webhooks {
+    civitas_tests::on_both_engines!(civitas_webhooks::contract: pages_do_not_overlap, keeps_organizations_apart);
+}
+
+mod storage {
+    mod concurrency;
+    mod schema;
+    mod transactions;
+}
