@@ -43,6 +43,7 @@ pub fn read_uuid(mut raw: SqliteValue<'_, '_, '_>) -> deserialize::Result<uuid::
 }
 
 /// Writes a UUID as its 16 bytes.
+#[expect(clippy::unnecessary_wraps, reason = "on the other engine it can fail")]
 pub fn write_uuid<'b>(value: &'b uuid::Uuid, out: &mut Output<'b, '_, Db>) -> serialize::Result {
     out.set_value(value.as_bytes().as_slice());
     Ok(IsNull::No)

@@ -1,5 +1,7 @@
 //! Jobs, and who of the workers owns them.
 
+#![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
+
 use crate::columns::{Condition, Document, Expr, Key, Name};
 use crate::engine::{Db, dialect};
 use crate::failure::Stored;

@@ -173,6 +173,7 @@ fn names_of(locales: Locales) -> String {
 
 #[derive(Queryable, Selectable, Insertable, Clone, PartialEq)]
 #[diesel(table_name = organization_hosts, check_for_backend(Db), treat_none_as_default_value = false)]
+#[expect(clippy::struct_field_names, reason = "the columns of the table")]
 struct Host {
     host: String,
     organization_id: i64,
@@ -318,8 +319,6 @@ impl OrganizationStore for Session {
             .stored()?;
         if kept != wanted {
             check_hosts(&atomic, organization, Some(id)).await?;
-            diesel::delete(own).execute(&mut *atomic.connection().await?).await.stored()?;
-            write_hosts(&atomic, &wanted).await?;
         }
         diesel::update(organizations::table.find(id.0))
             .set(Written::from(organization))
@@ -327,6 +326,10 @@ impl OrganizationStore for Session {
             .await
             .stored()
             .and_then(changed)?;
+        if kept != wanted {
+            diesel::delete(own).execute(&mut *atomic.connection().await?).await.stored()?;
+            write_hosts(&atomic, &wanted).await?;
+        }
         atomic.commit().await
     }
 

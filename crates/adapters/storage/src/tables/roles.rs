@@ -1,5 +1,7 @@
 //! Roles of people in spaces, and invitations to them.
 
+#![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
+
 use crate::columns::Name;
 use crate::engine::Db;
 use crate::failure::{Stored, changed};

@@ -1,5 +1,7 @@
 //! People's accounts.
 
+#![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
+
 use crate::columns::{Document, Name};
 use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
