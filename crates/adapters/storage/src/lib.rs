@@ -11,12 +11,17 @@
 mod engine;
 
 mod columns;
+mod correlated;
+mod departures;
 mod failure;
 mod filter;
 mod migrate;
 mod schema;
 mod session;
+mod store;
 mod tables;
+mod visibility;
 
 pub use migrate::{SchemaState, migrate, schema};
 pub use session::Settings;
+pub use store::open;

@@ -93,6 +93,11 @@ impl Session {
         })
     }
 
+    /// Whether this is an open transaction: then locks last.
+    pub(crate) fn is_transaction(&self) -> bool {
+        matches!(self.source, Source::Transaction(_))
+    }
+
     /// Whether events can be announced: always in a transaction, never on the pool, where they would be lost.
     /// Asked before a write that announces.
     ///

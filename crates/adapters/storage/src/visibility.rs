@@ -54,8 +54,11 @@ impl QueryFragment<Db> for Rule {
             Self::Participates(None) => pass.push_sql("FALSE"),
             Self::Participates(Some(user)) => {
                 pass.push_sql("spaces.published_at IS NOT NULL AND (spaces.visibility = 'public' OR ");
-                is_member(user, &mut pass)?;
-                pass.push_sql(" OR EXISTS (SELECT 1 FROM users AS account WHERE account.admin AND account.id = ");
+                pass.push_sql(IS_MEMBER);
+                pass.push_bind_param::<BigInt, _>(&user.0)?;
+                pass.push_sql(
+                    ") OR EXISTS (SELECT 1 FROM users AS account WHERE account.admin AND account.id = ",
+                );
                 pass.push_bind_param::<BigInt, _>(&user.0)?;
                 pass.push_sql("))");
             }
@@ -73,8 +76,9 @@ fn space_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> Q
         }
         Viewer::Participant(user) => {
             pass.push_sql("spaces.published_at IS NOT NULL AND (spaces.visibility <> 'private' OR ");
-            is_member(user, pass)?;
-            pass.push_sql(")");
+            pass.push_sql(IS_MEMBER);
+            pass.push_bind_param::<BigInt, _>(&user.0)?;
+            pass.push_sql("))");
         }
         Viewer::Admin(_) => pass.push_sql(
             "(spaces.published_at IS NOT NULL OR spaces.manifest IN ('participatory_processes', 'assemblies'))",
@@ -83,14 +87,9 @@ fn space_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> Q
     Ok(())
 }
 
-/// A private member whose invitation, if there was one, is accepted. No other role counts.
-fn is_member<'b>(user: &'b UserId, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
-    pass.push_sql(
-        "EXISTS (SELECT 1 FROM roles AS membership WHERE membership.space_manifest = spaces.manifest \
-         AND membership.space_id = spaces.id AND membership.kind = 'space_private_member' \
-         AND (membership.invited_at IS NULL OR membership.accepted_at IS NOT NULL) AND membership.user_id = ",
-    );
-    pass.push_bind_param::<BigInt, _>(&user.0)?;
-    pass.push_sql(")");
-    Ok(())
-}
+/// A private member whose invitation, if there was one, is accepted; no other role counts. The account is to follow,
+/// and a bracket.
+const IS_MEMBER: &str = "EXISTS (SELECT 1 FROM roles AS membership \
+    WHERE membership.space_manifest = spaces.manifest AND membership.space_id = spaces.id \
+    AND membership.kind = 'space_private_member' \
+    AND (membership.invited_at IS NULL OR membership.accepted_at IS NOT NULL) AND membership.user_id = ";

@@ -1,6 +1,6 @@
 //! Participatory spaces.
 
-use crate::columns::{Condition, Document, Name, Word, words};
+use crate::columns::{self, Condition, Document, Name, Word, words};
 use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds, translated};
@@ -10,10 +10,12 @@ use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::canonical_text;
 use civitas_kernel::{
-    ComponentId, Error, OrganizationId, Page, PageRequest, Result, Sight, SpaceManifest, SpaceRef, Translated,
-    Viewer,
+    ComponentId, Error, OrganizationId, Page, PageRequest, Result, Sight, SpaceManifest, SpaceRef,
+    Translated, Viewer,
 };
-use civitas_spaces::{ComponentManifest, Space, SpaceDetail, SpaceField, SpaceFilter, SpaceStore, Visibility};
+use civitas_spaces::{
+    ComponentManifest, Space, SpaceDetail, SpaceField, SpaceFilter, SpaceStore, Visibility,
+};
 use diesel::dsl::{Eq, Filter, case_when, max};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
@@ -77,7 +79,7 @@ impl From<Row> for (SpaceRef, Space) {
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = spaces, treat_none_as_null = true, treat_none_as_default_value = false)]
 struct Written<'a> {
-    slug: Option<&'a str>,
+    slug: Option<String>,
     title: Document<&'a Translated>,
     subtitle: Document<&'a Translated>,
     short_description: Document<&'a Translated>,
@@ -94,7 +96,7 @@ struct Written<'a> {
 impl<'a> From<&'a Space> for Written<'a> {
     fn from(space: &'a Space) -> Self {
         Self {
-            slug: space.slug.as_deref(),
+            slug: space.slug.clone(),
             title: Document(&space.title),
             subtitle: Document(&space.subtitle),
             short_description: Document(&space.short_description),
@@ -200,7 +202,7 @@ impl SpaceStore for Session {
     ) -> Result<Page<SpaceDetail>> {
         let mut rows = of(sight.organization)
             .filter(Rule::SpaceIsVisible(sight.viewer))
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .into_boxed::<Db>();
         if let Some(manifest) = manifest {
             rows = rows.filter(spaces::manifest.eq(Name(manifest)));
@@ -227,7 +229,7 @@ impl SpaceStore for Session {
             .filter(spaces::manifest.eq(Name(id.manifest)))
             .filter(spaces::id.eq(id.id))
             .filter(Rule::SpaceIsVisible(sight.viewer))
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .first(connection)
             .await
             .optional()
@@ -240,7 +242,7 @@ impl SpaceStore for Session {
         let row: Option<Row> = of(organization)
             .filter(spaces::manifest.eq(Name(id.manifest)))
             .filter(spaces::id.eq(id.id))
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
             .optional()
@@ -299,9 +301,8 @@ impl SpaceStore for Session {
 
     async fn save(&self, organization: OrganizationId, id: SpaceRef, space: &Space) -> Result<()> {
         let atomic = self.atomic().await?;
-        let row = of(organization)
-            .filter(spaces::manifest.eq(Name(id.manifest)))
-            .filter(spaces::id.eq(id.id));
+        let row =
+            of(organization).filter(spaces::manifest.eq(Name(id.manifest))).filter(spaces::id.eq(id.id));
         let before: (bool, Name<Visibility>) = row
             .select((spaces::published_at.is_not_null(), spaces::visibility))
             .first(&mut *atomic.connection().await?)
@@ -327,7 +328,7 @@ impl SpaceStore for Session {
         after: Option<SpaceRef>,
         limit: i64,
     ) -> Result<Vec<(SpaceRef, Space)>> {
-        let mut rows = of(organization).select(Row::as_select()).into_boxed::<Db>();
+        let mut rows = of(organization).select(columns::of::<Row>()).into_boxed::<Db>();
         if let Some(SpaceRef { manifest, id }) = after {
             let same = spaces::manifest.eq(Name(manifest)).and(spaces::id.gt(id));
             rows = rows.filter(spaces::manifest.gt(Name(manifest)).or(same));

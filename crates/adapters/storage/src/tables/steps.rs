@@ -1,13 +1,14 @@
 //! Steps of participatory processes.
 
-use crate::columns::{Document, Name};
+use crate::columns::{self, Document, Name};
 use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::schema::{spaces, steps};
 use crate::session::{Atomic, Session};
 use async_trait::async_trait;
 use civitas_kernel::{
-    Error, Event, EventName, OrganizationId, Result, SpaceManifest, SpaceRef, StepId, Subject, Translated, clock,
+    Error, Event, EventName, OrganizationId, Result, SpaceManifest, SpaceRef, StepId, Subject, Translated,
+    clock,
 };
 use civitas_spaces::{Step, StepStore};
 use diesel::dsl::{Eq, Filter};
@@ -95,7 +96,7 @@ async fn give_way(
         .filter(spaces::id.eq(step.space.id))
         .select(spaces::id);
     let held: Option<i64> = dialect::for_update!(process)
-        .first(&mut *atomic.connection().await?)
+        .get_result(&mut *atomic.connection().await?)
         .await
         .optional()
         .stored()?;
@@ -122,7 +123,7 @@ impl StepStore for Session {
     async fn find(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>> {
         let row: Option<Row> = of(organization)
             .filter(steps::id.eq(id.0))
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
             .optional()
@@ -177,7 +178,7 @@ impl StepStore for Session {
             .filter(steps::id.gt(after.map_or(i64::MIN, |id| id.0)))
             .order(steps::id)
             .limit(limit)
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .load(&mut *self.read().await?)
             .await
             .stored()?;

@@ -1,0 +1,320 @@
+//! Components of spaces.
+
+use super::resources;
+use crate::columns::{self, Condition, Document, Expr, Name};
+use crate::correlated::Correlated;
+use crate::engine::{Conn, Db, sql};
+use crate::failure::{Stored, changed};
+use crate::filter::{Column, holds, translated};
+use crate::schema::{components, spaces, steps};
+use crate::session::Session;
+use crate::visibility::Rule;
+use async_trait::async_trait;
+use civitas_kernel::extended_data::canonical_text;
+use civitas_kernel::{
+    ComponentId, Error, OrganizationId, Page, PageRequest, Result, Sight, SpaceManifest, SpaceRef, StepId,
+    Translated,
+};
+use civitas_spaces::{
+    Component, ComponentDetail, ComponentField, ComponentFilter, ComponentManifest, ComponentStore,
+};
+use diesel::dsl::{And, Eq, Filter, InnerJoinQuerySource, case_when};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use diesel_async::RunQueryDsl;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use time::OffsetDateTime;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = components, check_for_backend(Db))]
+struct Row {
+    id: i64,
+    space_manifest: Name<SpaceManifest>,
+    space_id: i64,
+    manifest: Name<ComponentManifest>,
+    name: Document<Translated>,
+    published_at: Option<OffsetDateTime>,
+    weight: i64,
+    settings: Document<Map<String, Value>>,
+    default_step_settings: Document<Map<String, Value>>,
+    step_settings: Document<BTreeMap<StepId, Map<String, Value>>>,
+    scope_id: Option<i64>,
+    deleted_at: Option<OffsetDateTime>,
+    extended_data: Document<Map<String, Value>>,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl From<Row> for (ComponentId, Component) {
+    fn from(row: Row) -> Self {
+        let component = Component {
+            space: SpaceRef { manifest: row.space_manifest.0, id: row.space_id },
+            manifest: row.manifest.0,
+            name: row.name.0,
+            published_at: row.published_at,
+            weight: row.weight,
+            settings: row.settings.0,
+            default_step_settings: row.default_step_settings.0,
+            step_settings: row.step_settings.0,
+            scope_id: row.scope_id,
+            deleted_at: row.deleted_at,
+            extended_data: row.extended_data.0,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        };
+        (ComponentId(row.id), component)
+    }
+}
+
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = components, treat_none_as_null = true, treat_none_as_default_value = false)]
+struct Written<'a> {
+    space_manifest: Name<SpaceManifest>,
+    space_id: i64,
+    manifest: Name<ComponentManifest>,
+    name: Document<&'a Translated>,
+    published_at: Option<OffsetDateTime>,
+    weight: i64,
+    settings: Document<&'a Map<String, Value>>,
+    default_step_settings: Document<&'a Map<String, Value>>,
+    step_settings: Document<&'a BTreeMap<StepId, Map<String, Value>>>,
+    scope_id: Option<i64>,
+    deleted_at: Option<OffsetDateTime>,
+    extended_data: Document<&'a Map<String, Value>>,
+    extended_data_text: String,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl<'a> From<&'a Component> for Written<'a> {
+    fn from(component: &'a Component) -> Self {
+        Self {
+            space_manifest: Name(component.space.manifest),
+            space_id: component.space.id,
+            manifest: Name(component.manifest),
+            name: Document(&component.name),
+            published_at: component.published_at,
+            weight: component.weight,
+            settings: Document(&component.settings),
+            default_step_settings: Document(&component.default_step_settings),
+            step_settings: Document(&component.step_settings),
+            scope_id: component.scope_id,
+            deleted_at: component.deleted_at,
+            extended_data: Document(&component.extended_data),
+            extended_data_text: canonical_text(&Value::Object(component.extended_data.clone())),
+            created_at: component.created_at,
+            updated_at: component.updated_at,
+        }
+    }
+}
+
+type Scoped = Filter<components::table, Eq<components::organization_id, i64>>;
+
+/// The components of one organization; the only door to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    components::table.filter(components::organization_id.eq(organization.0))
+}
+
+/// The space a component stands in.
+pub(super) type OfSpace =
+    And<Eq<components::space_manifest, spaces::manifest>, Eq<components::space_id, spaces::id>>;
+
+/// The space a component stands in.
+pub(super) fn of_space() -> OfSpace {
+    components::space_manifest.eq(spaces::manifest).and(components::space_id.eq(spaces::id))
+}
+
+/// The active step of the component's space. Asks for `components`.
+pub(super) fn active_step<QS: 'static>() -> Expr<QS, BigInt> {
+    let active = steps::table
+        .filter(steps::space_manifest.eq(components::space_manifest))
+        .filter(steps::space_id.eq(components::space_id))
+        .filter(steps::active)
+        .select(steps::id);
+    Box::new(Correlated(active))
+}
+
+/// The newest change of a step of the component's space. Asks for `components`.
+pub(super) fn newest_step<QS: 'static>() -> Expr<QS, sql::Moment> {
+    let newest = steps::table
+        .filter(steps::space_manifest.eq(components::space_manifest))
+        .filter(steps::space_id.eq(components::space_id))
+        .order(steps::updated_at.desc())
+        .limit(1)
+        .select(steps::updated_at);
+    Box::new(Correlated(newest))
+}
+
+/// Components with their spaces.
+type Located = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
+
+fn condition(filter: &ComponentFilter) -> Result<Condition<Located>> {
+    let column = match filter.field {
+        ComponentField::Manifest => Column::Text(Box::new(components::manifest.nullable())),
+        ComponentField::Id => Column::Integer(Box::new(components::id.nullable())),
+        ComponentField::SpaceId => Column::Integer(Box::new(components::space_id.nullable())),
+        ComponentField::SpaceType => Column::Text(class_of_space()),
+        ComponentField::Name => translated!(components::name),
+        ComponentField::ExtendedData => Column::Text(Box::new(components::extended_data_text.nullable())),
+    };
+    holds(column, &filter.condition)
+}
+
+/// The class name of the component's space.
+fn class_of_space() -> Expr<Located, Text> {
+    let [first, second, third, last] = SpaceManifest::ALL;
+    let kind = |manifest: SpaceManifest| components::space_manifest.eq(Name(manifest));
+    let class = |manifest: SpaceManifest| manifest.class().into_sql::<Text>();
+    let classes = case_when(kind(first), class(first))
+        .when(kind(second), class(second))
+        .when(kind(third), class(third))
+        .when(kind(last), class(last));
+    Box::new(classes)
+}
+
+/// A component as it is read, without its resources.
+type Found = (Row, Document<Translated>, OffsetDateTime, Option<i64>, Option<OffsetDateTime>);
+
+/// The visible components of a sight that also satisfy these conditions, by id.
+async fn visible(
+    connection: &mut Conn,
+    sight: Sight,
+    conditions: Vec<Condition<Located>>,
+    page: PageRequest,
+) -> Result<Page<ComponentDetail>> {
+    let mut rows = components::table
+        .inner_join(spaces::table.on(of_space()))
+        .filter(components::organization_id.eq(sight.organization.0))
+        .filter(Rule::ComponentIsVisible(sight.viewer))
+        .select((
+            columns::of::<Row>(),
+            spaces::title,
+            spaces::updated_at,
+            active_step::<Located>(),
+            newest_step::<Located>(),
+        ))
+        .into_boxed::<Db>();
+    for condition in conditions {
+        rows = rows.filter(condition);
+    }
+    let rows: Vec<Found> = rows
+        .order(components::id)
+        .limit(page.fetch())
+        .offset(page.offset())
+        .load(connection)
+        .await
+        .stored()?;
+    let page = Page::cut(rows, page);
+    let ids: Vec<_> = page.items.iter().map(|(row, ..)| (row.id, row.manifest.0)).collect();
+    let mut resources = resources::of_components(connection, sight, &ids).await?;
+    Ok(page.map(|(row, space_title, space_at, active_step, steps_at)| {
+        let resources = resources.remove(&row.id).unwrap_or_default();
+        let (id, component) = row.into();
+        let newest = [Some(space_at), steps_at, resources.changed_at].into_iter().flatten().max();
+        ComponentDetail {
+            id,
+            space_title: space_title.0,
+            active_step: active_step.map(StepId),
+            resources: resources.first,
+            resource_count: resources.count,
+            changed_at: component.updated_at.max(newest.unwrap_or(component.updated_at)),
+            component,
+        }
+    }))
+}
+
+#[async_trait]
+impl ComponentStore for Session {
+    async fn list(
+        &self,
+        sight: Sight,
+        manifest: Option<ComponentManifest>,
+        filters: &[ComponentFilter],
+        page: PageRequest,
+    ) -> Result<Page<ComponentDetail>> {
+        let mut conditions = Vec::new();
+        if let Some(manifest) = manifest {
+            let of_kind: Condition<Located> = Box::new(components::manifest.eq(Name(manifest)).nullable());
+            conditions.push(of_kind);
+        }
+        for filter in filters {
+            conditions.push(condition(filter)?);
+        }
+        visible(&mut *self.read().await?, sight, conditions, page).await
+    }
+
+    async fn find_visible(&self, sight: Sight, id: ComponentId) -> Result<Option<ComponentDetail>> {
+        let this: Condition<Located> = Box::new(components::id.eq(id.0).nullable());
+        let one = PageRequest { page: 1, per_page: 1 };
+        Ok(visible(&mut *self.read().await?, sight, vec![this], one).await?.items.pop())
+    }
+
+    async fn find(&self, organization: OrganizationId, id: ComponentId) -> Result<Option<Component>> {
+        let row: Option<Row> = of(organization)
+            .filter(components::id.eq(id.0))
+            .select(columns::of::<Row>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(|row| <(ComponentId, Component)>::from(row).1))
+    }
+
+    async fn add(&self, organization: OrganizationId, component: &Component) -> Result<ComponentId> {
+        let atomic = self.atomic().await?;
+        let id: i64 = diesel::insert_into(components::table)
+            .values((components::organization_id.eq(organization.0), Written::from(component)))
+            .returning(components::id)
+            .get_result(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        let id = ComponentId(id);
+        if component.manifest == ComponentManifest::Proposals {
+            super::states::add_built_in(&mut *atomic.connection().await?, organization, id).await?;
+        }
+        atomic.commit().await?;
+        Ok(id)
+    }
+
+    async fn save(&self, organization: OrganizationId, id: ComponentId, component: &Component) -> Result<()> {
+        let atomic = self.atomic().await?;
+        let row = of(organization).filter(components::id.eq(id.0));
+        let (was_published, was_deleted): (bool, bool) = row
+            .select((components::published_at.is_not_null(), components::deleted_at.is_not_null()))
+            .first(&mut *atomic.connection().await?)
+            .await
+            .optional()
+            .stored()?
+            .ok_or(Error::NotFound)?;
+        diesel::update(row)
+            .set(Written::from(component))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()
+            .and_then(changed)?;
+        let leaves = (was_published && component.published_at.is_none())
+            || (!was_deleted && component.deleted_at.is_some());
+        if leaves {
+            atomic.note(organization, "components").await?;
+        }
+        atomic.commit().await
+    }
+
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<ComponentId>,
+        limit: i64,
+    ) -> Result<Vec<(ComponentId, Component)>> {
+        let rows: Vec<Row> = of(organization)
+            .filter(components::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .order(components::id)
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+}

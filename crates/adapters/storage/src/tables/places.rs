@@ -1,0 +1,132 @@
+//! What proposals must know of the components they stand in.
+
+use super::components::{OfSpace, active_step, newest_step, of_space};
+use crate::columns::{self, Document, Expr, Name};
+use crate::engine::{Conn, Db, sql};
+use crate::failure::Stored;
+use crate::schema::{components, spaces};
+use crate::session::Session;
+use crate::visibility::Rule;
+use async_trait::async_trait;
+use civitas_application::CurrentSettings;
+use civitas_kernel::{
+    ComponentId, OrganizationId, Result, Sight, SpaceManifest, SpaceRef, StepId, Translated, UserId,
+};
+use civitas_proposals::{Place, PlaceStore};
+use civitas_spaces::{Component, ComponentManifest};
+use diesel::dsl::InnerJoinQuerySource;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use diesel_async::RunQueryDsl;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use time::OffsetDateTime;
+
+/// The rules of proposals do not depend on the length of comments, which is the organization's to say.
+const ANY_LENGTH: i64 = 1000;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = components, check_for_backend(Db))]
+pub(super) struct Columns {
+    id: i64,
+    space_manifest: Name<SpaceManifest>,
+    space_id: i64,
+    name: Document<Translated>,
+    settings: Document<Map<String, Value>>,
+    default_step_settings: Document<Map<String, Value>>,
+    step_settings: Document<BTreeMap<StepId, Map<String, Value>>>,
+    scope_id: Option<i64>,
+    updated_at: OffsetDateTime,
+}
+
+/// A place as it is read.
+#[derive(Queryable)]
+pub(super) struct Row {
+    pub(super) component: Columns,
+    pub(super) space_scope: Option<i64>,
+    pub(super) space_changed_at: OffsetDateTime,
+    pub(super) active_step: Option<i64>,
+    pub(super) steps_changed_at: Option<OffsetDateTime>,
+    pub(super) participates: Option<bool>,
+}
+
+/// What a [`Row`] is read from.
+type Read<QS> = (
+    <Columns as Selectable<Db>>::SelectExpression,
+    spaces::scope_id,
+    spaces::updated_at,
+    Expr<QS, BigInt>,
+    Expr<QS, sql::Moment>,
+    Rule,
+);
+
+/// What to read for a [`Row`]. Asks for `components` and `spaces`.
+pub(super) fn read<QS: 'static>(reader: Option<UserId>) -> Read<QS> {
+    let columns = columns::of::<Columns>();
+    let participates = Rule::Participates(reader);
+    (columns, spaces::scope_id, spaces::updated_at, active_step(), newest_step(), participates)
+}
+
+impl From<Row> for Place {
+    fn from(row: Row) -> Self {
+        let Columns { id, space_manifest, space_id, name, scope_id, updated_at, .. } = row.component;
+        let space = SpaceRef { manifest: space_manifest.0, id: space_id };
+        let component = Component {
+            settings: row.component.settings.0,
+            default_step_settings: row.component.default_step_settings.0,
+            step_settings: row.component.step_settings.0,
+            ..Component::new(space, ComponentManifest::Proposals, Translated::default(), updated_at)
+        };
+        let active_step = row.active_step.map(StepId);
+        let changes = [Some(row.space_changed_at), row.steps_changed_at];
+        Self {
+            component: ComponentId(id),
+            name: name.0,
+            space,
+            scope: scope_id.or(row.space_scope),
+            rules: CurrentSettings::of(&component, active_step, ANY_LENGTH).rules(),
+            participates: row.participates.unwrap_or_default(),
+            changed_at: changes.into_iter().flatten().fold(updated_at, OffsetDateTime::max),
+        }
+    }
+}
+
+/// Components with their spaces.
+type Located = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
+
+/// These components, by id, whoever may see them.
+pub(super) async fn of_components(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    reader: Option<UserId>,
+    ids: Vec<i64>,
+) -> Result<HashMap<i64, Arc<Place>>> {
+    let rows: Vec<Row> = components::table
+        .inner_join(spaces::table.on(of_space()))
+        .filter(components::organization_id.eq(organization.0))
+        .filter(components::id.eq_any(ids))
+        .select(read::<Located>(reader))
+        .load(connection)
+        .await
+        .stored()?;
+    Ok(rows.into_iter().map(|row| (row.component.id, Arc::new(row.into()))).collect())
+}
+
+#[async_trait]
+impl PlaceStore for Session {
+    async fn find(&self, sight: Sight, component: ComponentId) -> Result<Option<Place>> {
+        let row: Option<Row> = components::table
+            .inner_join(spaces::table.on(of_space()))
+            .filter(components::organization_id.eq(sight.organization.0))
+            .filter(components::id.eq(component.0))
+            .filter(components::manifest.eq(Name(ComponentManifest::Proposals)))
+            .filter(Rule::ComponentIsVisible(sight.viewer))
+            .select(read::<Located>(sight.viewer.user()))
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(Into::into))
+    }
+}

@@ -1,0 +1,257 @@
+//! Proposals and drafts.
+
+mod neighbours;
+mod reading;
+mod rows;
+
+use self::reading::{Drafts, Standing};
+use self::rows::{Row, Written, add_authors, authors_of, replace_authors};
+use crate::columns::{self, Condition};
+use crate::engine::{Conn, dialect};
+use crate::failure::{Stored, changed};
+use crate::schema::{proposal_authors, proposals};
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_kernel::{
+    Change, ClientId, ComponentId, Error, Event, EventName, OrganizationId, Page, PageRequest, ProposalId,
+    Result, Sight, Subject, UserId, Viewer,
+};
+use civitas_proposals::{
+    Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, Standing as Stands, Within,
+};
+use diesel::dsl::{Eq, Filter, exists};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+const TAKEN: &str = "Draft Proposal already exists for this component";
+
+type Scoped = Filter<proposals::table, Eq<proposals::organization_id, i64>>;
+
+/// The proposals of one organization; the only door to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    proposals::table.filter(proposals::organization_id.eq(organization.0))
+}
+
+fn this(id: ProposalId) -> Condition<Standing> {
+    Box::new(proposals::id.eq(id.0).nullable())
+}
+
+/// These rows with their authors, in their order.
+async fn with_authors(connection: &mut Conn, rows: Vec<Row>) -> Result<Vec<(ProposalId, Proposal)>> {
+    let mut authors = authors_of(connection, rows.iter().map(|row| row.id).collect()).await?;
+    let proposals = rows.into_iter().map(|row| {
+        let authors = authors.remove(&row.id).unwrap_or_default();
+        (ProposalId(row.id), row.by(authors))
+    });
+    Ok(proposals.collect())
+}
+
+/// Whether a proposal can be met in lists by others than its authors.
+fn is_listed(proposal: &Proposal) -> bool {
+    proposal.published_at.is_some() && proposal.hidden_at.is_none() && proposal.deleted_at.is_none()
+}
+
+#[async_trait]
+impl ProposalStore for Session {
+    async fn list(
+        &self,
+        sight: Sight,
+        query: &ProposalQuery,
+        page: PageRequest,
+    ) -> Result<Page<ProposalDetail>> {
+        reading::list(&mut *self.read().await?, sight, query, page).await
+    }
+
+    async fn find_visible(
+        &self,
+        sight: Sight,
+        id: ProposalId,
+        within: Within,
+    ) -> Result<Option<ProposalDetail>> {
+        let mut conditions = reading::visible(sight, Drafts::seen(sight, &[]), within);
+        conditions.push(this(id));
+        reading::one(&mut *self.read().await?, sight.viewer, sight.participant, conditions).await
+    }
+
+    async fn neighbours(&self, sight: Sight, query: &ProposalQuery, id: ProposalId) -> Result<Neighbours> {
+        neighbours::neighbours(&mut *self.read().await?, sight, query, id).await
+    }
+
+    async fn find_draft(
+        &self,
+        sight: Sight,
+        client: ClientId,
+        id: ProposalId,
+        within: Within,
+    ) -> Result<Option<ProposalDetail>> {
+        let connection = &mut *self.read().await?;
+        if self.is_transaction() {
+            let row = of(sight.organization).filter(proposals::id.eq(id.0)).select(proposals::id);
+            let held: Option<i64> =
+                dialect::for_update!(row).get_result(connection).await.optional().stored()?;
+            if held.is_none() {
+                return Ok(None);
+            }
+        }
+        let mut conditions = reading::visible(sight, Drafts::seen(sight, &[]), within);
+        conditions.push(this(id));
+        conditions.push(Box::new(proposals::published_at.is_null().nullable()));
+        conditions.push(Box::new(proposals::api_client_id.eq(client.0)));
+        reading::one(connection, sight.viewer, sight.participant, conditions).await
+    }
+
+    async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>> {
+        let mut conditions = reading::inside(organization, Within::default());
+        conditions.push(this(id));
+        reading::one(&mut *self.read().await?, Viewer::Public, None, conditions).await
+    }
+
+    async fn has_draft(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        component: ComponentId,
+    ) -> Result<bool> {
+        let drafts = of(organization)
+            .inner_join(proposal_authors::table)
+            .filter(proposal_authors::user_id.eq(user.0))
+            .filter(proposals::component_id.eq(component.0))
+            .filter(proposals::published_at.is_null())
+            .filter(proposals::deleted_at.is_null());
+        diesel::select(exists(drafts)).get_result(&mut *self.read().await?).await.stored()
+    }
+
+    async fn count_published(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        component: ComponentId,
+    ) -> Result<i64> {
+        of(organization)
+            .inner_join(proposal_authors::table)
+            .filter(proposal_authors::user_id.eq(user.0))
+            .filter(proposals::component_id.eq(component.0))
+            .filter(proposals::published_at.is_not_null())
+            .filter(proposals::deleted_at.is_null())
+            .count()
+            .get_result(&mut *self.read().await?)
+            .await
+            .stored()
+    }
+
+    async fn find(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<Proposal>> {
+        let connection = &mut *self.read().await?;
+        let rows: Vec<Row> = of(organization)
+            .filter(proposals::id.eq(id.0))
+            .select(columns::of::<Row>())
+            .load(connection)
+            .await
+            .stored()?;
+        Ok(with_authors(connection, rows).await?.pop().map(|(_, proposal)| proposal))
+    }
+
+    async fn add(
+        &self,
+        organization: OrganizationId,
+        proposal: &Proposal,
+        announce: &[EventName],
+    ) -> Result<Option<ProposalId>> {
+        self.can_announce(announce)?;
+        let atomic = self.atomic().await?;
+        let mut connection = atomic.connection().await?;
+        let written = Written::of(&mut connection, proposal).await?;
+        let id: Option<i64> = diesel::insert_into(proposals::table)
+            .values((proposals::organization_id.eq(organization.0), written))
+            .on_conflict_do_nothing()
+            .returning(proposals::id)
+            .get_result(&mut *connection)
+            .await
+            .optional()
+            .stored()?;
+        let Some(id) = id.map(ProposalId) else { return Ok(None) };
+        add_authors(&mut connection, id, &proposal.authors).await?;
+        drop(connection);
+        atomic.commit().await?;
+        let subject =
+            if proposal.published_at.is_some() { Subject::Proposal(id) } else { Subject::Draft(id) };
+        self.announce(organization, announce.iter().map(|name| Event { name: *name, subject }))?;
+        Ok(Some(id))
+    }
+
+    async fn save(
+        &self,
+        organization: OrganizationId,
+        id: ProposalId,
+        change: Change<Proposal>,
+    ) -> Result<()> {
+        let Change { state: proposal, events } = change;
+        self.can_announce(&events)?;
+        let atomic = self.atomic().await?;
+        let mut connection = atomic.connection().await?;
+        let row = of(organization).filter(proposals::id.eq(id.0));
+        let before: Row = row
+            .select(columns::of::<Row>())
+            .first(&mut *connection)
+            .await
+            .optional()
+            .stored()?
+            .ok_or(Error::NotFound)?;
+        let before = before.by(Vec::new());
+        let written = Written::of(&mut connection, &proposal).await?;
+        diesel::update(row)
+            .set(written)
+            .execute(&mut *connection)
+            .await
+            .stored_unless_taken(TAKEN)
+            .and_then(changed)?;
+        replace_authors(&mut connection, id, &proposal.authors).await?;
+        drop(connection);
+        let withdrawn = before.withdrawn_at.is_none() && proposal.withdrawn_at.is_some();
+        if is_listed(&before) && (withdrawn || !is_listed(&proposal)) {
+            atomic.note(organization, "proposals").await?;
+        }
+        atomic.commit().await?;
+        self.announce(organization, events)
+    }
+
+    async fn remove(&self, organization: OrganizationId, id: ProposalId, _: OffsetDateTime) -> Result<()> {
+        let atomic = self.atomic().await?;
+        let removed = diesel::delete(of(organization).filter(proposals::id.eq(id.0)))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        if removed > 0 {
+            atomic.note(organization, "proposals").await?;
+        }
+        atomic.commit().await
+    }
+
+    async fn standings(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        client: ClientId,
+        components: &[ComponentId],
+    ) -> Result<Vec<Stands>> {
+        super::standings::of_user(&mut *self.read().await?, organization, user, client, components).await
+    }
+
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<ProposalId>,
+        limit: i64,
+    ) -> Result<Vec<(ProposalId, Proposal)>> {
+        let connection = &mut *self.read().await?;
+        let rows: Vec<Row> = of(organization)
+            .filter(proposals::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .order(proposals::id)
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(connection)
+            .await
+            .stored()?;
+        with_authors(connection, rows).await
+    }
+}

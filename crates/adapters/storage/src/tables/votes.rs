@@ -1,0 +1,307 @@
+//! Votes.
+
+use super::components::{OfSpace, of_space};
+use crate::columns::{self, Condition, Name};
+use crate::engine::{Conn, Db, dialect};
+use crate::failure::{Stored, changed};
+use crate::filter::{Column, holds};
+use crate::schema::{components, proposals, spaces, users, votes};
+use crate::session::Session;
+use crate::visibility::Rule;
+use async_trait::async_trait;
+use civitas_kernel::{
+    ComponentId, Error, OrganizationId, Page, PageRequest, ProposalId, Result, Sight, UserId, VoteId,
+};
+use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore, Within};
+use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, exists};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = votes, check_for_backend(Db))]
+struct Row {
+    id: i64,
+    proposal_id: i64,
+    user_id: i64,
+    weight: i64,
+    temporary: bool,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl From<Row> for (VoteId, Vote) {
+    fn from(row: Row) -> Self {
+        let vote = Vote {
+            proposal: ProposalId(row.proposal_id),
+            user: UserId(row.user_id),
+            weight: row.weight,
+            temporary: row.temporary,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        };
+        (VoteId(row.id), vote)
+    }
+}
+
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = votes)]
+struct Written {
+    proposal_id: i64,
+    component_id: i64,
+    user_id: i64,
+    weight: i64,
+    temporary: bool,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl Written {
+    fn of(vote: &Vote, component: i64) -> Self {
+        Self {
+            proposal_id: vote.proposal.0,
+            component_id: component,
+            user_id: vote.user.0,
+            weight: vote.weight,
+            temporary: vote.temporary,
+            created_at: vote.created_at,
+            updated_at: vote.updated_at,
+        }
+    }
+}
+
+type Scoped = Filter<votes::table, Eq<votes::organization_id, i64>>;
+
+/// The votes of one organization; the only door to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    votes::table.filter(votes::organization_id.eq(organization.0))
+}
+
+/// Votes with their proposals, components and spaces.
+type Cast = InnerJoinQuerySource<
+    InnerJoinQuerySource<
+        InnerJoinQuerySource<votes::table, proposals::table>,
+        components::table,
+        Eq<components::id, votes::component_id>,
+    >,
+    spaces::table,
+    OfSpace,
+>;
+
+/// The visible votes of a sight inside a part of the organization that also satisfy these conditions, by id.
+async fn visible(
+    connection: &mut Conn,
+    sight: Sight,
+    within: Within,
+    mut conditions: Vec<Condition<Cast>>,
+    page: PageRequest,
+) -> Result<Page<(VoteId, Vote)>> {
+    if let Some(component) = within.component {
+        conditions.push(Box::new(votes::component_id.eq(component.0).nullable()));
+    }
+    if let Some(manifest) = within.space_manifest {
+        conditions.push(Box::new(components::space_manifest.eq(Name(manifest)).nullable()));
+    }
+    if let Some(space) = within.space_id {
+        conditions.push(Box::new(components::space_id.eq(space).nullable()));
+    }
+    let mut rows = votes::table
+        .inner_join(proposals::table)
+        .inner_join(components::table.on(components::id.eq(votes::component_id)))
+        .inner_join(spaces::table.on(of_space()))
+        .filter(votes::organization_id.eq(sight.organization.0))
+        .filter(proposals::published_at.is_not_null())
+        .filter(proposals::hidden_at.is_null())
+        .filter(proposals::deleted_at.is_null())
+        .filter(Rule::ComponentIsVisible(sight.viewer))
+        .select(columns::of::<Row>())
+        .into_boxed::<Db>();
+    for condition in conditions {
+        rows = rows.filter(condition);
+    }
+    let rows: Vec<Row> =
+        rows.order(votes::id).limit(page.fetch()).offset(page.offset()).load(connection).await.stored()?;
+    Ok(Page::cut(rows.into_iter().map(Into::into).collect(), page))
+}
+
+fn condition(filter: &VoteFilter) -> Result<Condition<Cast>> {
+    let column = match filter.field {
+        VoteField::User => Column::Integer(Box::new(votes::user_id.nullable())),
+        VoteField::Proposal => Column::Integer(Box::new(votes::proposal_id.nullable())),
+        VoteField::Component => Column::Integer(Box::new(votes::component_id.nullable())),
+        VoteField::SpaceId => Column::Integer(Box::new(components::space_id.nullable())),
+    };
+    holds(column, &filter.condition)
+}
+
+/// The component of a vote's proposal.
+async fn component_of(connection: &mut Conn, organization: OrganizationId, vote: &Vote) -> Result<i64> {
+    proposals::table
+        .filter(proposals::organization_id.eq(organization.0))
+        .filter(proposals::id.eq(vote.proposal.0))
+        .select(proposals::component_id)
+        .first(connection)
+        .await
+        .optional()
+        .stored()?
+        .ok_or(Error::NotFound)
+}
+
+#[async_trait]
+impl VoteStore for Session {
+    async fn list(
+        &self,
+        sight: Sight,
+        within: Within,
+        filters: &[VoteFilter],
+        page: PageRequest,
+    ) -> Result<Page<(VoteId, Vote)>> {
+        let conditions = filters.iter().map(condition).collect::<Result<_>>()?;
+        visible(&mut *self.read().await?, sight, within, conditions, page).await
+    }
+
+    async fn find_visible(&self, sight: Sight, id: VoteId, within: Within) -> Result<Option<(VoteId, Vote)>> {
+        let this: Condition<Cast> = Box::new(votes::id.eq(id.0).nullable());
+        let one = PageRequest { page: 1, per_page: 1 };
+        Ok(visible(&mut *self.read().await?, sight, within, vec![this], one).await?.items.pop())
+    }
+
+    async fn hold(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()> {
+        if !self.is_transaction() {
+            return Err(Error::internal("what is held, is held by a transaction"));
+        }
+        let connection = &mut *self.write().await?;
+        // Always in this order, so that two who hold never wait for each other.
+        let proposal = proposals::table
+            .filter(proposals::organization_id.eq(organization.0))
+            .filter(proposals::id.eq(proposal.0))
+            .select(proposals::id);
+        dialect::for_update!(proposal).get_result::<i64>(connection).await.optional().stored()?;
+        let user = users::table
+            .filter(users::organization_id.eq(organization.0))
+            .filter(users::id.eq(user.0))
+            .select(users::id);
+        dialect::for_update!(user).get_result::<i64>(connection).await.optional().stored().map(drop)
+    }
+
+    async fn has(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<bool> {
+        let vote =
+            of(organization).filter(votes::proposal_id.eq(proposal.0)).filter(votes::user_id.eq(user.0));
+        diesel::select(exists(vote)).get_result(&mut *self.read().await?).await.stored()
+    }
+
+    async fn count_of_user(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        component: ComponentId,
+    ) -> Result<i64> {
+        of(organization)
+            .filter(votes::user_id.eq(user.0))
+            .filter(votes::component_id.eq(component.0))
+            .count()
+            .get_result(&mut *self.read().await?)
+            .await
+            .stored()
+    }
+
+    async fn count_final(&self, organization: OrganizationId, proposal: ProposalId) -> Result<i64> {
+        of(organization)
+            .filter(votes::proposal_id.eq(proposal.0))
+            .filter(votes::temporary.eq(false))
+            .count()
+            .get_result(&mut *self.read().await?)
+            .await
+            .stored()
+    }
+
+    async fn add(&self, organization: OrganizationId, vote: &Vote) -> Result<Option<VoteId>> {
+        let connection = &mut *self.write().await?;
+        let component = component_of(connection, organization, vote).await?;
+        let id: Option<i64> = diesel::insert_into(votes::table)
+            .values((votes::organization_id.eq(organization.0), Written::of(vote, component)))
+            .on_conflict_do_nothing()
+            .returning(votes::id)
+            .get_result(connection)
+            .await
+            .optional()
+            .stored()?;
+        Ok(id.map(VoteId))
+    }
+
+    async fn save(&self, organization: OrganizationId, id: VoteId, vote: &Vote) -> Result<()> {
+        let connection = &mut *self.write().await?;
+        let component = component_of(connection, organization, vote).await?;
+        diesel::update(of(organization).filter(votes::id.eq(id.0)))
+            .set(Written::of(vote, component))
+            .execute(connection)
+            .await
+            .stored()
+            .and_then(changed)
+    }
+
+    async fn remove(&self, organization: OrganizationId, id: VoteId, _: OffsetDateTime) -> Result<()> {
+        let atomic = self.atomic().await?;
+        let removed = diesel::delete(of(organization).filter(votes::id.eq(id.0)))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        if removed > 0 {
+            atomic.note(organization, "votes").await?;
+        }
+        atomic.commit().await
+    }
+
+    async fn set_temporary(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        component: ComponentId,
+        temporary: bool,
+    ) -> Result<()> {
+        let others = of(organization)
+            .filter(votes::user_id.eq(user.0))
+            .filter(votes::component_id.eq(component.0))
+            .filter(votes::temporary.ne(temporary));
+        diesel::update(others)
+            .set(votes::temporary.eq(temporary))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+
+    async fn find_of_user(
+        &self,
+        organization: OrganizationId,
+        proposal: ProposalId,
+        user: UserId,
+    ) -> Result<Option<(VoteId, Vote)>> {
+        let row: Option<Row> = of(organization)
+            .filter(votes::proposal_id.eq(proposal.0))
+            .filter(votes::user_id.eq(user.0))
+            .select(columns::of::<Row>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(Into::into))
+    }
+
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<VoteId>,
+        limit: i64,
+    ) -> Result<Vec<(VoteId, Vote)>> {
+        let rows: Vec<Row> = of(organization)
+            .filter(votes::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .order(votes::id)
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+}
