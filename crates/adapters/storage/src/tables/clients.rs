@@ -1,5 +1,6 @@
 //! API clients. They are the deployment's, not an organization's: see the port.
 
+use crate::columns;
 use crate::engine::Db;
 use crate::failure::{Stored, changed};
 use crate::schema::api_clients;
@@ -74,7 +75,7 @@ impl ClientStore for Session {
     async fn find(&self, id: ClientId) -> Result<Option<ApiClient>> {
         let row: Option<Row> = api_clients::table
             .find(id.0)
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
             .optional()
@@ -85,7 +86,7 @@ impl ClientStore for Session {
     async fn find_by_uid(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>> {
         let row: Option<Row> = api_clients::table
             .filter(api_clients::uid.eq(uid))
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
             .optional()
@@ -128,7 +129,7 @@ impl ClientStore for Session {
         after: Option<ClientId>,
         limit: i64,
     ) -> Result<Vec<(ClientId, ApiClient)>> {
-        let mut clients = api_clients::table.select(Row::as_select()).into_boxed::<Db>();
+        let mut clients = api_clients::table.select(columns::of::<Row>()).into_boxed::<Db>();
         if let Some(organization) = organization {
             clients = clients.filter(api_clients::organization_id.eq(organization.0));
         }

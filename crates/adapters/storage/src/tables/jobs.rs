@@ -2,7 +2,7 @@
 
 #![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
 
-use crate::columns::{Condition, Document, Expr, Key, Name};
+use crate::columns::{self, Condition, Document, Expr, Key, Name};
 use crate::engine::{Db, dialect};
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
@@ -205,7 +205,7 @@ impl JobStore for Session {
         let row: Option<Row> = jobs::table
             .find(Key(id.0))
             .filter(jobs::organization_id.eq(organization.0))
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
             .optional()
@@ -228,7 +228,7 @@ impl JobStore for Session {
             .order((jobs::created_at.desc(), jobs::id.desc()))
             .limit(page.fetch())
             .offset(page.offset())
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .load(&mut *self.read().await?)
             .await
             .stored()?;

@@ -1,6 +1,6 @@
 //! Organizations, and the hosts that lead to them.
 
-use crate::columns::{Document, Name};
+use crate::columns::{self, Document, Name};
 use crate::engine::Db;
 use crate::failure::{Stored, changed};
 use crate::schema::{organization_hosts, organizations};
@@ -239,7 +239,7 @@ impl OrganizationStore for Session {
         let found: Option<(String, TenantRow)> = organization_hosts::table
             .inner_join(organizations::table)
             .filter(organization_hosts::host.eq(host))
-            .select((organization_hosts::kind, TenantRow::as_select()))
+            .select((organization_hosts::kind, columns::of::<TenantRow>()))
             .first(&mut *self.read().await?)
             .await
             .optional()
@@ -259,7 +259,7 @@ impl OrganizationStore for Session {
             .inner_join(organizations::table)
             .filter(organization_hosts::organization_id.eq(id.0))
             .filter(organization_hosts::kind.eq(PRIMARY))
-            .select((organization_hosts::host, TenantRow::as_select()))
+            .select((organization_hosts::host, columns::of::<TenantRow>()))
             .first(&mut *self.read().await?)
             .await
             .optional()
@@ -272,7 +272,7 @@ impl OrganizationStore for Session {
             .inner_join(organization_hosts::table)
             .filter(organizations::id.eq(id.0))
             .order(organization_hosts::position)
-            .select((Row::as_select(), Host::as_select()))
+            .select((columns::of::<Row>(), columns::of::<Host>()))
             .load(&mut *self.read().await?)
             .await
             .stored()?;
@@ -313,7 +313,7 @@ impl OrganizationStore for Session {
         let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
         let kept: Vec<Host> = own
             .order(organization_hosts::position)
-            .select(Host::as_select())
+            .select(columns::of::<Host>())
             .load(&mut *atomic.connection().await?)
             .await
             .stored()?;

@@ -1,6 +1,6 @@
 //! Events that wait for their receivers.
 
-use crate::columns::{Document, Key, Name};
+use crate::columns::{self, Document, Key, Name};
 use crate::engine::Db;
 use crate::failure::Stored;
 use crate::schema::outbox;
@@ -73,7 +73,7 @@ impl Outbox for Session {
             .filter(outbox::id.gt(Key(after.unwrap_or(Uuid::nil()))))
             .order(outbox::id)
             .limit(limit)
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .load(&mut *self.read().await?)
             .await
             .stored()?;

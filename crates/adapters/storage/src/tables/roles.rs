@@ -2,7 +2,7 @@
 
 #![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
 
-use crate::columns::Name;
+use crate::columns::{self, Name};
 use crate::engine::Db;
 use crate::failure::{Stored, changed};
 use crate::schema::roles;
@@ -89,7 +89,7 @@ impl RoleStore for Session {
     async fn find(&self, organization: OrganizationId, id: i64) -> Result<Option<Role>> {
         let row: Option<Row> = of(organization)
             .filter(roles::id.eq(id))
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
             .optional()
@@ -130,7 +130,7 @@ impl RoleStore for Session {
             .filter(roles::space_id.eq(space.id))
             .filter(roles::invited_at.is_null().or(roles::accepted_at.is_not_null()))
             .order(roles::id)
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .load(&mut *self.read().await?)
             .await
             .stored()?;
@@ -147,7 +147,7 @@ impl RoleStore for Session {
             .filter(roles::id.gt(after.unwrap_or(i64::MIN)))
             .order(roles::id)
             .limit(limit)
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .load(&mut *self.read().await?)
             .await
             .stored()?;

@@ -1,7 +1,7 @@
 //! Access tokens, and in one statement all a request must know of its bearer.
 
 use super::clients;
-use crate::columns::Name;
+use crate::columns::{self, Name};
 use crate::engine::Db;
 use crate::failure::Stored;
 use crate::schema::{access_tokens, api_clients, users};
@@ -114,9 +114,9 @@ impl TokenStore for Session {
             .filter(access_tokens::id.eq(id.0))
             .filter(access_tokens::organization_id.eq(organization.0))
             .select((
-                Row::as_select(),
-                clients::Row::as_select(),
-                Option::<UserRow>::as_select(),
+                columns::of::<Row>(),
+                columns::of::<clients::Row>(),
+                columns::of::<Option<UserRow>>(),
                 first_admin,
             ))
             .first(&mut *self.read().await?)

@@ -2,7 +2,7 @@
 
 #![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
 
-use crate::columns::{Document, Name};
+use crate::columns::{self, Document, Name};
 use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::schema::{access_tokens, users};
@@ -136,7 +136,7 @@ impl UserStore for Session {
     async fn find(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>> {
         let row: Option<Row> = of(organization)
             .filter(users::id.eq(id.0))
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
             .optional()
@@ -145,7 +145,7 @@ impl UserStore for Session {
     }
 
     async fn hold(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>> {
-        let account = of(organization).filter(users::id.eq(id.0)).select(Row::as_select());
+        let account = of(organization).filter(users::id.eq(id.0)).select(columns::of::<Row>());
         let row: Option<Row> =
             dialect::for_update!(account).get_result(&mut *self.write().await?).await.optional().stored()?;
         Ok(row.map(|row| <(UserId, User)>::from(row).1))
@@ -159,7 +159,7 @@ impl UserStore for Session {
         let row: Option<Row> = of(organization)
             .filter(users::nickname_folded.eq(folded(nickname)))
             .filter(users::deleted_at.is_null())
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
             .optional()
@@ -251,7 +251,7 @@ impl UserStore for Session {
             .filter(users::id.gt(after.map_or(i64::MIN, |id| id.0)))
             .order(users::id)
             .limit(limit)
-            .select(Row::as_select())
+            .select(columns::of::<Row>())
             .load(&mut *self.read().await?)
             .await
             .stored()?;
