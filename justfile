@@ -35,9 +35,10 @@ run *ARGS:
 migrate *ARGS:
     cargo run --release -- migrate {{ ARGS }}
 
-# ask for one path for 30 s over 32 connections with oha: just load "$TOKEN" /components/search
-load token path="/components/search" base="http://localhost:3000/api/rest_full/v0.3":
-    oha --no-tui -z 30s -c 32 -H "Authorization: Bearer {{ token }}" "{{ base }}{{ path }}"
+# what is left of the machine when all rules are kept: the release server against a floor (needs wrk)
+load *ARGS:
+    cargo build --release --package civitas-server --package civitas-load
+    target/release/load run {{ ARGS }}
 
 # licences, bans, sources, advisories of all dependencies (needs cargo-deny)
 deny:
