@@ -26,6 +26,8 @@ pub struct Ctx {
 pub struct Caller {
     /// The token.
     pub token: TokenId,
+    /// From when it no longer counts.
+    pub token_expires_at: OffsetDateTime,
     /// The client's internal number.
     pub client: ClientId,
     /// The client's public name.
@@ -187,6 +189,7 @@ impl Ctx {
             now: time::macros::datetime!(2026-01-01 00:00 UTC),
             caller: Caller {
                 token: TokenId(1),
+                token_expires_at: time::macros::datetime!(2026-01-02 00:00 UTC),
                 client: ClientId(1),
                 client_uid: "id_test_client".to_owned(),
                 granted: Scopes::default(),

@@ -93,6 +93,7 @@ fn ctx(door: Door, token: TokenId, identity: Identity) -> Ctx {
         now: door.now,
         caller: Caller {
             token,
+            token_expires_at: identity.token.expires_at,
             client: identity.token.client,
             client_uid: identity.client.uid,
             granted: identity.token.scopes(),
