@@ -18,6 +18,10 @@ pub struct Doc {
     pub(crate) answer: Option<&'static str>,
     /// Failures beyond those every operation can have.
     pub(crate) failures: Vec<u16>,
+    /// What else a reader must know.
+    pub(crate) note: Option<&'static str>,
+    /// Whether the handler itself asks for a bearer, where the gate does not.
+    pub(crate) bearer: bool,
 }
 
 /// A parameter behind the `?`.
@@ -54,7 +58,8 @@ impl Doc {
     /// An operation that answers 200 with this schema.
     pub(crate) fn new(summary: &'static str, answer: &'static str) -> Self {
         let (query, failures) = (Vec::new(), Vec::new());
-        Self { summary, status: StatusCode::OK, query, body: None, answer: Some(answer), failures }
+        let (status, answer) = (StatusCode::OK, Some(answer));
+        Self { summary, status, query, body: None, answer, failures, note: None, bearer: false }
     }
 
     /// An operation without a JSON answer.
@@ -82,6 +87,16 @@ impl Doc {
     pub(crate) fn fails(mut self, status: u16) -> Self {
         self.failures.push(status);
         self
+    }
+
+    /// Says more.
+    pub(crate) fn noting(self, note: &'static str) -> Self {
+        Self { note: Some(note), ..self }
+    }
+
+    /// The handler asks for a bearer.
+    pub(crate) fn bearer(self) -> Self {
+        Self { bearer: true, ..self }
     }
 
     /// Takes `locales[]`.

@@ -6,6 +6,7 @@ use actix_web::http::header::{CACHE_CONTROL, PRAGMA, RETRY_AFTER, WWW_AUTHENTICA
 use civitas_accounts::TokenFault;
 use civitas_kernel::{Error, FieldError, Wording};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// What can go wrong with a request: what the rooms say, and what only the web knows.
 #[derive(Debug)]
@@ -36,14 +37,36 @@ impl From<Error> for Refusal {
     }
 }
 
-#[derive(Serialize)]
-struct Body<'a> {
+/// The body of every failure.
+#[derive(Serialize, ToSchema)]
+#[schema(as = error)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ErrorBody<'a> {
+    /// The kind of failure, or a code of RFC 6749 from the token endpoints.
     error: &'a str,
+    /// What is wrong, for people.
     error_description: &'a str,
+    /// One entry for each member that is wrong.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<ErrorDetail>, required = false)]
     error_details: &'a [FieldError],
+    /// Only where the bearer of an introspection does not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'a str>,
+}
+
+/// One member that does not hold what it must.
+#[derive(ToSchema)]
+#[schema(as = error_detail)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "names the members of the document")]
+pub(crate) struct ErrorDetail {
+    /// Stable, for programs.
+    code: String,
+    /// The member of the request.
+    field: String,
+    /// The full sentence, for people.
+    description: String,
 }
 
 impl Refusal {
@@ -113,7 +136,7 @@ impl Refusal {
         }
         let details = if let Self::Error(error) = self { error.details() } else { &[] };
         let state = matches!(self, Self::Bearer(_)).then_some("unauthorized");
-        let body = Body {
+        let body = ErrorBody {
             error: self.label(),
             error_description: &self.description(),
             error_details: details,

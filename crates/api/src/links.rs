@@ -18,6 +18,12 @@ pub(crate) struct ResourceLink {
     pub(crate) rel: Rel,
     /// How to follow it, and what it belongs to.
     pub(crate) meta: LinkMeta,
+    /// The languages it is available in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hreflang: Option<Vec<&'static str>>,
+    /// The address of a JSON schema of what it leads to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    describedby: Option<String>,
 }
 
 /// What a link leads to.
@@ -68,7 +74,7 @@ pub(crate) enum Get {
 
 impl ResourceLink {
     pub(crate) fn new(href: String, title: impl Into<String>, meta: LinkMeta) -> Self {
-        Self { href, title: title.into(), rel: Rel::Resource, meta }
+        Self { href, title: title.into(), rel: Rel::Resource, meta, hreflang: None, describedby: None }
     }
 }
 
@@ -92,7 +98,7 @@ impl LinkMeta {
     }
 
     /// And is about a resource in it.
-    pub(crate) fn about(&self, resource: impl ToString) -> Self {
+    pub(crate) fn about(&self, resource: impl ToString + Copy) -> Self {
         Self { resource_id: Some(resource.to_string()), ..self.clone() }
     }
 }

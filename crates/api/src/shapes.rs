@@ -99,7 +99,7 @@ pub(crate) struct Identifier {
 }
 
 impl Identifier {
-    pub(crate) fn new(id: impl ToString, kind: &'static str) -> Self {
+    pub(crate) fn new(id: impl ToString + Copy, kind: &'static str) -> Self {
         Self { id: id.to_string(), kind }
     }
 }
@@ -118,7 +118,7 @@ pub(crate) struct ComponentIdentifier {
 }
 
 impl ComponentIdentifier {
-    pub(crate) fn new(id: impl ToString, kind: &'static str) -> Self {
+    pub(crate) fn new(id: impl ToString + Copy, kind: &'static str) -> Self {
         Self { id: id.to_string(), kind }
     }
 }
@@ -150,11 +150,20 @@ words! {
     SpaceManifestName = "space_manifest": civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::as_str).to_vec(),
     /// The class names of spaces.
     SpaceClassName = "space_classes": civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::class).to_vec(),
+    /// The kinds of spaces, under an older name.
+    SpaceTypeName = "space_type": civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::as_str).to_vec(),
     /// The kinds of components.
     ComponentManifestName = "component_manifest": civitas_spaces::ComponentManifest::NAMES.to_vec(),
     /// The types of components.
     ComponentType = "component_type":
         civitas_spaces::ComponentManifest::ALL.map(civitas_spaces::ComponentManifest::component_type).to_vec(),
+    /// The kinds of what components hold.
+    ResourceManifestName = "resource_manifest": vec![
+        "page", "proposal", "meeting", "budget", "survey", "accountability", "debate", "blog", "awesome_map",
+        "awesome_iframe",
+    ],
+    /// The time zones an organization can have (contract 11).
+    TimeZoneName = "time_zone": civitas_organizations::TIME_ZONES.to_vec(),
 }
 
 /// A relationship to one record.

@@ -37,26 +37,15 @@ pub(crate) struct ComponentView {
     relationships: ComponentRelationships,
     links: ComponentLinks,
     /// Settings in force, and what the caller can do; the keys depend on the kind.
-    #[schema(value_type = ComponentMeta)]
+    #[schema(value_type = Object)]
     meta: Map<String, Value>,
-}
-
-/// The settings of a component in force. Every component has these two; proposals and meetings have more.
-#[derive(ToSchema)]
-#[schema(as = component_meta)]
-#[expect(dead_code, reason = "names the members every component has")]
-pub(crate) struct ComponentMeta {
-    /// Whether it is published; administrators see others too.
-    published: bool,
-    /// Whether its resources have scopes of action.
-    scopes_enabled: bool,
 }
 
 /// What a component is.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = component_attributes)]
 #[serde(deny_unknown_fields)]
-struct ComponentAttributes {
+pub(crate) struct ComponentAttributes {
     #[schema(value_type = ComponentManifestName)]
     manifest_name: &'static str,
     #[schema(value_type = SpaceClassName)]
@@ -87,7 +76,7 @@ struct ComponentRelationships {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = component_links)]
 #[serde(deny_unknown_fields)]
-struct ComponentLinks {
+pub(crate) struct ComponentLinks {
     #[serde(rename = "self")]
     this: ResourceLink,
     related: ResourceLink,

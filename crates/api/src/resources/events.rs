@@ -31,7 +31,7 @@ impl EventViews for Events {
             }
             Subject::User(id) => {
                 let user = ports.users().find(tenant.id, id).await?.ok_or_else(gone)?;
-                Ok(crate::resources::users::announced(tenant, id, &user))
+                Ok(json!(crate::resources::users::announced(tenant, id, &user)))
             }
             Subject::Organization(_) => Err(Error::internal("no use-case announces an organization")),
         }
@@ -48,12 +48,14 @@ fn gone() -> Error {
 
 /// A caller who may nothing and is nobody.
 fn nobody(tenant: &Tenant) -> Ctx {
+    let now = clock::now();
     Ctx {
         organization: tenant.id,
         default_locale: tenant.default_locale,
-        now: clock::now(),
+        now,
         caller: Caller {
             token: TokenId(0),
+            token_expires_at: now,
             client: ClientId(0),
             client_uid: String::new(),
             granted: Scopes::default(),

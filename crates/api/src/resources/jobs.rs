@@ -1,6 +1,7 @@
 //! `/jobs` (contract 09 part A).
 
 use crate::document::{Doc, Holds};
+use crate::error::ErrorDetail;
 use crate::front::Request;
 use crate::links::{LinkMeta, ResourceLink};
 use crate::reply::Reply;
@@ -118,20 +119,6 @@ pub(crate) struct JobDetail {
     #[schema(value_type = Value, nullable)]
     return_value: Value,
     links: JobLinks,
-}
-
-/// One member that does not hold what it must.
-#[derive(ToSchema)]
-#[schema(as = error_detail)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
-pub(crate) struct ErrorDetail {
-    /// Stable, for programs.
-    code: String,
-    /// The member of the request.
-    field: String,
-    /// The full sentence, for people.
-    description: String,
 }
 
 pub(crate) fn routes(routes: &mut Routes) {

@@ -42,12 +42,19 @@ enum TokenType {
 
 /// The introspection and revocation of tokens, mounted below `{base}` and `{host}` alike.
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc =
-        Doc::new("Issues a token", "oauth_token_response").takes("oauth_grant_param").fails(400).fails(401);
+    let doc = Doc::new("Issues a token", "oauth_token_response").takes("oauth_grant_param");
+    let doc = doc.fails(400).fails(401).fails(403).noting(
+        "Also at `{host}/oauth/token`. The credentials of the client may come as HTTP Basic instead. There is no \
+         refresh token: ask again.",
+    );
     routes.on("createToken", Method::POST, "/oauth/token", Gate::Token, doc, token);
     let doc = Doc::new("Describes a token", "introspect_data").takes("introspect_body").fails(400).fails(401);
+    let doc = doc.bearer().noting("Also at `{host}/oauth/introspect`.");
     routes.on("introspectToken", Method::POST, "/oauth/introspect", Gate::Open, doc, introspect);
     let doc = Doc::new("Revokes a token", "revoke_response").takes("revoke_body").fails(403);
+    let doc = doc.noting(
+        "Also at `{host}/oauth/revoke`. The credentials of the client come in the body or as HTTP Basic.",
+    );
     routes.on("revokeToken", Method::POST, "/oauth/revoke", Gate::Open, doc, revoke);
 }
 

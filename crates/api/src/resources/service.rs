@@ -11,10 +11,13 @@ use std::sync::Arc;
 
 const LANDING: &str = include_str!("../pages/landing.html");
 
+/// A page out of what the service is.
+type MakePage = fn(&Api) -> Page;
+const PAGES: [(&str, MakePage); 3] = [("/", landing), ("/openapi.json", document), ("/docs", docs)];
+
 /// The four service routes of one mount.
 pub(crate) fn mount(config: &mut web::ServiceConfig, api: &Arc<Api>, base: &str) {
-    let pages: [(&str, fn(&Api) -> Page); 3] = [("/", landing), ("/openapi.json", document), ("/docs", docs)];
-    for (path, page) in pages {
+    for (path, page) in PAGES {
         let api = api.clone();
         let handler = move |request: HttpRequest| {
             let api = api.clone();

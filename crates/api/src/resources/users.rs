@@ -1,28 +1,101 @@
 //! A person's account as events show it (contract 03 §2.1, 09 C.2).
 
-use crate::shapes::iso;
+use crate::shapes::{CreationDate, EditionDate, Identifier, LocaleName};
 use civitas_accounts::User;
 use civitas_kernel::{UserId, UserState};
 use civitas_organizations::Tenant;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// An account.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = user)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UserView {
+    id: String,
+    #[serde(rename = "type")]
+    kind: UserType,
+    attributes: UserAttributes,
+    relationships: UserRelationships,
+    meta: UserMeta,
+}
+
+/// The type of an account.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = user_object_type)]
+#[serde(rename_all = "snake_case")]
+enum UserType {
+    /// `user`
+    User,
+}
+
+/// Whose account it is.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = user_attributes)]
+#[serde(deny_unknown_fields)]
+struct UserAttributes {
+    name: String,
+    nickname: String,
+    /// As written by the person: neither checked nor cleaned.
+    #[schema(required)]
+    personal_url: Option<String>,
+    email: String,
+    /// As written by the person: neither checked nor cleaned.
+    #[schema(required)]
+    about: Option<String>,
+    /// The person's, else the organization's.
+    #[schema(value_type = LocaleName)]
+    locale: &'static str,
+    /// Empty for clients that may not read it.
+    #[schema(value_type = Object)]
+    extended_data: Map<String, Value>,
+    created_at: CreationDate,
+    updated_at: EditionDate,
+}
+
+/// What an account is related to.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = user_relationships)]
+#[serde(deny_unknown_fields)]
+struct UserRelationships {
+    roles: UserRoles,
+}
+
+/// Always empty: roles are a resource of their own.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = user_roles)]
+#[serde(deny_unknown_fields)]
+struct UserRoles {
+    data: Vec<Identifier>,
+}
+
+/// Whether the account may be used.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = user_meta)]
+#[serde(deny_unknown_fields)]
+struct UserMeta {
+    blocked: bool,
+    locked: bool,
+}
 
 /// An account without its extended data.
-pub(crate) fn announced(tenant: &Tenant, id: UserId, user: &User) -> Value {
-    json!({
-        "id": id.to_string(),
-        "type": "user",
-        "attributes": {
-            "name": user.name,
-            "nickname": user.nickname,
-            "personal_url": user.personal_url,
-            "email": user.email,
-            "about": user.about,
-            "locale": user.locale.unwrap_or(tenant.default_locale),
-            "extended_data": {},
-            "created_at": iso(user.created_at),
-            "updated_at": iso(user.updated_at),
+pub(crate) fn announced(tenant: &Tenant, id: UserId, user: &User) -> UserView {
+    UserView {
+        id: id.to_string(),
+        kind: UserType::User,
+        attributes: UserAttributes {
+            name: user.name.clone(),
+            nickname: user.nickname.clone(),
+            personal_url: user.personal_url.clone(),
+            email: user.email.clone(),
+            about: user.about.clone(),
+            locale: user.locale.unwrap_or(tenant.default_locale).as_str(),
+            extended_data: Map::new(),
+            created_at: CreationDate(user.created_at),
+            updated_at: EditionDate(user.updated_at),
         },
-        "relationships": {"roles": {"data": []}},
-        "meta": {"blocked": user.state() == UserState::Blocked, "locked": user.locked_at.is_some()},
-    })
+        relationships: UserRelationships { roles: UserRoles { data: Vec::new() } },
+        meta: UserMeta { blocked: user.state() == UserState::Blocked, locked: user.locked_at.is_some() },
+    }
 }

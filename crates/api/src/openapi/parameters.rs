@@ -1,0 +1,132 @@
+//! The parameters of an operation: in the path, behind the `?`, and the bearer.
+
+use super::schemas::{any_integer, text, words};
+use crate::document::{Holds, QueryParameter};
+use crate::route::Route;
+use crate::shapes::{LocaleName, SpaceManifestName};
+use serde_json::json;
+use utoipa::ToSchema;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
+use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat};
+use utoipa::openapi::{Ref, RefOr, Required, Schema, Type};
+
+/// The most values one list of a filter may have (contract 01 §6).
+const MOST_VALUES: usize = 100;
+
+/// The parameters of a route.
+pub(super) fn all(route: &Route, takes_bearer: bool) -> Vec<Parameter> {
+    let mut all: Vec<Parameter> = in_path(route.path).collect();
+    all.extend(route.doc.query.iter().map(in_query));
+    all.extend(takes_bearer.then(authorization));
+    all
+}
+
+fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
+    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    names.map(move |name| {
+        let (schema, says) = segment(path, name);
+        ParameterBuilder::new()
+            .name(name)
+            .parameter_in(ParameterIn::Path)
+            .required(Required::True)
+            .description(Some(says))
+            .schema(Some(schema))
+            .build()
+    })
+}
+
+/// What a segment holds. Ids are decimal numbers, but for the two kinds of records that are known by a UUID.
+fn segment(path: &str, name: &str) -> (RefOr<Schema>, &'static str) {
+    let by_uuid = path.starts_with("/jobs/") || path.starts_with("/submission_requests/");
+    match name {
+        "id" if by_uuid => {
+            let uuid = SchemaFormat::KnownFormat(KnownFormat::Uuid);
+            (text().format(Some(uuid)).into(), "Its UUID: to know it is to be allowed to ask")
+        }
+        "id" if path.starts_with("/roles/") => (text().into(), "Its id"),
+        "id" => {
+            let number = any_integer().format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)));
+            (number.minimum(Some(0)).into(), "Its number")
+        }
+        "manifest" => (Ref::from_schema_name(SpaceManifestName::name()).into(), "The kind of the space"),
+        _ => (text().into(), "As it was handed out"),
+    }
+}
+
+fn in_query(parameter: &QueryParameter) -> Parameter {
+    ParameterBuilder::new()
+        .name(&parameter.name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(says(&parameter.name)))
+        .style(Some(ParameterStyle::Form))
+        .explode(Some(true))
+        .schema(Some(holds(&parameter.holds)))
+        .build()
+}
+
+fn holds(what: &Holds) -> RefOr<Schema> {
+    let counted = || any_integer().minimum(Some(1));
+    match what {
+        Holds::Text => text().into(),
+        Holds::Integer => any_integer().format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64))).into(),
+        Holds::Page => counted().default(Some(json!(1))).into(),
+        Holds::PageLength => counted().maximum(Some(100)).default(Some(json!(20))).into(),
+        Holds::Boolean => ObjectBuilder::new().schema_type(Type::Boolean).into(),
+        Holds::Word(list) => words(list.iter().copied()).into(),
+        Holds::Locales => ArrayBuilder::new().items(Ref::from_schema_name(LocaleName::name())).into(),
+        Holds::List(one) => ArrayBuilder::new().items(holds(one)).max_items(Some(MOST_VALUES)).into(),
+    }
+}
+
+/// The predicates of filters, the longer names first (contract 01 §6).
+const PREDICATES: [(&str, &str); 10] = [
+    ("_not_eq", "is another"),
+    ("_not_in", "is none of these"),
+    ("_eq", "is this"),
+    ("_in", "is one of these"),
+    ("_start", "begins so, in any case"),
+    ("_matches", "is like this, in any case: `%` and `_` are wildcards, `\\` escapes"),
+    ("_blank", "is empty (`true`) or is not (`false`)"),
+    ("_present", "is not empty (`true`) or is (`false`)"),
+    ("_lt", "is smaller"),
+    ("_gt", "is larger"),
+];
+
+fn says(name: &str) -> String {
+    let filter = name.strip_prefix("filter[").and_then(|rest| rest.split_once(']')).map(|(key, _)| key);
+    if let Some(key) = filter {
+        if key == "extended_data_cont" {
+            return "Only records whose extended data contains this part: `\"key\": \"value\"`. Needs the right to \
+                    read them."
+                .to_owned();
+        }
+        let found = PREDICATES.iter().find_map(|(end, says)| Some((key.strip_suffix(end)?, *says)));
+        let (field, says) = found.unwrap_or((key, "is this"));
+        return format!("Only where `{field}` {says}");
+    }
+    let says = match name {
+        "page" => "Which page; what is no number from 1 means 1",
+        "per_page" => "How many on a page; more than 100 means 100",
+        "locales[]" => "The languages of translated texts; all when absent. `locales=en,fr` means the same",
+        "space_manifest" => "Only in spaces of this kind",
+        "space_id" => "Only in the space of this number",
+        "component_id" => "Only in this component",
+        "order" => "What to sort by; `rand` shuffles anew each time",
+        "order_direction" => "`asc` when absent",
+        "include_proposal" => "Answer with the proposal instead of the vote",
+        "object_path" => "Where in the extended data: keys joined with dots; `.` is the root",
+        _ => "",
+    };
+    says.to_owned()
+}
+
+fn authorization() -> Parameter {
+    ParameterBuilder::new()
+        .name("Authorization")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some("`Bearer <ACCESS_TOKEN>`"))
+        .schema(Some(text()))
+        .build()
+}

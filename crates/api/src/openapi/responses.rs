@@ -1,0 +1,108 @@
+//! What an operation can answer.
+
+use super::schemas::text;
+use crate::route::{Gate, Route};
+use actix_web::http::{Method, StatusCode};
+use civitas_kernel::{Access, Need};
+use std::collections::BTreeMap;
+use utoipa::openapi::{Content, Header, Ref, Response, ResponseBuilder, Responses};
+
+/// The answers of a route: its success, and every failure it can have.
+pub(super) fn all(route: &Route, access: Option<Access>) -> Responses {
+    let mut all = BTreeMap::from([(route.status.as_str().to_owned(), success(route))]);
+    all.insert("301".to_owned(), moved());
+    if reads(route) {
+        all.insert("304".to_owned(), not_modified());
+    }
+    for (status, says) in failures(route, access) {
+        all.entry(status.to_string()).or_insert_with(|| failure(status, says));
+    }
+    all.into_iter().collect()
+}
+
+fn reads(route: &Route) -> bool {
+    route.method == Method::GET && route.status == StatusCode::OK
+}
+
+fn success(route: &Route) -> Response {
+    let says = match route.status {
+        StatusCode::CREATED => "Created",
+        StatusCode::ACCEPTED => "Accepted: a job was kept",
+        StatusCode::NO_CONTENT => "Done; there is nothing to say",
+        StatusCode::FOUND => "Go there",
+        _ => "Done",
+    };
+    let mut response = ResponseBuilder::new().description(says);
+    if let Some(schema) = route.doc.answer {
+        response = response.content("application/json", Content::new(Some(Ref::from_schema_name(schema))));
+    }
+    if reads(route) {
+        response = validators().into_iter().fold(response, |r, (name, header)| r.header(name, header));
+    }
+    response.build()
+}
+
+fn header(says: &str) -> Header {
+    let mut header = Header::new(text());
+    header.description = Some(says.to_owned());
+    header
+}
+
+fn validators() -> [(&'static str, Header); 2] {
+    [
+        ("ETag", header("Changes whenever the body does; send it back in `If-None-Match`")),
+        ("Last-Modified", header("When it last changed; send it back in `If-Modified-Since`")),
+    ]
+}
+
+fn not_modified() -> Response {
+    ResponseBuilder::new().description("Nothing changed since `If-None-Match` or `If-Modified-Since`").build()
+}
+
+/// The host is a secondary one of an organization.
+pub(super) fn moved() -> Response {
+    ResponseBuilder::new()
+        .description("The host is not the primary one of its organization: ask there")
+        .header("Location", header("The same address at the primary host"))
+        .build()
+}
+
+fn failures(route: &Route, access: Option<Access>) -> Vec<(u16, &'static str)> {
+    let named = |status| route.doc.failures.contains(&status);
+    let mut failures = vec![
+        (400, "A parameter, the body or the state of the user is not what it must be"),
+        (500, "A fault of the service; nothing else is disclosed"),
+        (501, "Switched off for this organization"),
+        (503, "Too busy: try again"),
+    ];
+    if access.is_some() || named(401) {
+        failures.push((401, "No credentials, or none that count"));
+    }
+    if access.is_some_and(|a| a.scope.is_some() || !matches!(a.need, Need::Nothing)) || named(403) {
+        failures.push((403, "A scope or an ability is missing, or this may not be done"));
+    }
+    match (route.gate, named(404)) {
+        (_, true) => failures.push((404, "There is none, or the host is no organization's")),
+        (Gate::Token, false) => {}
+        (_, false) => failures.push((404, "The host is no organization's")),
+    }
+    if route.method != Method::GET {
+        failures.push((413, "The body is too long"));
+        failures.push((415, "The body is of a kind that is not read"));
+    }
+    if named(422) {
+        failures.push((422, "The values do not fit together"));
+    }
+    failures
+}
+
+fn failure(status: u16, says: &str) -> Response {
+    let response = ResponseBuilder::new()
+        .description(says)
+        .content("application/json", Content::new(Some(Ref::from_schema_name("error"))));
+    match status {
+        401 => response.header("WWW-Authenticate", header("How to authenticate")).build(),
+        503 => response.header("Retry-After", header("In seconds")).build(),
+        _ => response.build(),
+    }
+}

@@ -1,0 +1,50 @@
+//! The four service routes, which are no routes of a resource (contract 01 §11b).
+
+use super::responses::moved;
+use super::shared::Health;
+use utoipa::ToSchema;
+use utoipa::openapi::path::{Operation, OperationBuilder};
+use utoipa::openapi::schema::ObjectBuilder;
+use utoipa::openapi::{
+    Content, HttpMethod, Paths, Ref, RefOr, Response, ResponseBuilder, Schema, SecurityRequirement, Type,
+};
+
+/// The paths of the service itself.
+pub(super) fn paths() -> Paths {
+    let text = ObjectBuilder::new().schema_type(Type::String);
+    let page = answers("An HTML page", "text/html", text);
+    let document =
+        answers("The document", "application/json", ObjectBuilder::new().schema_type(Type::Object));
+    let health = |says| answers(says, "application/json", Ref::from_schema_name(Health::name()));
+    let operations = [
+        ("/", about("The landing page", None), vec![("200", page.clone())]),
+        ("/docs", about("The documentation page", None), vec![("200", page)]),
+        ("/openapi.json", about("This document", Some("getOpenapiDocument")), vec![("200", document)]),
+        (
+            "/health",
+            about("Whether the service works", Some("getHealth")),
+            vec![("200", health("It does")), ("503", health("The database does not answer"))],
+        ),
+    ];
+    let mut paths = Paths::new();
+    for (path, operation, responses) in operations {
+        let operation =
+            responses.into_iter().fold(operation, |o, (status, answer)| o.response(status, answer));
+        let operation: Operation = operation.response("301", moved()).build();
+        paths.add_path_operation(path, vec![HttpMethod::Get], operation);
+    }
+    paths
+}
+
+fn about(summary: &str, id: Option<&str>) -> OperationBuilder {
+    OperationBuilder::new()
+        .tag(super::tags::SERVICE)
+        .summary(Some(summary))
+        .description(Some("Answers on any host, whatever is switched off. No token is needed."))
+        .operation_id(id)
+        .securities(Some(Vec::<SecurityRequirement>::new()))
+}
+
+fn answers(says: &str, media_type: &str, schema: impl Into<RefOr<Schema>>) -> Response {
+    ResponseBuilder::new().description(says).content(media_type, Content::new(Some(schema))).build()
+}

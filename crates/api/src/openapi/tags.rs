@@ -1,0 +1,68 @@
+//! The groups of operations, by the first segment of their path.
+
+use super::operations_of;
+use utoipa::openapi::{Paths, Tag};
+
+/// The group of the service routes.
+pub(super) const SERVICE: &str = "Service";
+
+/// The groups in the order a reader meets them, and what they are for.
+const TAGS: [(&str, &str); 16] = [
+    ("Tokens", "Every other call needs a bearer token from here."),
+    ("Organizations", "The tenants: one host, one organization."),
+    ("Users", "The people of an organization, and their sign-in links."),
+    ("Roles", "Who administers what."),
+    ("Spaces", "Processes, assemblies, conferences and initiatives: where participation happens."),
+    (
+        "Components",
+        "What a space offers: proposals, meetings, blogs and others, with their settings in force.",
+    ),
+    ("Proposals", "What people propose."),
+    ("Draft proposals", "Proposals of their authors alone, until they are published."),
+    ("Votes", "Votes on proposals."),
+    ("Meetings", "Where and when people meet."),
+    ("Blogs", "Posts of a space."),
+    ("Attachments", "Files that belong to records."),
+    ("Forms", "Questionnaires, their questions, and what people answer."),
+    ("Jobs", "The record of an asynchronous write."),
+    ("Webhooks", "Where events are sent."),
+    (SERVICE, "The service itself."),
+];
+
+/// The group of a path.
+pub(super) fn name(path: &str) -> &'static str {
+    match path.split('/').nth(1).unwrap_or_default() {
+        "oauth" => "Tokens",
+        "organizations" => "Organizations",
+        "users" | "me" => "Users",
+        "roles" => "Roles",
+        "spaces" => "Spaces",
+        "components" => "Components",
+        "proposals" => "Proposals",
+        "draft_proposals" => "Draft proposals",
+        "vote_proposals" => "Votes",
+        "meetings" => "Meetings",
+        "blogs" => "Blogs",
+        "attachments" => "Attachments",
+        "questionnaires"
+        | "questions"
+        | "answer_options"
+        | "answers"
+        | "submission_requests"
+        | "questionnaire_responses" => "Forms",
+        "jobs" => "Jobs",
+        "webhook_registrations" | "webhook_events" => "Webhooks",
+        _ => SERVICE,
+    }
+}
+
+/// The groups these paths have.
+pub(super) fn of(paths: &Paths) -> Vec<Tag> {
+    let used = |tag: &str| operations_of(paths).any(|o| o.tags.iter().flatten().any(|t| t == tag));
+    let tag = |(name, says)| {
+        let mut tag = Tag::new(name);
+        tag.description = Some(says);
+        tag
+    };
+    TAGS.into_iter().filter(|(name, _)| used(name)).map(|(n, s)| (n, s.to_owned())).map(tag).collect()
+}
