@@ -122,6 +122,7 @@ pub(crate) async fn nowhere(api: Arc<Api>, request: HttpRequest) -> HttpResponse
     refusal.respond()
 }
 
+/// The answer, from memory where nothing has changed since it was given.
 async fn answer(
     api: Arc<Api>,
     route: &Route,
@@ -129,11 +130,34 @@ async fn answer(
     payload: Payload,
 ) -> Result<Reply, Refusal> {
     let origin = Origin::of(&api, http);
+    let reads = route.method == Method::GET && matches!(route.gate, Gate::Needs(_));
+    let question = if reads { api.memory().question(&**api.store(), http, &origin) } else { None };
+    if let Some(reply) = question.as_ref().and_then(|q| api.memory().recall(q)) {
+        return Ok(reply);
+    }
+    let (reply, until) = work_out(api.clone(), route, http, payload, origin).await?;
+    if let (Some(question), Some(until)) = (question, until) {
+        api.memory().keep(&question, &reply, until);
+    }
+    Ok(reply)
+}
+
+/// The answer, and when the token it was given to ends.
+async fn work_out(
+    api: Arc<Api>,
+    route: &Route,
+    http: &HttpRequest,
+    payload: Payload,
+    origin: Origin,
+) -> Result<(Reply, Option<OffsetDateTime>), Refusal> {
     let door = tenancy::resolve(&api, http, &origin).await?;
     if let (Gate::Token, Door::Unknown) = (route.gate, &door) {
         return Err(Error::rejected("Invalid Organization. Check requested host.").into());
     }
     let tenant = door.tenant()?;
+    if route.gate == Gate::NoAction {
+        return Err(Refusal::NoAction);
+    }
     tracing::Span::current().record("organization", tenant.id.0);
     let has_body = !matches!(*http.method(), Method::GET | Method::HEAD);
     let body =
@@ -151,8 +175,7 @@ async fn answer(
             ctx.require(&access)?;
             Some(ctx)
         }
-        Gate::Open | Gate::Token => None,
-        Gate::NoAction => return Err(Refusal::NoAction),
+        Gate::Open | Gate::Token | Gate::NoAction => None,
     };
     let request = Request {
         ctx,
@@ -166,7 +189,8 @@ async fn answer(
         tenant,
         api,
     };
-    (route.handler)(request).await
+    let until = request.ctx.as_ref().map(|ctx| ctx.caller.token_expires_at);
+    Ok(((route.handler)(request).await?, until))
 }
 
 fn is_on(tenant: &Tenant, path: &str) -> bool {

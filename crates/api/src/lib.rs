@@ -10,6 +10,7 @@ mod document;
 mod error;
 mod front;
 mod links;
+mod memory;
 mod openapi;
 mod pages;
 mod query;
@@ -70,6 +71,7 @@ pub struct Api {
     desk: TokenDesk,
     signer: Arc<dyn TokenSigner>,
     document: String,
+    memory: memory::Memory,
 }
 
 impl Api {
@@ -88,7 +90,14 @@ impl Api {
             extra_limit: settings.max_extended_data_payload_bytes.or(limit),
         };
         let document = openapi();
-        Arc::new(Self { settings, commands: Arc::new(commands), desk, signer, document })
+        Arc::new(Self {
+            settings,
+            commands: Arc::new(commands),
+            desk,
+            signer,
+            document,
+            memory: memory::Memory::new(),
+        })
     }
 
     /// The commands, for the worker.
@@ -149,6 +158,10 @@ impl Api {
 
     pub(crate) fn desk(&self) -> &TokenDesk {
         &self.desk
+    }
+
+    pub(crate) fn memory(&self) -> &memory::Memory {
+        &self.memory
     }
 
     pub(crate) fn document(&self) -> &str {

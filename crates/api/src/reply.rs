@@ -6,6 +6,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{
     CACHE_CONTROL, ETAG, HttpDate, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
 };
+use actix_web::web::Bytes;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use civitas_kernel::{Error, Page, Result, clock, sortable_id};
@@ -56,39 +57,36 @@ pub(crate) struct CollectionMeta {
 }
 
 /// An answer.
+#[derive(Clone)]
 pub(crate) struct Reply {
     status: StatusCode,
-    body: Vec<u8>,
+    body: Bytes,
     validators: Option<Validators>,
     headers: Vec<(&'static str, String)>,
     media_type: &'static str,
 }
 
 /// What conditional requests are compared with.
+#[derive(Clone)]
 struct Validators {
     etag: String,
     last_modified: SystemTime,
     /// Whether the answer depends on who asks.
     personal: bool,
+    /// Whether the same question has another answer each time.
+    shuffled: bool,
 }
 
 impl Reply {
     /// A document without validators: the answer to a write.
     pub(crate) fn json(status: StatusCode, document: &impl Serialize) -> Result<Self> {
-        let body = serde_json::to_vec(document).map_err(Error::internal)?;
+        let body = serde_json::to_vec(document).map_err(Error::internal)?.into();
         Ok(Self { status, body, validators: None, headers: Vec::new(), media_type: JSON })
     }
 
     /// No body at all.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, body: Vec::new(), validators: None, headers: Vec::new(), media_type: JSON }
-    }
-
-    /// A page of HTML.
-    pub(crate) fn html(text: String) -> Self {
-        let body = text.into_bytes();
-        let media_type = "text/html; charset=utf-8";
-        Self { status: StatusCode::OK, body, validators: None, headers: Vec::new(), media_type }
+        Self { status, body: Bytes::new(), validators: None, headers: Vec::new(), media_type: JSON }
     }
 
     /// The answer to a read: a document that changed last at `changed_at`, as this caller reads it.
@@ -102,6 +100,7 @@ impl Reply {
             etag: etag(request, &reply.body, ""),
             last_modified: changed_at.into(),
             personal: true,
+            shuffled: false,
         });
         Ok(reply)
     }
@@ -143,8 +142,19 @@ impl Reply {
         let mut reply = Self::read(request, &Collection { data: page.items, meta }, changed_at)?;
         if let (true, Some(validators)) = (shuffled, &mut reply.validators) {
             validators.etag = etag(request, &reply.body, &sortable_id().to_string());
+            validators.shuffled = true;
         }
         Ok(reply)
+    }
+
+    /// Whether it may be given again to the same question while nothing changes.
+    pub(crate) fn is_lasting(&self) -> bool {
+        self.validators.as_ref().is_some_and(|v| v.personal && !v.shuffled)
+    }
+
+    /// How much memory it takes, in bytes.
+    pub(crate) fn weight(&self) -> usize {
+        self.body.len() + size_of::<Self>()
     }
 
     /// Adds a header.

@@ -26,6 +26,7 @@ type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 /// A command of a kind that is not known until it runs.
 trait Entry: Send + Sync {
     fn admit<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()>;
+    fn foresee<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()>;
     fn run<'a>(&'a self, scene: Scene<'a>, ports: &'a dyn Ports, command: Value) -> Work<'a, Value>;
 }
 
@@ -37,6 +38,10 @@ struct Registered<C: Command> {
 impl<C: Command> Entry for Registered<C> {
     fn admit<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()> {
         Box::pin(async move { (self.use_case)(ports).admit(ctx, &read(command)?).await })
+    }
+
+    fn foresee<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()> {
+        Box::pin(async move { (self.use_case)(ports).foresee(ctx, &read(command)?).await })
     }
 
     fn run<'a>(&'a self, scene: Scene<'a>, ports: &'a dyn Ports, command: Value) -> Work<'a, Value> {
@@ -107,7 +112,7 @@ impl Commands {
     }
 
     /// Carries a command out, now, and shows its result.
-    #[tracing::instrument(name = "application.commands.execute", skip_all, fields(key))]
+    #[tracing::instrument(name = "application.commands.execute", skip_all, fields(key = key))]
     pub async fn execute(
         &self,
         ctx: &Ctx,
@@ -116,6 +121,7 @@ impl Commands {
         payload: &JobPayload,
     ) -> Result<Value> {
         let entry = self.entry(key)?;
+        entry.foresee(ctx, as_store_ports(&*self.store), payload.command.clone()).await?;
         let mut tries = 1;
         loop {
             let outcome = self.attempt(entry, ctx, tenant, payload).await;
@@ -149,7 +155,7 @@ impl Commands {
     ///
     /// # Errors
     /// Those of the command's `admit`; `Payload exceeds maximum size of N bytes`.
-    #[tracing::instrument(name = "application.commands.enqueue", skip_all, fields(key))]
+    #[tracing::instrument(name = "application.commands.enqueue", skip_all, fields(key = key))]
     pub async fn enqueue(&self, ctx: &Ctx, key: &str, payload: JobPayload) -> Result<JobId> {
         let command = payload.command.clone();
         self.entry(key)?.admit(ctx, as_store_ports(&*self.store), command).await?;

@@ -26,6 +26,13 @@ pub trait Handle<C: Command>: Send + Sync {
         ctx.require(&C::ACCESS)
     }
 
+    /// Refuses what is bound to be refused, before a transaction is begun: so that hopeless attempts do not queue
+    /// for a writer. The first checks of [`Handle::handle`], in its order; it checks all of them again.
+    async fn foresee(&self, ctx: &Ctx, command: &C) -> Result<()> {
+        let _ = command;
+        ctx.require(&C::ACCESS)
+    }
+
     /// Carries the command out.
     async fn handle(&self, ctx: &Ctx, command: C) -> Result<C::Output>;
 }

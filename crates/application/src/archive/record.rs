@@ -75,7 +75,7 @@ impl Record {
         let alone = |(name, value): (&String, &Value)| {
             let single: Map<_, _> = [(name.clone(), value.clone())].into_iter().collect();
             let error = R::deserialize(&single).err()?.to_string();
-            Some(if error.starts_with("unknown field") {
+            Some(if error.starts_with(&format!("unknown field `{name}`")) {
                 format!("unknown member {name:?}")
             } else {
                 format!("{name}: {error}")

@@ -8,7 +8,7 @@ use civitas_kernel::{
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// How many meanings are kept at once: some 20 MB.
+/// How many meanings are kept at once: some 10 MB.
 const MOST: usize = 50_000;
 
 /// A cache that never grows past a size: full, it begins anew.

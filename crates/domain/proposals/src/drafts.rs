@@ -134,6 +134,10 @@ impl Handle<CreateDraft> for Drafts<'_> {
         self.has_none(ctx, command.component).await
     }
 
+    async fn foresee(&self, ctx: &Ctx, command: &CreateDraft) -> Result<()> {
+        self.has_none(ctx, command.component).await
+    }
+
     async fn handle(&self, ctx: &Ctx, CreateDraft { component }: CreateDraft) -> Result<ProposalDetail> {
         self.has_none(ctx, component).await?;
         let place = self.places.find(ctx.sight(), component).await?.ok_or(Error::NotFound)?;

@@ -104,6 +104,12 @@ impl Votes<'_> {
         Ok(found)
     }
 
+    /// Check 7.
+    async fn has_not_voted(&self, ctx: &Ctx, proposal: ProposalId) -> Result<()> {
+        let voted = self.store.has(ctx.organization, proposal, ctx.user()?.id).await?;
+        if voted { Err(already_voted()) } else { Ok(()) }
+    }
+
     /// Checks 12 and 13.
     async fn limits_allow(&self, ctx: &Ctx, user: UserId, proposal: &ProposalDetail) -> Result<()> {
         let rules = &proposal.place.rules;
@@ -140,14 +146,18 @@ impl Handle<CastVote> for Votes<'_> {
         sent_weight(command.data.as_ref()).map(drop)
     }
 
+    async fn foresee(&self, ctx: &Ctx, command: &CastVote) -> Result<()> {
+        let proposal = self.open_proposal(ctx, command).await?;
+        participation(proposal.place.participates)?;
+        self.has_not_voted(ctx, proposal.id).await
+    }
+
     async fn handle(&self, ctx: &Ctx, command: CastVote) -> Result<Cast> {
         let proposal = self.open_proposal(ctx, &command).await?;
         let user = ctx.user()?.id;
         participation(proposal.place.participates)?;
         self.store.hold(ctx.organization, proposal.id, user).await?;
-        if self.store.has(ctx.organization, proposal.id, user).await? {
-            return Err(already_voted());
-        }
+        self.has_not_voted(ctx, proposal.id).await?;
         let weight = accepted_weight(sent_weight(command.data.as_ref())?, &proposal.place)?;
         self.limits_allow(ctx, user, &proposal).await?;
         let vote = Vote {

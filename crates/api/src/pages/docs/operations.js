@@ -9,6 +9,7 @@ function fieldOf(parameter) {
     const boxes = items.enum.map((value) => el("input", { type: "checkbox", value }));
     const choices = boxes.map((box) => el("label", {}, box, box.value));
     return {
+      id: null,
       control: el("fieldset", { class: "choices", "aria-label": parameter.name }, choices),
       read: () => boxes.filter((box) => box.checked).map((box) => box.value),
     };
@@ -34,7 +35,7 @@ function parameterRows(parameters, values) {
     const kind = kindOf(parameter.schema || {});
     const limits = limitsOf({ ...resolved(parameter.schema || {}), enum: undefined });
     return [
-      el(id ? "label" : "div", { for: id }, el("code", {}, parameter.name),
+      el(id ? "label" : "div", { for: id, class: "named" }, el("code", {}, parameter.name),
         parameter.required ? el("span", { class: "must" }, " required") : null,
         el("div", { class: "kind" }, [kind, limits].filter(Boolean).join("; "))),
       control,

@@ -12,6 +12,8 @@ function reveal(id) {
   entry.card.querySelector("summary").focus({ preventScroll: true });
   document.querySelectorAll("nav [aria-current]").forEach((link) => link.removeAttribute("aria-current"));
   entry.link.firstChild.setAttribute("aria-current", "true");
+  const nav = document.getElementById("nav");
+  nav.scrollTop = entry.link.offsetTop - nav.clientHeight / 2;
   return entry.card;
 }
 

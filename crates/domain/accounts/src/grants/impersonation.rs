@@ -42,7 +42,14 @@ impl Impersonation<'_> {
                 Ok(id)
             }
             (None, Some(username)) if asked.registration.on_missing && asked.id.is_none() => {
-                let mut user = self.registered(organization, username, &asked.registration, now).await?;
+                let registered = self.registered(organization, username, &asked.registration, now).await;
+                let mut user = match registered {
+                    // Of two that register one person at once, the slower one finds its address taken.
+                    Err(_) if self.users.find_by_nickname(organization, username).await?.is_some() => {
+                        return Err(Error::Conflict("the user was registered meanwhile".into()));
+                    }
+                    registered => registered?,
+                };
                 self.merged(&mut user, &asked.extra)?;
                 self.users.add(organization, &user, &[Ability::UserCreated]).await
             }

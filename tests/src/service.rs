@@ -1,0 +1,297 @@
+//! A whole server over a database of its own, with two cities in it, and clients that talk to it over HTTP.
+//!
+//! Every JSON answer is validated against the OpenAPI document of the interface.
+
+use crate::document::Validator;
+use crate::{Database, Engine};
+use civitas_application::Store;
+use civitas_application::archive::{ImportOptions, import};
+use civitas_kernel::clock;
+use civitas_server::config::{Config, Sources};
+use civitas_server::wiring::{Running, start};
+use civitas_tokens::Argon2Passwords;
+use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+/// Where the interface lives.
+pub const BASE: &str = "/api/rest_full/v0.3";
+/// Two organizations, `city.test` and `town.test`, alike but for their names.
+pub const CITIES: &str = include_str!("../fixtures/city.ndjson");
+
+static VALIDATOR: LazyLock<Validator> = LazyLock::new(Validator::new);
+
+/// Follows no redirects: tests look at them.
+fn http() -> reqwest::Client {
+    // A second install is refused, and changes nothing.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    builder.build().expect("an HTTP client")
+}
+
+/// A running server, and what stands in its database.
+pub struct Service {
+    /// The engine below it.
+    pub engine: Engine,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Its data, past the interface.
+    pub store: Arc<dyn Store>,
+    /// The ids of the archive's records: `refs[organization][type][ref]`.
+    pub refs: Value,
+    running: Option<Running>,
+    _database: Database,
+    _directory: tempfile::TempDir,
+}
+
+impl Service {
+    /// One on each engine that can be reached, with the two cities.
+    pub async fn on_both_engines() -> Vec<Self> {
+        Self::on_both_engines_with(CITIES, &[]).await
+    }
+
+    /// One on each engine, with this archive and these settings.
+    pub async fn on_both_engines_with(archive: &str, settings: &[(&str, &str)]) -> Vec<Self> {
+        let mut services = Vec::new();
+        for engine in Engine::BOTH {
+            if let Some(database) = Database::fresh(engine).await {
+                services.push(Self::over(database, archive, settings).await);
+            }
+        }
+        services
+    }
+
+    async fn over(database: Database, archive: &str, settings: &[(&str, &str)]) -> Self {
+        let options = ImportOptions { dry_run: false, single_label_hosts: false, now: clock::now() };
+        let passwords = Argon2Passwords::new();
+        let report = import(&*database.store, &passwords, archive.as_bytes(), options, &mut |_| {}).await;
+        let report = serde_json::to_value(report.expect("the archive is sound")).expect("a report");
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut flags = vec![
+            ("database_url".to_owned(), database.url().to_owned()),
+            ("data_dir".to_owned(), directory.path().display().to_string()),
+            ("listen".to_owned(), "127.0.0.1:0".to_owned()),
+            ("secret_key".to_owned(), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".to_owned()),
+        ];
+        flags.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let config = Config::load(&Sources { flags, ..Sources::default() }).expect("a configuration");
+        let running = start(config).await.expect("the server starts");
+        Self {
+            engine: database.engine,
+            address: running.address.expect("an address"),
+            store: running.store.clone(),
+            refs: report["refs"].clone(),
+            running: Some(running),
+            _database: database,
+            _directory: directory,
+        }
+    }
+
+    /// The id of a record of `city.test`.
+    pub fn id(&self, kind: &str, reference: &str) -> i64 {
+        self.id_in("city", kind, reference)
+    }
+
+    /// The id of a record of an organization.
+    pub fn id_in(&self, organization: &str, kind: &str, reference: &str) -> i64 {
+        let id = &self.refs[organization][kind][reference];
+        let number = id.as_i64().or_else(|| id.as_str()?.rsplit('/').next()?.parse().ok());
+        number.unwrap_or_else(|| panic!("no {kind} {reference} in {organization}: {id}"))
+    }
+
+    /// A client of `city.test` without a token.
+    pub fn anonymous(&self) -> Client {
+        self.at("city.test")
+    }
+
+    /// A client of another host without a token.
+    pub fn at(&self, host: &str) -> Client {
+        Client { address: self.address, host: host.to_owned(), token: None, http: http() }
+    }
+
+    /// The full client of `city.test` on its own.
+    pub async fn machine(&self) -> Client {
+        let scope = "public proposals oauth";
+        self.anonymous()
+            .with_token(&json!({"grant_type": "client_credentials", "client_id": "id_city_full",
+            "client_secret": "key_city_full", "scope": scope}))
+            .await
+    }
+
+    /// A user of `city.test` through the full client.
+    pub async fn user(&self, nickname: &str) -> Client {
+        self.user_through("city", "full", nickname).await
+    }
+
+    /// A user of an organization through one of its clients.
+    pub async fn user_through(&self, organization: &str, client: &str, nickname: &str) -> Client {
+        let scope = if client == "narrow" { "attachments" } else { "public proposals oauth" };
+        self.at(&format!("{organization}.test"))
+            .with_token(&json!({"grant_type": "password",
+            "auth_type": "impersonate", "username": nickname, "scope": scope,
+            "client_id": format!("id_{organization}_{client}"),
+            "client_secret": format!("key_{organization}_{client}")}))
+            .await
+    }
+
+    /// Stops the server in order.
+    pub async fn stop(mut self) {
+        if let Some(running) = self.running.take() {
+            running.stop().await;
+        }
+    }
+}
+
+/// Talks to a server as one host, with one token or none.
+#[derive(Clone)]
+pub struct Client {
+    address: SocketAddr,
+    /// The Host header.
+    pub host: String,
+    /// The bearer.
+    pub token: Option<String>,
+    http: reqwest::Client,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body; null when it is no JSON.
+    pub body: Value,
+    /// The body as it came.
+    pub text: String,
+}
+
+impl Answer {
+    /// Asserts the status, and gives the answer on.
+    #[track_caller]
+    pub fn is(self, status: u16) -> Self {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text);
+        self
+    }
+
+    /// Asserts a refusal with this status and sentence.
+    #[track_caller]
+    pub fn refuses(self, status: u16, sentence: &str) -> Self {
+        let answer = self.is(status);
+        assert_eq!(answer.body["error_description"], sentence, "{}", answer.text);
+        answer
+    }
+
+    /// `data` of the body.
+    pub fn data(&self) -> &Value {
+        &self.body["data"]
+    }
+
+    /// The ids of `data`, a list.
+    pub fn ids(&self) -> Vec<i64> {
+        let rows = self.data().as_array().expect("a list");
+        rows.iter().map(|row| row["id"].as_str().and_then(|id| id.parse().ok()).expect("an id")).collect()
+    }
+
+    /// A header as text.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default()
+    }
+}
+
+impl Client {
+    /// The same client with a token got so.
+    pub async fn with_token(&self, request: &Value) -> Self {
+        let answer = self.post("/oauth/token", request).await.is(200);
+        Self { token: answer.body["access_token"].as_str().map(str::to_owned), ..self.clone() }
+    }
+
+    /// The same client with this bearer.
+    pub fn bearing(&self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self.clone() }
+    }
+
+    /// `GET {base}{path}`
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, &[], None).await
+    }
+
+    /// `POST {base}{path}`
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send(Method::POST, path, &[], Some(body)).await
+    }
+
+    /// `PUT {base}{path}`
+    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+        self.send(Method::PUT, path, &[], Some(body)).await
+    }
+
+    /// `DELETE {base}{path}`
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, &[], None).await
+    }
+
+    /// A request with a JSON body, its answer validated against the document.
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Answer {
+        let mut all = headers.to_vec();
+        let text = body.map(Value::to_string);
+        if text.is_some() {
+            all.push(("content-type", "application/json"));
+        }
+        let answer =
+            self.raw(method.clone(), &format!("{BASE}{path}"), &all, text.map(String::into_bytes)).await;
+        if !answer.body.is_null() {
+            VALIDATOR.check(method.as_str(), path, answer.status.as_u16(), &answer.body);
+        }
+        answer
+    }
+
+    /// A request of any kind to any path.
+    pub async fn raw(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<Vec<u8>>,
+    ) -> Answer {
+        let mut request = self.http.request(method, format!("http://{}{path}", self.address));
+        request = request.header("host", &self.host);
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, HeaderValue::from_str(value).expect("a header"));
+        }
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        let response = request.send().await.expect("an answer");
+        let (status, headers) = (response.status(), response.headers().clone());
+        let text = response.text().await.expect("a text");
+        let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+        Answer { status, headers, body, text }
+    }
+
+    /// The job of a 202, once it has ended.
+    pub async fn finished(&self, accepted: &Answer) -> Value {
+        let id = accepted.body["job_id"].as_str().expect("a job").to_owned();
+        let started = Instant::now();
+        loop {
+            let job = self.get(&format!("/jobs/{id}")).await.is(200).body;
+            if job["status"] == "completed" || job["status"] == "failed" {
+                return job;
+            }
+            assert!(started.elapsed() < Duration::from_secs(30), "the job never ended: {job}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The interface over HTTP, on both engines. One file a resource; every JSON answer is validated against the
+//! OpenAPI document by the harness.
+
+mod components;
+mod concurrency;
+mod drafts;
+mod edges;
+mod jobs;
+mod proposals;
+mod rights;
+mod spaces;
+mod tenancy;
+mod tokens;
+mod votes;

@@ -1,0 +1,113 @@
+use civitas_tests::service::{BASE, Service};
+use reqwest::Method;
+use serde_json::json;
+
+#[tokio::test]
+async fn the_host_selects_the_organization_in_any_case_with_any_port() {
+    for service in Service::on_both_engines().await {
+        let nora = service.user("norablum").await;
+        for host in ["city.test", "CITY.test", "city.test:8443", "city.test."] {
+            let mut client = nora.clone();
+            host.clone_into(&mut client.host);
+            client.get("/spaces/search").await.is(200);
+        }
+        nora.get("/jobs").await.is(200);
+        service.at("nowhere.test").get("/jobs").await.refuses(404, "Resource not found");
+        service.at("nowhere.test").get("/no/such/path").await.refuses(404, "Resource not found");
+        service.at("city.test").get("/no/such/path").await.refuses(404, "Route not found");
+        let asked = json!({"grant_type": "client_credentials"});
+        let refused = service.at("nowhere.test").post("/oauth/token", &asked).await;
+        refused.refuses(400, "Invalid Organization. Check requested host.");
+        service.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_secondary_host_redirects_every_method_and_path_before_anything_else() {
+    for service in Service::on_both_engines().await {
+        let www = service.at("www.city.test:8080");
+        for (method, path) in [
+            (Method::GET, "/api/rest_full/v0.3/spaces/search?page=2"),
+            (Method::POST, "/oauth/token"),
+            (Method::DELETE, "/anything/at/all"),
+            (Method::GET, "/api/rest_full/v0.3/health"),
+        ] {
+            let answer = www.raw(method, path, &[], None).await.is(301);
+            assert_eq!(answer.header("location"), format!("http://city.test:8080{path}"));
+            assert_eq!(answer.text, "");
+        }
+    }
+}
+
+#[tokio::test]
+async fn forwarded_headers_count_only_from_a_trusted_proxy() {
+    let forged = [("x-forwarded-host", "city.test, evil.test"), ("x-forwarded-proto", "https")];
+    let path = format!("{BASE}/spaces/search");
+    for service in Service::on_both_engines().await {
+        let stranger = service.at("town.test").bearing(&service.machine().await.token.unwrap());
+        stranger.raw(Method::GET, &path, &forged, None).await.is(401);
+    }
+    let trusting = [("trusted_proxies", "127.0.0.0/8")];
+    for service in Service::on_both_engines_with(civitas_tests::service::CITIES, &trusting).await {
+        let proxied = service.at("internal:9000").bearing(&service.machine().await.token.unwrap());
+        let answer = proxied.raw(Method::GET, &format!("{path}?per_page=1"), &forged, None).await.is(200);
+        let next = answer.body["meta"]["next"].as_str().unwrap();
+        assert!(next.starts_with("https://city.test/api/"), "{next}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_opens_only_the_organization_it_was_issued_in() {
+    for service in Service::on_both_engines().await {
+        let city = service.user("norablum").await;
+        let foreign = service.at("town.test").bearing(&city.token.clone().unwrap());
+        foreign.get("/spaces/search").await.refuses(401, "Unauthorized access");
+        let id = service.id("proposal", "p1");
+        let town = service.user_through("town", "full", "norablum").await;
+        let foreign = town.get(&format!("/proposals/{id}")).await.is(404);
+        let missing = town.get("/proposals/99999999").await.is(404);
+        assert_eq!(foreign.text, missing.text, "a foreign record is as a missing one");
+    }
+}
+
+#[tokio::test]
+async fn the_service_routes_answer_on_any_host_and_whatever_is_switched_off() {
+    let off = civitas_tests::service::CITIES.replacen(
+        r#""default_locale": "en""#,
+        r#""default_locale": "en", "features": {"enabled": false}"#,
+        1,
+    );
+    for service in Service::on_both_engines_with(&off, &[]).await {
+        for host in ["city.test", "nowhere.test"] {
+            let client = service.at(host);
+            assert_eq!(client.get("/health").await.is(200).body, json!({"message": "OK"}));
+            assert_eq!(client.get("/openapi.json").await.is(200).body["info"]["version"], "0.3.10");
+            assert!(client.get("/docs").await.is(200).header("content-type").starts_with("text/html"));
+            assert!(client.get("/").await.is(200).text.contains("/api/rest_full/v0.3/docs"));
+        }
+        let city = service.at("city.test");
+        for path in ["/spaces/search", "/jobs", "/draft_proposals/1"] {
+            city.get(path).await.refuses(501, "Not implemented");
+        }
+        city.post("/oauth/token", &json!({})).await.refuses(501, "Not implemented");
+    }
+}
+
+#[tokio::test]
+async fn a_feature_switched_off_answers_501_even_without_a_token_and_the_rest_works() {
+    let off = civitas_tests::service::CITIES.replacen(
+        r#""default_locale": "en""#,
+        r#""default_locale": "en", "features": {"proposals_enabled": false}"#,
+        1,
+    );
+    for service in Service::on_both_engines_with(&off, &[]).await {
+        let anonymous = service.anonymous();
+        for path in
+            ["/proposals", "/vote_proposals/1", "/draft_proposals/1", "/components/proposal_components"]
+        {
+            anonymous.get(path).await.refuses(501, "Not implemented");
+        }
+        anonymous.get("/components/search").await.is(401);
+        service.machine().await.get("/components/search").await.is(200);
+    }
+}
