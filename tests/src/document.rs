@@ -1,0 +1,154 @@
+//! Answers against the OpenAPI document: what the interface says of itself must hold for every answer a test meets.
+
+use jsonschema::Validator as Schema;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where the interface lives; paths of the document are below it.
+const BASE: &str = "/api/rest_full/v0.3";
+
+/// Knows what each operation may answer.
+pub struct Validator {
+    document: Value,
+    /// Compiled schemas, by operation and status.
+    compiled: Mutex<HashMap<String, Arc<Schema>>>,
+}
+
+impl Default for Validator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Validator {
+    /// Over the document of the interface as it is built.
+    ///
+    /// # Panics
+    /// When the document is no JSON.
+    pub fn new() -> Self {
+        Self::over(serde_json::from_str(&civitas_api::openapi()).expect("the document is JSON"))
+    }
+
+    /// Over another document.
+    pub fn over(document: Value) -> Self {
+        Self { document, compiled: Mutex::default() }
+    }
+
+    /// Checks an answer: its operation must be documented, its status too, and the body must fit the schema.
+    ///
+    /// `path` is below the base or begins with it, a template or a concrete path; a query is passed over. `Null`
+    /// stands for no body. Aliases of contract 12 count as what they stand for; what is no operation at all must be
+    /// answered 404.
+    ///
+    /// # Panics
+    /// With the list of what is wrong.
+    pub fn check(&self, method: &str, path: &str, status: u16, body: &Value) {
+        let faults = self.faults(method, path, status, body);
+        let mut list = String::new();
+        for fault in &faults {
+            let _ = writeln!(list, "  - {fault}");
+        }
+        assert!(faults.is_empty(), "{method} {path} answered {status} against its document:\n{list}{body:#}");
+    }
+
+    /// What is wrong with an answer; nothing when it fits.
+    pub fn faults(&self, method: &str, path: &str, status: u16, body: &Value) -> Vec<String> {
+        let Some((name, operation)) = self.operation(method, path) else {
+            return self.faults_of_no_operation(status, body);
+        };
+        let Some(response) = operation["responses"].get(status.to_string()) else {
+            let known: Vec<&String> =
+                operation["responses"].as_object().into_iter().flat_map(Map::keys).collect();
+            return vec![format!("{name} has no status {status}, but {known:?}")];
+        };
+        match (response["content"]["application/json"].get("schema"), body) {
+            (None, Value::Null) => Vec::new(),
+            (None, _) => vec![format!("{name} has no JSON body with status {status}")],
+            (Some(_), Value::Null) => {
+                vec![format!("{name} has a JSON body with status {status}, and none came")]
+            }
+            (Some(schema), body) => self.misfits(&format!("{name} {status}"), schema, body),
+        }
+    }
+
+    /// What is wrong with a value, against a schema of this document by name.
+    ///
+    /// # Panics
+    /// When there is no such schema.
+    pub fn misfits_of(&self, schema: &str, value: &Value) -> Vec<String> {
+        assert!(self.document["components"]["schemas"].get(schema).is_some(), "no schema {schema}");
+        self.misfits(schema, &json!({"$ref": format!("#/components/schemas/{schema}")}), value)
+    }
+
+    /// The document.
+    pub fn document(&self) -> &Value {
+        &self.document
+    }
+
+    fn faults_of_no_operation(&self, status: u16, body: &Value) -> Vec<String> {
+        if status == 404 {
+            return self.misfits_of("error", body);
+        }
+        vec!["no such operation is documented, and the answer is no 404".to_owned()]
+    }
+
+    fn misfits(&self, key: &str, schema: &Value, value: &Value) -> Vec<String> {
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = compiled.entry(key.to_owned()).or_insert_with(|| Arc::new(self.compile(schema))).clone();
+        drop(compiled);
+        known
+            .iter_errors(value)
+            .map(|fault| format!("{}: {fault}", at(fault.instance_path().as_str())))
+            .collect()
+    }
+
+    fn compile(&self, schema: &Value) -> Schema {
+        let mut whole = schema.clone();
+        whole["components"] = self.document["components"].clone();
+        let options = jsonschema::draft202012::options().should_validate_formats(true);
+        options.build(&whole).unwrap_or_else(|fault| panic!("the schema is not sound: {fault}\n{schema:#}"))
+    }
+
+    /// The operation of a request: its own, or that of which it is an alias.
+    fn operation(&self, method: &str, path: &str) -> Option<(String, &Value)> {
+        let path = path.split('?').next().unwrap_or_default();
+        let path = path.strip_prefix(BASE).unwrap_or(path);
+        let path = if path.is_empty() { "/" } else { path };
+        let verb = match method.to_ascii_lowercase().as_str() {
+            "head" => "get".to_owned(),
+            "patch" => "put".to_owned(),
+            verb => verb.to_owned(),
+        };
+        let alias = path.strip_suffix("/sync").filter(|_| verb == "delete");
+        self.at(&verb, path).or_else(|| self.at(&verb, alias?))
+    }
+
+    /// The operation whose path fits with the fewest places for parameters.
+    fn at(&self, verb: &str, path: &str) -> Option<(String, &Value)> {
+        let paths = self.document["paths"].as_object()?;
+        let fitting =
+            paths.iter().filter(|(template, item)| item.get(verb).is_some() && fits(template, path));
+        let (template, item) = fitting.min_by_key(|(template, _)| template.matches('{').count())?;
+        let operation = &item[verb];
+        let id = operation["operationId"].as_str().map(str::to_owned);
+        Some((id.unwrap_or_else(|| format!("{verb} {template}")), operation))
+    }
+}
+
+fn fits(template: &str, path: &str) -> bool {
+    let (mut ours, mut theirs) = (template.split('/'), path.split('/'));
+    loop {
+        match (ours.next(), theirs.next()) {
+            (None, None) => return true,
+            (Some(place), Some(part)) if place.starts_with('{') && !part.is_empty() => {}
+            (Some(word), Some(part)) if word == part => {}
+            _ => return false,
+        }
+    }
+}
+
+fn at(pointer: &str) -> &str {
+    if pointer.is_empty() { "the body" } else { pointer }
+}
