@@ -16,6 +16,9 @@ use futures_util::FutureExt;
 use serde::{Serialize, de::DeserializeOwned};
 use std::io::Write;
 
+#[path = "postgres/tls.rs"]
+mod tls;
+
 /// The database.
 pub type Db = diesel::pg::Pg;
 /// A connection.
@@ -76,7 +79,7 @@ pub fn pools(settings: &Settings) -> Result<(Pool<Conn>, Pool<Conn>)> {
 
 /// A connection whose statements end after 10 s, and whose transactions do not outlive a stalled client.
 async fn connect(url: &str) -> ConnectionResult<Conn> {
-    let mut connection = Conn::establish(url).await?;
+    let mut connection = tls::connect(url).await?;
     SimpleAsyncConnection::batch_execute(
         &mut connection,
         "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';
@@ -107,7 +110,7 @@ pub async fn with_harness<R: Send + 'static>(
     let url = settings.url.clone();
     let runtime = tokio::runtime::Handle::current();
     let task = tokio::task::spawn_blocking(move || {
-        let connection = runtime.block_on(Conn::establish(&url)).map_err(|e| Error::Unavailable(e.into()))?;
+        let connection = runtime.block_on(tls::connect(&url)).map_err(|e| Error::Unavailable(e.into()))?;
         let mut harness = Harness::from(connection);
         let done = Connection::transaction(&mut harness, |harness| {
             // The number is ours alone in a database of ours alone; the lock ends with the transaction.

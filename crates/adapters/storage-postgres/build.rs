@@ -1,0 +1,5 @@
+//! Builds the package anew when a migration comes, goes or changes: they are part of it.
+
+fn main() {
+    println!("cargo::rerun-if-changed=../../../migrations/postgres");
+}
