@@ -156,6 +156,17 @@ impl Database {
         rows.iter().map(|row| row.get(0)).collect()
     }
 
+    /// Whether the server speaks TLS.
+    ///
+    /// # Panics
+    /// When the server does not answer.
+    pub async fn speaks_tls(&self) -> bool {
+        let Home::Server { address, .. } = &self.home else { return false };
+        let client = connect(address).await.expect("the server answers");
+        let row = client.query_one("SELECT current_setting('ssl') = 'on'", &[]).await;
+        row.expect("the setting").get(0)
+    }
+
     /// Runs some SQL past the store. Nothing happens on SQLite.
     ///
     /// # Panics

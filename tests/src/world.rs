@@ -1,6 +1,6 @@
 //! A database in which the promises of the ports can be tried.
 
-use crate::{Database, Engine};
+use crate::{Database, Engine, Rooms};
 use civitas_application::{Ports, Store};
 use civitas_kernel::{Locale, OrganizationId, SpaceManifest, SpaceRef, Translated, clock};
 use civitas_organizations::{Organization, OrganizationStore};
@@ -16,6 +16,8 @@ pub struct World {
     pub other: OrganizationId,
     /// A published process of the first.
     pub space: SpaceRef,
+    /// A third one, with people, spaces and components.
+    pub rooms: Rooms,
 }
 
 impl World {
@@ -32,7 +34,8 @@ impl World {
         space.slug = Some("streets".to_owned());
         space.published_at = Some(now);
         let space = database.store.spaces().add(mine, &space).await.expect("a space");
-        Some(Self { database, mine, other, space })
+        let rooms = Rooms::fill(&*database.store).await.expect("people, spaces and components");
+        Some(Self { database, mine, other, space, rooms })
     }
 
     /// Its store.

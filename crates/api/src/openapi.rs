@@ -39,13 +39,14 @@ pub(crate) fn document(routes: &[Route]) -> Value {
         let method = operations::method(&route.method);
         paths.add_path_operation(route.path, vec![method], operations::operation(route));
     }
-    let tags = tags::of(&paths);
+    let webhooks = webhooks::deliveries();
+    let tags = tags::of(&[&paths, &webhooks]);
     let mentioned = documented.iter().flat_map(|route| [route.doc.body, route.doc.answer]).flatten();
     let document = OpenApiBuilder::new()
         .info(info())
         .servers(Some(servers()))
         .components(Some(components(schemas::all(mentioned))))
-        .webhooks(Some(webhooks::deliveries()))
+        .webhooks(Some(webhooks))
         .tags(Some(tags))
         .paths(paths)
         .build();

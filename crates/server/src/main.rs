@@ -1,3 +1,21 @@
-//! The binary.
+//! The binary: hands the process's surroundings to the command line.
 
-fn main() {}
+use civitas_server::cli::{Console, run};
+use std::io::{BufReader, IsTerminal, stderr, stdin, stdout};
+use std::process::ExitCode;
+
+/// The runtime here carries background jobs; HTTP has its own (see `wiring`).
+#[tokio::main]
+async fn main() -> ExitCode {
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+    };
+    let console = Console {
+        environment: std::env::vars_os().filter_map(text).collect(),
+        stdin: &mut BufReader::new(stdin()),
+        stdout: &mut stdout(),
+        stderr: &mut stderr(),
+        watched: stderr().is_terminal(),
+    };
+    ExitCode::from(run(std::env::args_os(), console).await)
+}

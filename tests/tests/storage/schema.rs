@@ -61,3 +61,15 @@ async fn several_processes_can_migrate_at_once() {
     let [a, b] = [a.unwrap(), b.unwrap()];
     assert!(a.is_empty() != b.is_empty(), "one of them found the work done: {a:?} {b:?}");
 }
+
+#[tokio::test]
+async fn where_tls_is_asked_nothing_is_said_in_the_clear() {
+    let Some(database) = Database::fresh(Engine::Postgres).await else { return };
+    let url = database.url();
+    if database.speaks_tls().await {
+        return; // the other half needs a server whose certificate the system trusts
+    }
+    let opened = Engine::Postgres.open(&format!("{url}?sslmode=require")).await;
+    assert!(matches!(opened, Err(Error::Unavailable(_))), "the server speaks no TLS");
+    Engine::Postgres.open(&format!("{url}?sslmode=prefer")).await.unwrap();
+}

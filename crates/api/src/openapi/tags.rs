@@ -57,8 +57,9 @@ pub(super) fn name(path: &str) -> &'static str {
 }
 
 /// The groups these paths have.
-pub(super) fn of(paths: &Paths) -> Vec<Tag> {
-    let used = |tag: &str| operations_of(paths).any(|o| o.tags.iter().flatten().any(|t| t == tag));
+pub(super) fn of(paths: &[&Paths]) -> Vec<Tag> {
+    let operations: Vec<_> = paths.iter().flat_map(|paths| operations_of(paths)).collect();
+    let used = |tag: &str| operations.iter().any(|o| o.tags.iter().flatten().any(|t| t == tag));
     let tag = |(name, says)| {
         let mut tag = Tag::new(name);
         tag.description = Some(says);

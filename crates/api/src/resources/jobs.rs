@@ -14,6 +14,7 @@ use civitas_kernel::{Error, FieldError, JobId, Result};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, Type};
 use uuid::Uuid;
 
 /// The receipt of an asynchronous write.
@@ -27,14 +28,18 @@ pub(crate) struct Accepted {
     /// Always `pending` here.
     status: Pending,
     /// Always null here.
-    #[schema(value_type = Value, nullable)]
+    #[schema(schema_with = always_null)]
     data: Value,
     /// Always null here.
-    #[schema(value_type = Value, nullable)]
+    #[schema(schema_with = always_null)]
     return_value: Value,
     /// Where to learn how it ended.
     poll_url: String,
     links: JobLinks,
+}
+
+fn always_null() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::Null)
 }
 
 /// The status of a receipt.

@@ -10,6 +10,8 @@
 //! assert_eq!(rules.weights(), [1, 2, 3]);
 //! ```
 
+#[cfg(feature = "contract")]
+pub mod contract;
 mod drafts;
 mod model;
 mod ports;

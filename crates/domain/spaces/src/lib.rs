@@ -12,6 +12,8 @@
 //! ```
 
 mod components;
+#[cfg(feature = "contract")]
+pub mod contract;
 mod manifest;
 mod ports;
 mod services;

@@ -22,6 +22,11 @@ function prose(text) {
   return String(text || "").split("\n\n").filter(Boolean).map((part) => el("p", {}, inline(part)));
 }
 
+/** A path or name that breaks before its separators, if it must. */
+function breakable(text) {
+  return text.split(/(?=[/_.])/).flatMap((part) => [el("wbr", {}), part]);
+}
+
 /** A folded part; what is inside is made when it is first opened. */
 function folded(summary, make, attributes = { class: "part" }) {
   const details = el("details", attributes, el("summary", {}, summary));

@@ -113,7 +113,7 @@ function answersView(operation) {
 /** The card of an operation. */
 function card(entry) {
   const { id, method, path, operation, event } = entry;
-  const summary = [el("span", { class: `verb ${method}` }, method), el("span", { class: "path" }, path),
+  const summary = [el("span", { class: `verb ${method}` }, method), el("span", { class: "path" }, breakable(path)),
     el("span", { class: "what" }, operation.summary || "")];
   return folded(summary, () => (event ? eventView(operation) : operationView(method, path, operation)),
     { class: "operation", id });

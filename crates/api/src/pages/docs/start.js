@@ -6,6 +6,7 @@ let entries = [];
 function reveal(id) {
   const entry = entries.find((one) => one.id === id);
   if (!entry) return null;
+  if (entry.card.hidden) search(document.getElementById("search").value = "");
   entry.card.open = true;
   entry.card.fill();
   entry.card.scrollIntoView({ block: "start" });
@@ -42,7 +43,7 @@ function layOut() {
     for (const entry of own) {
       entry.card = card(entry);
       entry.link = el("li", {}, el("a", { href: `#${entry.id}`, title: entry.operation.summary },
-        el("span", { class: `verb ${entry.method}` }, entry.method), el("span", { class: "mono" }, entry.path)));
+        el("span", { class: `verb ${entry.method}` }, entry.method), el("span", { class: "mono" }, breakable(entry.path))));
       entry.group = group;
       entry.block = block;
       group.append(entry.card);

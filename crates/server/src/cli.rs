@@ -1,0 +1,164 @@
+//! The command line: what it takes, and what each command does with it.
+//!
+//! Exit codes: 0 done, 1 failed (one line on standard error), 2 wrong usage. `api-client` speaks to programs and has
+//! rules of its own (contract 04 §4).
+
+mod admin;
+mod api_client;
+mod archive;
+mod demo;
+mod doctor;
+mod migrate;
+mod serve;
+mod settings;
+
+use crate::config::{Config, ConfigError, Sources};
+use crate::store::Database;
+use crate::telemetry;
+use civitas_application::Store;
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use settings::SettingFlags;
+use std::ffi::OsString;
+use std::io::{BufRead, Write};
+use std::sync::Arc;
+
+/// Civitas: a platform where a city's people decide together.
+#[derive(Parser)]
+#[command(name = "civitas", version, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    settings: SettingFlags,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// A working platform from nothing: data directory, database, demo data, server.
+    Demo,
+    /// Serves the interface and carries out background jobs.
+    Serve(serve::ServeArgs),
+    /// Brings the schema of the database up to date.
+    Migrate(migrate::MigrateArgs),
+    /// Reads an archive into the database: all of it, or nothing.
+    Import(archive::ImportArgs),
+    /// Writes the database, or one organization, as an archive.
+    Export(archive::ExportArgs),
+    /// Makes and changes API clients.
+    #[command(name = "api-client")]
+    ApiClient(api_client::ApiClientArgs),
+    /// Administrators of the system panel.
+    #[command(subcommand)]
+    Admin(admin::AdminCommand),
+    /// Prints the OpenAPI document.
+    Openapi,
+    /// Checks configuration, database, storage, clock and DNS, and says what to do.
+    Doctor,
+    /// Prints the completions of a shell.
+    Completions {
+        /// Which one.
+        shell: Shell,
+    },
+}
+
+/// What a command reads from and writes to.
+pub struct Console<'a> {
+    /// The environment, all of it.
+    pub environment: Vec<(String, String)>,
+    /// Standard input.
+    pub stdin: &'a mut (dyn BufRead + Send),
+    /// Standard output.
+    pub stdout: &'a mut (dyn Write + Send),
+    /// Standard error.
+    pub stderr: &'a mut (dyn Write + Send),
+    /// Whether somebody watches standard error.
+    pub watched: bool,
+}
+
+/// A command ended badly: exit code 1.
+enum Failure {
+    /// Say this on standard error.
+    Because(String),
+    /// Everything was said.
+    Told,
+}
+
+type Outcome<T = ()> = Result<T, Failure>;
+
+/// Every error that reaches the end of a command is one line for the person who called it. Who runs a command may
+/// know the cause that a client of the interface may not.
+fn because(error: impl Into<Box<dyn std::error::Error>>) -> Failure {
+    let error = error.into();
+    let known = error.downcast_ref::<civitas_kernel::Error>();
+    Failure::Because(match known.and_then(civitas_kernel::Error::cause) {
+        Some(cause) => cause.to_string(),
+        None => error.to_string(),
+    })
+}
+
+/// Runs one command. Answers the exit code.
+///
+/// The first of `arguments` is the name of the program.
+pub async fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>, mut console: Console<'_>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() && api_client::is_asked(&arguments) => {
+            return api_client::misused(&error, &arguments, &mut console);
+        }
+        Err(error) => return misused(&error, &mut console),
+    };
+    match dispatch(cli, &mut console).await {
+        Ok(()) => 0,
+        Err(Failure::Told) => 1,
+        Err(Failure::Because(reason)) => {
+            // There is nowhere left to say that it could not be said.
+            let _ = writeln!(console.stderr, "civitas: {reason}");
+            1
+        }
+    }
+}
+
+async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
+    let sources = cli.settings.sources(&console.environment);
+    match cli.command {
+        Command::Demo => demo::run(sources, console).await,
+        Command::Serve(args) => serve::run(args, &sources).await,
+        Command::Migrate(args) => migrate::run(args, &sources, console).await,
+        Command::Import(args) => archive::import(args, &sources, console).await,
+        Command::Export(args) => archive::export(args, &sources, console).await,
+        Command::ApiClient(args) => api_client::run(args, &sources, console).await,
+        Command::Admin(command) => admin::run(command, &sources, console).await,
+        Command::Openapi => writeln!(console.stdout, "{}", civitas_api::openapi()).map_err(because),
+        Command::Doctor => doctor::run(&sources, console).await,
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "civitas", &mut console.stdout);
+            Ok(())
+        }
+    }
+}
+
+/// Help that was asked for is no failure.
+fn misused(error: &clap::Error, console: &mut Console<'_>) -> u8 {
+    let text = error.render();
+    let (out, code): (&mut (dyn Write + Send), u8) =
+        if error.use_stderr() { (console.stderr, 2) } else { (console.stdout, 0) };
+    write!(out, "{text}").map_or(1, |()| code)
+}
+
+/// Reads the configuration and begins to log.
+fn configure(sources: &Sources) -> Result<Config, ConfigError> {
+    let config = Config::load(sources)?;
+    telemetry::begin(&config);
+    Ok(config)
+}
+
+/// Opens a database whose schema is the one this build needs.
+async fn open_store(config: &Config) -> Outcome<Arc<dyn Store>> {
+    let database = Database::of(config);
+    match database.schema().await.map_err(because)?.refusal() {
+        Some(refusal) => Err(Failure::Because(refusal)),
+        None => database.open().await.map_err(because),
+    }
+}

@@ -1,0 +1,124 @@
+//! `civitas import` and `civitas export` (contract 10).
+
+use super::{Console, Failure, Outcome, because, configure, open_store};
+use crate::config::{Scheme, Sources};
+use civitas_application::archive::{self, ExportOptions, ImportOptions, Progress};
+use civitas_kernel::clock;
+use civitas_tokens::Argon2Passwords;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, BufWriter};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The bar is drawn anew after so many lines.
+const LINES_A_STEP: u64 = 500;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ImportArgs {
+    /// The archive; `-` reads standard input.
+    file: PathBuf,
+    /// Does everything, and keeps nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// No progress bar.
+    #[arg(long)]
+    quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ExportArgs {
+    /// Only the organization of this primary host.
+    #[arg(long, value_name = "HOST")]
+    organization: Option<String>,
+    /// Where the archive goes; `-` writes standard output.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    /// With the hashes of passwords and client secrets.
+    #[arg(long)]
+    with_secrets: bool,
+}
+
+fn is_console(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+    let config = configure(sources).map_err(because)?;
+    let options = ImportOptions {
+        dry_run: args.dry_run,
+        single_label_hosts: config.public_scheme == Scheme::Http,
+        now: clock::now(),
+    };
+    let mut file;
+    let (input, length): (&mut (dyn BufRead + Send), _) = if is_console(&args.file) {
+        (&mut *console.stdin, None)
+    } else {
+        let (opened, length) = open(&args.file)?;
+        file = opened;
+        (&mut file, Some(length))
+    };
+    let store = open_store(&config).await?;
+    let bar = if console.watched && !args.quiet { bar(length) } else { ProgressBar::hidden() };
+    let passwords = Argon2Passwords::new();
+    let mut tell = |progress: Progress| show(&bar, progress);
+    let report = archive::import(&*store, &passwords, input, options, &mut tell).await;
+    bar.finish_and_clear();
+    let report = report.map_err(because)?;
+    writeln!(console.stdout, "{}", report.to_json()).map_err(because)
+}
+
+fn open(path: &Path) -> Outcome<(BufReader<File>, u64)> {
+    let fault = |error| Failure::Because(format!("{}: {error}", path.display()));
+    let file = File::open(path).map_err(fault)?;
+    let length = file.metadata().map_err(fault)?.len();
+    Ok((BufReader::new(file), length))
+}
+
+fn bar(length: Option<u64>) -> ProgressBar {
+    let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
+    let shape = if length.is_some() { "{bar:40} {msg}, {eta} left" } else { "{spinner} {msg}" };
+    match ProgressStyle::with_template(shape) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+fn show(bar: &ProgressBar, progress: Progress) {
+    if progress.lines.is_multiple_of(LINES_A_STEP) {
+        let milliseconds = bar.elapsed().as_millis().max(1);
+        let speed = u128::from(progress.lines) * 1000 / milliseconds;
+        bar.set_message(format!("{} lines, {speed} lines/s", progress.lines));
+        bar.set_position(progress.bytes);
+    }
+}
+
+pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+    let config = configure(sources).map_err(because)?;
+    let options = ExportOptions { organization: args.organization, with_secrets: args.with_secrets };
+    let store = open_store(&config).await?;
+    if is_console(&args.output) {
+        return archive::export(&*store, &options, BufWriter::new(&mut *console.stdout))
+            .await
+            .map_err(because);
+    }
+    // Under another name until it is whole: half an archive must not look like one.
+    let mut draft = args.output.clone().into_os_string();
+    draft.push(".part");
+    let done = match create(Path::new(&draft)) {
+        Ok(file) => archive::export(&*store, &options, BufWriter::new(file)).await.map_err(because),
+        Err(error) => Err(error),
+    };
+    let kept = done.and_then(|()| fs::rename(&draft, &args.output).map_err(because));
+    if kept.is_err() {
+        // It may never have been made.
+        let _ = fs::remove_file(&draft);
+    }
+    kept
+}
+
+/// Only its owner may read it: it holds what people said in private spaces.
+fn create(path: &Path) -> Outcome<File> {
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
+    file.map_err(|error| Failure::Because(format!("{}: {error}", path.display())))
+}

@@ -1,0 +1,145 @@
+//! `civitas demo`: a working platform from nothing.
+
+use super::serve::{Signals, until_told};
+use super::{Console, Failure, Outcome, because};
+use crate::config::{Config, Scheme, Sources};
+use crate::store::{Database, Schema};
+use crate::{telemetry, wiring};
+use civitas_accounts::{Passwords, Secret};
+use civitas_application::Store;
+use civitas_application::archive::{self, ImportOptions, Report};
+use civitas_kernel::clock;
+use civitas_tokens::Argon2Passwords;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::net::TcpListener;
+use std::num::NonZeroU16;
+
+/// The ref of the demo city in the archive.
+const CITY: &str = "riverbend";
+/// Who casts the first vote, and the ref of the proposal it is for.
+const VOTER: &str = "tom_baker";
+const PROPOSAL: &str = "river-steps";
+/// The client of the examples: it has every scope and ability.
+const CLIENT: &str = "full-access";
+
+pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome {
+    let config = configure(sources).map_err(Failure::Because)?;
+    telemetry::begin(&config);
+    let database = Database::of(&config);
+    let schema = database.schema().await.map_err(because)?;
+    if let (Schema::Newer(_), Some(refusal)) = (&schema, schema.refusal()) {
+        return Err(Failure::Because(refusal));
+    }
+    database.migrate().await.map_err(because)?;
+    let signals = Signals::listen().map_err(because)?;
+    let origin = format!("{}://localhost:{}", scheme(&config).as_str(), config.listen.port());
+    let running = wiring::start(config).await.map_err(because)?;
+    let news = first_start(&*running.store).await?;
+    greet(console.stdout, &origin, news.as_ref()).map_err(because)?;
+    until_told(running, signals).await
+}
+
+/// Links begin with `http` and carry the port, unless somebody says otherwise.
+fn configure(mut sources: Sources) -> Result<Config, String> {
+    sources.defaults.push(("public_scheme".to_owned(), "http".to_owned()));
+    let mut config = Config::load(&sources).map_err(|error| error.to_string())?;
+    if config.listen.port() == 0 {
+        let free = TcpListener::bind(config.listen).and_then(|listener| listener.local_addr());
+        config.listen = free.map_err(|error| error.to_string())?;
+    }
+    if config.public_scheme == Scheme::Http && config.public_port.is_none() {
+        config.public_port = NonZeroU16::new(config.listen.port());
+    }
+    Ok(config)
+}
+
+fn scheme(config: &Config) -> Scheme {
+    if config.tls_certificate.is_some() { Scheme::Https } else { Scheme::Http }
+}
+
+/// What is known at the first start only.
+struct News {
+    admin: String,
+    password: Secret,
+    /// By ref: the name clients give, and their secret.
+    clients: BTreeMap<String, (String, String)>,
+    /// The proposal of the example.
+    proposal: i64,
+}
+
+/// Fills an empty database; `None` when it has an organization already.
+async fn first_start(store: &dyn Store) -> Outcome<Option<News>> {
+    if !store.organizations().ids(None, 1).await.map_err(because)?.is_empty() {
+        return Ok(None);
+    }
+    let passwords = Argon2Passwords::new();
+    let options = ImportOptions { dry_run: false, single_label_hosts: true, now: clock::now() };
+    let report = archive::import(store, &passwords, archive::demo().as_bytes(), options, &mut |_| ()).await;
+    let report = report.map_err(because)?;
+    let admins = store.system_admins().after(None, 1).await.map_err(because)?;
+    let (_, admin, _) = admins.into_iter().next().ok_or_else(|| because("the demo has no administrator"))?;
+    let password = Secret::random("", 20);
+    let hash = passwords.hash(password.clone()).await.map_err(because)?;
+    store.system_admins().put(&admin, Some(&hash), clock::now()).await.map_err(because)?;
+    let clients = clients(store, &report).await.map_err(because)?;
+    let proposal = row(&report, "proposal", PROPOSAL);
+    Ok(Some(News { admin, password, clients, proposal }))
+}
+
+async fn clients(
+    store: &dyn Store,
+    report: &Report,
+) -> civitas_kernel::Result<BTreeMap<String, (String, String)>> {
+    let mut clients = BTreeMap::new();
+    for (reference, secret) in report.secrets.get("api_client").into_iter().flatten() {
+        let id = civitas_kernel::ClientId(row(report, "api_client", reference));
+        if let Some(client) = store.clients().find(id).await? {
+            clients.insert(reference.clone(), (client.uid, secret.clone()));
+        }
+    }
+    Ok(clients)
+}
+
+/// The row of a record of the city.
+fn row(report: &Report, kind: &str, reference: &str) -> i64 {
+    let city = report.refs.get(CITY).and_then(|city| city.get(kind));
+    city.and_then(|rows| rows.get(reference)).copied().unwrap_or_default()
+}
+
+fn greet(out: &mut (dyn Write + Send), origin: &str, news: Option<&News>) -> io::Result<()> {
+    let base = format!("{origin}/api/rest_full/v0.3");
+    writeln!(out, "Civitas is ready.\n")?;
+    writeln!(out, "  API             {base}/")?;
+    writeln!(out, "  Documentation   {base}/docs")?;
+    let Some(news) = news else {
+        writeln!(
+            out,
+            "\nThe data of the last start is kept; the credentials were printed at the first start."
+        )?;
+        writeln!(out, "New ones: `civitas api-client create --help`, `civitas admin create --help`.\n")?;
+        return out.flush();
+    };
+    writeln!(out, "  Panel account   {}   {}", news.admin, news.password.expose())?;
+    for (uid, secret) in news.clients.values() {
+        writeln!(out, "  API client      {uid}   {secret}")?;
+    }
+    writeln!(out, "\nThese secrets are kept hashed and not printed again. Try:\n")?;
+    if let Some((uid, secret)) = news.clients.get(CLIENT) {
+        writeln!(
+            out,
+            "TOKEN=$(curl -s {origin}/oauth/token -d grant_type=password -d auth_type=impersonate \
+             -d username={VOTER} -d client_id={uid} -d client_secret={secret} -d 'scope=public proposals' \
+             | sed 's/.*\"access_token\":\"\\([^\"]*\\)\".*/\\1/')"
+        )?;
+        writeln!(out, "curl -s -H \"Authorization: Bearer $TOKEN\" '{base}/components/search?per_page=3'")?;
+        writeln!(
+            out,
+            "curl -s -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' \
+             -d '{{\"proposal_id\": {}, \"data\": {{\"weight\": 1}}}}' {base}/vote_proposals/sync",
+            news.proposal
+        )?;
+    }
+    writeln!(out)?;
+    out.flush()
+}

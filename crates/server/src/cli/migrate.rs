@@ -1,0 +1,26 @@
+//! `civitas migrate`: brings the schema up to date, or says how it stands.
+
+use super::{Console, Failure, Outcome, because, configure};
+use crate::config::Sources;
+use crate::store::{Database, Schema};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct MigrateArgs {
+    /// Only says what is missing; exit code 1 when something is.
+    #[arg(long)]
+    check: bool,
+}
+
+pub(super) async fn run(args: MigrateArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+    let database = Database::of(&configure(sources).map_err(because)?);
+    let schema = database.schema().await.map_err(because)?;
+    let can_not = args.check || matches!(schema, Schema::Newer(_));
+    if let Some(refusal) = schema.refusal().filter(|_| can_not) {
+        return Err(Failure::Because(refusal));
+    }
+    let applied = if args.check { Vec::new() } else { database.migrate().await.map_err(because)? };
+    for name in &applied {
+        writeln!(console.stdout, "applied {name}").map_err(because)?;
+    }
+    writeln!(console.stdout, "the schema is up to date").map_err(because)
+}

@@ -1,0 +1,65 @@
+//! `civitas serve`: until it is told to stop.
+
+use super::{Failure, Outcome, because, configure};
+use crate::config::Sources;
+use crate::store::Database;
+use crate::wiring::{self, Parts, Running};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ServeArgs {
+    /// Only the interface: jobs are carried out by other processes.
+    #[arg(long, conflicts_with = "only_workers")]
+    no_workers: bool,
+    /// Only background jobs: nothing listens.
+    #[arg(long)]
+    only_workers: bool,
+}
+
+pub(super) async fn run(args: ServeArgs, sources: &Sources) -> Outcome {
+    let config = configure(sources).map_err(because)?;
+    let schema = Database::of(&config).schema().await.map_err(because)?;
+    if let Some(refusal) = schema.refusal() {
+        return Err(Failure::Because(refusal));
+    }
+    let signals = Signals::listen().map_err(because)?;
+    let parts = Parts { http: !args.only_workers, workers: !args.no_workers };
+    let running = wiring::start_parts(config, parts).await.map_err(because)?;
+    until_told(running, signals).await
+}
+
+/// What the operating system can tell a server.
+pub(super) struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    /// From now on; what comes before [`until_told`] is not lost.
+    pub(super) fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+}
+
+/// Runs until SIGTERM or SIGINT, then stops in order. SIGHUP reads the certificate anew.
+pub(super) async fn until_told(running: Running, mut signals: Signals) -> Outcome {
+    loop {
+        tokio::select! {
+            _ = signals.terminate.recv() => break,
+            _ = signals.interrupt.recv() => break,
+            _ = signals.hang_up.recv() => match running.reload_certificate() {
+                Ok(()) => tracing::info!("the certificate was read anew"),
+                Err(error) => tracing::error!(%error, "the old certificate stays in use"),
+            },
+        }
+    }
+    tracing::info!("stopping");
+    running.stop().await;
+    tracing::info!("stopped");
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! Configuration: one struct, read once, handed on as values.
+//!
+//! A setting comes from a flag, else from the environment (`CIVITAS_` and its name in capitals), else from
+//! `civitas.toml` (or the file `--config` names), else from its default. An unknown name or a value that can not be
+//! read stops the start, and the message says where it stands. `civitas.example.toml` is written from this file.
+
+mod example;
+mod layers;
+mod values;
+
+pub use example::example;
+pub use layers::{ConfigError, Sources};
+pub use values::{LogFormat, Scheme, SecretKey, Shape};
+
+use layers::Layers;
+use std::net::{IpAddr, SocketAddr};
+use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use values::{Limit, Network, Readable};
+
+/// What is known of a setting before it is read.
+#[derive(Debug)]
+pub struct Setting {
+    /// Its name in the file; a flag writes `-` for `_`.
+    pub name: &'static str,
+    /// What it means, with its unit, in lines.
+    pub doc: &'static [&'static str],
+    /// Its default, as it would be written in the environment; empty: none.
+    pub default: &'static str,
+    /// How it is written in the file.
+    pub shape: Shape,
+}
+
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:literal),+ $(,)?) => {
+        /// Everything an operator can set.
+        #[derive(Clone, PartialEq)]
+        pub struct Config {
+            $($(#[doc = $doc])+ pub $name: $type),+
+        }
+
+        /// Every setting, in the order of the documentation.
+        pub const SETTINGS: &[Setting] = &[$(Setting {
+            name: stringify!($name),
+            doc: &[$($doc),+],
+            default: $default,
+            shape: <$type as Readable>::SHAPE,
+        }),+];
+
+        impl Config {
+            fn read(layers: &Layers) -> Result<Self, ConfigError> {
+                Ok(Self { $($name: layers.read(stringify!($name))?),+ })
+            }
+        }
+    };
+}
+
+settings! {
+    /// Where the data is: `sqlite://PATH`, or `postgres://USER:PASSWORD@HOST/NAME` for PostgreSQL 15 or newer.
+    database_url: String = "sqlite://<data_dir>/civitas.db",
+    /// The directory of attachments and keys. `<data_dir>` in another setting means this one.
+    data_dir: PathBuf = "civitas-data",
+    /// Where attachments are kept: `file://PATH`, or `s3://BUCKET/PREFIX` for object storage.
+    files_url: String = "file://<data_dir>/files",
+    /// Address and port to listen on; port 0 takes a free one.
+    listen: SocketAddr = "127.0.0.1:3000",
+    /// PEM file with the certificate and its chain. With it the listener speaks HTTPS; SIGHUP reads it anew.
+    tls_certificate: Option<PathBuf> = "",
+    /// PEM file with the private key of the certificate.
+    tls_key: Option<PathBuf> = "",
+    /// How absolute links begin: `https` or `http`. `demo` says http.
+    public_scheme: Scheme = "https",
+    /// The port written in absolute links. None: no port is written. `demo` says the one it listens on.
+    public_port: Option<NonZeroU16> = "",
+    /// 32 bytes in base64 (`openssl rand -base64 32`): access tokens are signed, webhook secrets encrypted and
+    /// upload links signed with keys derived from it. None: generated into `<data_dir>/secret_key` on SQLite;
+    /// required with PostgreSQL, the same for all nodes.
+    secret_key: Option<SecretKey> = "",
+    /// Networks (CIDR) of proxies whose `X-Forwarded-*` headers count.
+    trusted_proxies: Vec<Network> = "",
+    /// How long an access token counts, in seconds.
+    token_lifetime_seconds: NonZeroU32 = "7200",
+    /// The longest body of a request, in bytes; uploads of files have limits of their own.
+    max_body_bytes: NonZeroUsize = "1048576",
+    /// The longest payload of an asynchronous job, in bytes. None or 0: no limit.
+    max_async_api_job_payload_bytes: Limit = "",
+    /// The longest extended data of one record, in bytes. None or 0: no limit.
+    max_extended_data_payload_bytes: Limit = "",
+    /// The addresses a new host of an organization must point at before it is confirmed.
+    loadbalancer_ips: Vec<IpAddr> = "127.0.0.1, ::1",
+    /// Address and port of the DNS server asked for hosts of organizations and targets of webhooks. None: the
+    /// system's.
+    dns_server: Option<SocketAddr> = "",
+    /// How often a host that waits for confirmation is looked at, in seconds.
+    host_check_interval_seconds: NonZeroU32 = "60",
+    /// Networks (CIDR) webhooks may reach although they are not public: a receiver on the own network.
+    webhook_allowed_networks: Vec<Network> = "",
+    /// The waits between the tries of a webhook delivery, in seconds; there is one try more than waits.
+    webhook_retry_delays_seconds: Vec<NonZeroU32> = "5, 60, 300, 1800, 7200, 21600, 86400",
+    /// The server outgoing mail is given to: `smtps://USER:PASSWORD@HOST`. None: mails are logged without their
+    /// links, and not sent.
+    smtp_url: Option<String> = "",
+    /// The sender of outgoing mail; required with `smtp_url`.
+    mail_from: Option<String> = "",
+    /// Background jobs carried out at once. None: the number of cores.
+    workers: Option<NonZeroUsize> = "",
+    /// Connections to the database at most; they are opened when they are needed.
+    database_pool_size: NonZeroUsize = "16",
+    /// What is logged: `error`, `warn`, `info`, `debug`, `trace`, also by target: `info,civitas_api=debug`.
+    log: String = "info",
+    /// `text` for people, `json` for machines.
+    log_format: LogFormat = "text",
+}
+
+impl Config {
+    /// Reads and checks everything.
+    ///
+    /// # Errors
+    /// The first fault: where it stands, and what it must be.
+    pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
+        let layers = Layers::of(sources)?;
+        let mut config = Self::read(&layers)?;
+        let directory = config.data_dir.display().to_string();
+        for url in [&mut config.database_url, &mut config.files_url] {
+            *url = url.replace("<data_dir>", &directory);
+        }
+        config.check(&layers)?;
+        Ok(config)
+    }
+
+    fn check(&self, layers: &Layers) -> Result<(), ConfigError> {
+        let begins = |url: &str, schemes: &[&str]| schemes.iter().any(|scheme| url.starts_with(scheme));
+        let demands = [
+            (
+                begins(&self.database_url, &["sqlite://", "postgres://", "postgresql://"]),
+                "database_url",
+                "must begin with sqlite:// or postgres://",
+            ),
+            (begins(&self.files_url, &["file://", "s3://"]), "files_url", "must begin with file:// or s3://"),
+            (
+                self.tls_certificate.is_none() || self.tls_key.is_some(),
+                "tls_certificate",
+                "needs tls_key beside it",
+            ),
+            (
+                self.tls_key.is_none() || self.tls_certificate.is_some(),
+                "tls_key",
+                "needs tls_certificate beside it",
+            ),
+            (self.smtp_url.is_none() || self.mail_from.is_some(), "smtp_url", "needs mail_from beside it"),
+            (
+                self.is_sqlite() || self.secret_key.is_some(),
+                "database_url",
+                "is PostgreSQL, which needs a secret_key: set CIVITAS_SECRET_KEY to the output of `openssl rand -base64 32`, on all nodes the same",
+            ),
+            (
+                crate::telemetry::is_filter(&self.log),
+                "log",
+                "must be a log filter, as info or info,civitas_api=debug",
+            ),
+        ];
+        demands.into_iter().try_for_each(
+            |(holds, name, demand)| {
+                if holds { Ok(()) } else { Err(layers.fault(name, demand)) }
+            },
+        )
+    }
+
+    /// Whether the data is kept in SQLite.
+    pub fn is_sqlite(&self) -> bool {
+        self.database_url.starts_with("sqlite://")
+    }
+
+    /// Background jobs carried out at once.
+    pub fn worker_count(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.workers.map_or_else(cores, NonZeroUsize::get)
+    }
+}

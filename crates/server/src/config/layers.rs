@@ -1,0 +1,156 @@
+//! The layers a setting can come from, and which one a value came from.
+
+use super::values::{Raw, Readable};
+use super::{SETTINGS, Setting};
+use figment::providers::{Format, Toml};
+use figment::value::{Dict, Map, Value};
+use figment::{Figment, Metadata, Profile, Provider};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The file that is read when it is there and no other is named.
+const FILE: &str = "civitas.toml";
+
+/// Names of the environment that begin like ours and belong to the test suites.
+const OF_TESTS: [&str; 2] = ["CIVITAS_TEST_", "CIVITAS_REQUIRE_"];
+
+/// Where settings are read from, strongest first; behind them come the defaults.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    /// Names of settings and their values, from the command line.
+    pub flags: Vec<(String, String)>,
+    /// The environment, all of it.
+    pub environment: Vec<(String, String)>,
+    /// A file that must be there; else `civitas.toml` when it is there.
+    pub file: Option<PathBuf>,
+    /// Defaults of the command that are not the usual ones.
+    pub defaults: Vec<(String, String)>,
+}
+
+/// What is wrong with the configuration, and where: one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError(String);
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "configuration: {}", self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// All layers together.
+pub(super) struct Layers(Figment);
+
+impl Layers {
+    /// Reads them; values are not looked at yet.
+    pub(super) fn of(sources: &Sources) -> Result<Self, ConfigError> {
+        let defaults = SETTINGS.iter().map(|s| (s.name.to_owned(), s.default.to_owned())).collect();
+        let file = sources.file.as_deref().unwrap_or(Path::new(FILE));
+        if sources.file.is_some() && !file.is_file() {
+            return Err(ConfigError(format!("{} is no file", file.display())));
+        }
+        let figment = Figment::new()
+            .merge(Words { words: defaults, spell: |name| format!("the default of {name}") })
+            .merge(Words { words: sources.defaults.clone(), spell: |name| format!("the default of {name}") })
+            .merge(if file.is_file() { Toml::file_exact(file) } else { Toml::string("") })
+            .merge(Words { words: environment(&sources.environment), spell: variable })
+            .merge(Words { words: sources.flags.clone(), spell: flag });
+        let all: Dict = figment.extract().map_err(|error| ConfigError(one_line(&error)))?;
+        let layers = Self(figment);
+        match all.keys().find(|name| !SETTINGS.iter().any(|setting| setting.name == *name)) {
+            Some(strange) => Err(layers.fault(strange, "is no setting")),
+            None => Ok(layers),
+        }
+    }
+
+    /// One setting.
+    pub(super) fn read<T: Readable>(&self, name: &str) -> Result<T, ConfigError> {
+        let value = self.0.find_value(name).ok();
+        value.and_then(raw).and_then(|raw| T::read(&raw)).ok_or_else(|| self.fault(name, T::MUST_BE))
+    }
+
+    /// What is wrong with a setting, beginning with where it stands.
+    pub(super) fn fault(&self, name: &str, what: &str) -> ConfigError {
+        let place = match self.0.find_metadata(name) {
+            Some(metadata) => match metadata.source.as_ref().and_then(|source| source.file_path()) {
+                Some(path) => format!("{name} in {}", shown(path).display()),
+                None => metadata.interpolate(&Profile::Default, &[name]),
+            },
+            None => name.to_owned(),
+        };
+        ConfigError(format!("{place} {what}"))
+    }
+}
+
+/// The path of a file, from here when it is here.
+fn shown(path: &Path) -> &Path {
+    let here = std::env::current_dir().ok();
+    here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
+}
+
+fn environment(all: &[(String, String)]) -> Vec<(String, String)> {
+    let ours = all.iter().filter(|(name, _)| !OF_TESTS.iter().any(|prefix| name.starts_with(prefix)));
+    ours.filter_map(|(name, value)| Some((name.strip_prefix("CIVITAS_")?.to_lowercase(), value.clone())))
+        .collect()
+}
+
+/// The name of a setting in the environment.
+fn variable(name: &str) -> String {
+    format!("CIVITAS_{}", name.to_uppercase())
+}
+
+/// The name of a setting on the command line.
+fn flag(name: &str) -> String {
+    format!("--{}", name.replace('_', "-"))
+}
+
+impl Setting {
+    /// The flag, without its dashes.
+    pub fn flag(&self) -> String {
+        self.name.replace('_', "-")
+    }
+}
+
+fn raw(value: Value) -> Option<Raw> {
+    match value {
+        Value::Array(_, items) => items.into_iter().map(text).collect::<Option<_>>().map(Raw::List),
+        other => text(other).map(Raw::Text),
+    }
+}
+
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::String(_, text) => Some(text),
+        Value::Num(_, number) => number.to_i128().map(|n| n.to_string()),
+        _ => None,
+    }
+}
+
+/// What the reader of the file says, in one line and without what stands in the file.
+fn one_line(error: &figment::Error) -> String {
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let last = text.lines().last().filter(|last| *last != first).unwrap_or_default();
+    [first, last].join(" ").trim_end().to_owned()
+}
+
+/// Names and values that are all text: defaults, environment, command line.
+struct Words {
+    words: Vec<(String, String)>,
+    /// How a name is written there.
+    spell: fn(&str) -> String,
+}
+
+impl Provider for Words {
+    fn metadata(&self) -> Metadata {
+        let spell = self.spell;
+        Metadata::named("words").interpolater(move |_, names| spell(&names.join(".")))
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        let dict: Dict =
+            self.words.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
+        Ok(Profile::Default.collect(dict))
+    }
+}

@@ -1,0 +1,237 @@
+//! The kinds of values a setting can have. None of them says a value in a message: it may be a secret.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use ipnet::IpNet;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A value as it was written: one text (a number of the file is one too), or a list of them.
+#[derive(Debug, Clone)]
+pub(super) enum Raw {
+    /// One text.
+    Text(String),
+    /// A list of the file. Elsewhere a list is one text with commas.
+    List(Vec<String>),
+}
+
+/// How a setting is written in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// `"text"`
+    Text,
+    /// `7200`
+    Number,
+    /// `["text", "text"]`
+    Texts,
+    /// `[5, 60]`
+    Numbers,
+}
+
+/// What a setting can be.
+pub(super) trait Readable: Sized {
+    /// How it is written in the file.
+    const SHAPE: Shape;
+    /// What the value must be, for the message when it is not.
+    const MUST_BE: &'static str;
+    /// The value; `None` when it is none.
+    fn read(raw: &Raw) -> Option<Self>;
+}
+
+macro_rules! readable {
+    ($($type:ty: $shape:ident, $must:literal;)+) => {$(
+        impl Readable for $type {
+            const SHAPE: Shape = Shape::$shape;
+            const MUST_BE: &'static str = $must;
+
+            fn read(raw: &Raw) -> Option<Self> {
+                match raw {
+                    Raw::Text(text) if !text.trim().is_empty() => text.trim().parse().ok(),
+                    _ => None,
+                }
+            }
+        }
+    )+};
+}
+
+readable! {
+    String: Text, "must be a text";
+    PathBuf: Text, "must be a path";
+    SocketAddr: Text, "must be an address and port, as 127.0.0.1:3000";
+    IpAddr: Text, "must be an IP address";
+    Network: Text, "must be a network, as 10.0.0.0/8";
+    Scheme: Text, "must be http or https";
+    LogFormat: Text, "must be text or json";
+    SecretKey: Text, "must be 32 bytes in base64";
+    NonZeroU16: Number, "must be a number from 1 to 65535";
+    NonZeroU32: Number, "must be a number from 1 to 4294967295";
+    NonZeroUsize: Number, "must be a number above 0";
+}
+
+/// A setting that may be none: left out, or empty.
+impl<T: Readable> Readable for Option<T> {
+    const SHAPE: Shape = T::SHAPE;
+    const MUST_BE: &'static str = T::MUST_BE;
+
+    fn read(raw: &Raw) -> Option<Self> {
+        match raw {
+            Raw::Text(text) if text.trim().is_empty() => Some(None),
+            _ => T::read(raw).map(Some),
+        }
+    }
+}
+
+/// A list.
+impl<T: Readable> Readable for Vec<T> {
+    const SHAPE: Shape = match T::SHAPE {
+        Shape::Number => Shape::Numbers,
+        _ => Shape::Texts,
+    };
+    const MUST_BE: &'static str = T::MUST_BE;
+
+    fn read(raw: &Raw) -> Option<Self> {
+        let items: Vec<String> = match raw {
+            Raw::List(items) => items.clone(),
+            Raw::Text(text) if text.trim().is_empty() => Vec::new(),
+            Raw::Text(text) => text.split(',').map(str::to_owned).collect(),
+        };
+        items.into_iter().map(|item| T::read(&Raw::Text(item))).collect()
+    }
+}
+
+/// A limit in bytes; `None` when there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit(pub Option<usize>);
+
+impl Readable for Limit {
+    const SHAPE: Shape = Shape::Number;
+    const MUST_BE: &'static str = "must be a number, 0 for no limit";
+
+    fn read(raw: &Raw) -> Option<Self> {
+        let Raw::Text(text) = raw else { return None };
+        let number = if text.trim().is_empty() { 0 } else { text.trim().parse().ok()? };
+        Some(Self((number > 0).then_some(number)))
+    }
+}
+
+/// A network; a lone address is a network of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network(pub IpNet);
+
+impl FromStr for Network {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let lone = || text.parse::<IpAddr>().map(IpNet::from);
+        text.parse().or_else(|_| lone()).map(Self).map_err(|_| ())
+    }
+}
+
+/// How absolute links begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// `http`
+    Http,
+    /// `https`
+    Https,
+}
+
+impl Scheme {
+    /// `http` or `https`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        [Self::Http, Self::Https].into_iter().find(|scheme| scheme.as_str() == text).ok_or(())
+    }
+}
+
+/// How the log is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// A line of text for each event.
+    Text,
+    /// A JSON object for each event.
+    Json,
+}
+
+impl FromStr for LogFormat {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err(()),
+        }
+    }
+}
+
+/// The deployment's secret: 32 bytes.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretKey(pub [u8; civitas_tokens::SECRET_BYTES]);
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(..)")
+    }
+}
+
+impl SecretKey {
+    /// In base64, as it is kept and set.
+    pub fn encoded(&self) -> String {
+        STANDARD.encode(self.0)
+    }
+}
+
+impl FromStr for SecretKey {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let bytes = STANDARD.decode(text).map_err(|_| ())?;
+        bytes.try_into().map(Self).map_err(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<T: Readable>(text: &str) -> Option<T> {
+        T::read(&Raw::Text(text.to_owned()))
+    }
+
+    #[test]
+    fn values_are_read_from_text() {
+        assert_eq!(read::<Vec<IpAddr>>("127.0.0.1, ::1").unwrap().len(), 2);
+        assert_eq!(read::<Vec<IpAddr>>(" "), Some(Vec::new()));
+        assert_eq!(read::<Option<NonZeroU16>>(""), Some(None));
+        assert_eq!(read::<Limit>("0"), read::<Limit>(""));
+        assert_eq!(read::<Network>("10.0.0.1"), read::<Network>("10.0.0.1/32"));
+        assert_eq!(read::<SecretKey>(&SecretKey([7; 32]).encoded()), Some(SecretKey([7; 32])));
+        assert_eq!(format!("{:?}", SecretKey([7; 32])), "SecretKey(..)");
+    }
+
+    #[test]
+    fn what_is_no_value_is_refused() {
+        assert_eq!(read::<NonZeroU16>("0"), None);
+        assert_eq!(read::<NonZeroU32>("-1"), None);
+        assert_eq!(read::<Limit>("1 MiB"), None);
+        assert_eq!(read::<Vec<NonZeroU32>>("5,,60"), None);
+        assert_eq!(read::<Scheme>("HTTPS"), None);
+        assert_eq!(read::<SocketAddr>("3000"), None);
+        assert_eq!(read::<SecretKey>("c2hvcnQ="), None);
+        assert_eq!(String::read(&Raw::List(Vec::new())), None);
+    }
+}

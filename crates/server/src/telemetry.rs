@@ -1,0 +1,23 @@
+//! The log: what is written, how, and where to (standard error).
+
+use crate::config::{Config, LogFormat};
+use std::io::stderr;
+use tracing_subscriber::EnvFilter;
+
+/// Whether a text is a log filter.
+pub fn is_filter(text: &str) -> bool {
+    EnvFilter::try_new(text).is_ok()
+}
+
+/// Begins to log, for the rest of the process. Repeated, it does nothing: the first one stays.
+pub fn begin(config: &Config) {
+    let filter = EnvFilter::new(&config.log);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
+    let begun = match config.log_format {
+        LogFormat::Text => log.try_init(),
+        LogFormat::Json => log.json().flatten_event(true).try_init(),
+    };
+    if begun.is_err() {
+        tracing::debug!("the log had begun already");
+    }
+}

@@ -1,0 +1,76 @@
+//! HTTPS: rustls on ring, with a certificate that can be exchanged while the server runs.
+
+use rustls::ServerConfig;
+use rustls::crypto::CryptoProvider;
+use rustls::crypto::ring::default_provider;
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// The certificate in use, and the files it came from.
+#[derive(Debug)]
+pub struct Certificate {
+    chain: PathBuf,
+    key: PathBuf,
+    provider: Arc<CryptoProvider>,
+    in_use: RwLock<Arc<CertifiedKey>>,
+}
+
+impl Certificate {
+    /// Reads a certificate with its chain, and its private key, from PEM files.
+    ///
+    /// # Errors
+    /// When a file can not be read or holds nothing of its kind, or when the two do not belong together.
+    pub fn read(chain: &Path, key: &Path) -> io::Result<Arc<Self>> {
+        let provider = Arc::new(default_provider());
+        let in_use = RwLock::new(certified(chain, key, &provider)?);
+        Ok(Arc::new(Self { chain: chain.to_owned(), key: key.to_owned(), provider, in_use }))
+    }
+
+    /// Reads the files again. New connections get the new certificate; a fault leaves the old one in use.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn reload(&self) -> io::Result<()> {
+        let fresh = certified(&self.chain, &self.key, &self.provider)?;
+        *self.in_use.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        Ok(())
+    }
+
+    /// What a listener needs: TLS 1.2 and 1.3, and this certificate.
+    ///
+    /// # Errors
+    /// Never with the provider used here.
+    pub fn server_config(self: &Arc<Self>) -> io::Result<ServerConfig> {
+        let versions =
+            ServerConfig::builder_with_provider(self.provider.clone()).with_safe_default_protocol_versions();
+        let config = versions.map_err(io::Error::other)?.with_no_client_auth();
+        Ok(config.with_cert_resolver(self.clone()))
+    }
+}
+
+impl ResolvesServerCert for Certificate {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.in_use.read().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+}
+
+fn certified(chain: &Path, key: &Path, provider: &CryptoProvider) -> io::Result<Arc<CertifiedKey>> {
+    let certificates = CertificateDer::pem_file_iter(chain).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let certificates = certificates.map_err(|error| fault(chain, &error))?;
+    if certificates.is_empty() {
+        return Err(fault(chain, &"there is no certificate in it"));
+    }
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| fault(key, &error))?;
+    let certified = CertifiedKey::from_der(certificates, private, provider);
+    certified.map(Arc::new).map_err(|error| fault(key, &error))
+}
+
+fn fault(file: &Path, error: &dyn Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", file.display()))
+}

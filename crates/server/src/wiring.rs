@@ -1,0 +1,185 @@
+//! Everything joined to everything: the store, the signer, the commands, the interface, the worker.
+//!
+//! Two worlds, so that neither starves the other: HTTP runs on threads of its own (one single-threaded runtime for
+//! each), background jobs on the runtime [`start`] is called on.
+
+use crate::config::Config;
+use crate::secret_key;
+use crate::store::Database;
+use crate::tls::Certificate;
+use actix_web::dev::{Server, ServerHandle};
+use actix_web::rt::System;
+use actix_web::{App, HttpServer};
+use civitas_api::{Api, Services, Settings};
+use civitas_application::{Site, Store, Worker};
+use civitas_kernel::{Error, Result};
+use civitas_tokens::{Argon2Passwords, Signer};
+use std::io;
+use std::net::SocketAddr;
+use std::num::NonZeroU16;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use tokio::sync::{oneshot, watch};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+/// How long the head of a request may take to arrive.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+/// How long requests may take to end when the server stops, in seconds.
+const GRACE_SECONDS: u64 = 10;
+
+/// Which parts of a server run in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts {
+    /// The interface.
+    pub http: bool,
+    /// Background jobs.
+    pub workers: bool,
+}
+
+/// A server that runs. Dropped, it goes on; [`Running::stop`] ends it.
+pub struct Running {
+    /// Where it listens; `None` when it only carries out jobs.
+    pub address: Option<SocketAddr>,
+    /// Its data.
+    pub store: Arc<dyn Store>,
+    http: Option<Http>,
+    worker: Option<JoinHandle<()>>,
+    stop: watch::Sender<bool>,
+}
+
+struct Http {
+    address: SocketAddr,
+    handle: ServerHandle,
+    thread: thread::JoinHandle<()>,
+    certificate: Option<Arc<Certificate>>,
+}
+
+/// Starts all parts of a server over a database whose schema is up to date.
+///
+/// # Errors
+/// When the database does not answer, the address is taken, or a key or certificate can not be read.
+pub async fn start(config: Config) -> Result<Running> {
+    start_parts(config, Parts { http: true, workers: true }).await
+}
+
+/// Starts some parts of a server.
+///
+/// # Errors
+/// As [`start`].
+pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
+    let store = Database::of(&config).open().await?;
+    let key = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
+    let services = Services {
+        store: store.clone(),
+        signer: Arc::new(Signer::new(&key.0)),
+        passwords: Arc::new(Argon2Passwords::new()),
+    };
+    let api = Api::new(settings(&config), services);
+    let (stop, told) = watch::channel(false);
+    let worker = parts.workers.then(|| {
+        let worker = Worker::new(api.commands().clone(), config.worker_count());
+        tokio::spawn(worker.run(told))
+    });
+    let http = if parts.http { Some(Http::start(&config, api).await?) } else { None };
+    let address = http.as_ref().map(|http| http.address);
+    if let Some(address) = address {
+        tracing::info!(%address, "listening");
+    }
+    Ok(Running { address, store, http, worker, stop })
+}
+
+fn settings(config: &Config) -> Settings {
+    Settings {
+        site: Site {
+            scheme: config.public_scheme.as_str().to_owned(),
+            port: config.public_port.map(NonZeroU16::get),
+        },
+        trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
+        max_body_bytes: config.max_body_bytes.get(),
+        max_async_api_job_payload_bytes: config.max_async_api_job_payload_bytes.0,
+        max_extended_data_payload_bytes: config.max_extended_data_payload_bytes.0,
+        token_lifetime: time::Duration::seconds(config.token_lifetime_seconds.get().into()),
+    }
+}
+
+impl Running {
+    /// Reads the certificate anew, for new connections.
+    ///
+    /// # Errors
+    /// When it can not be read; then the old one stays in use.
+    pub fn reload_certificate(&self) -> io::Result<()> {
+        let certificate = self.http.as_ref().and_then(|http| http.certificate.as_ref());
+        certificate.map_or(Ok(()), |certificate| certificate.reload())
+    }
+
+    /// Stops in order: no new requests, those that run end; no new jobs, those that run end or are given back.
+    pub async fn stop(self) {
+        if let Some(http) = self.http {
+            http.handle.stop(true).await;
+            if spawn_blocking(|| http.thread.join()).await.is_err() {
+                tracing::error!("the thread of the interface could not be joined");
+            }
+        }
+        // Without a worker nobody listens.
+        let _ = self.stop.send(true);
+        if let Some(worker) = self.worker
+            && let Err(error) = worker.await
+        {
+            tracing::error!(%error, "the worker ended badly");
+        }
+    }
+}
+
+impl Http {
+    async fn start(config: &Config, api: Arc<Api>) -> Result<Self> {
+        let certificate = match (&config.tls_certificate, &config.tls_key) {
+            (Some(chain), Some(key)) => {
+                Some(Certificate::read(chain, key).map_err(|error| fault("the certificate", &error))?)
+            }
+            _ => None,
+        };
+        let (tell, told) = oneshot::channel();
+        let (listen, in_use) = (config.listen, certificate.clone());
+        let thread = thread::Builder::new().name("http".to_owned()).spawn(move || {
+            System::new().block_on(async move {
+                match server(listen, in_use, api) {
+                    Ok((address, server)) => {
+                        // Whoever asked may have gone; the server goes with the process.
+                        let _ = tell.send(Ok((address, server.handle())));
+                        if let Err(error) = server.await {
+                            tracing::error!(%error, "the interface ended badly");
+                        }
+                    }
+                    Err(error) => drop(tell.send(Err(error))),
+                }
+            });
+        });
+        let thread = thread.map_err(Error::internal)?;
+        let begun = told.await.map_err(Error::internal)?;
+        let (address, handle) = begun.map_err(|error| fault(&format!("listening on {listen}"), &error))?;
+        Ok(Self { address, handle, thread, certificate })
+    }
+}
+
+fn server(
+    listen: SocketAddr,
+    certificate: Option<Arc<Certificate>>,
+    api: Arc<Api>,
+) -> io::Result<(SocketAddr, Server)> {
+    let http = HttpServer::new(move || {
+        let api = api.clone();
+        App::new().configure(move |config| api.configure(config))
+    });
+    let http = http.disable_signals().shutdown_timeout(GRACE_SECONDS).client_request_timeout(HEAD_TIME);
+    let http = match certificate {
+        Some(certificate) => http.bind_rustls_0_23(listen, certificate.server_config()?)?,
+        None => http.bind(listen)?,
+    };
+    let address = http.addrs().first().copied().unwrap_or(listen);
+    Ok((address, http.run()))
+}
+
+fn fault(what: &str, error: &io::Error) -> Error {
+    Error::internal(format!("{what}: {error}"))
+}

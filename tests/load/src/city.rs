@@ -1,0 +1,107 @@
+//! The city that is put under load, as an archive (contract 10).
+
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// The host of the city.
+pub const HOST: &str = "load.test";
+/// The public name of its one API client.
+pub const CLIENT_ID: &str = "load_client";
+/// The client's secret.
+pub const CLIENT_SECRET: &str = "load_secret";
+
+const BEGAN: &str = "2026-01-05T09:00:00Z";
+/// What a citizen writes, about as long as such texts are.
+const BODY: &str = "We would like two trees in every block of the street, planted before next summer and watered \
+by the city during their first three years. The shade makes the way to school bearable in July, and the benches \
+under them would give older neighbours a place to rest on the way to the market. The parking places that are lost \
+can be found again behind the old depot, which has stood empty since the tram line was closed.";
+
+/// How large it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Users, all of whom vote.
+    pub users: u64,
+    /// Published proposals, all in one component; a multiple of the users.
+    pub proposals: u64,
+}
+
+/// The nickname of a user, counted from 0.
+pub fn nickname(user: u64) -> String {
+    format!("voter{user:05}")
+}
+
+/// Writes the archive: one organization, space, component and client, then users and proposals.
+pub fn write(size: Size, out: &mut impl Write) -> io::Result<()> {
+    for record in foundation() {
+        writeln!(out, "{record}")?;
+    }
+    for user in 0..size.users {
+        writeln!(out, "{}", citizen(user))?;
+    }
+    for number in 0..size.proposals {
+        writeln!(out, "{}", proposal(number, number % size.users))?;
+    }
+    out.flush()
+}
+
+fn foundation() -> [Value; 4] {
+    [
+        json!({"type": "organization", "ref": "city", "host": HOST, "name": {"en": "Load"},
+            "available_locales": ["en"], "default_locale": "en", "created_at": BEGAN}),
+        json!({"type": "api_client", "ref": "load", "organization": "city", "client_id": CLIENT_ID,
+            "client_secret": CLIENT_SECRET, "name": "Load", "scopes": ["public", "proposals"],
+            "permissions": ["oauth.impersonate", "proposals.read", "proposals.vote", "proposals.draft"]}),
+        json!({"type": "space", "ref": "council", "organization": "city", "manifest": "assemblies",
+            "title": {"en": "Council"}, "slug": "council", "visibility": "public", "published_at": BEGAN,
+            "created_at": BEGAN}),
+        json!({"type": "component", "ref": "ideas", "organization": "city", "space": "council",
+            "manifest": "proposals", "name": {"en": "Ideas"}, "published_at": BEGAN, "created_at": BEGAN,
+            "default_step_settings": {"votes_enabled": true, "creation_enabled": true}}),
+    ]
+}
+
+fn citizen(user: u64) -> Value {
+    let nickname = nickname(user);
+    json!({"type": "user", "ref": nickname, "organization": "city", "nickname": nickname,
+        "email": format!("{nickname}@load.example"), "name": format!("Voter {user}"),
+        "confirmed_at": BEGAN, "tos_accepted_at": BEGAN, "created_at": BEGAN})
+}
+
+/// Published one second after the other, so that the order of the list is that of the ids.
+fn proposal(number: u64, author: u64) -> Value {
+    let (hours, rest) = (number / 3600 % 24, number % 3600);
+    let day = number / 86_400 % 28 + 1;
+    let published = format!("2026-02-{day:02}T{hours:02}:{:02}:{:02}Z", rest / 60, rest % 60);
+    json!({"type": "proposal", "ref": format!("p{number}"), "organization": "city", "component": "ideas",
+        "title": {"en": format!("More trees along street number {number}")}, "body": {"en": BODY},
+        "published_at": published, "created_at": BEGAN, "updated_at": BEGAN,
+        "authors": [nickname(author)]})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_city_has_a_line_for_each_record_and_names_no_ref_twice() {
+        let mut archive = Vec::new();
+        write(Size { users: 5, proposals: 20 }, &mut archive).unwrap();
+        let lines: Vec<Value> = archive
+            .split(|b| *b == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect();
+        let mut names: Vec<_> = lines.iter().map(|l| (l["type"].to_string(), l["ref"].to_string())).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!((lines.len(), names.len()), (29, 29));
+    }
+
+    #[test]
+    fn proposals_are_published_in_the_order_of_their_numbers() {
+        let published = |n| proposal(n, 0)["published_at"].as_str().unwrap().to_owned();
+        let times: Vec<String> = [0, 59, 60, 3599, 3600, 86_399, 86_400, 100_000].map(published).into();
+        assert!(times.is_sorted(), "{times:?}");
+    }
+}

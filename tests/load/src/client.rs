@@ -1,0 +1,119 @@
+//! A client of either server, for what is not measured by `wrk`.
+
+use crate::Outcome;
+use crate::city::{CLIENT_ID, CLIENT_SECRET, HOST};
+use reqwest::header::{AUTHORIZATION, ETAG, HOST as HOST_HEADER};
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Where the interface lives.
+pub const BASE: &str = "/api/rest_full/v0.3";
+
+/// No single request may take longer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An answer.
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The validator; empty without one.
+    pub etag: String,
+    /// The body as it came.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// Demands this status.
+    pub fn is(self, status: u16) -> Outcome<Self> {
+        if self.status == status {
+            return Ok(self);
+        }
+        Err(format!("{} instead of {status}: {}", self.status, String::from_utf8_lossy(&self.body)).into())
+    }
+
+    /// The body, read.
+    pub fn json(&self) -> Outcome<Value> {
+        Ok(serde_json::from_slice(&self.body)?)
+    }
+}
+
+/// Talks to one server as one bearer, or as nobody.
+#[derive(Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    address: SocketAddr,
+    bearer: Option<String>,
+}
+
+impl Client {
+    /// A client without a token.
+    pub fn new(address: SocketAddr) -> Outcome<Self> {
+        // A second install is refused, and changes nothing.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().timeout(PATIENCE).no_proxy().build()?;
+        Ok(Self { http, address, bearer: None })
+    }
+
+    /// The same client of another server.
+    pub fn at(&self, address: SocketAddr) -> Self {
+        Self { address, ..self.clone() }
+    }
+
+    /// The same client with this token.
+    pub fn bearing(&self, bearer: &str) -> Self {
+        Self { bearer: Some(bearer.to_owned()), ..self.clone() }
+    }
+
+    /// A token of the client itself, or of a user.
+    pub async fn token(&self, nickname: Option<&str>) -> Outcome<String> {
+        let mut grant = grant();
+        if let Some(nickname) = nickname {
+            grant["grant_type"] = "password".into();
+            grant["auth_type"] = "impersonate".into();
+            grant["username"] = nickname.into();
+        }
+        let answer = self.post("/oauth/token", &grant, None).await?.is(200)?.json()?;
+        Ok(answer["access_token"].as_str().ok_or("an answer without token")?.to_owned())
+    }
+
+    /// `GET`, with a validator to compare.
+    pub async fn get(&self, path: &str, etag: Option<&str>) -> Outcome<Answer> {
+        let mut request = self.request(Method::GET, path);
+        if let Some(etag) = etag {
+            request = request.header("if-none-match", etag);
+        }
+        send(request).await
+    }
+
+    /// `POST`; `user` is told to the floor, which knows no tokens.
+    pub async fn post(&self, path: &str, body: &Value, user: Option<i64>) -> Outcome<Answer> {
+        let mut request = self.request(Method::POST, path).json(body);
+        if let Some(user) = user {
+            request = request.header("x-user", user);
+        }
+        send(request).await
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("http://{}{path}", self.address));
+        let request = request.header(HOST_HEADER, HOST);
+        match &self.bearer {
+            Some(bearer) => request.header(AUTHORIZATION, format!("Bearer {bearer}")),
+            None => request,
+        }
+    }
+}
+
+/// What the token endpoint is asked under load: the machine client's own token.
+pub fn grant() -> Value {
+    json!({"grant_type": "client_credentials", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET,
+        "scope": "public proposals"})
+}
+
+async fn send(request: RequestBuilder) -> Outcome<Answer> {
+    let response = request.send().await?;
+    let etag = response.headers().get(ETAG).and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
+    Ok(Answer { status: response.status().as_u16(), etag, body: response.bytes().await?.to_vec() })
+}

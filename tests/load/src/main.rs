@@ -1,0 +1,47 @@
+//! The load harness: how much of what the machine can do is left when all rules of Civitas are kept.
+//!
+//! `load run` builds a city in a temporary directory, starts the release server over it and, in a process of its
+//! own, a floor ([`floor`]): the same HTTP library answering the same bytes from one prepared statement. Both are
+//! driven by the same generator, one after the other. Traffic stays on 127.0.0.1, and every loop has an end.
+
+mod city;
+mod client;
+mod floor;
+mod ledger;
+mod machine;
+mod measure;
+mod process;
+mod report;
+mod run;
+mod stage;
+mod voting;
+mod wrk;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Any failure ends the run: half a comparison is none.
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Measures the release server against a floor.
+#[derive(Parser)]
+enum Command {
+    /// Measures everything, and prints a table.
+    Run(run::Args),
+    /// Serves the floor; `run` starts it by itself.
+    Floor(floor::Args),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Command::parse() {
+        Command::Run(args) => run::begin(&args),
+        Command::Floor(args) => floor::serve(args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("load: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! An organization with people, spaces and components in which the promises about proposals can be tried.
+
+use crate::World;
+use async_trait::async_trait;
+use civitas_accounts::{ApiClient, Role, RoleKind, Secret, User};
+use civitas_application::{Ports, Store};
+use civitas_kernel::{
+    Abilities, ClientId, ComponentId, Locale, OrganizationId, Result, Scopes, SpaceManifest, SpaceRef,
+    Translated, UserId, clock,
+};
+use civitas_organizations::Organization;
+use civitas_proposals::contract as proposals;
+use civitas_spaces::contract as spaces;
+use civitas_spaces::{Component, ComponentManifest, Space, Step, Visibility};
+use serde_json::{Map, Value, json};
+
+/// The public name of the first client.
+const CLIENT: &str = "id_of_rooms";
+
+/// Who and what is in an organization.
+pub struct Rooms {
+    /// The organization, of its own: what others promise of theirs is not disturbed.
+    pub mine: OrganizationId,
+    /// A participant.
+    pub nora: UserId,
+    /// Another one.
+    pub otto: UserId,
+    /// An administrator.
+    pub admin: UserId,
+    /// A client of the organization.
+    pub client: ClientId,
+    /// Another one.
+    pub other_client: ClientId,
+    /// A public, published process of scope 7 with an active step.
+    pub process: SpaceRef,
+    /// A proposals component of it, in which the step lets people vote.
+    pub ideas: ComponentId,
+    /// Another one, of scope 9.
+    pub wishes: ComponentId,
+    /// An unpublished one.
+    pub unpublished: ComponentId,
+    /// One of a transparent assembly of which Nora is a member.
+    pub transparent: ComponentId,
+    /// A component of the process that holds something else.
+    pub blog: ComponentId,
+}
+
+impl Rooms {
+    /// Makes and fills it.
+    ///
+    /// # Errors
+    /// Those of the stores.
+    pub async fn fill(store: &dyn Store) -> Result<Self> {
+        let rooms = Organization::new("rooms.example".to_owned(), title("Rooms"), Locale::En, clock::now());
+        let mine = store.organizations().add(&rooms).await?;
+        let nora = user(store, mine, "nora").await?;
+        let otto = user(store, mine, "otto").await?;
+        let admin = user(store, mine, "ada_admin").await?;
+        let client = api_client(store, mine, CLIENT).await?;
+        let other_client = api_client(store, mine, "id_of_another").await?;
+        let process = space(store, mine, SpaceManifest::ParticipatoryProcesses, Visibility::Public).await?;
+        let assembly = space(store, mine, SpaceManifest::Assemblies, Visibility::Transparent).await?;
+        join(store, mine, assembly, nora, spaces::Role::Member).await?;
+        let step = Step {
+            space: process,
+            title: title("Vote"),
+            position: 0,
+            active: true,
+            starts_at: None,
+            ends_at: None,
+        };
+        let step = store.steps().add(mine, &step, &[]).await?;
+        let of = |space, manifest| Component {
+            published_at: Some(clock::now()),
+            settings: object(json!({"vote_limit": 3})),
+            step_settings: [(step, object(json!({"votes_enabled": true})))].into(),
+            ..Component::new(space, manifest, title("Component"), clock::now())
+        };
+        let ideas = of(process, ComponentManifest::Proposals);
+        let add = async |component: Component| store.components().add(mine, &component).await;
+        Ok(Self {
+            mine,
+            nora,
+            otto,
+            admin,
+            client,
+            other_client,
+            process,
+            ideas: add(ideas.clone()).await?,
+            wishes: add(Component { scope_id: Some(9), ..ideas.clone() }).await?,
+            unpublished: add(Component { published_at: None, ..ideas }).await?,
+            transparent: add(of(assembly, ComponentManifest::Proposals)).await?,
+            blog: add(of(process, ComponentManifest::Blogs)).await?,
+        })
+    }
+}
+
+fn title(text: &str) -> Translated {
+    [(Locale::En, text.to_owned())].into()
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    if let Value::Object(members) = value { members } else { Map::new() }
+}
+
+async fn user(store: &dyn Store, mine: OrganizationId, nickname: &str) -> Result<UserId> {
+    let now = clock::now();
+    let email = format!("{nickname}@rooms.example");
+    let user = User::new(nickname.to_owned(), email, "Somebody".to_owned(), now);
+    let admin = nickname.ends_with("admin");
+    store.users().add(mine, &User { admin, ..user }, &[]).await
+}
+
+async fn api_client(store: &dyn Store, mine: OrganizationId, uid: &str) -> Result<ClientId> {
+    let now = clock::now();
+    let client = ApiClient {
+        uid: uid.to_owned(),
+        secret: Secret::new("secret").digest(),
+        name: "A client".to_owned(),
+        organization: Some(mine),
+        scopes: Scopes::default(),
+        permissions: Abilities::default(),
+        created_at: now,
+        updated_at: now,
+    };
+    store.clients().add(&client).await
+}
+
+async fn space(
+    store: &dyn Store,
+    mine: OrganizationId,
+    manifest: SpaceManifest,
+    visibility: Visibility,
+) -> Result<SpaceRef> {
+    let now = clock::now();
+    let space = Space::new(manifest, title("Space"), now);
+    let space = Space { visibility, published_at: Some(now), scope_id: Some(7), ..space };
+    store.spaces().add(mine, &space).await
+}
+
+async fn join(
+    ports: &(impl Ports + ?Sized),
+    organization: OrganizationId,
+    space: SpaceRef,
+    user: UserId,
+    role: spaces::Role,
+) -> Result<()> {
+    let now = clock::now();
+    let kind = match role {
+        spaces::Role::Moderator => RoleKind::SpaceModerator,
+        _ => RoleKind::SpacePrivateMember,
+    };
+    let invited = matches!(role, spaces::Role::Invited | spaces::Role::InvitedMember);
+    let role = Role {
+        space,
+        user: Some(user),
+        email: None,
+        kind,
+        invited_at: invited.then_some(now),
+        accepted_at: (role == spaces::Role::InvitedMember).then_some(now),
+        created_at: now,
+        updated_at: now,
+    };
+    ports.roles().add(organization, &role).await.map(drop)
+}
+
+#[async_trait]
+impl spaces::People for World {
+    async fn appoint(
+        &self,
+        organization: OrganizationId,
+        space: SpaceRef,
+        user: UserId,
+        role: spaces::Role,
+    ) -> Result<()> {
+        join(self.ports(), organization, space, user, role).await
+    }
+}
+
+impl<'a> From<&'a World> for spaces::World<'a> {
+    fn from(world: &'a World) -> Self {
+        let Rooms { mine, nora, otto, admin, .. } = world.rooms;
+        Self {
+            spaces: world.ports().spaces(),
+            steps: world.ports().steps(),
+            components: world.ports().components(),
+            people: world,
+            mine,
+            other: world.other,
+            nora,
+            otto,
+            admin,
+        }
+    }
+}
+
+impl<'a> From<&'a World> for proposals::World<'a> {
+    fn from(world: &'a World) -> Self {
+        let (ports, rooms) = (world.ports(), &world.rooms);
+        Self {
+            proposals: ports.proposals(),
+            places: ports.places(),
+            states: ports.states(),
+            votes: ports.votes(),
+            mine: rooms.mine,
+            other: world.other,
+            nora: rooms.nora,
+            otto: rooms.otto,
+            admin: rooms.admin,
+            client: rooms.client,
+            client_uid: CLIENT,
+            other_client: rooms.other_client,
+            space: rooms.process,
+            ideas: rooms.ideas,
+            wishes: rooms.wishes,
+            unpublished: rooms.unpublished,
+            transparent: rooms.transparent,
+            blog: rooms.blog,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What leaves a list is noted with it, and what stays is not.
+
+use civitas_application::Ports;
+use civitas_kernel::{Change, ProposalId, clock};
+use civitas_proposals::{Proposal, Vote};
+use civitas_spaces::Visibility;
+use civitas_tests::{Engine, Rooms, World};
+use time::OffsetDateTime;
+use time::macros::datetime;
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
+
+/// Watches one list of the rooms.
+struct Watch<'a> {
+    ports: &'a dyn Ports,
+    rooms: &'a Rooms,
+    list: &'static str,
+    seen: Option<OffsetDateTime>,
+}
+
+impl<'a> Watch<'a> {
+    fn over(world: &'a World, list: &'static str) -> Self {
+        Self { ports: world.ports(), rooms: &world.rooms, list, seen: None }
+    }
+
+    /// Whether the list was noted since the last question, now and not at the time a record names.
+    async fn noted(&mut self) -> bool {
+        let newest = self.ports.list_changes().newest(self.rooms.mine, &[self.list]).await.unwrap();
+        let noted = newest > self.seen;
+        assert!(newest.is_none_or(|at| (clock::now() - at).whole_minutes() < 5), "{newest:?}");
+        self.seen = newest;
+        noted
+    }
+
+    async fn save(&mut self, id: ProposalId, proposal: &Proposal) -> bool {
+        let change = Change::quiet(proposal.clone());
+        self.ports.proposals().save(self.rooms.mine, id, change).await.unwrap();
+        self.noted().await
+    }
+}
+
+#[tokio::test]
+async fn proposals_that_are_hidden_deleted_withdrawn_or_unpublished_leave_their_list() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let mut watch = Watch::over(&world, "proposals");
+        let (mine, nora, proposals) = (world.rooms.mine, world.rooms.nora, world.ports().proposals());
+        let draft = Proposal { authors: vec![nora], ..Proposal::draft(world.rooms.ideas, NOW) };
+        let id = proposals.add(mine, &draft, &[]).await.unwrap().unwrap();
+        let published = Proposal { published_at: Some(NOW), ..draft.clone() };
+        let hidden = Proposal { hidden_at: Some(NOW), ..published.clone() };
+        let withdrawn = Proposal { withdrawn_at: Some(NOW), ..published.clone() };
+        let deleted = Proposal { deleted_at: Some(NOW), ..withdrawn.clone() };
+        let rewritten = Proposal { scope_id: Some(1), ..draft.clone() };
+        for (state, leaves) in [
+            (&rewritten, false),
+            (&published, false),
+            (&hidden, true),
+            (&Proposal { scope_id: Some(2), ..hidden.clone() }, false),
+            (&published, false),
+            (&withdrawn, true),
+            (&deleted, true),
+            (&published, false),
+            (&draft, true),
+        ] {
+            assert_eq!(watch.save(id, state).await, leaves, "{state:?}");
+        }
+        proposals.remove(mine, id, NOW).await.unwrap();
+        assert!(watch.noted().await);
+        proposals.remove(mine, id, NOW).await.unwrap();
+        assert!(!watch.noted().await, "nothing was there to leave");
+    }
+}
+
+#[tokio::test]
+async fn votes_components_and_spaces_leave_theirs() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let (ports, Rooms { mine, nora, ideas, process, .. }) = (world.ports(), &world.rooms);
+        let published = Proposal { published_at: Some(NOW), ..Proposal::draft(*ideas, NOW) };
+        let proposal = ports.proposals().add(*mine, &published, &[]).await.unwrap().unwrap();
+        let vote =
+            Vote { proposal, user: *nora, weight: 1, temporary: false, created_at: NOW, updated_at: NOW };
+        let mut votes = Watch::over(&world, "votes");
+        let cast = ports.votes().add(*mine, &vote).await.unwrap().unwrap();
+        assert!(!votes.noted().await);
+        ports.votes().remove(*mine, cast, NOW).await.unwrap();
+        assert!(votes.noted().await);
+
+        let mut components = Watch::over(&world, "components");
+        let mut part = ports.components().find(*mine, *ideas).await.unwrap().unwrap();
+        for (published_at, deleted_at, leaves) in [
+            (Some(NOW), None, false),
+            (None, None, true),
+            (None, Some(NOW), true),
+            (Some(NOW), Some(NOW), false),
+        ] {
+            (part.published_at, part.deleted_at) = (published_at, deleted_at);
+            ports.components().save(*mine, *ideas, &part).await.unwrap();
+            assert_eq!(components.noted().await, leaves, "{published_at:?} {deleted_at:?}");
+        }
+
+        let mut spaces = Watch::over(&world, "spaces");
+        let mut space = ports.spaces().find(*mine, *process).await.unwrap().unwrap();
+        for (published_at, visibility, leaves) in [
+            (Some(NOW), Visibility::Public, false),
+            (Some(NOW), Visibility::Private, true),
+            (None, Visibility::Private, true),
+            (Some(NOW), Visibility::Private, false),
+        ] {
+            (space.published_at, space.visibility) = (published_at, visibility);
+            ports.spaces().save(*mine, *process, &space).await.unwrap();
+            assert_eq!(spaces.noted().await, leaves, "{published_at:?} {visibility:?}");
+        }
+    }
+}
