@@ -171,6 +171,7 @@ pub struct Answer {
 
 impl Answer {
     /// Asserts the status, and gives the answer on.
+    #[expect(clippy::return_self_not_must_use, reason = "the assertion may be all that is wanted")]
     #[track_caller]
     pub fn is(self, status: u16) -> Self {
         assert_eq!(self.status.as_u16(), status, "{}", self.text);
@@ -178,6 +179,7 @@ impl Answer {
     }
 
     /// Asserts a refusal with this status and sentence.
+    #[expect(clippy::return_self_not_must_use, reason = "the assertion may be all that is wanted")]
     #[track_caller]
     pub fn refuses(self, status: u16, sentence: &str) -> Self {
         let answer = self.is(status);
@@ -210,6 +212,7 @@ impl Client {
     }
 
     /// The same client with this bearer.
+    #[must_use]
     pub fn bearing(&self, token: &str) -> Self {
         Self { token: Some(token.to_owned()), ..self.clone() }
     }

@@ -1,6 +1,8 @@
 //! The promises of the ports of organizations, accounts, jobs and webhooks, and those of transactions, on both
 //! engines.
 
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod organizations {
     civitas_tests::on_both_engines!(civitas_organizations::contract:
         keeps_every_member,

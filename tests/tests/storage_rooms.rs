@@ -1,5 +1,7 @@
 //! The promises of the ports of spaces, components, proposals and votes, on both engines.
 
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod spaces {
     civitas_tests::on_both_engines!(civitas_spaces::contract:
         keeps_every_member,

@@ -2,6 +2,7 @@
 //! handler.
 
 use crate::error::Refusal;
+use crate::memory::Question;
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::route::{Gate, Route};
@@ -131,7 +132,7 @@ async fn answer(
 ) -> Result<Reply, Refusal> {
     let origin = Origin::of(&api, http);
     let reads = route.method == Method::GET && matches!(route.gate, Gate::Needs(_));
-    let question = if reads { api.memory().question(&**api.store(), http, &origin) } else { None };
+    let question = if reads { Question::of(&**api.store(), http, &origin) } else { None };
     if let Some(reply) = question.as_ref().and_then(|q| api.memory().recall(q)) {
         return Ok(reply);
     }

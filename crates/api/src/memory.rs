@@ -40,28 +40,6 @@ impl Memory {
         Self(Cache::builder().weigher(weigh).max_capacity(CAPACITY).build())
     }
 
-    /// The question of a request; `None` where nothing can be remembered. To be asked before the answer is worked
-    /// out: a commit in between makes the answer one of an older epoch.
-    pub(crate) fn question(
-        &self,
-        store: &dyn Store,
-        http: &HttpRequest,
-        origin: &Origin,
-    ) -> Option<Question> {
-        let token = http.headers().get(AUTHORIZATION)?;
-        let epoch = store.epoch()?;
-        let mut hash = Context::new(&SHA256);
-        let path = http.uri().path_and_query().map_or("", |p| p.as_str());
-        for part in [origin.scheme.as_bytes(), origin.authority.as_bytes(), path.as_bytes(), token.as_bytes()]
-        {
-            hash.update(&part.len().to_le_bytes());
-            hash.update(part);
-        }
-        let single = http.headers().get_all(AUTHORIZATION).count() == 1;
-        let key = hash.finish().as_ref().try_into().ok().filter(|_| single)?;
-        Some(Question { key, epoch })
-    }
-
     /// The answer, if it still holds.
     pub(crate) fn recall(&self, question: &Question) -> Option<Reply> {
         let kept = self.0.get(&question.key)?;
@@ -74,5 +52,24 @@ impl Memory {
             let kept = Kept { epoch: question.epoch, until, reply: reply.clone() };
             self.0.insert(question.key, Arc::new(kept));
         }
+    }
+}
+
+impl Question {
+    /// The question of a request; `None` where nothing can be remembered. To be asked before the answer is worked
+    /// out: a commit in between makes the answer one of an older epoch.
+    pub(crate) fn of(store: &dyn Store, http: &HttpRequest, origin: &Origin) -> Option<Self> {
+        let token = http.headers().get(AUTHORIZATION)?;
+        let epoch = store.epoch()?;
+        let mut hash = Context::new(&SHA256);
+        let path = http.uri().path_and_query().map_or("", |p| p.as_str());
+        for part in [origin.scheme.as_bytes(), origin.authority.as_bytes(), path.as_bytes(), token.as_bytes()]
+        {
+            hash.update(&part.len().to_le_bytes());
+            hash.update(part);
+        }
+        let single = http.headers().get_all(AUTHORIZATION).count() == 1;
+        let key = hash.finish().as_ref().try_into().ok().filter(|_| single)?;
+        Some(Self { key, epoch })
     }
 }

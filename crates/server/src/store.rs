@@ -10,8 +10,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a request waits for a connection before it is told to come back later.
-const WAIT: Duration = Duration::from_secs(2);
+/// How long a request waits for a connection before it is told to come back later; longer in builds that are not
+/// optimized, where everything takes its time.
+const WAIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 15 } else { 2 });
 
 /// Where the data is. Nothing is opened until it is asked for.
 #[derive(Debug, Clone)]

@@ -56,7 +56,8 @@ async fn two_updates_of_different_fields_at_once_both_survive() {
         for _ in 0..5 {
             let (a, b) = (json!({"data": {"title": title}}), json!({"data": {"body": text}}));
             let (a, b) = tokio::join!(nora.put(&path, &a), nora.put(&path, &b));
-            (a.is(200), b.is(200));
+            a.is(200);
+            b.is(200);
         }
         let kept = nora.get(path.trim_end_matches("/sync")).await.is(200);
         let attributes = &kept.data()["attributes"];

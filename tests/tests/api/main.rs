@@ -1,6 +1,8 @@
 //! The interface over HTTP, on both engines. One file a resource; every JSON answer is validated against the
 //! OpenAPI document by the harness.
 
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod components;
 mod concurrency;
 mod drafts;

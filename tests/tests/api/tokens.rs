@@ -6,6 +6,7 @@ fn credentials() -> Value {
     json!({"client_id": "id_city_full", "client_secret": "key_city_full"})
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it takes a literal")]
 fn request(members: Value) -> Value {
     let mut all = credentials();
     for (key, value) in members.as_object().unwrap() {

@@ -38,8 +38,8 @@ async fn add(
             ..Proposal::draft(rooms.ideas, NOW)
         };
         let id = proposals.add(rooms.mine, &proposal, &[]).await.unwrap().unwrap();
-        let own =
-            *joined && hours.is_none() && visible.iter().all(|(_, hours): &(_, Option<i64>)| hours.is_some());
+        let has_none = visible.iter().all(|(_, hours): &(_, Option<i64>)| hours.is_some());
+        let own = *joined && !hidden && hours.is_none() && has_none;
         if own {
             let joined = Proposal { authors: vec![rooms.nora], ..proposal };
             proposals.save(rooms.mine, id, civitas_kernel::Change::quiet(joined)).await.unwrap();

@@ -1,0 +1,2 @@
+drop index proposals_counted;
+drop index proposals_shown;
