@@ -1,7 +1,7 @@
 //! The log: what is written, how, and where to (standard error).
 
 use crate::config::{Config, LogFormat};
-use std::io::stderr;
+use std::io::{IsTerminal, stderr};
 use tracing_subscriber::EnvFilter;
 
 /// Whether a text is a log filter.
@@ -12,7 +12,10 @@ pub fn is_filter(text: &str) -> bool {
 /// Begins to log, for the rest of the process. Repeated, it does nothing: the first one stays.
 pub fn begin(config: &Config) {
     let filter = EnvFilter::new(&config.log);
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(stderr)
+        .with_ansi(stderr().is_terminal());
     let begun = match config.log_format {
         LogFormat::Text => log.try_init(),
         LogFormat::Json => log.json().flatten_event(true).try_init(),

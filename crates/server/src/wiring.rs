@@ -117,8 +117,8 @@ impl Running {
     pub async fn stop(self) {
         if let Some(http) = self.http {
             http.handle.stop(true).await;
-            if spawn_blocking(|| http.thread.join()).await.is_err() {
-                tracing::error!("the thread of the interface could not be joined");
+            if !matches!(spawn_blocking(|| http.thread.join()).await, Ok(Ok(()))) {
+                tracing::error!("the thread of the interface ended badly");
             }
         }
         // Without a worker nobody listens.

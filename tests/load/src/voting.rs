@@ -43,7 +43,7 @@ impl Pairs {
     /// Part `n` of eight, which share no pair: its first pair.
     pub fn part(&self, n: u64) -> u64 {
         let voters = u64::try_from(self.voters.len()).unwrap_or(1);
-        self.proposals * voters / 8 * n
+        self.proposals * voters * n / 8
     }
 
     fn pair(&self, number: u64) -> Option<(&Voter, i64)> {

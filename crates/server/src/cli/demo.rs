@@ -35,6 +35,7 @@ pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome 
     let signals = Signals::listen().map_err(because)?;
     let origin = format!("{}://localhost:{}", scheme(&config).as_str(), config.listen.port());
     let running = wiring::start(config).await.map_err(because)?;
+    // Listening first: were the address taken after the import, nobody would ever see the secrets.
     let news = first_start(&*running.store).await?;
     greet(console.stdout, &origin, news.as_ref()).map_err(because)?;
     until_told(running, signals).await

@@ -30,7 +30,7 @@ type Finding = Result<String, String>;
 pub(super) async fn run(sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let config = match configure(sources) {
         Ok(config) => config,
-        Err(error) => return end(&[("configuration", Err(error.to_string()))], console),
+        Err(error) => return end(&[("configuration", Err(error.reason().to_owned()))], console),
     };
     let mut findings = vec![("configuration", Ok("every setting can be read".to_owned()))];
     findings.push(("storage", storage(&config)));

@@ -18,6 +18,8 @@ pub(super) struct ServeArgs {
 
 pub(super) async fn run(args: ServeArgs, sources: &Sources) -> Outcome {
     let config = configure(sources).map_err(because)?;
+    // A missing key is the first thing to say: no database is needed to know it.
+    crate::secret_key::of(&config).map_err(because)?;
     let schema = Database::of(&config).schema().await.map_err(because)?;
     if let Some(refusal) = schema.refusal() {
         return Err(Failure::Because(refusal));

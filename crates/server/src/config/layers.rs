@@ -31,6 +31,13 @@ pub struct Sources {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError(String);
 
+impl ConfigError {
+    /// The same, without saying that it is about the configuration.
+    pub fn reason(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "configuration: {}", self.0)

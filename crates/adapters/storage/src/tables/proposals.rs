@@ -169,7 +169,10 @@ impl ProposalStore for Session {
             .await
             .optional()
             .stored()?;
-        let Some(id) = id.map(ProposalId) else { return Ok(None) };
+        let Some(id) = id.map(ProposalId) else {
+            drop(connection);
+            return atomic.commit().await.map(|()| None);
+        };
         add_authors(&mut connection, id, &proposal.authors).await?;
         drop(connection);
         atomic.commit().await?;

@@ -1,0 +1,50 @@
+//! The commands on PostgreSQL.
+
+use crate::city::{City, KEY};
+
+#[tokio::test]
+async fn every_command_works_on_postgresql_too() {
+    let Some(city) = City::on_postgres().await else { return };
+    assert_eq!(city.run(&["migrate", "--check"]).await.done().out, "the schema is up to date\n");
+    let city = city.founded().await;
+    let made =
+        city.client(&["create", "--scope", "blogs", "--organization-id", "1", "--id", "blog-client"]).await;
+    assert_eq!(
+        city.refusal(&["create", "--scope", "system", "--id", "blog-client"]).await,
+        "Error: client with ID blog-client already exists"
+    );
+    let granted = city.client(&["grant", "--id", "blog-client", "--perm", "blogs.read"]).await;
+    assert_eq!(
+        (&granted["permissions"], &granted["scopes"]),
+        (&serde_json::json!(["blogs.read"]), &made["scopes"])
+    );
+    let exported = city.run(&["export", "--organization", "a.example"]).await.done().out;
+    assert!(exported.contains("blog-client") && !exported.contains("b.example"), "{exported}");
+    city.client(&["delete", "--id", "blog-client"]).await;
+    city.run(&["admin", "create", "--email", "root@city.example"]).await.done();
+    let well = city.run(&["doctor", "--dns-server", ""]).await;
+    assert!(well.out.contains("ok    database      PostgreSQL answers"), "{}", well.out);
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_build_is_left_alone() {
+    let Some(city) = City::on_postgres().await else { return };
+    let newer = "INSERT INTO __diesel_schema_migrations (version) VALUES ('99991231000000')";
+    city.1.as_ref().unwrap().execute(newer).await;
+    for words in [&["serve"][..], &["migrate"], &["migrate", "--check"], &["demo"], &["export"]] {
+        let said = city.run(words).await;
+        assert_eq!((said.code, said.out.as_str()), (1, ""), "{words:?}");
+        assert!(said.err.contains("migrated by a newer civitas (99991231000000)"), "{words:?}: {}", said.err);
+    }
+}
+
+#[tokio::test]
+async fn postgresql_without_a_secret_key_is_refused_with_what_to_do() {
+    let city = City::unmigrated();
+    let said = city.run(&["serve", "--database-url", "postgres://localhost/civitas"]).await;
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("needs a secret_key: set CIVITAS_SECRET_KEY"), "{}", said.err);
+    let far = ["serve", "--database-url", "postgres://postgres@127.0.0.1:1/civitas", "--secret-key", KEY];
+    let said = city.run(&far).await;
+    assert!(said.code == 1 && said.err.contains("error connecting"), "{}", said.err);
+}
