@@ -19,7 +19,7 @@ use civitas_kernel::{
 use civitas_proposals::{
     Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, Standing as Stands, Within,
 };
-use diesel::dsl::{Eq, Filter, exists};
+use diesel::dsl::{Eq, Filter, auto_type, exists};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
@@ -31,6 +31,16 @@ type Scoped = Filter<proposals::table, Eq<proposals::organization_id, i64>>;
 /// The proposals of one organization; the only door to the table.
 fn of(organization: OrganizationId) -> Scoped {
     proposals::table.filter(proposals::organization_id.eq(organization.0))
+}
+
+/// The proposals and drafts a user is an author of. What is asked of them beside, `+ 0` keeps from SQLite's indices:
+/// it would walk all that stands in a component, to look in each for the user.
+#[auto_type(no_type_alias)]
+pub(super) fn written_by(user: i64) -> _ {
+    proposals::table
+        .inner_join(proposal_authors::table)
+        .filter(proposal_authors::user_id.eq(user))
+        .filter(proposals::deleted_at.is_null())
 }
 
 fn this(id: ProposalId) -> Condition<Standing> {
@@ -113,12 +123,10 @@ impl ProposalStore for Session {
         user: UserId,
         component: ComponentId,
     ) -> Result<bool> {
-        let drafts = of(organization)
-            .inner_join(proposal_authors::table)
-            .filter(proposal_authors::user_id.eq(user.0))
-            .filter(proposals::component_id.eq(component.0))
-            .filter(proposals::published_at.is_null())
-            .filter(proposals::deleted_at.is_null());
+        let drafts = written_by(user.0)
+            .filter((proposals::organization_id + 0_i64).eq(organization.0))
+            .filter((proposals::component_id + 0_i64).eq(component.0))
+            .filter(proposals::published_at.is_null());
         diesel::select(exists(drafts)).get_result(&mut *self.read().await?).await.stored()
     }
 
@@ -128,12 +136,10 @@ impl ProposalStore for Session {
         user: UserId,
         component: ComponentId,
     ) -> Result<i64> {
-        of(organization)
-            .inner_join(proposal_authors::table)
-            .filter(proposal_authors::user_id.eq(user.0))
-            .filter(proposals::component_id.eq(component.0))
+        written_by(user.0)
+            .filter((proposals::organization_id + 0_i64).eq(organization.0))
+            .filter((proposals::component_id + 0_i64).eq(component.0))
             .filter(proposals::published_at.is_not_null())
-            .filter(proposals::deleted_at.is_null())
             .count()
             .get_result(&mut *self.read().await?)
             .await

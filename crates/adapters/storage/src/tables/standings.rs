@@ -1,10 +1,11 @@
 //! How users stand in proposals components (contract 05 §3.8).
 
 use super::components::of_space;
+use super::proposals::written_by;
 use crate::correlated::Correlated;
 use crate::engine::Conn;
 use crate::failure::Stored;
-use crate::schema::{components, proposal_authors, proposals, spaces, votes};
+use crate::schema::{components, proposals, spaces, votes};
 use crate::visibility::Rule;
 use civitas_kernel::{ClientId, ComponentId, OrganizationId, ProposalId, Result, UserId};
 use civitas_proposals::{Standing, Tally};
@@ -55,13 +56,7 @@ async fn own(
     client: ClientId,
     ids: &[i64],
 ) -> Result<Vec<Own>> {
-    let of_user = || {
-        proposals::table
-            .inner_join(proposal_authors::table)
-            .filter(proposal_authors::user_id.eq(user.0))
-            .filter(proposals::component_id.eq(components::id))
-            .filter(proposals::deleted_at.is_null())
-    };
+    let of_user = || written_by(user.0).filter((proposals::component_id + 0_i64).eq(components::id));
     let published = of_user().filter(proposals::published_at.is_not_null()).select(count_star());
     let voted = votes::table
         .filter(votes::user_id.eq(user.0))
@@ -70,7 +65,7 @@ async fn own(
     let draft = of_user()
         .filter(proposals::published_at.is_null())
         .filter(proposals::hidden_at.is_null())
-        .filter(proposals::api_client_id.eq(client.0))
+        .filter((proposals::api_client_id + 0_i64).eq(client.0))
         .order(proposals::id)
         .limit(1)
         .select(proposals::id);
