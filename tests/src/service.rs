@@ -22,6 +22,10 @@ pub const BASE: &str = "/api/rest_full/v0.3";
 /// Two organizations, `city.test` and `town.test`, alike but for their names.
 pub const CITIES: &str = include_str!("../fixtures/city.ndjson");
 
+/// Clients of the system scope, to be added to [`CITIES`]: `city_system` and `city_modest`, who may do
+/// nothing with organizations, of the city, and `whole_deployment`.
+pub const SYSTEM_CLIENTS: &str = include_str!("../fixtures/system.ndjson");
+
 static VALIDATOR: LazyLock<Validator> = LazyLock::new(Validator::new);
 
 /// Follows no redirects: tests look at them.
@@ -209,6 +213,13 @@ impl Client {
     pub async fn with_token(&self, request: &Value) -> Self {
         let answer = self.post("/oauth/token", request).await.is(200);
         Self { token: answer.body["access_token"].as_str().map(str::to_owned), ..self.clone() }
+    }
+
+    /// With a token of one of [`SYSTEM_CLIENTS`].
+    pub async fn of_system(&self, client: &str) -> Self {
+        let asked = json!({"grant_type": "client_credentials", "client_id": format!("id_{client}"),
+            "client_secret": format!("key_{client}"), "scope": "system"});
+        self.with_token(&asked).await
     }
 
     /// The same client with this bearer.

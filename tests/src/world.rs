@@ -91,3 +91,16 @@ impl<'a> From<&'a World> for civitas_webhooks::contract::World<'a> {
         Self { outbox: world.ports().outbox(), mine: world.mine, other: world.other }
     }
 }
+
+impl<'a> From<&'a World> for civitas_extended_data::contract::World<'a> {
+    fn from(world: &'a World) -> Self {
+        let rooms = &world.rooms;
+        Self {
+            store: world.ports().extended_data(),
+            mine: rooms.mine,
+            other: world.other,
+            owners: vec![rooms.mine.into(), rooms.nora.into(), rooms.process.into(), rooms.ideas.into()],
+            unseen: vec![rooms.unpublished.into()],
+        }
+    }
+}

@@ -44,6 +44,14 @@ mod proposals {
     );
 }
 
+mod extended_data {
+    civitas_tests::on_both_engines!(civitas_extended_data::contract:
+        keeps_the_data_of_each_record,
+        keeps_organizations_apart,
+        hides_what_is_not_visible,
+    );
+}
+
 mod rooms {
     mod departures;
     mod order;

@@ -27,7 +27,7 @@ use actix_web::{HttpRequest, guard, web};
 use civitas_accounts::{Passwords, TokenSigner};
 use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenDesk};
 use ipnet::IpNet;
-use resources::{components, drafts, events, jobs, oauth, proposals, service, spaces, votes};
+use resources::{components, drafts, events, extended_data, jobs, oauth, proposals, service, spaces, votes};
 use route::Routes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -80,14 +80,16 @@ impl Api {
         let Services { store, signer, passwords } = services;
         let announcer = Announcer::new(Arc::new(events::Events), settings.site.clone());
         let limit = settings.max_async_api_job_payload_bytes;
-        let commands = Commands::new(registry(), store.clone(), announcer.clone(), signer.clone(), limit);
+        let extra_limit = settings.max_extended_data_payload_bytes.or(limit);
+        let commands =
+            Commands::new(registry(extra_limit), store.clone(), announcer.clone(), signer.clone(), limit);
         let desk = TokenDesk {
             store,
             signer: signer.clone(),
             passwords,
             announcer,
             lifetime: settings.token_lifetime,
-            extra_limit: settings.max_extended_data_payload_bytes.or(limit),
+            extra_limit,
         };
         let document = openapi();
         Arc::new(Self {
@@ -179,6 +181,7 @@ pub fn routes() -> Vec<Route> {
         proposals::routes,
         drafts::routes,
         votes::routes,
+        extended_data::routes,
         jobs::routes,
     ] {
         add(&mut all);
@@ -186,9 +189,12 @@ pub fn routes() -> Vec<Route> {
     all.0
 }
 
-/// Every command of the interface: its use-case and its view.
-pub fn registry() -> Registry {
-    [drafts::commands, votes::commands].into_iter().fold(Registry::default(), |all, add| add(all))
+/// Every command of the interface: its use-case and its view. `extended_data_limit` is the most extended data a
+/// record may have, in bytes.
+fn registry(extended_data_limit: Option<usize>) -> Registry {
+    let commands = [drafts::commands, votes::commands];
+    let all = commands.into_iter().fold(Registry::default(), |all, add| add(all));
+    extended_data::commands(all, extended_data_limit)
 }
 
 /// The OpenAPI document as text.

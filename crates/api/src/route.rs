@@ -124,7 +124,7 @@ impl Routes {
 async fn now<C: Command>(request: Request, read: fn(&Request) -> Result<C>, status: StatusCode) -> Answer {
     let payload = payload(&request, read)?;
     let commands = request.api.commands();
-    let document = commands.execute(request.ctx()?, &request.tenant, C::KEY, &payload).await?;
+    let document = commands.execute(request.ctx()?, &request.tenant, &payload).await?;
     if status == StatusCode::NO_CONTENT {
         return Ok(Reply::empty(status));
     }
@@ -140,5 +140,5 @@ async fn later<C: Command>(request: Request, read: fn(&Request) -> Result<C>) ->
 fn payload<C: Command>(request: &Request, read: fn(&Request) -> Result<C>) -> Result<JobPayload> {
     let locales = request.query.locales()?;
     let command = serde_json::to_value(read(request)?).map_err(Error::internal)?;
-    Ok(JobPayload { command, locales })
+    Ok(JobPayload { name: C::NAME.to_owned(), command, locales })
 }

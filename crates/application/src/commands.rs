@@ -17,7 +17,7 @@ use std::sync::Arc;
 const TRIES: usize = 4;
 
 /// Builds the use-case of a command over ports.
-pub type UseCase<C> = for<'p> fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p>;
+pub type UseCase<C> = Box<dyn for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync>;
 /// Shows the result of a command.
 pub type View<C> = fn(&Scene<'_>, <C as Command>::Output) -> Value;
 
@@ -56,20 +56,24 @@ fn read<C: Command>(command: Value) -> Result<C> {
     serde_json::from_value(command).map_err(Error::internal)
 }
 
-/// The commands of all rooms, by key.
+/// The commands of all rooms, by name.
 #[derive(Default)]
 pub struct Registry(BTreeMap<&'static str, Box<dyn Entry>>);
 
 impl Registry {
     /// Adds a command: its use-case and its view.
     #[must_use]
-    pub fn on<C: Command>(mut self, use_case: UseCase<C>, view: View<C>) -> Self {
-        self.0.insert(C::KEY, Box::new(Registered { use_case, view }));
+    pub fn on<C: Command>(
+        mut self,
+        use_case: impl for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync + 'static,
+        view: View<C>,
+    ) -> Self {
+        self.0.insert(C::NAME, Box::new(Registered { use_case: Box::new(use_case), view }));
         self
     }
 
-    /// The keys, in order.
-    pub fn keys(&self) -> impl Iterator<Item = &'static str> {
+    /// The names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.keys().copied()
     }
 }
@@ -106,21 +110,15 @@ impl Commands {
         self.announcer.site()
     }
 
-    fn entry(&self, key: &str) -> Result<&dyn Entry> {
-        let entry = self.registry.0.get(key).map(AsRef::as_ref);
-        entry.ok_or_else(|| Error::internal(format!("no command has the key {key}")))
+    fn entry(&self, payload: &JobPayload) -> Result<&dyn Entry> {
+        let entry = self.registry.0.get(payload.name.as_str()).map(AsRef::as_ref);
+        entry.ok_or_else(|| Error::internal(format!("no command has the name {}", payload.name)))
     }
 
     /// Carries a command out, now, and shows its result.
-    #[tracing::instrument(name = "application.commands.execute", skip_all, fields(key = key))]
-    pub async fn execute(
-        &self,
-        ctx: &Ctx,
-        tenant: &Tenant,
-        key: &str,
-        payload: &JobPayload,
-    ) -> Result<Value> {
-        let entry = self.entry(key)?;
+    #[tracing::instrument(name = "application.commands.execute", skip_all, fields(name = payload.name))]
+    pub async fn execute(&self, ctx: &Ctx, tenant: &Tenant, payload: &JobPayload) -> Result<Value> {
+        let entry = self.entry(payload)?;
         entry.foresee(ctx, as_store_ports(&*self.store), payload.command.clone()).await?;
         let mut tries = 1;
         loop {
@@ -158,7 +156,7 @@ impl Commands {
     #[tracing::instrument(name = "application.commands.enqueue", skip_all, fields(key = key))]
     pub async fn enqueue(&self, ctx: &Ctx, key: &str, payload: JobPayload) -> Result<JobId> {
         let command = payload.command.clone();
-        self.entry(key)?.admit(ctx, as_store_ports(&*self.store), command).await?;
+        self.entry(&payload)?.admit(ctx, as_store_ports(&*self.store), command).await?;
         self.payload_fits(&payload)?;
         let job = Job {
             id: random_job_id(),
@@ -216,7 +214,7 @@ impl Commands {
         let callers = Callers { tokens: tx.tokens(), signer: &*self.signer };
         let ctx = callers.resume(door, job.token).await?;
         let scene = Scene { ctx: &ctx, tenant: &tenant, site: self.site(), asked: job.payload.locales };
-        let entry = self.entry(&job.command_key)?;
+        let entry = self.entry(&job.payload)?;
         let result = entry.run(scene, as_ports(tx), job.payload.command.clone()).await?;
         tx.jobs().complete(worker, job.id, &result, now).await
     }

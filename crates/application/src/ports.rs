@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use civitas_accounts::{ClientStore, RoleStore, SystemAdminStore, TokenStore, UserStore};
+use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
 use civitas_kernel::{Event, OrganizationId, Result};
 use civitas_organizations::OrganizationStore;
@@ -24,6 +25,8 @@ pub trait Ports: Send + Sync {
     fn roles(&self) -> &dyn RoleStore;
     /// Accounts of the system panel.
     fn system_admins(&self) -> &dyn SystemAdminStore;
+    /// Free data of clients, beside records of all kinds.
+    fn extended_data(&self) -> &dyn ExtendedDataStore;
     /// Participatory spaces.
     fn spaces(&self) -> &dyn SpaceStore;
     /// Steps of processes.

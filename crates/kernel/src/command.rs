@@ -8,6 +8,8 @@ use serde::{Serialize, de::DeserializeOwned};
 pub trait Command: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// Its name in jobs (contract 09 A.6): `draft_proposals#publish`.
     const KEY: &'static str;
+    /// Its name among commands: its key, unless several share one.
+    const NAME: &'static str = Self::KEY;
     /// What it asks of the caller.
     const ACCESS: Access;
     /// What the use-case answers.

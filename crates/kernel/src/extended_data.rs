@@ -1,5 +1,6 @@
 //! Free data that clients keep beside a record (contract 01 §11).
 
+use crate::{Error, Result};
 use serde_json::{Map, Value};
 
 /// The text in which `filter[extended_data_cont]` searches (contract 01 §6.1): one space after `:` and `,`, no
@@ -83,6 +84,19 @@ pub fn compact(root: &mut Map<String, Value>) {
         }
         !is_blank(value)
     });
+}
+
+/// Whether a record may keep so much (contract 01 §11.3 step 6). `limit` is in bytes of compact JSON; what is just as
+/// long is kept.
+///
+/// # Errors
+/// `extended_data exceeds maximum size of N bytes`.
+pub fn check_size(root: &Map<String, Value>, limit: Option<usize>) -> Result<()> {
+    let Some(limit) = limit else { return Ok(()) };
+    if serde_json::to_string(root).map_err(Error::internal)?.len() <= limit {
+        return Ok(());
+    }
+    Err(Error::rejected(format!("extended_data exceeds maximum size of {limit} bytes")))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod components;
 mod concurrency;
 mod drafts;
 mod edges;
+mod extended_data;
 mod jobs;
 mod proposals;
 mod rights;

@@ -1,12 +1,14 @@
 //! The matrix of rights, made from the routes: a new operation is in it without a line here.
 
 use civitas_api::{Gate, Route, routes};
-use civitas_kernel::Need;
-use civitas_tests::service::{Client, Service};
+use civitas_kernel::{Need, Scope};
+use civitas_tests::service::{CITIES, Client, SYSTEM_CLIENTS, Service};
 use serde_json::json;
 
-async fn call(client: &Client, route: &Route) -> u16 {
-    let path = route.path.replace("{id}", "99999999");
+async fn call(service: &Service, client: &Client, route: &Route) -> u16 {
+    let city = service.id("organization", "city").to_string();
+    let id = if route.path.starts_with("/organizations/") { &city } else { "99999999" };
+    let path = route.path.replace("{id}", id).replace("{manifest}", "assemblies");
     let body = json!({"data": {"component_id": 1, "weight": 1}, "proposal_id": 1});
     let body = (route.method != "GET").then_some(&body);
     let method = reqwest::Method::from_bytes(route.method.as_str().as_bytes()).unwrap();
@@ -15,39 +17,41 @@ async fn call(client: &Client, route: &Route) -> u16 {
 
 #[tokio::test]
 async fn no_operation_answers_without_a_token_scope_or_ability_or_in_another_organization() {
-    for service in Service::on_both_engines().await {
-        let full = service.user("norablum").await;
+    for service in Service::on_both_engines_with(&format!("{CITIES}{SYSTEM_CLIENTS}"), &[]).await {
+        let people = service.user("norablum").await;
         let scopeless = service.user_through("city", "narrow", "norablum").await;
-        let unable = service.user_through("city", "bare", "norablum").await;
-        let foreign = service.at("town.test").bearing(&full.token.clone().unwrap());
+        let bare = service.user_through("city", "bare", "norablum").await;
+        let system = service.anonymous().of_system("city_system").await;
+        let modest = service.anonymous().of_system("city_modest").await;
         let mut checked = 0;
         for route in routes() {
             let name = format!("{} {}", route.method, route.path);
             match route.gate {
                 Gate::Needs(access) => {
                     checked += 1;
-                    assert_eq!(call(&service.anonymous(), &route).await, 401, "{name} without a token");
-                    assert_eq!(call(&foreign, &route).await, 401, "{name} with a foreign token");
+                    let of_system = access.scope == Some(Scope::System);
+                    let (full, unable) = if of_system { (&system, &modest) } else { (&people, &bare) };
+                    let foreign = service.at("town.test").bearing(&full.token.clone().unwrap());
+                    let answers = async |client: &Client| call(&service, client, &route).await;
+                    assert_eq!(answers(&service.anonymous()).await, 401, "{name} without a token");
+                    assert_eq!(answers(&foreign).await, 401, "{name} with a foreign token");
                     if access.scope.is_some() {
-                        assert_eq!(call(&scopeless, &route).await, 403, "{name} without the scope");
+                        assert_eq!(answers(&scopeless).await, 403, "{name} without the scope");
                     }
                     if access.need != Need::Nothing {
-                        assert_eq!(call(&unable, &route).await, 403, "{name} without the ability");
+                        assert_eq!(answers(unable).await, 403, "{name} without the ability");
                     }
                     if access.user {
-                        assert_eq!(
-                            call(&service.machine().await, &route).await,
-                            400,
-                            "{name} without a user"
-                        );
+                        let machine = service.machine().await;
+                        assert_eq!(answers(&machine).await, 400, "{name} without a user");
                     }
-                    let answered = call(&full, &route).await;
+                    let answered = answers(full).await;
                     assert!(
                         ![401, 403].contains(&answered) && answered < 500,
                         "{name} with all rights: {answered}"
                     );
                 }
-                Gate::NoAction => assert_eq!(call(&full, &route).await, 404, "{name}"),
+                Gate::NoAction => assert_eq!(call(&service, &people, &route).await, 404, "{name}"),
                 Gate::Open | Gate::Token => {}
             }
         }

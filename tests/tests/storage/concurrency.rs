@@ -33,7 +33,11 @@ fn job(organization: OrganizationId) -> Job {
         token: TokenId(1),
         command_key: "draft_proposals#create".to_owned(),
         status: JobStatus::Pending,
-        payload: JobPayload { command: serde_json::Value::Null, locales: None },
+        payload: JobPayload {
+            name: "votes#create".to_owned(),
+            command: serde_json::Value::Null,
+            locales: None,
+        },
         result: None,
         failure: None,
         attempts: 0,

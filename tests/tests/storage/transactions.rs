@@ -107,7 +107,11 @@ fn job(organization: OrganizationId) -> civitas_jobs::Job {
         token: civitas_kernel::TokenId(1),
         command_key: "draft_proposals#create".to_owned(),
         status: civitas_jobs::JobStatus::Pending,
-        payload: civitas_jobs::JobPayload { command: serde_json::Value::Null, locales: None },
+        payload: civitas_jobs::JobPayload {
+            name: "votes#create".to_owned(),
+            command: serde_json::Value::Null,
+            locales: None,
+        },
         result: None,
         failure: None,
         attempts: 0,

@@ -6,6 +6,7 @@ use crate::session::{Session, Settings};
 use async_trait::async_trait;
 use civitas_accounts::{ClientStore, RoleStore, SystemAdminStore, TokenStore, UserStore};
 use civitas_application::{ListChanges, Ports, RefStore, Store, Transaction};
+use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
 use civitas_kernel::{Event, OrganizationId, Result};
 use civitas_organizations::OrganizationStore;
@@ -77,6 +78,10 @@ impl Ports for Session {
     }
 
     fn system_admins(&self) -> &dyn SystemAdminStore {
+        self
+    }
+
+    fn extended_data(&self) -> &dyn ExtendedDataStore {
         self
     }
 

@@ -1,16 +1,22 @@
 //! The bodies of writes, and the answers of writes that are no document of one view.
 
-use super::schemas::{Schemas, add};
+use super::schemas::{Schemas, add, closed};
 use crate::shapes::LocaleName;
+use serde_json::Value;
 use utoipa::ToSchema;
-use utoipa::openapi::Ref;
-use utoipa::openapi::schema::OneOfBuilder;
+use utoipa::openapi::schema::{Object, OneOfBuilder, SchemaType};
+use utoipa::openapi::{Ref, Schema};
 
 /// Adds all of them.
 pub(super) fn add_all(to: &mut Schemas) {
     add::<DraftCreateBody>(to);
     add::<DraftUpdateBody>(to);
     add::<VoteCreateBody>(to);
+    add::<ExtendedDataBody>(to);
+    for owner in ["organization_extended_data", "user_extended_data", "resource_extended_data"] {
+        let value = Schema::Object(Object::builder().schema_type(SchemaType::AnyValue).build());
+        to.insert(owner.to_owned(), closed().property("data", value).required("data").into());
+    }
     let cast = OneOfBuilder::new()
         .description(Some("The vote, or with `include_proposal=true` its proposal."))
         .item(Ref::from_schema_name("vote_proposal_item_response"))
@@ -55,6 +61,18 @@ struct DraftUpdateData {
     /// The language of both; that of the user when absent.
     #[schema(value_type = Option<LocaleName>)]
     locale: Option<&'static str>,
+}
+
+/// A value, and where to write it.
+#[derive(ToSchema)]
+#[schema(as = extended_data_body, examples(json!({"object_path": "contact", "data": {"phone": "+33"}})))]
+#[expect(dead_code, reason = "names the members of the document")]
+struct ExtendedDataBody {
+    /// Any JSON. Blank values remove: null, empty text, `[]`, `{}`.
+    #[schema(required)]
+    data: Value,
+    /// Keys joined with dots; `.` is the root. May stand behind the `?` instead.
+    object_path: Option<String>,
 }
 
 /// A vote.

@@ -3,6 +3,7 @@
 pub(crate) mod components;
 pub(crate) mod drafts;
 pub(crate) mod events;
+pub(crate) mod extended_data;
 pub(crate) mod jobs;
 pub(crate) mod oauth;
 pub(crate) mod proposals;

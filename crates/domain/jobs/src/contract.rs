@@ -34,7 +34,11 @@ fn job(organization: OrganizationId, owner: JobOwner, seconds: i64) -> Job {
         token: TokenId(3),
         command_key: "draft_proposals#create".to_owned(),
         status: JobStatus::Pending,
-        payload: JobPayload { command: json!({"title": "Été", "n": seconds}), locales: None },
+        payload: JobPayload {
+            name: "votes#create".to_owned(),
+            command: json!({"title": "Été", "n": seconds}),
+            locales: None,
+        },
         result: None,
         failure: None,
         attempts: 0,
@@ -69,6 +73,7 @@ impl World<'_> {
 pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
     let pending = Job {
         payload: JobPayload {
+            name: "votes#create".to_owned(),
             command: json!({"deep": [{"a": 1}], "nothing": null}),
             locales: Some([Locale::Fr].into_iter().collect()),
         },

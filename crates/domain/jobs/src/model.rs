@@ -75,6 +75,8 @@ pub struct JobOwner {
 /// What a job was asked to do: a command, and how its result is to be shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobPayload {
+    /// The name of the command; its key unless several commands share one.
+    pub name: String,
     /// The command.
     pub command: Value,
     /// The languages of the result, where the caller named some.

@@ -2,6 +2,7 @@
 
 mod clients;
 mod components;
+mod extended_data;
 mod jobs;
 mod list_changes;
 mod organizations;

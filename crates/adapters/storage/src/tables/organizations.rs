@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 
 const PRIMARY: &str = "primary";
 const SECONDARY: &str = "secondary";
-const UNCONFIRMED: &str = "unconfirmed";
+pub(super) const UNCONFIRMED: &str = "unconfirmed";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = organizations, check_for_backend(Db))]

@@ -2,7 +2,7 @@
 
 use super::{Impersonate, Registration};
 use crate::{User, UserStore, is_email, is_name, is_nickname};
-use civitas_kernel::extended_data::compact;
+use civitas_kernel::extended_data::{check_size, compact};
 use civitas_kernel::{Ability, Change, Error, FieldError, OrganizationId, Result, Subject, UserId, Wording};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
@@ -122,13 +122,7 @@ impl Impersonation<'_> {
         }
         user.extended_data.extend(extra.clone());
         compact(&mut user.extended_data);
-        let bytes = serde_json::to_string(&user.extended_data).map_err(Error::internal)?.len();
-        match self.extra_limit {
-            Some(limit) if bytes > limit => {
-                Err(Error::rejected(format!("extended_data exceeds maximum size of {limit} bytes")))
-            }
-            _ => Ok(()),
-        }
+        check_size(&user.extended_data, self.extra_limit)
     }
 }
 

@@ -1,0 +1,140 @@
+//! Extended data, in the tables of its owners.
+
+use super::organizations::UNCONFIRMED;
+use crate::columns::{Document, Name};
+use crate::engine::dialect;
+use crate::failure::{Stored, changed};
+use crate::schema::{components, organization_hosts, organizations, proposals, spaces, users};
+use crate::session::{Atomic, Session};
+use async_trait::async_trait;
+use civitas_accounts::UserStore;
+use civitas_extended_data::{ExtendedDataStore, Kept, Owner};
+use civitas_kernel::extended_data::canonical_text;
+use civitas_kernel::{Change, Error, OrganizationId, Result, Sight};
+use civitas_organizations::OrganizationStore;
+use civitas_proposals::{ProposalStore, Within};
+use civitas_spaces::{ComponentStore, SpaceStore};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use serde_json::Value;
+
+/// The one row of an owner, in its table.
+macro_rules! row {
+    ($table:ident, $organization:expr, $id:expr) => {
+        $table::table.filter($table::organization_id.eq($organization.0)).filter($table::id.eq($id))
+    };
+}
+
+/// Takes the lock of a row; whether there is one tells the read that follows.
+macro_rules! lock {
+    ($session:ident, $row:expr, $id:expr) => {{
+        let connection = &mut *$session.write().await?;
+        dialect::for_update!($row.select($id)).get_result::<i64>(connection).await.optional().stored()?
+    }};
+}
+
+/// Writes the data, the text in which it is searched, and the time.
+macro_rules! keep {
+    ($atomic:ident, $table:ident, $row:expr, $kept:ident) => {
+        diesel::update($row)
+            .set((
+                $table::extended_data.eq(Document(&$kept.data)),
+                $table::extended_data_text.eq(canonical_text(&Value::Object($kept.data.clone()))),
+                $table::updated_at.eq($kept.updated_at),
+            ))
+            .execute(&mut *$atomic.connection().await?)
+            .await
+            .stored()
+            .and_then(changed)
+    };
+}
+
+const KEY_OF_HOST: &str = "unconfirmed_host";
+
+#[async_trait]
+impl ExtendedDataStore for Session {
+    async fn find(&self, sight: Sight, owner: Owner) -> Result<Option<Kept>> {
+        let organization = sight.organization;
+        let found = match owner {
+            Owner::Organization(id) if id != organization => None,
+            Owner::Organization(id) => OrganizationStore::find(self, id).await?.map(|found| {
+                let mut data = found.extended_data;
+                data.extend(found.unconfirmed_host.map(|host| (KEY_OF_HOST.to_owned(), Value::from(host))));
+                (data, found.updated_at)
+            }),
+            Owner::User(id) => {
+                let found = UserStore::find(self, organization, id).await?;
+                found.filter(|u| u.deleted_at.is_none()).map(|u| (u.extended_data, u.updated_at))
+            }
+            Owner::Space(id) => {
+                let found = SpaceStore::find_visible(self, sight, id).await?;
+                found.map(|s| (s.space.extended_data, s.space.updated_at))
+            }
+            Owner::Component(id) => {
+                let found = ComponentStore::find_visible(self, sight, id).await?;
+                found.map(|c| (c.component.extended_data, c.component.updated_at))
+            }
+            Owner::Proposal(id) => {
+                let found = ProposalStore::find_visible(self, sight, id, Within::default()).await?;
+                found.map(|p| (p.proposal.extended_data, p.proposal.updated_at))
+            }
+        };
+        Ok(found.map(|(data, updated_at)| Kept { data, updated_at }))
+    }
+
+    async fn hold(&self, sight: Sight, owner: Owner) -> Result<Option<Kept>> {
+        if !self.is_transaction() {
+            return Err(Error::internal("what is held, is held by a transaction"));
+        }
+        let organization = sight.organization;
+        match owner {
+            Owner::Organization(id) => lock!(self, organizations::table.find(id.0), organizations::id),
+            Owner::User(id) => lock!(self, row!(users, organization, id.0), users::id),
+            Owner::Space(id) => {
+                let row = row!(spaces, organization, id.id).filter(spaces::manifest.eq(Name(id.manifest)));
+                lock!(self, row, spaces::id)
+            }
+            Owner::Component(id) => lock!(self, row!(components, organization, id.0), components::id),
+            Owner::Proposal(id) => lock!(self, row!(proposals, organization, id.0), proposals::id),
+        };
+        ExtendedDataStore::find(self, sight, owner).await
+    }
+
+    async fn save(&self, organization: OrganizationId, owner: Owner, change: Change<Kept>) -> Result<()> {
+        let Change { state, events } = change;
+        self.can_announce(&events)?;
+        let atomic = self.atomic().await?;
+        match owner {
+            Owner::Organization(id) if id != organization => Err(Error::NotFound),
+            Owner::Organization(id) => keep_of_organization(&atomic, id, state).await,
+            Owner::User(id) => keep!(atomic, users, row!(users, organization, id.0), state),
+            Owner::Space(id) => {
+                let row = row!(spaces, organization, id.id).filter(spaces::manifest.eq(Name(id.manifest)));
+                keep!(atomic, spaces, row, state)
+            }
+            Owner::Component(id) => {
+                keep!(atomic, components, row!(components, organization, id.0), state)
+            }
+            Owner::Proposal(id) => keep!(atomic, proposals, row!(proposals, organization, id.0), state),
+        }?;
+        atomic.commit().await?;
+        self.announce(organization, events)
+    }
+}
+
+/// The host that waits for its confirmation stands among the hosts, and is never written from here.
+async fn keep_of_organization(atomic: &Atomic<'_>, id: OrganizationId, kept: Kept) -> Result<()> {
+    let Kept { mut data, updated_at } = kept;
+    if data.remove(KEY_OF_HOST).is_none() {
+        let pending = organization_hosts::table
+            .filter(organization_hosts::organization_id.eq(id.0))
+            .filter(organization_hosts::kind.eq(UNCONFIRMED));
+        diesel::delete(pending).execute(&mut *atomic.connection().await?).await.stored()?;
+    }
+    diesel::update(organizations::table.find(id.0))
+        .set((organizations::extended_data.eq(Document(&data)), organizations::updated_at.eq(updated_at)))
+        .execute(&mut *atomic.connection().await?)
+        .await
+        .stored()
+        .and_then(changed)
+}

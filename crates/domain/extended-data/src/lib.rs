@@ -1,0 +1,26 @@
+//! Free data that clients keep beside organizations, people, spaces, components, proposals and meetings
+//! (contract 01 §11): one algorithm, one use-case, one port.
+//!
+//! ```
+//! use civitas_extended_data::ObjectPath;
+//! use serde_json::{Value, json};
+//!
+//! let kept = json!({"phone": {"home": "+33"}}).as_object().cloned().unwrap_or_default();
+//! let path = ObjectPath::parse("phone.work").unwrap();
+//! let written = path.write(kept, json!("+41")).unwrap();
+//! assert_eq!(Value::Object(written), json!({"phone": {"home": "+33", "work": "+41"}}));
+//! ```
+
+#[cfg(feature = "contract")]
+pub mod contract;
+mod owner;
+mod path;
+mod ports;
+mod service;
+
+pub use owner::{Kind, OfComponent, OfOrganization, OfProposal, OfSpace, OfUser, Owner};
+pub use path::ObjectPath;
+#[cfg(any(test, feature = "mocks"))]
+pub use ports::MockExtendedDataStore;
+pub use ports::{ExtendedDataStore, Kept};
+pub use service::{ExtendedData, SetExtendedData};

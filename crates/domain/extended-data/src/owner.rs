@@ -1,0 +1,92 @@
+//! What has extended data, and which rights and names go with it (contract 01 §11.5).
+
+use civitas_kernel::{
+    Ability, Access, ComponentId, Event, OrganizationId, ProposalId, Scope, SpaceRef, Subject, UserId,
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// A record that has extended data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// An organization.
+    Organization(OrganizationId),
+    /// A person's account.
+    User(UserId),
+    /// A participatory space.
+    Space(SpaceRef),
+    /// A component of any manifest.
+    Component(ComponentId),
+    /// A proposal.
+    Proposal(ProposalId),
+}
+
+impl Owner {
+    /// Who is told of a write: of people's accounts the receivers of `user.updated`, of all else nobody.
+    pub(crate) fn announcement(self) -> Option<Event> {
+        match self {
+            Self::User(id) => Some(Event { name: Ability::UserUpdated, subject: Subject::User(id) }),
+            _ => None,
+        }
+    }
+}
+
+/// A kind of record that has extended data: a row of the table in contract 01 §11.5.
+pub trait Kind: Send + Sync + 'static {
+    /// Which record.
+    type Id: Into<Owner> + Copy + Serialize + DeserializeOwned + Send + Sync;
+    /// The key of its writes in jobs.
+    const KEY: &'static str;
+    /// The name of its writes among commands: four kinds share a key.
+    const NAME: &'static str;
+    /// What a read asks of the caller.
+    const READ: Access;
+    /// What a write asks of the caller.
+    const UPDATE: Access;
+}
+
+const OF_RESOURCES: &str = "resource_extended_data#update";
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident: $owner:ident($id:ty), $key:expr, $name:literal, $read:expr, $update:expr;)+) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub struct $kind;
+
+        impl Kind for $kind {
+            type Id = $id;
+            const KEY: &'static str = $key;
+            const NAME: &'static str = $name;
+            const READ: Access = $read;
+            const UPDATE: Access = $update;
+        }
+
+        impl From<$id> for Owner {
+            fn from(id: $id) -> Self {
+                Self::$owner(id)
+            }
+        }
+    )+};
+}
+
+kinds! {
+    /// Of the organization itself.
+    OfOrganization: Organization(OrganizationId), Self::NAME, "organization_extended_data#update",
+        Access::either(Scope::System, &[Ability::OrganizationsExtendedDataRead]),
+        Access::either(Scope::System, &[Ability::OrganizationsExtendedDataUpdate]);
+    /// Of the token's user.
+    OfUser: User(UserId), Self::NAME, "user_extended_data#update",
+        Access::user(Scope::Oauth, &[Ability::OauthExtendedDataRead]),
+        Access::user(Scope::Oauth, &[Ability::OauthExtendedDataUpdate]);
+    /// Of a participatory space.
+    OfSpace: Space(SpaceRef), OF_RESOURCES, "space_extended_data#update",
+        Access::either(Scope::Public, &[Ability::SpaceRead, Ability::SpaceExtendedDataRead]),
+        Access::either(Scope::Public, &[Ability::SpaceRead, Ability::SpaceExtendedDataUpdate]);
+    /// Of a component.
+    OfComponent: Component(ComponentId), OF_RESOURCES, "component_extended_data#update",
+        Access::either(Scope::Public, &[Ability::ComponentRead, Ability::ComponentExtendedDataRead]),
+        Access::either(Scope::Public, &[Ability::ComponentRead, Ability::ComponentExtendedDataUpdate]);
+    /// Of a proposal.
+    OfProposal: Proposal(ProposalId), OF_RESOURCES, "proposal_extended_data#update",
+        Access::either(Scope::Proposals, &[Ability::ProposalsRead, Ability::ProposalsExtendedDataRead]),
+        Access::either(Scope::Proposals, &[Ability::ProposalsRead, Ability::ProposalsExtendedDataUpdate]);
+}

@@ -1,0 +1,29 @@
+//! What this room needs from outside.
+
+use crate::Owner;
+use async_trait::async_trait;
+use civitas_kernel::{Change, OrganizationId, Result, Sight};
+use serde_json::{Map, Value};
+use time::OffsetDateTime;
+
+/// The extended data of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    /// All of it. An organization's holds `unconfirmed_host` while a change of its host is pending.
+    pub data: Map<String, Value>,
+    /// When its record was last changed.
+    pub updated_at: OffsetDateTime,
+}
+
+/// Where extended data is kept: beside its record.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait ExtendedDataStore: Send + Sync {
+    /// That of a record which is visible here; a deleted account is not.
+    async fn find(&self, sight: Sight, owner: Owner) -> Result<Option<Kept>>;
+    /// The same, and nobody else changes the record before the transaction ends.
+    async fn hold(&self, sight: Sight, owner: Owner) -> Result<Option<Kept>>;
+    /// Keeps a new state. The record was last changed at its `updated_at`. `unconfirmed_host` can only be taken away
+    /// from an organization's, which cancels the change of its host. `NotFound` when the record is gone.
+    async fn save(&self, organization: OrganizationId, owner: Owner, change: Change<Kept>) -> Result<()>;
+}

@@ -1,0 +1,220 @@
+//! Reading and writing extended data (contract 01 §11.2, §11.3).
+
+use crate::{ExtendedDataStore, Kept, Kind, ObjectPath, Owner};
+use async_trait::async_trait;
+use civitas_kernel::extended_data::{check_size, is_blank};
+use civitas_kernel::{Access, Change, Command, Ctx, Error, Handle, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The key an organization's data holds while a change of its host is pending (contract 03 §1.4).
+const RESERVED: &str = "unconfirmed_host";
+
+/// Write at a path of a record's extended data.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct SetExtendedData<K: Kind> {
+    /// The record.
+    pub id: K::Id,
+    /// Where.
+    pub path: ObjectPath,
+    /// What.
+    pub data: Value,
+}
+
+impl<K: Kind> Command for SetExtendedData<K> {
+    const KEY: &'static str = K::KEY;
+    const NAME: &'static str = K::NAME;
+    const ACCESS: Access = K::UPDATE;
+    /// What stands at the path afterwards.
+    type Output = Value;
+}
+
+/// What can be done with extended data.
+pub struct ExtendedData<'a> {
+    /// Where it is kept.
+    pub store: &'a dyn ExtendedDataStore,
+    /// The most one record may have, in bytes of compact JSON; `None` for no limit.
+    pub limit: Option<usize>,
+}
+
+impl ExtendedData<'_> {
+    /// What stands at a path, `{}` where nothing does, and when the record was last changed.
+    ///
+    /// # Errors
+    /// `Forbidden`, also for another organization than that of the host; the user checks; `NotFound` for a record
+    /// that is not there or not visible.
+    pub async fn read<K: Kind>(&self, ctx: &Ctx, id: K::Id, path: &ObjectPath) -> Result<(Value, Kept)> {
+        ctx.require(&K::READ)?;
+        let kept = self.find(ctx, id.into()).await?;
+        Ok((path.read(&kept.data), kept))
+    }
+
+    async fn find(&self, ctx: &Ctx, owner: Owner) -> Result<Kept> {
+        at_home(ctx, owner)?;
+        self.store.find(ctx.sight(), owner).await?.ok_or(Error::NotFound)
+    }
+}
+
+#[async_trait]
+impl<K: Kind> Handle<SetExtendedData<K>> for ExtendedData<'_> {
+    async fn admit(&self, ctx: &Ctx, command: &SetExtendedData<K>) -> Result<()> {
+        ctx.require(&K::UPDATE)?;
+        self.find(ctx, command.id.into()).await.map(drop)
+    }
+
+    async fn foresee(&self, ctx: &Ctx, command: &SetExtendedData<K>) -> Result<()> {
+        ctx.require(&K::UPDATE)?;
+        at_home(ctx, command.id.into())
+    }
+
+    async fn handle(&self, ctx: &Ctx, command: SetExtendedData<K>) -> Result<Value> {
+        ctx.require(&K::UPDATE)?;
+        let SetExtendedData { id, path, data } = command;
+        let owner: Owner = id.into();
+        at_home(ctx, owner)?;
+        let kept = self.store.hold(ctx.sight(), owner).await?.ok_or(Error::NotFound)?;
+        if let Owner::Organization(_) = owner {
+            spares_reserved(&path, &data)?;
+        }
+        let data = path.write(kept.data, data)?;
+        check_size(&data, self.limit)?;
+        let answer = path.read(&data);
+        let events = owner.announcement().into_iter().collect();
+        let change = Change { state: Kept { data, updated_at: ctx.now }, events };
+        self.store.save(ctx.organization, owner, change).await?;
+        Ok(answer)
+    }
+}
+
+/// An organization is reached at its own host only, whether or not another one exists (contract 03 §1.4).
+fn at_home(ctx: &Ctx, owner: Owner) -> Result<()> {
+    match owner {
+        Owner::Organization(id) if id != ctx.organization => Err(Error::Forbidden),
+        _ => Ok(()),
+    }
+}
+
+/// The reserved key can be removed, and nothing else.
+fn spares_reserved(path: &ObjectPath, data: &Value) -> Result<()> {
+    let removes = match path.segments() {
+        [] => data.get(RESERVED).is_none_or(is_blank),
+        [first] if first == RESERVED => is_blank(data),
+        [first, ..] => first != RESERVED,
+    };
+    if removes { Ok(()) } else { Err(Error::rejected(format!("{RESERVED} is reserved"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MockExtendedDataStore, OfOrganization, OfProposal, OfUser};
+    use civitas_kernel::{Ability, OrganizationId, ProposalId, UserId};
+    use serde_json::json;
+    use time::macros::datetime;
+
+    fn kept(data: &Value) -> Kept {
+        let data = data.as_object().cloned().unwrap();
+        Kept { data, updated_at: datetime!(2026-01-01 0:00 UTC) }
+    }
+
+    fn holding(data: Value) -> MockExtendedDataStore {
+        let mut store = MockExtendedDataStore::new();
+        store.expect_hold().returning(move |_, _| Ok(Some(kept(&data))));
+        store
+    }
+
+    fn set<K: Kind>(id: K::Id, path: &str, data: Value) -> SetExtendedData<K> {
+        SetExtendedData { id, path: ObjectPath::parse(path).unwrap(), data }
+    }
+
+    #[tokio::test]
+    async fn a_write_merges_under_the_lock_and_moves_the_time_of_the_record() {
+        let now = datetime!(2026-02-01 0:00 UTC);
+        let ctx = Ctx::for_test().with(&OfProposal::UPDATE).at(now);
+        let mut store = holding(json!({"a": 1}));
+        store.expect_save().once().returning(move |_, owner, change| {
+            assert_eq!(owner, Owner::Proposal(ProposalId(7)));
+            assert_eq!(change.state, Kept { updated_at: now, ..kept(&json!({"a": 1, "b": {"c": 2}})) });
+            assert!(change.events.is_empty(), "nobody is told");
+            Ok(())
+        });
+        let service = ExtendedData { store: &store, limit: None };
+        let answer = service.handle(&ctx, set::<OfProposal>(ProposalId(7), "b", json!({"c": 2}))).await;
+        assert_eq!(answer.unwrap(), json!({"c": 2}));
+    }
+
+    #[tokio::test]
+    async fn a_write_to_an_account_is_announced() {
+        let ctx = Ctx::for_test().with(&OfUser::UPDATE).of_user(3);
+        let mut store = holding(json!({}));
+        store.expect_save().once().returning(|_, _, change| {
+            assert_eq!(change.events.iter().map(|e| e.name).collect::<Vec<_>>(), [Ability::UserUpdated]);
+            Ok(())
+        });
+        let service = ExtendedData { store: &store, limit: None };
+        service.handle(&ctx, set::<OfUser>(UserId(3), ".", json!({"a": 1}))).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_is_too_large_is_not_kept() {
+        let ctx = Ctx::for_test().with(&OfProposal::UPDATE);
+        let (store, fits) = (holding(json!({"a": "1234"})), r#"{"a":"1234","b":1}"#.len());
+        let service = ExtendedData { store: &store, limit: Some(fits - 1) };
+        let refused = service.handle(&ctx, set::<OfProposal>(ProposalId(7), "b", json!(1))).await;
+        let text = format!("extended_data exceeds maximum size of {} bytes", fits - 1);
+        assert_eq!(refused.unwrap_err().description(), text);
+    }
+
+    #[tokio::test]
+    async fn another_organization_is_out_of_bounds_whether_it_exists_or_not() {
+        let ctx = Ctx::for_test().with(&OfOrganization::UPDATE).with(&OfOrganization::READ);
+        let store = MockExtendedDataStore::new();
+        let service = ExtendedData { store: &store, limit: None };
+        let command = set::<OfOrganization>(OrganizationId(2), ".", json!({}));
+        assert!(matches!(service.admit(&ctx, &command).await, Err(Error::Forbidden)));
+        assert!(matches!(service.handle(&ctx, command).await, Err(Error::Forbidden)));
+        let read = service.read::<OfOrganization>(&ctx, OrganizationId(2), &ObjectPath::root()).await;
+        assert!(matches!(read, Err(Error::Forbidden)));
+    }
+
+    #[tokio::test]
+    async fn a_pending_host_can_be_cancelled_and_not_written() {
+        let ctx = Ctx::for_test().with(&OfOrganization::UPDATE);
+        let mut store = holding(json!({"unconfirmed_host": "new.example", "a": 1}));
+        store.expect_save().times(3).returning(|_, _, change| {
+            assert!(!change.state.data.contains_key("unconfirmed_host"));
+            Ok(())
+        });
+        let service = ExtendedData { store: &store, limit: None };
+        let id = OrganizationId(1);
+        for (path, data) in [
+            (".", json!({"unconfirmed_host": null})),
+            ("unconfirmed_host", json!("")),
+            ("unconfirmed_host", json!({})),
+        ] {
+            service.handle(&ctx, set::<OfOrganization>(id, path, data)).await.unwrap();
+        }
+        for (path, data) in [
+            (".", json!({"unconfirmed_host": "new.example"})),
+            (".", json!({"unconfirmed_host": {"x": null}})),
+            ("unconfirmed_host", json!("other.example")),
+            ("unconfirmed_host.x", json!(null)),
+        ] {
+            let refused = service.handle(&ctx, set::<OfOrganization>(id, path, data)).await.unwrap_err();
+            assert_eq!(refused.description(), "unconfirmed_host is reserved", "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn reading_and_writing_are_two_rights() {
+        let store = MockExtendedDataStore::new();
+        let service = ExtendedData { store: &store, limit: None };
+        let reader = Ctx::for_test().with(&OfProposal::READ);
+        let refused = service.handle(&reader, set::<OfProposal>(ProposalId(7), ".", json!({}))).await;
+        assert!(matches!(refused, Err(Error::Forbidden)));
+        let writer = Ctx::for_test().with(&OfProposal::UPDATE);
+        let refused = service.read::<OfProposal>(&writer, ProposalId(7), &ObjectPath::root()).await;
+        assert!(matches!(refused, Err(Error::Forbidden)));
+    }
+}
