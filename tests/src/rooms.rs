@@ -52,7 +52,7 @@ impl Rooms {
     /// Those of the stores.
     pub async fn fill(store: &dyn Store) -> Result<Self> {
         let rooms = Organization::new("rooms.example".to_owned(), title("Rooms"), Locale::En, clock::now());
-        let mine = store.organizations().add(&rooms).await?;
+        let mine = store.organizations().add(&rooms, &[]).await?;
         let nora = user(store, mine, "nora").await?;
         let otto = user(store, mine, "otto").await?;
         let admin = user(store, mine, "ada_admin").await?;

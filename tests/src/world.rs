@@ -55,7 +55,7 @@ fn title(text: &str) -> Translated {
 
 async fn organization(store: &dyn Store, host: &str) -> OrganizationId {
     let organization = Organization::new(host.to_owned(), title(host), Locale::En, clock::now());
-    store.organizations().add(&organization).await.expect("an organization")
+    store.organizations().add(&organization, &[]).await.expect("an organization")
 }
 
 impl<'a> From<&'a World> for &'a dyn OrganizationStore {

@@ -9,6 +9,9 @@ mod organizations {
         finds_organizations_by_their_hosts,
         keeps_hosts_unique_across_kinds,
         lets_hosts_change_their_kind_and_go,
+        a_secondary_host_can_wait_as_well,
+        keeps_names_unique,
+        lists_organizations,
         pages_of_ids_do_not_overlap,
     );
 }

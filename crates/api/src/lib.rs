@@ -27,7 +27,9 @@ use actix_web::{HttpRequest, guard, web};
 use civitas_accounts::{Passwords, TokenSigner};
 use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenDesk};
 use ipnet::IpNet;
-use resources::{components, drafts, events, extended_data, jobs, oauth, proposals, service, spaces, votes};
+use resources::{
+    components, drafts, events, extended_data, jobs, oauth, organizations, proposals, service, spaces, votes,
+};
 use route::Routes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,6 +53,13 @@ pub struct Settings {
     pub max_extended_data_payload_bytes: Option<usize>,
     /// How long a token counts.
     pub token_lifetime: Duration,
+}
+
+impl Settings {
+    /// The most extended data a record may have, in bytes; what a job may carry, where nothing else is said.
+    fn extended_data_limit(&self) -> Option<usize> {
+        self.max_extended_data_payload_bytes.or(self.max_async_api_job_payload_bytes)
+    }
 }
 
 /// What the interface is built over.
@@ -80,16 +89,15 @@ impl Api {
         let Services { store, signer, passwords } = services;
         let announcer = Announcer::new(Arc::new(events::Events), settings.site.clone());
         let limit = settings.max_async_api_job_payload_bytes;
-        let extra_limit = settings.max_extended_data_payload_bytes.or(limit);
-        let commands =
-            Commands::new(registry(extra_limit), store.clone(), announcer.clone(), signer.clone(), limit);
+        let registry = registry(&settings);
+        let commands = Commands::new(registry, store.clone(), announcer.clone(), signer.clone(), limit);
         let desk = TokenDesk {
             store,
             signer: signer.clone(),
             passwords,
             announcer,
             lifetime: settings.token_lifetime,
-            extra_limit,
+            extra_limit: settings.extended_data_limit(),
         };
         let document = openapi();
         Arc::new(Self {
@@ -176,6 +184,7 @@ pub fn routes() -> Vec<Route> {
     let mut all = Routes::default();
     for add in [
         oauth::routes,
+        organizations::routes,
         spaces::routes,
         components::routes,
         proposals::routes,
@@ -189,12 +198,12 @@ pub fn routes() -> Vec<Route> {
     all.0
 }
 
-/// Every command of the interface: its use-case and its view. `extended_data_limit` is the most extended data a
-/// record may have, in bytes.
-fn registry(extended_data_limit: Option<usize>) -> Registry {
+/// Every command of the interface: its use-case and its view.
+fn registry(settings: &Settings) -> Registry {
     let commands = [drafts::commands, votes::commands];
     let all = commands.into_iter().fold(Registry::default(), |all, add| add(all));
-    extended_data::commands(all, extended_data_limit)
+    let all = organizations::commands(all, settings.site.scheme == "http");
+    extended_data::commands(all, settings.extended_data_limit())
 }
 
 /// The OpenAPI document as text.

@@ -106,6 +106,14 @@ impl Routes {
         self.now(now_id, method, now_path, status, read, doc());
     }
 
+    /// The same for a `PUT`, whose asynchronous door answers to `PATCH` as well (contract 01 §2).
+    pub(crate) fn write_or_patch<C: Command>(&mut self, write: Write<C>) {
+        let (path, read, doc) = (write.paths[0], write.read, (write.doc)().accepted());
+        self.write(write);
+        let gate = Gate::Needs(C::ACCESS);
+        self.on("", Method::PATCH, path, gate, doc, move |request| later(request, read));
+    }
+
     /// A command that is carried out at once.
     pub(crate) fn now<C: Command>(
         &mut self,

@@ -32,6 +32,8 @@ pub struct Caller {
     pub client: ClientId,
     /// The client's public name.
     pub client_uid: String,
+    /// Whether the client is bound to no organization: it reaches all of them.
+    pub deployment_wide: bool,
     /// The scopes of the token.
     pub granted: Scopes,
     /// The scopes the client owns now.
@@ -192,6 +194,7 @@ impl Ctx {
                 token_expires_at: time::macros::datetime!(2026-01-02 00:00 UTC),
                 client: ClientId(1),
                 client_uid: "id_test_client".to_owned(),
+                deployment_wide: false,
                 granted: Scopes::default(),
                 owned: Scopes::default(),
                 abilities: Abilities::default(),

@@ -42,6 +42,15 @@ diesel::table! {
 }
 
 diesel::table! {
+    use diesel::sql_types::{BigInt, Text};
+
+    organization_names (folded) {
+        folded -> Text,
+        organization_id -> BigInt,
+    }
+}
+
+diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
     use crate::engine::sql::Moment;
 
@@ -364,6 +373,7 @@ diesel::joinable!(list_changes -> organizations (organization_id));
 diesel::allow_tables_to_appear_in_same_query!(
     organizations,
     organization_hosts,
+    organization_names,
     system_admins,
     users,
     api_clients,

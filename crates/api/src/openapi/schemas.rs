@@ -5,6 +5,7 @@ use crate::reply::CollectionMeta;
 use crate::resources::drafts::DraftView;
 use crate::resources::jobs::{Accepted, JobDetail, JobSummary};
 use crate::resources::oauth::TokenView;
+use crate::resources::organizations::OrganizationView;
 use crate::resources::proposals::ProposalView;
 use crate::resources::spaces::SpaceView;
 use crate::resources::users::UserView;
@@ -19,8 +20,9 @@ use utoipa::openapi::{Discriminator, Ref, RefOr, Schema, Type};
 pub(super) type Schemas = BTreeMap<String, RefOr<Schema>>;
 
 /// The views, and what is described without one.
-const VIEWS: [fn(&mut Schemas); 12] = [
+const VIEWS: [fn(&mut Schemas); 13] = [
     add::<CollectionMeta>,
+    add::<OrganizationView>,
     add::<SpaceView>,
     add::<ProposalView>,
     add::<DraftView>,

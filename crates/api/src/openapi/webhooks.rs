@@ -17,7 +17,7 @@ type Delivery = (EventName, &'static str, &'static str, &'static str);
 /// The record of a step that became active is no published shape of its own.
 const ACTIVATED_SPACE: &str = "";
 
-const DELIVERIES: [Delivery; 8] = [
+const DELIVERIES: [Delivery; 11] = [
     (
         EventName::DraftProposalCreation,
         "wh_draft_proposal_creation",
@@ -39,6 +39,24 @@ const DELIVERIES: [Delivery; 8] = [
         "The state of a published proposal changed",
     ),
     (EventName::StepActivated, "wh_pp_step", ACTIVATED_SPACE, "A step of a process became the active one"),
+    (
+        EventName::OrganizationCreated,
+        "wh_system_organizations_created",
+        "organization",
+        "An organization was created",
+    ),
+    (
+        EventName::OrganizationUpdated,
+        "wh_system_organizations_updated",
+        "organization",
+        "An organization changed",
+    ),
+    (
+        EventName::OrganizationDeleted,
+        "wh_system_organizations_deleted",
+        "organization",
+        "An organization was deleted",
+    ),
     (EventName::UserCreated, "wh_user_created", "user", "An account was created"),
     (EventName::UserUpdated, "wh_user_updated", "user", "An account changed"),
 ];

@@ -1,7 +1,8 @@
 //! The bodies of writes, and the answers of writes that are no document of one view.
 
 use super::schemas::{Schemas, add, closed};
-use crate::shapes::LocaleName;
+use crate::resources::organizations::RegistrationModeName;
+use crate::shapes::{LocaleName, TimeZoneName};
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, OneOfBuilder, SchemaType};
@@ -13,6 +14,7 @@ pub(super) fn add_all(to: &mut Schemas) {
     add::<DraftUpdateBody>(to);
     add::<VoteCreateBody>(to);
     add::<ExtendedDataBody>(to);
+    add::<OrganizationUpdateBody>(to);
     for owner in ["organization_extended_data", "user_extended_data", "resource_extended_data"] {
         let value = Schema::Object(Object::builder().schema_type(SchemaType::AnyValue).build());
         to.insert(owner.to_owned(), closed().property("data", value).required("data").into());
@@ -73,6 +75,61 @@ struct ExtendedDataBody {
     data: Value,
     /// Keys joined with dots; `.` is the root. May stand behind the `?` instead.
     object_path: Option<String>,
+}
+
+/// Settings to change.
+#[derive(ToSchema)]
+#[schema(as = organization_update_body, examples(json!({"data": {
+    "name": {"en": "Riverton"}, "host": "new.example.test", "available_locales": ["en", "fr"],
+    "default_locale": "en", "comments_max_length": 500}})))]
+#[expect(dead_code, reason = "names the members of the document")]
+struct OrganizationUpdateBody {
+    data: OrganizationUpdateData,
+}
+
+/// The settings to change. Four are required of an organization, and so of what generated clients send; the service
+/// keeps each that is left out. Settings that can only be read, and unknown ones, are passed over.
+#[derive(ToSchema)]
+#[schema(as = organization_update_data)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct OrganizationUpdateData {
+    /// By language; null removes a translation.
+    name: NullableTranslations,
+    /// By language; null removes a translation.
+    description: Option<NullableTranslations>,
+    reference_prefix: Option<String>,
+    /// A domain name or an address: no scheme, no port. It waits until it leads here.
+    host: String,
+    /// The whole list. One text with a host on each line is read too.
+    secondary_hosts: Option<Vec<String>>,
+    #[schema(value_type = Vec<LocaleName>)]
+    available_locales: Vec<&'static str>,
+    #[schema(value_type = LocaleName)]
+    default_locale: &'static str,
+    #[schema(value_type = Option<RegistrationModeName>)]
+    users_registration_mode: Option<&'static str>,
+    force_users_to_authenticate_before_access_organization: Option<bool>,
+    enable_machine_translations: Option<bool>,
+    send_welcome_notification: Option<bool>,
+    badges_enabled: Option<bool>,
+    enable_participatory_space_filters: Option<bool>,
+    user_groups_enabled: Option<bool>,
+    rich_text_editor_in_public_views: Option<bool>,
+    #[schema(value_type = Option<TimeZoneName>)]
+    time_zone: Option<&'static str>,
+    #[schema(minimum = 1)]
+    comments_max_length: Option<i64>,
+}
+
+/// Texts by language; null and blank text remove.
+#[derive(ToSchema)]
+#[schema(as = translations_to_write)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct NullableTranslations {
+    en: Option<String>,
+    fr: Option<String>,
+    es: Option<String>,
 }
 
 /// A vote.

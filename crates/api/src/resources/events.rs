@@ -1,6 +1,6 @@
 //! The records of events, as nobody in particular sees them (contract 09 C.1, C.2).
 
-use crate::resources::{drafts, proposals, spaces};
+use crate::resources::{drafts, organizations, proposals, spaces};
 use async_trait::async_trait;
 use civitas_application::{EventViews, Ports, Scene, Site};
 use civitas_kernel::{
@@ -33,7 +33,10 @@ impl EventViews for Events {
                 let user = ports.users().find(tenant.id, id).await?.ok_or_else(gone)?;
                 Ok(json!(crate::resources::users::announced(tenant, id, &user)))
             }
-            Subject::Organization(_) => Err(Error::internal("no use-case announces an organization")),
+            Subject::Organization(id) => {
+                let found = ports.organizations().find(id).await?.ok_or_else(gone)?;
+                Ok(json!(organizations::view(&scene, id, found)))
+            }
         }
     }
 }
@@ -58,6 +61,7 @@ fn nobody(tenant: &Tenant) -> Ctx {
             token_expires_at: now,
             client: ClientId(0),
             client_uid: String::new(),
+            deployment_wide: false,
             granted: Scopes::default(),
             owned: Scopes::default(),
             abilities: Abilities::default(),

@@ -6,6 +6,7 @@ pub(crate) mod events;
 pub(crate) mod extended_data;
 pub(crate) mod jobs;
 pub(crate) mod oauth;
+pub(crate) mod organizations;
 pub(crate) mod proposals;
 pub(crate) mod service;
 pub(crate) mod spaces;

@@ -96,6 +96,7 @@ fn ctx(door: Door, token: TokenId, identity: Identity) -> Ctx {
             token_expires_at: identity.token.expires_at,
             client: identity.token.client,
             client_uid: identity.client.uid,
+            deployment_wide: identity.client.organization.is_none(),
             granted: identity.token.scopes(),
             owned: identity.client.scopes,
             abilities: identity.client.permissions,

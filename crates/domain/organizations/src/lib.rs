@@ -12,14 +12,21 @@
 #[cfg(feature = "contract")]
 pub mod contract;
 mod features;
+mod host_check;
 mod model;
 mod ports;
 mod rules;
+mod service;
 mod time_zones;
+mod update;
 
 pub use features::{Feature, Features};
+pub use host_check::{HOST_CHECKS, HostCheck, Verdict, confirm};
 pub use model::{Organization, RegistrationMode, Tenant, is_host};
+pub use ports::{HostResolver, Located, OrganizationStore};
 #[cfg(any(test, feature = "mocks"))]
-pub use ports::MockOrganizationStore;
-pub use ports::{Located, OrganizationStore};
+pub use ports::{MockHostResolver, MockOrganizationStore};
+pub use service::{
+    Organizations, READ_ORGANIZATIONS, UPDATE_ORGANIZATIONS, UpdateOrganization, UpdatedOrganization,
+};
 pub use time_zones::TIME_ZONES;

@@ -2,7 +2,8 @@
 
 use crate::{Organization, Tenant};
 use async_trait::async_trait;
-use civitas_kernel::{OrganizationId, Result};
+use civitas_kernel::{Change, EventName, OrganizationId, Page, PageRequest, Result};
+use std::net::IpAddr;
 
 /// What a host leads to.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,12 +27,40 @@ pub trait OrganizationStore: Send + Sync {
     async fn tenant(&self, id: OrganizationId) -> Result<Option<Tenant>>;
     /// The organization.
     async fn find(&self, id: OrganizationId) -> Result<Option<Organization>>;
+    /// The organization, and nobody else changes it before the transaction ends.
+    async fn hold(&self, id: OrganizationId) -> Result<Option<Organization>>;
+    /// By ascending id: all, or this one alone.
+    async fn list(
+        &self,
+        only: Option<OrganizationId>,
+        page: PageRequest,
+    ) -> Result<Page<(OrganizationId, Organization)>>;
+    /// Those of these hosts (lower case) that another organization has, of whatever kind.
+    async fn taken_hosts(&self, own: Option<OrganizationId>, hosts: &[String]) -> Result<Vec<String>>;
+    /// Those of these texts that are another organization's name in some language, in whatever case.
+    async fn taken_names(&self, own: Option<OrganizationId>, texts: &[String]) -> Result<Vec<String>>;
     /// The organization with this primary host.
     async fn find_by_host(&self, host: &str) -> Result<Option<OrganizationId>>;
-    /// Keeps a new one. `Rejected` when one of its hosts is taken.
-    async fn add(&self, organization: &Organization) -> Result<OrganizationId>;
-    /// Keeps a new state. `Rejected` when one of its hosts is taken.
-    async fn save(&self, id: OrganizationId, organization: &Organization) -> Result<()>;
+    /// Keeps a new one, and announces it. `Rejected` when one of its hosts or names is taken.
+    async fn add(&self, organization: &Organization, announce: &[EventName]) -> Result<OrganizationId>;
+    /// Keeps a new state. `Rejected` when one of its hosts or names is taken.
+    async fn save(&self, id: OrganizationId, change: Change<Organization>) -> Result<()>;
     /// All ids in ascending order, at most `limit` after `after`.
     async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>>;
+}
+
+/// Asks the domain name system.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait HostResolver: Send + Sync {
+    /// The addresses (A and AAAA) of a name; none where there is no such name.
+    ///
+    /// # Errors
+    /// `Unavailable` when nobody answers.
+    async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>>;
+    /// The names (PTR) of an address, in lower case, without the last dot.
+    ///
+    /// # Errors
+    /// `Unavailable` when nobody answers.
+    async fn names(&self, address: IpAddr) -> Result<Vec<String>>;
 }

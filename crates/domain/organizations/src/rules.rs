@@ -1,7 +1,7 @@
 //! What the settings of an organization must hold (contract 03 §1.3), uniqueness left out: that is the store's.
 
 use crate::{Organization, RegistrationMode, TIME_ZONES, is_host};
-use civitas_kernel::{Error, FieldError, Result, Wording};
+use civitas_kernel::{Error, FieldError, Locale, Result, Translated, Wording};
 
 impl Organization {
     /// Brings settings into the form in which they are kept: hosts trimmed and in lower case, none twice; no
@@ -71,12 +71,11 @@ impl Organization {
     /// Name and description have a text in the default language; a description may also have none at all.
     fn faults_of_texts(&self) -> Vec<FieldError> {
         let locale = self.default_locale;
-        let blank = |text: Option<&str>| text.is_none_or(|text| text.trim().is_empty());
         let mut faults = Vec::new();
-        if blank(self.name.get(locale)) {
+        if blank_in(&self.name, locale) {
             faults.push(FieldError::new("name", "blank", format!("Name {locale} cannot be blank")));
         }
-        if !self.description.is_empty() && blank(self.description.get(locale)) {
+        if !self.description.is_empty() && blank_in(&self.description, locale) {
             faults.push(FieldError::new(
                 "description",
                 "blank",
@@ -97,8 +96,7 @@ impl Organization {
         if self.unconfirmed_host.as_ref().is_some_and(|host| !is_host(host, single_label)) {
             faults.push(FieldError::new("host", "invalid", "Unconfirmed host is invalid"));
         }
-        if self.unconfirmed_host.as_ref().is_some_and(|h| *h == self.host || self.secondary_hosts.contains(h))
-        {
+        if self.unconfirmed_host.as_ref() == Some(&self.host) {
             faults.push(FieldError::new("host", "taken", "Unconfirmed host has already been taken"));
         }
         if self.secondary_hosts.iter().any(|host| !is_host(host, single_label)) {
@@ -115,14 +113,19 @@ impl Organization {
     }
 }
 
-fn tidy(host: &str) -> String {
+/// The form in which hosts are kept.
+pub(crate) fn tidy(host: &str) -> String {
     host.trim().to_lowercase()
+}
+
+/// Whether a text says nothing in this language.
+pub(crate) fn blank_in(text: &Translated, locale: Locale) -> bool {
+    text.get(locale).is_none_or(|text| text.trim().is_empty())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use civitas_kernel::{Locale, Translated};
     use serde_json::json;
     use time::macros::datetime;
 

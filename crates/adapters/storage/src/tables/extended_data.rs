@@ -1,6 +1,6 @@
 //! Extended data, in the tables of its owners.
 
-use super::organizations::UNCONFIRMED;
+use super::organizations::{PROMOTED, SECONDARY, UNCONFIRMED};
 use crate::columns::{Document, Name};
 use crate::engine::dialect;
 use crate::failure::{Stored, changed};
@@ -126,10 +126,14 @@ impl ExtendedDataStore for Session {
 async fn keep_of_organization(atomic: &Atomic<'_>, id: OrganizationId, kept: Kept) -> Result<()> {
     let Kept { mut data, updated_at } = kept;
     if data.remove(KEY_OF_HOST).is_none() {
-        let pending = organization_hosts::table
-            .filter(organization_hosts::organization_id.eq(id.0))
-            .filter(organization_hosts::kind.eq(UNCONFIRMED));
+        let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
+        let pending = own.filter(organization_hosts::kind.eq(UNCONFIRMED));
         diesel::delete(pending).execute(&mut *atomic.connection().await?).await.stored()?;
+        diesel::update(own.filter(organization_hosts::kind.eq(PROMOTED)))
+            .set(organization_hosts::kind.eq(SECONDARY))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
     }
     diesel::update(organizations::table.find(id.0))
         .set((organizations::extended_data.eq(Document(&data)), organizations::updated_at.eq(updated_at)))

@@ -1,21 +1,27 @@
 //! Organizations, and the hosts that lead to them.
 
 use crate::columns::{self, Document, Name};
-use crate::engine::Db;
+use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
-use crate::schema::{organization_hosts, organizations};
+use crate::schema::{organization_hosts, organization_names, organizations};
 use crate::session::{Atomic, Session};
 use async_trait::async_trait;
-use civitas_kernel::{Error, Locale, Locales, OrganizationId, Result, Translated};
+use civitas_kernel::{
+    Change, Error, Event, EventName, Locale, Locales, OrganizationId, Page, PageRequest, Result, Subject,
+    Translated,
+};
 use civitas_organizations::{Features, Located, Organization, OrganizationStore, RegistrationMode, Tenant};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
+use std::collections::{BTreeSet, HashMap};
 use time::OffsetDateTime;
 
 const PRIMARY: &str = "primary";
-const SECONDARY: &str = "secondary";
+pub(super) const SECONDARY: &str = "secondary";
 pub(super) const UNCONFIRMED: &str = "unconfirmed";
+/// A secondary host that waits to become the primary one.
+pub(super) const PROMOTED: &str = "promoted";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = organizations, check_for_backend(Db))]
@@ -79,6 +85,10 @@ impl Row {
             match kind.as_str() {
                 PRIMARY => primary = Some(host),
                 SECONDARY => secondary_hosts.push(host),
+                PROMOTED => {
+                    secondary_hosts.push(host.clone());
+                    unconfirmed_host = Some(host);
+                }
                 _ => unconfirmed_host = Some(host),
             }
         }
@@ -184,8 +194,11 @@ struct Host {
 /// All hosts of an organization, in their order.
 fn hosts_of(id: OrganizationId, organization: &Organization) -> Vec<Host> {
     let primary = [(&organization.host, PRIMARY)];
-    let secondary = organization.secondary_hosts.iter().map(|host| (host, SECONDARY));
-    let unconfirmed = organization.unconfirmed_host.iter().map(|host| (host, UNCONFIRMED));
+    let pending = organization.unconfirmed_host.as_ref();
+    let kind = |host| if pending == Some(host) { PROMOTED } else { SECONDARY };
+    let secondary = organization.secondary_hosts.iter().map(|host| (host, kind(host)));
+    let is_other = |host: &&String| !organization.secondary_hosts.contains(host);
+    let unconfirmed = pending.into_iter().filter(is_other).map(|host| (host, UNCONFIRMED));
     let all = primary.into_iter().chain(secondary).chain(unconfirmed);
     all.zip(0..)
         .map(|((host, kind), position)| Host {
@@ -199,23 +212,6 @@ fn hosts_of(id: OrganizationId, organization: &Organization) -> Vec<Host> {
 
 fn taken() -> Error {
     Error::rejected("Host has already been taken")
-}
-
-/// Refuses hosts that lead to somebody else, before anything is written.
-async fn check_hosts(
-    atomic: &Atomic<'_>,
-    organization: &Organization,
-    own: Option<OrganizationId>,
-) -> Result<()> {
-    let wanted = hosts_of(OrganizationId(0), organization).into_iter().map(|h| h.host);
-    let others: i64 = organization_hosts::table
-        .filter(organization_hosts::host.eq_any(wanted))
-        .filter(organization_hosts::organization_id.ne(own.map_or(0, |id| id.0)))
-        .count()
-        .get_result(&mut *atomic.connection().await?)
-        .await
-        .stored()?;
-    if others == 0 { Ok(()) } else { Err(taken()) }
 }
 
 async fn write_hosts(atomic: &Atomic<'_>, hosts: &[Host]) -> Result<()> {
@@ -233,6 +229,40 @@ async fn write_hosts(atomic: &Atomic<'_>, hosts: &[Host]) -> Result<()> {
     Ok(())
 }
 
+/// The form in which names are unique.
+fn folded(text: &str) -> String {
+    text.to_lowercase()
+}
+
+/// Keeps the names of an organization in place of those it had.
+async fn write_names(atomic: &Atomic<'_>, id: OrganizationId, name: &Translated) -> Result<()> {
+    let own = organization_names::table.filter(organization_names::organization_id.eq(id.0));
+    diesel::delete(own).execute(&mut *atomic.connection().await?).await.stored()?;
+    let texts: BTreeSet<String> =
+        name.iter().map(|(_, text)| folded(text)).filter(|t| !t.is_empty()).collect();
+    for text in texts {
+        let written = diesel::insert_into(organization_names::table)
+            .values((organization_names::folded.eq(text), organization_names::organization_id.eq(id.0)))
+            .on_conflict_do_nothing()
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        if written == 0 {
+            return Err(Error::rejected("Name has already been taken"));
+        }
+    }
+    Ok(())
+}
+
+impl Session {
+    /// Refuses hosts that lead to somebody else, before anything is written.
+    async fn check_hosts(&self, organization: &Organization, own: Option<OrganizationId>) -> Result<()> {
+        let id = own.unwrap_or(OrganizationId(0));
+        let wanted: Vec<String> = hosts_of(id, organization).into_iter().map(|h| h.host).collect();
+        if self.taken_hosts(own, &wanted).await?.is_empty() { Ok(()) } else { Err(taken()) }
+    }
+}
+
 #[async_trait]
 impl OrganizationStore for Session {
     async fn locate(&self, host: &str) -> Result<Option<Located>> {
@@ -246,7 +276,7 @@ impl OrganizationStore for Session {
             .stored()?;
         Ok(match found {
             Some((kind, row)) if kind == PRIMARY => Some(Located::Primary(row.at(host.to_owned())?)),
-            Some((kind, row)) if kind == SECONDARY => {
+            Some((kind, row)) if kind == SECONDARY || kind == PROMOTED => {
                 let tenant = self.tenant(OrganizationId(row.id)).await?;
                 tenant.map(|tenant| Located::Secondary { primary: tenant.host })
             }
@@ -280,6 +310,70 @@ impl OrganizationStore for Session {
         rows.pop().map(|row| row.with(hosts)).transpose()
     }
 
+    async fn hold(&self, id: OrganizationId) -> Result<Option<Organization>> {
+        let row = organizations::table.find(id.0).select(organizations::id);
+        let held: Option<i64> =
+            dialect::for_update!(row).get_result(&mut *self.write().await?).await.optional().stored()?;
+        if held.is_none() { Ok(None) } else { OrganizationStore::find(self, id).await }
+    }
+
+    async fn list(
+        &self,
+        only: Option<OrganizationId>,
+        page: PageRequest,
+    ) -> Result<Page<(OrganizationId, Organization)>> {
+        let mut rows = organizations::table
+            .order(organizations::id)
+            .limit(page.fetch())
+            .offset(page.offset())
+            .select((organizations::id, columns::of::<Row>()))
+            .into_boxed::<Db>();
+        if let Some(only) = only {
+            rows = rows.filter(organizations::id.eq(only.0));
+        }
+        let connection = &mut *self.read().await?;
+        let Page { items, has_more } = Page::cut(rows.load::<(i64, Row)>(connection).await.stored()?, page);
+        let hosts: Vec<Host> = organization_hosts::table
+            .filter(organization_hosts::organization_id.eq_any(items.iter().map(|(id, _)| *id)))
+            .order(organization_hosts::position)
+            .select(columns::of::<Host>())
+            .load(connection)
+            .await
+            .stored()?;
+        let mut by_organization: HashMap<i64, Vec<Host>> = HashMap::new();
+        for host in hosts {
+            by_organization.entry(host.organization_id).or_default().push(host);
+        }
+        let items = items.into_iter().map(|(id, row)| {
+            let hosts = by_organization.remove(&id).unwrap_or_default();
+            row.with(hosts).map(|organization| (OrganizationId(id), organization))
+        });
+        Ok(Page { items: items.collect::<Result<_>>()?, has_more })
+    }
+
+    async fn taken_hosts(&self, own: Option<OrganizationId>, hosts: &[String]) -> Result<Vec<String>> {
+        organization_hosts::table
+            .filter(organization_hosts::host.eq_any(hosts))
+            .filter(organization_hosts::organization_id.ne(own.map_or(0, |id| id.0)))
+            .select(organization_hosts::host)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()
+    }
+
+    async fn taken_names(&self, own: Option<OrganizationId>, texts: &[String]) -> Result<Vec<String>> {
+        let wanted: Vec<String> = texts.iter().map(|text| folded(text)).collect();
+        let taken: Vec<String> = organization_names::table
+            .filter(organization_names::folded.eq_any(&wanted))
+            .filter(organization_names::organization_id.ne(own.map_or(0, |id| id.0)))
+            .select(organization_names::folded)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let is_taken = |text: &&String| taken.contains(&folded(text));
+        Ok(texts.iter().filter(is_taken).cloned().collect())
+    }
+
     async fn find_by_host(&self, host: &str) -> Result<Option<OrganizationId>> {
         let found: Option<i64> = organization_hosts::table
             .filter(organization_hosts::host.eq(host))
@@ -292,9 +386,10 @@ impl OrganizationStore for Session {
         Ok(found.map(OrganizationId))
     }
 
-    async fn add(&self, organization: &Organization) -> Result<OrganizationId> {
+    async fn add(&self, organization: &Organization, announce: &[EventName]) -> Result<OrganizationId> {
+        self.can_announce(announce)?;
+        self.check_hosts(organization, None).await?;
         let atomic = self.atomic().await?;
-        check_hosts(&atomic, organization, None).await?;
         let id: i64 = diesel::insert_into(organizations::table)
             .values(Written::from(organization))
             .returning(organizations::id)
@@ -303,13 +398,19 @@ impl OrganizationStore for Session {
             .stored()?;
         let id = OrganizationId(id);
         write_hosts(&atomic, &hosts_of(id, organization)).await?;
+        write_names(&atomic, id, &organization.name).await?;
         atomic.commit().await?;
+        let subject = Subject::Organization(id);
+        self.announce(id, announce.iter().map(|name| Event { name: *name, subject }))?;
         Ok(id)
     }
 
-    async fn save(&self, id: OrganizationId, organization: &Organization) -> Result<()> {
+    async fn save(&self, id: OrganizationId, change: Change<Organization>) -> Result<()> {
+        let Change { state, events } = change;
+        self.can_announce(&events)?;
+        self.check_hosts(&state, Some(id)).await?;
         let atomic = self.atomic().await?;
-        let wanted = hosts_of(id, organization);
+        let wanted = hosts_of(id, &state);
         let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
         let kept: Vec<Host> = own
             .order(organization_hosts::position)
@@ -317,11 +418,8 @@ impl OrganizationStore for Session {
             .load(&mut *atomic.connection().await?)
             .await
             .stored()?;
-        if kept != wanted {
-            check_hosts(&atomic, organization, Some(id)).await?;
-        }
         diesel::update(organizations::table.find(id.0))
-            .set(Written::from(organization))
+            .set(Written::from(&state))
             .execute(&mut *atomic.connection().await?)
             .await
             .stored()
@@ -330,7 +428,9 @@ impl OrganizationStore for Session {
             diesel::delete(own).execute(&mut *atomic.connection().await?).await.stored()?;
             write_hosts(&atomic, &wanted).await?;
         }
-        atomic.commit().await
+        write_names(&atomic, id, &state.name).await?;
+        atomic.commit().await?;
+        self.announce(id, events)
     }
 
     async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>> {

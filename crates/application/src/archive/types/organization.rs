@@ -1,6 +1,6 @@
 //! `organization`: a tenant.
 
-use super::super::export::{ExportError, PAGE, Row, Sink};
+use super::super::export::{ExportError, Row, Sink};
 use super::super::failure::Fault;
 use super::super::import::{Import, Put};
 use super::super::members::{Moment, fill, maybe, need, set};
@@ -8,7 +8,7 @@ use super::super::record::Record;
 use super::{ORGANIZATION, RecordType};
 use crate::Ports;
 use async_trait::async_trait;
-use civitas_kernel::{Field, Locale, Locales, OrganizationId, Translated};
+use civitas_kernel::{Change, Field, Locale, Locales, OrganizationId, Translated};
 use civitas_organizations::{Features, Organization, RegistrationMode};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -146,21 +146,11 @@ async fn check_name(
     own: Option<OrganizationId>,
     name: &Translated,
 ) -> Result<(), Fault> {
-    let store = import.ports.organizations();
-    let mut after = None;
-    loop {
-        let ids = store.ids(after, PAGE).await?;
-        let Some(last) = ids.last() else { return Ok(()) };
-        after = Some(*last);
-        for id in ids.into_iter().filter(|id| Some(*id) != own) {
-            let Some(other) = store.tenant(id).await? else { continue };
-            let taken = |(_, text): &(Locale, &str)| {
-                other.name.iter().any(|(_, theirs)| theirs.to_lowercase() == text.to_lowercase())
-            };
-            if let Some((locale, _)) = name.iter().filter(|(_, text)| !text.is_empty()).find(taken) {
-                return Err(format!("Name {locale} has already been taken").into());
-            }
-        }
+    let texts: Vec<String> = name.iter().map(|(_, text)| text.to_owned()).collect();
+    let taken = import.ports.organizations().taken_names(own, &texts).await?;
+    match name.iter().find(|(_, text)| taken.iter().any(|taken| taken == text)) {
+        Some((locale, _)) => Err(format!("Name {locale} has already been taken").into()),
+        None => Ok(()),
     }
 }
 
@@ -188,13 +178,13 @@ impl RecordType for Organizations {
         }
         let store = import.ports.organizations();
         match before {
-            None => Ok(Put::created(store.add(&organization).await?)),
+            None => Ok(Put::created(store.add(&organization, &[]).await?)),
             Some((id, old)) if old == organization => Ok(Put::unchanged(id)),
             Some((id, _)) => {
                 if !restamped {
                     organization.updated_at = import.options.now;
                 }
-                store.save(id, &organization).await?;
+                store.save(id, Change::quiet(organization)).await?;
                 Ok(Put::updated(id))
             }
         }

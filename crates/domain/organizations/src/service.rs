@@ -1,0 +1,221 @@
+//! Reading and updating organizations (contract 03 §1).
+
+use crate::update::Update;
+use crate::{Organization, OrganizationStore};
+use async_trait::async_trait;
+use civitas_kernel::{
+    Ability, Access, Change, Command, Ctx, Error, Handle, OrganizationId, Page, PageRequest, Result, Scope,
+    Subject,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What reading organizations asks.
+pub const READ_ORGANIZATIONS: Access = Access::either(Scope::System, &[Ability::OrganizationsRead]);
+/// What updating one asks.
+pub const UPDATE_ORGANIZATIONS: Access = Access::either(Scope::System, &[Ability::OrganizationsUpdate]);
+
+/// Change settings of an organization.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct UpdateOrganization {
+    /// Which.
+    pub id: OrganizationId,
+    /// The settings as sent, by name. What is absent stays.
+    pub attributes: Map<String, Value>,
+}
+
+impl Command for UpdateOrganization {
+    const KEY: &'static str = "organizations#update";
+    const ACCESS: Access = UPDATE_ORGANIZATIONS;
+    type Output = UpdatedOrganization;
+}
+
+/// An organization after an update.
+#[derive(Debug)]
+pub struct UpdatedOrganization {
+    /// Which.
+    pub id: OrganizationId,
+    /// As it is kept now.
+    pub organization: Organization,
+}
+
+/// What can be done with organizations.
+pub struct Organizations<'a> {
+    /// Where they are kept.
+    pub store: &'a dyn OrganizationStore,
+    /// Whether hosts may be single labels (see [`crate::is_host`]).
+    pub single_label_hosts: bool,
+}
+
+impl Organizations<'_> {
+    /// Those the client reaches, by ascending id.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub async fn list(&self, ctx: &Ctx, page: PageRequest) -> Result<Page<(OrganizationId, Organization)>> {
+        ctx.require(&READ_ORGANIZATIONS)?;
+        let only = Some(ctx.organization).filter(|_| !ctx.caller.deployment_wide);
+        self.store.list(only, page).await
+    }
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// `Forbidden`; `NotFound` also for one the client does not reach.
+    pub async fn find(&self, ctx: &Ctx, id: OrganizationId) -> Result<Organization> {
+        ctx.require(&READ_ORGANIZATIONS)?;
+        reaches(ctx, id)?;
+        self.store.find(id).await?.ok_or(Error::NotFound)
+    }
+}
+
+/// A client of one organization reaches that one, a client of none reaches all, from any host (contract 03 §1).
+fn reaches(ctx: &Ctx, id: OrganizationId) -> Result<()> {
+    if ctx.caller.deployment_wide || id == ctx.organization { Ok(()) } else { Err(Error::NotFound) }
+}
+
+#[async_trait]
+impl Handle<UpdateOrganization> for Organizations<'_> {
+    async fn admit(&self, ctx: &Ctx, command: &UpdateOrganization) -> Result<()> {
+        ctx.require(&UPDATE_ORGANIZATIONS)?;
+        reaches(ctx, command.id)?;
+        self.store.tenant(command.id).await?.map(drop).ok_or(Error::NotFound)
+    }
+
+    async fn handle(&self, ctx: &Ctx, command: UpdateOrganization) -> Result<UpdatedOrganization> {
+        ctx.require(&UPDATE_ORGANIZATIONS)?;
+        let UpdateOrganization { id, attributes } = command;
+        reaches(ctx, id)?;
+        let kept = self.store.hold(id).await?.ok_or(Error::NotFound)?;
+        let mut update = Update::read(kept.clone(), &attributes, self.single_label_hosts);
+        let names: Vec<_> = update.sent_names().into_iter().map(|(l, text)| (l, text.to_owned())).collect();
+        let texts: Vec<String> = names.iter().map(|(_, text)| text.clone()).collect();
+        let taken = self.store.taken_names(Some(id), &texts).await?;
+        let locales: Vec<_> = names.into_iter().filter(|(_, t)| taken.contains(t)).map(|(l, _)| l).collect();
+        let hosts = self.store.taken_hosts(Some(id), &update.sent_hosts()).await?;
+        update.taken(&locales, &hosts);
+        let mut organization = update.finish()?;
+        if organization != kept {
+            organization.updated_at = ctx.now;
+            self.store.save(id, announced(id, organization.clone())).await?;
+        }
+        Ok(UpdatedOrganization { id, organization })
+    }
+}
+
+/// A new state of an organization, and the event that tells of it.
+pub(crate) fn announced(id: OrganizationId, organization: Organization) -> Change<Organization> {
+    Change::quiet(organization).announcing(Ability::OrganizationUpdated, Subject::Organization(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MockOrganizationStore;
+    use civitas_kernel::{Locale, Translated};
+    use serde_json::json;
+    use time::macros::datetime;
+
+    const CITY: OrganizationId = OrganizationId(1);
+    const TOWN: OrganizationId = OrganizationId(2);
+
+    fn city() -> Organization {
+        let name = Translated::from([(Locale::En, "Riverton".to_owned())]);
+        Organization::new("city.example".into(), name, Locale::En, datetime!(2026-01-01 0:00 UTC))
+    }
+
+    fn ctx() -> Ctx {
+        let now = datetime!(2026-02-01 0:00 UTC);
+        Ctx::for_test().with(&READ_ORGANIZATIONS).with(&UPDATE_ORGANIZATIONS).at(now)
+    }
+
+    fn wide() -> Ctx {
+        let mut ctx = ctx();
+        ctx.caller.deployment_wide = true;
+        ctx
+    }
+
+    fn update(id: OrganizationId, attributes: &Value) -> UpdateOrganization {
+        UpdateOrganization { id, attributes: attributes.as_object().cloned().unwrap() }
+    }
+
+    fn holding() -> MockOrganizationStore {
+        let mut store = MockOrganizationStore::new();
+        store.expect_hold().returning(|_| Ok(Some(city())));
+        store
+    }
+
+    fn free(store: &mut MockOrganizationStore) {
+        store.expect_taken_names().returning(|_, _| Ok(Vec::new()));
+        store.expect_taken_hosts().returning(|_, _| Ok(Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn a_change_is_kept_dated_and_announced() {
+        let mut store = holding();
+        free(&mut store);
+        store.expect_save().once().returning(|id, change| {
+            assert_eq!((id, change.state.comments_max_length), (CITY, 7));
+            assert_eq!(change.state.updated_at, datetime!(2026-02-01 0:00 UTC));
+            assert_eq!(
+                change.events.iter().map(|e| e.name).collect::<Vec<_>>(),
+                [Ability::OrganizationUpdated]
+            );
+            Ok(())
+        });
+        let service = Organizations { store: &store, single_label_hosts: false };
+        let changed = service.handle(&ctx(), update(CITY, &json!({"comments_max_length": 7}))).await.unwrap();
+        assert_eq!(changed.organization.comments_max_length, 7);
+    }
+
+    #[tokio::test]
+    async fn what_changes_nothing_is_not_announced() {
+        let mut store = holding();
+        free(&mut store);
+        let service = Organizations { store: &store, single_label_hosts: false };
+        let same = service.handle(&ctx(), update(CITY, &json!({"name": {"en": "Riverton"}}))).await.unwrap();
+        assert_eq!(same.organization.updated_at, city().updated_at);
+    }
+
+    #[tokio::test]
+    async fn names_and_hosts_of_others_are_taken() {
+        let mut store = holding();
+        store.expect_taken_names().returning(|own, texts| {
+            assert_eq!((own, texts), (Some(CITY), ["Milltown".to_owned()].as_slice()));
+            Ok(texts.to_vec())
+        });
+        store.expect_taken_hosts().returning(|_, hosts| Ok(hosts.to_vec()));
+        let service = Organizations { store: &store, single_label_hosts: false };
+        let sent = json!({"name": {"en": "Milltown"}, "host": "town.example"});
+        let refused = service.handle(&ctx(), update(CITY, &sent)).await.unwrap_err();
+        let said: Vec<_> = refused.details().iter().map(|f| f.description.as_str()).collect();
+        assert_eq!(said, ["Name en has already been taken", "Unconfirmed host has already been taken"]);
+    }
+
+    #[tokio::test]
+    async fn a_bound_client_reaches_its_own_organization_alone() {
+        let mut store = MockOrganizationStore::new();
+        store
+            .expect_list()
+            .withf(|only, _| *only == Some(CITY))
+            .returning(|_, _| Ok(Page { items: vec![], has_more: false }));
+        let service = Organizations { store: &store, single_label_hosts: false };
+        assert!(matches!(service.find(&ctx(), TOWN).await, Err(Error::NotFound)));
+        assert!(matches!(service.admit(&ctx(), &update(TOWN, &json!({}))).await, Err(Error::NotFound)));
+        assert!(matches!(service.handle(&ctx(), update(TOWN, &json!({}))).await, Err(Error::NotFound)));
+        service.list(&ctx(), PageRequest::read(None, None)).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_client_of_the_deployment_reaches_all() {
+        let mut store = MockOrganizationStore::new();
+        store.expect_find().returning(|_| Ok(Some(city())));
+        store
+            .expect_list()
+            .withf(|only, _| only.is_none())
+            .returning(|_, _| Ok(Page { items: vec![], has_more: false }));
+        let service = Organizations { store: &store, single_label_hosts: false };
+        service.find(&wide(), TOWN).await.unwrap();
+        service.list(&wide(), PageRequest::read(None, None)).await.unwrap();
+    }
+}

@@ -1,0 +1,444 @@
+//! A partial update as it was sent: what it makes of an organization, and everything that is wrong with it
+//! (contract 03 §1.3). Whether names and hosts are taken by others is the store's to say.
+
+use crate::rules::{blank_in, tidy};
+use crate::{Organization, TIME_ZONES, is_host};
+use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated, Wording};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// The settings that can be written, in the order in which the contract lists them and their faults are told.
+const SETTINGS: [&str; 17] = [
+    "name",
+    "description",
+    "reference_prefix",
+    "host",
+    "secondary_hosts",
+    "available_locales",
+    "default_locale",
+    "users_registration_mode",
+    "force_users_to_authenticate_before_access_organization",
+    "enable_machine_translations",
+    "send_welcome_notification",
+    "badges_enabled",
+    "enable_participatory_space_filters",
+    "user_groups_enabled",
+    "rich_text_editor_in_public_views",
+    "time_zone",
+    "comments_max_length",
+];
+
+/// An organization with the settings that were sent, and what is wrong with them.
+#[derive(Debug)]
+pub(crate) struct Update<'a> {
+    /// With every setting that could be read.
+    pub(crate) organization: Organization,
+    sent: &'a Map<String, Value>,
+    faults: Vec<FieldError>,
+}
+
+impl<'a> Update<'a> {
+    /// Reads what was sent over what is kept. Keys that are no setting are passed over. `single_label_hosts` as in
+    /// [`is_host`].
+    pub(crate) fn read(kept: Organization, sent: &'a Map<String, Value>, single_label_hosts: bool) -> Self {
+        let mut update = Self { organization: kept, sent, faults: Vec::new() };
+        update.languages();
+        update.texts();
+        update.hosts(single_label_hosts);
+        update.switches();
+        update.others();
+        update.organization.tidy();
+        update
+    }
+
+    /// The translations of the name that were sent, without the blank ones.
+    pub(crate) fn sent_names(&self) -> Vec<(Locale, &str)> {
+        let sent = self.sent.get("name").and_then(Value::as_object);
+        let sent = |locale: Locale| sent.is_some_and(|members| members.contains_key(locale.as_str()));
+        self.organization.name.iter().filter(|(locale, text)| sent(*locale) && !text.is_empty()).collect()
+    }
+
+    /// The hosts that were sent, and are not the primary one already.
+    pub(crate) fn sent_hosts(&self) -> Vec<String> {
+        let pending = self.organization.unconfirmed_host.iter().filter(|_| self.sent.contains_key("host"));
+        let secondary =
+            self.organization.secondary_hosts.iter().filter(|_| self.sent.contains_key("secondary_hosts"));
+        pending.chain(secondary).cloned().collect()
+    }
+
+    /// Says which names and hosts others have.
+    pub(crate) fn taken(&mut self, locales: &[Locale], hosts: &[String]) {
+        for locale in locales {
+            self.refuse("name", "taken", format!("Name {locale} has already been taken"));
+        }
+        let is_taken = |host: &String| hosts.contains(host);
+        if self.sent.contains_key("host") && self.organization.unconfirmed_host.as_ref().is_some_and(is_taken)
+        {
+            self.refuse("host", "taken", "Unconfirmed host has already been taken");
+        }
+        if self.sent.contains_key("secondary_hosts") && self.organization.secondary_hosts.iter().any(is_taken)
+        {
+            self.refuse("secondary_hosts", "taken", "Secondary hosts has already been taken");
+        }
+    }
+
+    /// The organization to keep.
+    ///
+    /// # Errors
+    /// Everything that is wrong, in the order of the settings.
+    pub(crate) fn finish(mut self) -> Result<Organization> {
+        let place = |fault: &FieldError| SETTINGS.iter().position(|setting| *setting == fault.field);
+        self.faults.sort_by_key(place);
+        Error::unless_valid(Wording::BadRequest, self.faults)?;
+        Ok(self.organization)
+    }
+
+    fn refuse(&mut self, field: &'static str, code: &'static str, description: impl Into<String>) {
+        self.faults.push(FieldError::new(field, code, description));
+    }
+
+    fn languages(&mut self) {
+        if let Some(sent) = self.sent.get("available_locales") {
+            match read::<Vec<String>>(sent).unwrap_or_default() {
+                names if names.is_empty() => {
+                    self.refuse("available_locales", "blank", "Available locales cannot be blank");
+                }
+                names => match names.iter().map(|name| Locale::parse(name)).collect::<Option<Locales>>() {
+                    Some(locales) => self.organization.available_locales = locales,
+                    None => self.refuse(
+                        "available_locales",
+                        "inclusion",
+                        "Available locales is not included in the list",
+                    ),
+                },
+            }
+        }
+        let locales = self.organization.available_locales;
+        match self.sent.get("default_locale") {
+            None if !self.faults.is_empty() || locales.has(self.organization.default_locale) => {}
+            None => {
+                self.refuse("available_locales", "inclusion", "Available locales lacks the default locale");
+            }
+            Some(sent) => match sent.as_str().and_then(Locale::parse) {
+                Some(locale) if locales.has(locale) || !self.faults.is_empty() => {
+                    self.organization.default_locale = locale;
+                }
+                Some(_) => {
+                    let text = "Default locale is not one of the available locales";
+                    self.refuse("default_locale", "inclusion", text);
+                }
+                None => self.refuse_default_locale(sent),
+            },
+        }
+    }
+
+    fn refuse_default_locale(&mut self, sent: &Value) {
+        let blank = sent.is_null() || sent.as_str().is_some_and(|text| text.trim().is_empty());
+        if blank {
+            self.refuse("default_locale", "blank", "Default locale cannot be blank");
+        } else {
+            self.refuse("default_locale", "inclusion", "Default locale is not included in the list");
+        }
+    }
+
+    fn texts(&mut self) {
+        let locale = self.organization.default_locale;
+        let is_new = self.sent.get("default_locale").and_then(Value::as_str) == Some(locale.as_str());
+        let mut name = std::mem::take(&mut self.organization.name);
+        let mut description = std::mem::take(&mut self.organization.description);
+        for (field, label, text) in
+            [("name", "Name", &mut name), ("description", "Description", &mut description)]
+        {
+            let sent = self.sent.get(field);
+            let readable = sent.is_none_or(|sent| overlay(text, sent));
+            let lacks = blank_in(text, locale);
+            if !readable {
+                self.refuse(field, "invalid", format!("{label} must be an object of texts by language"));
+            } else if sent.is_some_and(Value::is_null) || (sent.is_some() && lacks) {
+                self.refuse(field, "blank", format!("{label} {locale} cannot be blank"));
+            } else if lacks && is_new {
+                self.refuse("default_locale", "blank", format!("{label} {locale} cannot be blank"));
+            }
+        }
+        self.organization.name = name;
+        self.organization.description = description;
+        if let Some(sent) = self.sent.get("reference_prefix") {
+            match sent.as_str().map(str::trim).filter(|text| !text.is_empty()) {
+                Some(prefix) => self.organization.reference_prefix = prefix.to_owned(),
+                None => self.refuse("reference_prefix", "blank", "Reference prefix cannot be blank"),
+            }
+        }
+    }
+
+    fn hosts(&mut self, single_label: bool) {
+        if let Some(sent) = self.sent.get("host") {
+            let host = sent.as_str().map(tidy);
+            match host {
+                Some(host) if host == self.organization.host => self.organization.unconfirmed_host = None,
+                Some(host) if is_host(&host, single_label) => self.organization.unconfirmed_host = Some(host),
+                Some(host) if host.is_empty() => self.refuse("host", "blank", "Host cannot be blank"),
+                None if sent.is_null() => self.refuse("host", "blank", "Host cannot be blank"),
+                _ => self.refuse("host", "invalid", "Host is invalid"),
+            }
+        }
+        let Some(sent) = self.sent.get("secondary_hosts") else { return };
+        let listed = match sent {
+            Value::String(lines) => Some(lines.lines().map(str::to_owned).collect()),
+            Value::Null => Some(Vec::new()),
+            sent => read::<Vec<String>>(sent),
+        };
+        let hosts: Option<Vec<String>> =
+            listed.map(|hosts| hosts.iter().map(|host| tidy(host)).filter(|host| !host.is_empty()).collect());
+        match hosts {
+            Some(hosts) if hosts.iter().all(|host| is_host(host, single_label)) => {
+                if hosts.contains(&self.organization.host) {
+                    self.refuse("secondary_hosts", "taken", "Secondary hosts has already been taken");
+                }
+                self.organization.secondary_hosts = hosts;
+            }
+            _ => self.refuse("secondary_hosts", "invalid", "Secondary hosts is invalid"),
+        }
+    }
+
+    fn switches(&mut self) {
+        let to = &mut self.organization;
+        let places = [
+            (
+                "force_users_to_authenticate_before_access_organization",
+                &mut to.force_users_to_authenticate_before_access_organization,
+            ),
+            ("enable_machine_translations", &mut to.enable_machine_translations),
+            ("send_welcome_notification", &mut to.send_welcome_notification),
+            ("badges_enabled", &mut to.badges_enabled),
+            ("enable_participatory_space_filters", &mut to.enable_participatory_space_filters),
+            ("user_groups_enabled", &mut to.user_groups_enabled),
+            ("rich_text_editor_in_public_views", &mut to.rich_text_editor_in_public_views),
+        ];
+        for (field, place) in places {
+            match self.sent.get(field) {
+                None => {}
+                Some(Value::Bool(on)) => *place = *on,
+                Some(_) => {
+                    let label = sentence_case(field);
+                    self.faults.push(FieldError::new(
+                        field,
+                        "invalid",
+                        format!("{label} must be true or false"),
+                    ));
+                }
+            }
+        }
+        if self.organization.enable_machine_translations {
+            let text = "Enable machine translations needs machine translation to be configured";
+            self.refuse("enable_machine_translations", "invalid", text);
+        }
+    }
+
+    fn others(&mut self) {
+        if let Some(sent) = self.sent.get("users_registration_mode") {
+            match read(sent) {
+                Some(mode) => self.organization.users_registration_mode = mode,
+                None => self.refuse(
+                    "users_registration_mode",
+                    "inclusion",
+                    "Users registration mode is not included in the list",
+                ),
+            }
+        }
+        if let Some(sent) = self.sent.get("time_zone") {
+            match sent.as_str().filter(|zone| TIME_ZONES.contains(zone)) {
+                Some(zone) => self.organization.time_zone = zone.to_owned(),
+                None => self.refuse("time_zone", "inclusion", "Time zone is not included in the list"),
+            }
+        }
+        if let Some(sent) = self.sent.get("comments_max_length") {
+            let number = sent.as_i64().or_else(|| sent.as_str()?.parse().ok());
+            match number {
+                Some(length) if length > 0 => self.organization.comments_max_length = length,
+                Some(_) => {
+                    let text = "Comments max length must be greater than 0";
+                    self.refuse("comments_max_length", "greater_than", text);
+                }
+                None => {
+                    self.refuse("comments_max_length", "invalid", "Comments max length must be an integer");
+                }
+            }
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(sent: &Value) -> Option<T> {
+    T::deserialize(sent).ok()
+}
+
+/// `badges_enabled` as `Badges enabled`.
+fn sentence_case(field: &str) -> String {
+    let mut words = field.replace('_', " ");
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    words
+}
+
+/// Writes texts over others, by language; blank ones remove. `false`, and nothing written, when it is no object of
+/// texts in languages of the deployment. Null is nothing.
+fn overlay(text: &mut Translated, sent: &Value) -> bool {
+    if sent.is_null() {
+        return true;
+    }
+    let Some(members) = sent.as_object() else { return false };
+    let mut changed = text.clone();
+    for (name, value) in members {
+        let Some(locale) = Locale::parse(name) else { return false };
+        match value {
+            Value::Null => drop(changed.remove(locale)),
+            Value::String(blank) if blank.trim().is_empty() => drop(changed.remove(locale)),
+            Value::String(new) => changed.set(locale, new.clone()),
+            _ => return false,
+        }
+    }
+    *text = changed;
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RegistrationMode;
+    use serde_json::json;
+    use time::macros::datetime;
+
+    fn city() -> Organization {
+        let text = |en: &str, fr: &str| Translated::from([(Locale::En, en.into()), (Locale::Fr, fr.into())]);
+        Organization {
+            description: text("The city", "La ville"),
+            available_locales: [Locale::En, Locale::Fr].into_iter().collect(),
+            secondary_hosts: vec!["www.city.example".into()],
+            ..Organization::new(
+                "city.example".into(),
+                text("Riverton", "Riverville"),
+                Locale::En,
+                datetime!(2026-01-01 0:00 UTC),
+            )
+        }
+    }
+
+    fn update(sent: &Value) -> Result<Organization> {
+        Update::read(city(), sent.as_object().unwrap(), false).finish()
+    }
+
+    fn faults(sent: &Value) -> Vec<String> {
+        let error = update(sent).expect_err("it is refused");
+        error.details().iter().map(|fault| format!("{} {}", fault.field, fault.code)).collect()
+    }
+
+    #[test]
+    fn what_is_not_sent_stays() {
+        assert_eq!(update(&json!({"id": 7, "colour": "red", "created_at": null})).unwrap(), city());
+        let renamed = update(&json!({"name": {"en": "Rivertown"}})).unwrap();
+        assert_eq!(
+            (renamed.name.get(Locale::En), renamed.name.get(Locale::Fr)),
+            (Some("Rivertown"), Some("Riverville"))
+        );
+        let shortened = update(&json!({"name": {"fr": null}, "description": {"fr": " "}})).unwrap();
+        assert_eq!((shortened.name.get(Locale::Fr), shortened.description.get(Locale::Fr)), (None, None));
+    }
+
+    #[test]
+    fn every_setting_can_be_written() {
+        let sent = json!({"reference_prefix": " RIV ", "secondary_hosts": "A.example\n\nb.example\na.example",
+            "available_locales": ["fr", "en", "es"], "default_locale": "fr", "users_registration_mode": "existing",
+            "force_users_to_authenticate_before_access_organization": true, "send_welcome_notification": true,
+            "badges_enabled": true, "enable_participatory_space_filters": true, "user_groups_enabled": true,
+            "rich_text_editor_in_public_views": true, "time_zone": "Europe/Paris", "comments_max_length": "7"});
+        let written = update(&sent).unwrap();
+        assert_eq!((written.reference_prefix.as_str(), written.default_locale), ("RIV", Locale::Fr));
+        assert_eq!(written.secondary_hosts, ["a.example", "b.example"]);
+        assert_eq!(written.users_registration_mode, RegistrationMode::Existing);
+        assert_eq!((written.time_zone.as_str(), written.comments_max_length), ("Europe/Paris", 7));
+        assert!(written.force_users_to_authenticate_before_access_organization && written.badges_enabled);
+        let closed = update(&json!({"users_registration_mode": "disabled",
+            "force_users_to_authenticate_before_access_organization": true}));
+        assert!(!closed.unwrap().force_users_to_authenticate_before_access_organization);
+    }
+
+    #[test]
+    fn a_new_host_waits_and_the_own_one_ends_the_wait() {
+        let waiting = update(&json!({"host": " New.Example "})).unwrap();
+        assert_eq!(
+            (waiting.host.as_str(), waiting.unconfirmed_host.as_deref()),
+            ("city.example", Some("new.example"))
+        );
+        let sent = json!({"host": "CITY.example"});
+        let ended = Update::read(waiting, sent.as_object().unwrap(), false).finish().unwrap();
+        assert_eq!(ended.unconfirmed_host, None);
+    }
+
+    #[test]
+    fn each_rule_has_its_code() {
+        for (sent, expected) in [
+            (json!({"name": null}), "name blank"),
+            (json!({"name": {"en": ""}}), "name blank"),
+            (json!({"name": "Riverton"}), "name invalid"),
+            (json!({"name": {"de": "Flussstadt"}}), "name invalid"),
+            (json!({"name": {"fr": 7}}), "name invalid"),
+            (json!({"description": {"en": null}}), "description blank"),
+            (json!({"reference_prefix": " "}), "reference_prefix blank"),
+            (json!({"host": null}), "host blank"),
+            (json!({"host": "city"}), "host invalid"),
+            (json!({"host": "https://new.example"}), "host invalid"),
+            (json!({"secondary_hosts": ["a b"]}), "secondary_hosts invalid"),
+            (json!({"secondary_hosts": [7]}), "secondary_hosts invalid"),
+            (json!({"secondary_hosts": ["city.example"]}), "secondary_hosts taken"),
+            (json!({"available_locales": []}), "available_locales blank"),
+            (json!({"available_locales": null}), "available_locales blank"),
+            (json!({"available_locales": ["en", "de"]}), "available_locales inclusion"),
+            (json!({"available_locales": ["fr"]}), "available_locales inclusion"),
+            (json!({"default_locale": ""}), "default_locale blank"),
+            (json!({"default_locale": "de"}), "default_locale inclusion"),
+            (json!({"default_locale": "es"}), "default_locale inclusion"),
+            (json!({"default_locale": "es", "available_locales": ["en"]}), "default_locale inclusion"),
+            (json!({"users_registration_mode": "closed"}), "users_registration_mode inclusion"),
+            (json!({"badges_enabled": "yes"}), "badges_enabled invalid"),
+            (json!({"enable_machine_translations": true}), "enable_machine_translations invalid"),
+            (json!({"time_zone": "europe/paris"}), "time_zone inclusion"),
+            (json!({"comments_max_length": 0}), "comments_max_length greater_than"),
+            (json!({"comments_max_length": 1.5}), "comments_max_length invalid"),
+        ] {
+            assert_eq!(faults(&sent).first().map(String::as_str), Some(expected), "{sent}");
+        }
+    }
+
+    #[test]
+    fn a_new_default_language_needs_name_and_description() {
+        let sent = json!({"available_locales": ["en", "es"], "default_locale": "es"});
+        assert_eq!(faults(&sent), ["default_locale blank", "default_locale blank"]);
+        let mut complete = sent;
+        complete["name"] = json!({"es": "Ciudad"});
+        complete["description"] = json!({"es": "La ciudad"});
+        assert_eq!(update(&complete).unwrap().default_locale, Locale::Es);
+        complete["name"] = json!({"es": ""});
+        assert_eq!(faults(&complete), ["name blank"]);
+    }
+
+    #[test]
+    fn all_faults_are_told_in_the_order_of_the_settings() {
+        let sent = json!({"time_zone": "x", "badges_enabled": 1, "host": "x", "name": null,
+            "secondary_hosts": ["a.example"], "available_locales": []});
+        let sent = sent.as_object().unwrap();
+        let mut update = Update::read(city(), sent, false);
+        update.taken(&[Locale::Fr], &["a.example".to_owned()]);
+        let error = update.finish().unwrap_err();
+        let told: Vec<_> = error.details().iter().map(|f| (f.field.as_ref(), f.code.as_ref())).collect();
+        let expected = [
+            ("name", "blank"),
+            ("name", "taken"),
+            ("host", "invalid"),
+            ("secondary_hosts", "taken"),
+            ("available_locales", "blank"),
+            ("badges_enabled", "invalid"),
+            ("time_zone", "inclusion"),
+        ];
+        assert_eq!(told, expected);
+    }
+}
