@@ -1,0 +1,84 @@
+//! Asks the domain name system, through the resolver of the machine or a server that was named.
+
+use async_trait::async_trait;
+use civitas_kernel::{Error, Result};
+use civitas_organizations::HostResolver;
+use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig};
+use hickory_resolver::net::NetError;
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::proto::rr::RData;
+use hickory_resolver::{Resolver, TokioResolver};
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// How long a server may take; it is asked twice.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Resolves names and addresses, each time anew.
+pub struct Names(TokioResolver);
+
+impl Names {
+    /// At this server, or where the machine asks.
+    ///
+    /// # Errors
+    /// `Internal` when the machine does not say where to ask.
+    pub fn at(server: Option<SocketAddr>) -> Result<Self> {
+        let mut builder = match server {
+            Some(server) => Resolver::builder_with_config(only(server), TokioRuntimeProvider::default()),
+            None => TokioResolver::builder_tokio().map_err(Error::internal)?,
+        };
+        let options = builder.options_mut();
+        options.timeout = PATIENCE;
+        options.attempts = 2;
+        options.cache_size = 0;
+        if server.is_some() {
+            options.use_hosts_file = ResolveHosts::Never;
+        }
+        Ok(Self(builder.build().map_err(Error::internal)?))
+    }
+}
+
+fn only(server: SocketAddr) -> ResolverConfig {
+    let at_port = |mut connection: ConnectionConfig| {
+        connection.port = server.port();
+        connection
+    };
+    let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(at_port).to_vec();
+    ResolverConfig::from_name_servers(vec![NameServerConfig::new(server.ip(), true, connections)])
+}
+
+#[async_trait]
+impl HostResolver for Names {
+    async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>> {
+        match self.0.lookup_ip(rooted(name)).await {
+            Ok(found) => Ok(found.iter().collect()),
+            Err(error) => unless_silent(error),
+        }
+    }
+
+    async fn names(&self, address: IpAddr) -> Result<Vec<String>> {
+        let found = match self.0.reverse_lookup(address).await {
+            Ok(found) => found,
+            Err(error) => return unless_silent(error),
+        };
+        let names = found.answers().iter().filter_map(|record| match &record.data {
+            RData::PTR(name) => Some(name.0.to_ascii().trim_end_matches('.').to_lowercase()),
+            _ => None,
+        });
+        Ok(names.collect())
+    }
+}
+
+/// A full name: nothing is added to it.
+fn rooted(name: &str) -> String {
+    format!("{}.", name.trim_end_matches('.'))
+}
+
+/// That there is no such name is an answer too.
+fn unless_silent<T>(error: NetError) -> Result<Vec<T>> {
+    if error.is_no_records_found() || error.is_nx_domain() {
+        Ok(Vec::new())
+    } else {
+        Err(Error::Unavailable(error.into()))
+    }
+}
