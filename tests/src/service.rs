@@ -69,7 +69,8 @@ impl Service {
     }
 
     async fn over(database: Database, archive: &str, settings: &[(&str, &str)]) -> Self {
-        let options = ImportOptions { dry_run: false, single_label_hosts: false, now: clock::now() };
+        let options =
+            ImportOptions { dry_run: false, single_label_hosts: false, now: clock::now(), announcer: None };
         let passwords = Argon2Passwords::new();
         let report = import(&*database.store, &passwords, archive.as_bytes(), options, &mut |_| {}).await;
         let report = serde_json::to_value(report.expect("the archive is sound")).expect("a report");

@@ -74,8 +74,12 @@ fn memory() -> Option<u64> {
 
 #[tokio::test]
 async fn the_second_half_of_a_long_archive_takes_no_more_memory() {
-    let options =
-        ImportOptions { dry_run: false, single_label_hosts: false, now: datetime!(2026-11-21 10:00 UTC) };
+    let options = ImportOptions {
+        dry_run: false,
+        single_label_hosts: false,
+        now: datetime!(2026-11-21 10:00 UTC),
+        announcer: None,
+    };
     for database in databases().await {
         let generated = Generated { line: 0, rest: Vec::new() };
         let input = BufReader::new(HEAD.as_bytes().chain(generated));

@@ -87,7 +87,7 @@ impl Api {
     /// The interface over these services.
     pub fn new(settings: Settings, services: Services) -> Arc<Self> {
         let Services { store, signer, passwords } = services;
-        let announcer = Announcer::new(Arc::new(events::Events), settings.site.clone());
+        let announcer = announcer(settings.site.clone());
         let limit = settings.max_async_api_job_payload_bytes;
         let registry = registry(&settings);
         let commands = Commands::new(registry, store.clone(), announcer.clone(), signer.clone(), limit);
@@ -177,6 +177,11 @@ impl Api {
     pub(crate) fn document(&self) -> &str {
         &self.document
     }
+}
+
+/// Shows events with the views of the interface.
+pub fn announcer(site: Site) -> Announcer {
+    Announcer::new(Arc::new(events::Events), site)
 }
 
 /// Every route of the interface, one an operation.

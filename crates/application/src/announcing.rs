@@ -54,7 +54,8 @@ impl Announcer {
         }
     }
 
-    async fn announce(&self, tx: &dyn Transaction, now: OffsetDateTime) -> Result<()> {
+    /// Renders what was announced since the last call, and keeps it in the transaction.
+    pub(crate) async fn announce(&self, tx: &dyn Transaction, now: OffsetDateTime) -> Result<()> {
         let mut announcements = Vec::new();
         for (organization, event) in tx.announced() {
             let tenant = tenant(tx, organization).await?;

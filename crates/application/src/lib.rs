@@ -4,6 +4,7 @@
 mod announcing;
 pub mod archive;
 mod commands;
+mod component_admin;
 mod ports;
 mod rules;
 mod scene;
@@ -12,6 +13,7 @@ mod worker;
 
 pub use announcing::{Announcer, EventViews};
 pub use commands::{Commands, Registry, UseCase, View};
+pub use component_admin::ComponentAdmin;
 pub use ports::{ListChanges, Ports, RefStore, Store, Transaction};
 pub use rules::{CurrentSettings, fault};
 pub use scene::{Scene, Site};

@@ -89,12 +89,14 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     Ok(Running { address, store, http, worker, stop })
 }
 
+/// How absolute links are written.
+pub(crate) fn site(config: &Config) -> Site {
+    Site { scheme: config.public_scheme.as_str().to_owned(), port: config.public_port.map(NonZeroU16::get) }
+}
+
 fn settings(config: &Config) -> Settings {
     Settings {
-        site: Site {
-            scheme: config.public_scheme.as_str().to_owned(),
-            port: config.public_port.map(NonZeroU16::get),
-        },
+        site: site(config),
         trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
         max_body_bytes: config.max_body_bytes.get(),
         max_async_api_job_payload_bytes: config.max_async_api_job_payload_bytes.0,

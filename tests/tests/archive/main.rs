@@ -1,5 +1,8 @@
 //! The archive on both engines: import, export, and what is refused (contract 10).
 
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod events;
 mod refusals;
 mod round_trip;
 
@@ -15,7 +18,7 @@ use time::macros::datetime;
 const NOW: time::OffsetDateTime = datetime!(2026-11-21 10:00 UTC);
 
 async fn read(store: &dyn Store, archive: &str, dry_run: bool) -> Result<Report, ImportError> {
-    let options = ImportOptions { dry_run, single_label_hosts: false, now: NOW };
+    let options = ImportOptions { dry_run, single_label_hosts: false, now: NOW, announcer: None };
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await
 }
 

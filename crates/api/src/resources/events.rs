@@ -4,11 +4,12 @@ use crate::resources::{drafts, organizations, proposals, spaces};
 use async_trait::async_trait;
 use civitas_application::{EventViews, Ports, Scene, Site};
 use civitas_kernel::{
-    Abilities, Caller, ClientId, Ctx, Error, Event, ProposalId, Result, Scopes, Subject, TokenId, Viewer,
-    clock,
+    Abilities, Caller, ClientId, Ctx, Error, Event, Locale, ProposalId, Result, Scopes, SpaceRef, Subject,
+    TokenId, Viewer, clock,
 };
 use civitas_organizations::Tenant;
 use civitas_proposals::{Neighbours, ProposalDetail};
+use civitas_spaces::{SpaceDetail, Step};
 use serde_json::{Value, json};
 
 /// Shows the records of events with the views of the interface.
@@ -26,8 +27,17 @@ impl EventViews for Events {
                 Ok(json!(proposals::view(&scene, &found, Neighbours::default())))
             }
             Subject::Space(id) => {
-                let found = ports.spaces().find_visible(nobody.sight(), id).await?.ok_or_else(gone)?;
-                Ok(json!(spaces::view(&scene, found)))
+                let space = space(ports, &nobody, id).await?;
+                let step = ports.steps().active(tenant.id, id).await?;
+                let mut shown = json!(spaces::view(&scene, space));
+                if let Some((step_id, step)) = step {
+                    shown["meta"] = json!({
+                        "active_step_id": step_id.to_string(),
+                        "active_step_position": step.position,
+                        "active_step_title": title_of(&step, tenant),
+                    });
+                }
+                Ok(shown)
             }
             Subject::User(id) => {
                 let user = ports.users().find(tenant.id, id).await?.ok_or_else(gone)?;
@@ -43,6 +53,22 @@ impl EventViews for Events {
 
 async fn proposal(ports: &dyn Ports, tenant: &Tenant, id: ProposalId) -> Result<ProposalDetail> {
     ports.proposals().detail(tenant.id, id).await?.ok_or_else(gone)
+}
+
+/// A space as the public sees it; without components where the public sees none of it.
+async fn space(ports: &dyn Ports, nobody: &Ctx, id: SpaceRef) -> Result<SpaceDetail> {
+    if let Some(found) = ports.spaces().find_visible(nobody.sight(), id).await? {
+        return Ok(found);
+    }
+    let space = ports.spaces().find(nobody.organization, id).await?.ok_or_else(gone)?;
+    let changed_at = space.updated_at;
+    Ok(SpaceDetail { id, space, components: Vec::new(), component_count: 0, changed_at })
+}
+
+/// In the default language, else in English, else in any.
+fn title_of<'a>(step: &'a Step, tenant: &Tenant) -> &'a str {
+    let title = &step.title;
+    title.get(tenant.default_locale).or_else(|| title.title(Locale::En)).unwrap_or_default()
 }
 
 fn gone() -> Error {

@@ -6,7 +6,7 @@ use super::record::{self, Head, Record};
 use super::refs::{Bounded, Refs, unknown};
 use super::report::{Outcome, Report};
 use super::types::{self, RecordType};
-use crate::{Ports, Store};
+use crate::{Announcer, Ports, Store, Transaction};
 use civitas_accounts::Passwords;
 use civitas_kernel::{ComponentId, OrganizationId, ProposalId};
 use serde_json::{Map, Value};
@@ -15,14 +15,16 @@ use std::io::BufRead;
 use time::OffsetDateTime;
 
 /// How an archive is read.
-#[derive(Debug, Clone, Copy)]
-pub struct ImportOptions {
+#[derive(Clone, Copy)]
+pub struct ImportOptions<'a> {
     /// Everything is done and nothing is kept.
     pub dry_run: bool,
     /// Hosts of one label are accepted; for deployments whose links begin with `http` (contract 03 §1.3).
     pub single_label_hosts: bool,
     /// The time of the import, in whole microseconds.
     pub now: OffsetDateTime,
+    /// Tells of every created or changed record what the same change tells of anywhere else; `None`: quiet.
+    pub announcer: Option<&'a Announcer>,
 }
 
 /// How far an import has come.
@@ -36,10 +38,11 @@ pub struct Progress {
 
 /// What the records of one import share.
 pub(super) struct Import<'a> {
+    transaction: &'a dyn Transaction,
     /// The ports of the one transaction.
     pub(super) ports: &'a dyn Ports,
     pub(super) passwords: &'a dyn Passwords,
-    pub(super) options: ImportOptions,
+    pub(super) options: ImportOptions<'a>,
     pub(super) refs: Refs<'a>,
     pub(super) report: Report,
     /// The component a proposal stands in, and how many votes a user needs there before they count.
@@ -70,7 +73,7 @@ impl Put {
 /// Reads an archive into the database, all of it or nothing (contract 10 §1).
 ///
 /// A record whose ref was seen before updates its row with the members it has; what it says again changes nothing.
-/// Quiet: it announces no events. Memory stays bounded however long the file is. `progress` is told of each line.
+/// Events wait for nobody unless there is an announcer. Memory stays bounded however long the file is. `progress` is told of each line.
 ///
 /// # Errors
 /// [`ImportError::Line`] for the first bad line, [`ImportError::Store`] when the database fails.
@@ -78,16 +81,16 @@ pub async fn import(
     store: &dyn Store,
     passwords: &dyn Passwords,
     input: impl BufRead + Send,
-    options: ImportOptions,
+    options: ImportOptions<'_>,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
     let transaction = store.begin().await.map_err(|error| ImportError::Store(0, error))?;
-    let ports: &dyn Ports = &*transaction;
     let import = Import {
-        ports,
+        transaction: &*transaction,
+        ports: &*transaction,
         passwords,
         options,
-        refs: Refs::over(ports.refs()),
+        refs: Refs::over(transaction.refs()),
         report: Report::default(),
         minimums: Bounded::new(),
     };
@@ -95,8 +98,6 @@ pub async fn import(
     if done.is_err() || options.dry_run {
         transaction.rollback().await;
     } else {
-        // Whatever the stores announced stays unsaid.
-        drop(transaction.announced());
         transaction.commit().await.map_err(|error| ImportError::Store(0, error))?;
     }
     done
@@ -136,6 +137,10 @@ impl Import<'_> {
             self.refs.add(organization, kind.name(), &head.reference, &put.id).await?;
         }
         self.tell(kind, head, &put);
+        match self.options.announcer {
+            Some(announcer) => announcer.announce(self.transaction, self.options.now).await?,
+            None => drop(self.transaction.announced()),
+        }
         Ok(())
     }
 

@@ -21,6 +21,7 @@ mod ports;
 mod roles;
 mod secret;
 mod tokens;
+mod user_admin;
 mod users;
 
 pub use callers::{Callers, Door};
@@ -39,4 +40,5 @@ pub use ports::{
 pub use roles::{Role, RoleKind};
 pub use secret::{Digest, Secret};
 pub use tokens::{AccessToken, Claims, TokenFault};
+pub use user_admin::UserAdmin;
 pub use users::{User, is_email, is_name, is_nickname};

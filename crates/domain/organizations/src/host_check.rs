@@ -1,6 +1,5 @@
 //! Whether a new primary host really leads here, and what follows (contract 03 §1.5).
 
-use crate::service::announced;
 use crate::{HostResolver, Organization, OrganizationStore};
 use civitas_kernel::{Error, OrganizationId, Result};
 use std::net::IpAddr;
@@ -89,12 +88,13 @@ pub async fn confirm(
     if kept.unconfirmed_host.as_deref() != Some(proven) {
         return Ok(());
     }
-    let change = if store.taken_hosts(Some(id), &[proven.to_owned()]).await?.is_empty() {
-        announced(id, kept.moved(now))
+    let is_free = store.taken_hosts(Some(id), &[proven.to_owned()]).await?.is_empty();
+    let moved = if is_free {
+        kept.clone().moved(now)
     } else {
-        civitas_kernel::Change::quiet(Organization { unconfirmed_host: None, updated_at: now, ..kept })
+        Organization { unconfirmed_host: None, updated_at: now, ..kept.clone() }
     };
-    store.save(id, change).await
+    store.save(id, moved.after(id, &kept)).await
 }
 
 #[cfg(test)]
@@ -195,7 +195,6 @@ mod tests {
         let mut store = store("new.example", true);
         store.expect_save().once().returning(|_, change| {
             assert_eq!((change.state.host.as_str(), change.state.unconfirmed_host), ("city.example", None));
-            assert!(change.events.is_empty());
             Ok(())
         });
         confirm(&store, OrganizationId(1), "new.example", NOW).await.unwrap();

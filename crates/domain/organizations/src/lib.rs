@@ -9,6 +9,7 @@
 //! assert!(!features.is_on(Feature::Blogs), "the master switch wins");
 //! ```
 
+mod admin;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod features;
@@ -20,6 +21,7 @@ mod service;
 mod time_zones;
 mod update;
 
+pub use admin::OrganizationAdmin;
 pub use features::{Feature, Features};
 pub use host_check::{HOST_CHECKS, HostCheck, Verdict, confirm};
 pub use model::{Organization, RegistrationMode, Tenant, is_host};

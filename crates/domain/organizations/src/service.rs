@@ -4,8 +4,7 @@ use crate::update::Update;
 use crate::{Organization, OrganizationStore};
 use async_trait::async_trait;
 use civitas_kernel::{
-    Ability, Access, Change, Command, Ctx, Error, Handle, OrganizationId, Page, PageRequest, Result, Scope,
-    Subject,
+    Ability, Access, Command, Ctx, Error, Handle, OrganizationId, Page, PageRequest, Result, Scope,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -97,15 +96,10 @@ impl Handle<UpdateOrganization> for Organizations<'_> {
         let mut organization = update.finish()?;
         if organization != kept {
             organization.updated_at = ctx.now;
-            self.store.save(id, announced(id, organization.clone())).await?;
+            self.store.save(id, organization.clone().after(id, &kept)).await?;
         }
         Ok(UpdatedOrganization { id, organization })
     }
-}
-
-/// A new state of an organization, and the event that tells of it.
-pub(crate) fn announced(id: OrganizationId, organization: Organization) -> Change<Organization> {
-    Change::quiet(organization).announcing(Ability::OrganizationUpdated, Subject::Organization(id))
 }
 
 #[cfg(test)]

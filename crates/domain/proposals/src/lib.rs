@@ -10,6 +10,7 @@
 //! assert_eq!(rules.weights(), [1, 2, 3]);
 //! ```
 
+mod admin;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod drafts;
@@ -20,6 +21,7 @@ mod rules;
 mod texts;
 mod votes;
 
+pub use admin::ProposalAdmin;
 pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
 pub use model::{Place, Proposal, ProposalDetail, ProposalState, PublicState, Vote, Within};
 #[cfg(any(test, feature = "mocks"))]

@@ -104,6 +104,8 @@ pub trait ProposalStore: Send + Sync {
     ) -> Result<i64>;
     /// The proposal.
     async fn find(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<Proposal>>;
+    /// The same, and nobody else changes it before the transaction ends.
+    async fn hold(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<Proposal>>;
     /// Keeps a new one and announces it by these names. `None` when it is a draft and its first author has one in
     /// the component already, also when that happened a moment ago.
     async fn add(
@@ -230,6 +232,8 @@ pub trait VoteStore: Send + Sync {
     async fn save(&self, organization: OrganizationId, id: VoteId, vote: &Vote) -> Result<()>;
     /// Removes a vote.
     async fn remove(&self, organization: OrganizationId, id: VoteId, now: OffsetDateTime) -> Result<()>;
+    /// Lets the votes of everybody in a component count, or wait, by this minimum of votes of one user.
+    async fn settle(&self, organization: OrganizationId, component: ComponentId, minimum: i64) -> Result<()>;
     /// Makes all votes of a user in a component temporary, or all final.
     async fn set_temporary(
         &self,

@@ -11,6 +11,7 @@
 //! assert!(Settings::of(ComponentManifest::Pages).get("vote_limit").is_none());
 //! ```
 
+mod admin;
 mod components;
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -20,6 +21,7 @@ mod services;
 mod settings;
 mod space;
 
+pub use admin::SpaceAdmin;
 pub use components::{Component, ComponentDetail};
 pub use manifest::ComponentManifest;
 pub use ports::{

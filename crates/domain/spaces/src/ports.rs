@@ -80,6 +80,8 @@ pub trait SpaceStore: Send + Sync {
 pub trait StepStore: Send + Sync {
     /// The step.
     async fn find(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>>;
+    /// The active step of a process, if it has one.
+    async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>>;
     /// Keeps a new one. An active one makes the others of its process inactive and announces itself by these names.
     async fn add(&self, organization: OrganizationId, step: &Step, announce: &[EventName]) -> Result<StepId>;
     /// Keeps a new state, with the same care.

@@ -127,6 +127,18 @@ pub struct Step {
     pub ends_at: Option<OffsetDateTime>,
 }
 
+impl Step {
+    /// # Errors
+    /// `Rejected` where the space is no process.
+    pub fn check(&self) -> Result<()> {
+        if self.space.manifest == SpaceManifest::ParticipatoryProcesses {
+            Ok(())
+        } else {
+            Err(Error::rejected("only participatory processes have steps"))
+        }
+    }
+}
+
 /// A space as a viewer reads it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpaceDetail {

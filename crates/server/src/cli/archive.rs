@@ -21,6 +21,9 @@ pub(super) struct ImportArgs {
     /// Does everything, and keeps nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Tells the receivers of webhooks what has changed, as the same changes do anywhere else.
+    #[arg(long)]
+    emit_events: bool,
     /// No progress bar.
     #[arg(long)]
     quiet: bool,
@@ -45,10 +48,12 @@ fn is_console(path: &Path) -> bool {
 
 pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let config = configure(sources).map_err(because)?;
+    let announcer = civitas_api::announcer(crate::wiring::site(&config));
     let options = ImportOptions {
         dry_run: args.dry_run,
         single_label_hosts: config.public_scheme == Scheme::Http,
         now: clock::now(),
+        announcer: args.emit_events.then_some(&announcer),
     };
     let mut file;
     let (input, length): (&mut (dyn BufRead + Send), _) = if is_console(&args.file) {

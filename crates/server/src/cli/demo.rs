@@ -75,7 +75,8 @@ async fn first_start(store: &dyn Store) -> Outcome<Option<News>> {
         return Ok(None);
     }
     let passwords = Argon2Passwords::new();
-    let options = ImportOptions { dry_run: false, single_label_hosts: true, now: clock::now() };
+    let options =
+        ImportOptions { dry_run: false, single_label_hosts: true, now: clock::now(), announcer: None };
     let report = archive::import(store, &passwords, archive::demo().as_bytes(), options, &mut |_| ()).await;
     let report = report.map_err(because)?;
     let admins = store.system_admins().after(None, 1).await.map_err(because)?;

@@ -157,6 +157,13 @@ impl ProposalStore for Session {
         Ok(with_authors(connection, rows).await?.pop().map(|(_, proposal)| proposal))
     }
 
+    async fn hold(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<Proposal>> {
+        let row = of(organization).filter(proposals::id.eq(id.0)).select(proposals::id);
+        let held: Option<i64> =
+            dialect::for_update!(row).get_result(&mut *self.write().await?).await.optional().stored()?;
+        if held.is_none() { Ok(None) } else { ProposalStore::find(self, organization, id).await }
+    }
+
     async fn add(
         &self,
         organization: OrganizationId,

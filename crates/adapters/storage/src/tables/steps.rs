@@ -131,6 +131,19 @@ impl StepStore for Session {
         Ok(row.map(|row| <(StepId, Step)>::from(row).1))
     }
 
+    async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>> {
+        let row: Option<Row> = of(organization)
+            .filter(steps::space_manifest.eq(Name(space.manifest)))
+            .filter(steps::space_id.eq(space.id))
+            .filter(steps::active)
+            .select(columns::of::<Row>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(Into::into))
+    }
+
     async fn add(&self, organization: OrganizationId, step: &Step, announce: &[EventName]) -> Result<StepId> {
         self.can_announce(announce)?;
         let now = clock::now();

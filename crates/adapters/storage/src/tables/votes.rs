@@ -13,10 +13,12 @@ use civitas_kernel::{
     ComponentId, Error, OrganizationId, Page, PageRequest, ProposalId, Result, Sight, UserId, VoteId,
 };
 use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore, Within};
-use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, exists};
+use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, count_star, exists};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
+
+diesel::alias!(votes as ballots: Ballots);
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = votes, check_for_backend(Db))]
@@ -248,6 +250,28 @@ impl VoteStore for Session {
             .stored()?;
         if removed > 0 {
             atomic.note(organization, "votes").await?;
+        }
+        atomic.commit().await
+    }
+
+    async fn settle(&self, organization: OrganizationId, component: ComponentId, minimum: i64) -> Result<()> {
+        let atomic = self.atomic().await?;
+        for temporary in [true, false] {
+            let voters = ballots
+                .filter(ballots.field(votes::organization_id).eq(organization.0))
+                .filter(ballots.field(votes::component_id).eq(component.0))
+                .group_by(ballots.field(votes::user_id))
+                .having(count_star().lt(minimum).eq(temporary))
+                .select(ballots.field(votes::user_id));
+            let settled = of(organization)
+                .filter(votes::component_id.eq(component.0))
+                .filter(votes::temporary.ne(temporary))
+                .filter(votes::user_id.eq_any(voters));
+            diesel::update(settled)
+                .set(votes::temporary.eq(temporary))
+                .execute(&mut *atomic.connection().await?)
+                .await
+                .stored()?;
         }
         atomic.commit().await
     }

@@ -7,8 +7,7 @@ use super::super::members::{Moment, fill, fixed, maybe, need, set};
 use super::super::record::Record;
 use super::super::refs::space_id;
 use super::RecordType;
-use super::vote::{minimum_votes, settle_all};
-use crate::{Ports, fault};
+use crate::{ComponentAdmin, Ports};
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, Field, OrganizationId, StepId, Translated};
 use civitas_spaces::{Component, ComponentManifest};
@@ -113,20 +112,16 @@ impl RecordType for Components {
             None => said.begin(import, organization).await?,
         };
         said.apply(import, organization, &mut component).await?;
-        if let Some(fault) = fault(&component) {
-            return Err(fault.into());
-        }
+        let admin = ComponentAdmin { components: store, votes: import.ports.votes() };
         match before {
-            None => Ok(Put::created(store.add(organization, &component).await?)),
+            None => Ok(Put::created(admin.create(organization, &component).await?)),
             Some((id, old)) if old == component => Ok(Put::unchanged(id)),
             Some((id, old)) => {
                 if !restamped {
                     component.updated_at = import.options.now;
                 }
-                store.save(organization, id, &component).await?;
-                if minimum_votes(&old) != minimum_votes(&component) {
-                    settle_all(import, organization, id, minimum_votes(&component)).await?;
-                }
+                admin.change(organization, id, &old, &component).await?;
+                import.minimums.clear();
                 Ok(Put::updated(id))
             }
         }

@@ -8,8 +8,8 @@ use super::super::record::Record;
 use super::{ORGANIZATION, RecordType};
 use crate::Ports;
 use async_trait::async_trait;
-use civitas_kernel::{Change, Field, Locale, Locales, OrganizationId, Translated};
-use civitas_organizations::{Features, Organization, RegistrationMode};
+use civitas_kernel::{Field, Locale, Locales, OrganizationId, Translated};
+use civitas_organizations::{Features, Organization, OrganizationAdmin, RegistrationMode};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -140,20 +140,6 @@ async fn find(
     Ok(store.find(id).await?.map(|found| (id, found)))
 }
 
-/// No translation of a name is one of another organization's, whatever the case and the language.
-async fn check_name(
-    import: &Import<'_>,
-    own: Option<OrganizationId>,
-    name: &Translated,
-) -> Result<(), Fault> {
-    let texts: Vec<String> = name.iter().map(|(_, text)| text.to_owned()).collect();
-    let taken = import.ports.organizations().taken_names(own, &texts).await?;
-    match name.iter().find(|(_, text)| taken.iter().any(|taken| taken == text)) {
-        Some((locale, _)) => Err(format!("Name {locale} has already been taken").into()),
-        None => Ok(()),
-    }
-}
-
 #[async_trait]
 impl RecordType for Organizations {
     fn name(&self) -> &'static str {
@@ -163,31 +149,19 @@ impl RecordType for Organizations {
     async fn put(&self, import: &mut Import<'_>, record: Record) -> Result<Put, Fault> {
         record.homeless()?;
         let said: OrganizationRecord = record.members()?;
-        let restamped = !said.updated_at.is_absent();
         let before = find(import, &record, &said).await?;
         let mut organization = match &before {
             Some((_, organization)) => organization.clone(),
             None => said.begin(import)?,
         };
         said.apply(&mut organization)?;
-        organization.tidy();
-        organization.check(import.options.single_label_hosts)?;
-        let own = before.as_ref().map(|(id, _)| *id);
-        if before.as_ref().is_none_or(|(_, old)| old.name != organization.name) {
-            check_name(import, own, &organization.name).await?;
-        }
         let store = import.ports.organizations();
-        match before {
-            None => Ok(Put::created(store.add(&organization, &[]).await?)),
-            Some((id, old)) if old == organization => Ok(Put::unchanged(id)),
-            Some((id, _)) => {
-                if !restamped {
-                    organization.updated_at = import.options.now;
-                }
-                store.save(id, Change::quiet(organization)).await?;
-                Ok(Put::updated(id))
-            }
-        }
+        let admin = OrganizationAdmin { store, single_label_hosts: import.options.single_label_hosts };
+        let Some((id, old)) = before else {
+            return Ok(Put::created(admin.create(&mut organization).await?));
+        };
+        let changed = admin.change(id, &old, organization, import.options.now).await?;
+        Ok(if changed { Put::updated(id) } else { Put::unchanged(id) })
     }
 
     async fn export(

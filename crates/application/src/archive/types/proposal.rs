@@ -9,8 +9,8 @@ use super::super::refs::unknown;
 use super::RecordType;
 use crate::Ports;
 use async_trait::async_trait;
-use civitas_kernel::{Change, ComponentId, Field, OrganizationId, ProposalId, StateId, Translated, UserId};
-use civitas_proposals::Proposal;
+use civitas_kernel::{ComponentId, Field, OrganizationId, ProposalId, StateId, Translated, UserId};
+use civitas_proposals::{Proposal, ProposalAdmin};
 use civitas_spaces::ComponentManifest;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -130,32 +130,6 @@ async fn state(
     found.map(|(id, _)| id).ok_or_else(|| unknown("state", token))
 }
 
-/// Nobody has two drafts in a component. Asked before the row is written, for the store tells only that the first
-/// author has one.
-async fn check_drafts(
-    import: &Import<'_>,
-    organization: OrganizationId,
-    before: Option<&Proposal>,
-    proposal: &Proposal,
-) -> Result<(), Fault> {
-    if proposal.published_at.is_some() {
-        return Ok(());
-    }
-    let own = before.filter(|old| old.published_at.is_none());
-    let store = import.ports.proposals();
-    for author in &proposal.authors {
-        let known = own.is_some_and(|old| old.authors.contains(author));
-        if !known && store.has_draft(organization, *author, proposal.component).await? {
-            return Err(two_drafts());
-        }
-    }
-    Ok(())
-}
-
-fn two_drafts() -> Fault {
-    "an author has another draft in the component".into()
-}
-
 #[async_trait]
 impl RecordType for Proposals {
     fn name(&self) -> &'static str {
@@ -176,18 +150,15 @@ impl RecordType for Proposals {
             None => said.begin(import, organization).await?,
         };
         said.apply(import, organization, &mut proposal).await?;
-        check_drafts(import, organization, before.as_ref().map(|(_, old)| old), &proposal).await?;
+        let admin = ProposalAdmin { store };
         match before {
-            None => {
-                let added = store.add(organization, &proposal, &[]).await?;
-                Ok(Put::created(added.ok_or_else(two_drafts)?))
-            }
+            None => Ok(Put::created(admin.create(organization, &proposal).await?)),
             Some((id, old)) if old == proposal => Ok(Put::unchanged(id)),
-            Some((id, _)) => {
+            Some((id, old)) => {
                 if !restamped {
                     proposal.updated_at = import.options.now;
                 }
-                store.save(organization, id, Change::quiet(proposal)).await?;
+                admin.change(organization, id, &old, proposal).await?;
                 Ok(Put::updated(id))
             }
         }

@@ -11,7 +11,7 @@ use super::RecordType;
 use crate::Ports;
 use async_trait::async_trait;
 use civitas_accounts::{Role, RoleKind, is_email};
-use civitas_kernel::{Change, Field, OrganizationId, SpaceManifest, UserId};
+use civitas_kernel::{Field, OrganizationId, SpaceManifest, UserId};
 use serde::Deserialize;
 
 pub(super) struct Roles;
@@ -125,9 +125,10 @@ impl RoleRecord {
         if user.admin {
             return Ok(Put::unchanged(remembered));
         }
+        let before = user.clone();
         user.admin = true;
         user.updated_at = import.options.now;
-        store.save(organization, said, Change::quiet(user)).await?;
+        store.save(organization, said, user.after(said, &before)).await?;
         Ok(if seen.is_some() { Put::updated(remembered) } else { Put::created(remembered) })
     }
 }

@@ -75,10 +75,10 @@ impl RecordType for Steps {
         };
         said.apply(import, organization, &mut step).await?;
         match before {
-            None => Ok(Put::created(store.add(organization, &step, &[]).await?)),
+            None => Ok(Put::created(store.add(organization, &step, step.announcements(None)).await?)),
             Some((id, old)) if old == step => Ok(Put::unchanged(id)),
-            Some((id, _)) => {
-                store.save(organization, id, &step, &[]).await?;
+            Some((id, old)) => {
+                store.save(organization, id, &step, step.announcements(Some(&old))).await?;
                 Ok(Put::updated(id))
             }
         }

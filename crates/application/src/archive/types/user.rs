@@ -8,8 +8,8 @@ use super::super::record::Record;
 use super::RecordType;
 use crate::Ports;
 use async_trait::async_trait;
-use civitas_accounts::{User, is_email, is_name, is_nickname};
-use civitas_kernel::{Change, Field, Locale, OrganizationId, UserId};
+use civitas_accounts::{User, UserAdmin};
+use civitas_kernel::{Field, Locale, OrganizationId, UserId};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -89,42 +89,6 @@ async fn find(
     }
 }
 
-fn check(user: &User) -> Result<(), Fault> {
-    let User { nickname, email, name, .. } = user;
-    if !is_nickname(nickname) {
-        return Err(format!("nickname {nickname:?} is not valid").into());
-    }
-    if !is_email(email) {
-        return Err(format!("email {email:?} is not valid").into());
-    }
-    if is_name(name) { Ok(()) } else { Err(format!("name {name:?} is not valid").into()) }
-}
-
-/// Nickname and e-mail address are unique among living accounts.
-async fn check_unique(
-    import: &Import<'_>,
-    organization: OrganizationId,
-    before: Option<&(UserId, User)>,
-    user: &User,
-) -> Result<(), Fault> {
-    if user.deleted_at.is_some() {
-        return Ok(());
-    }
-    let store = import.ports.users();
-    let own = before.filter(|(_, old)| old.deleted_at.is_none());
-    if own.is_none_or(|(_, old)| old.nickname != user.nickname) {
-        let other = store.find_by_nickname(organization, &user.nickname).await?;
-        if other.is_some_and(|(id, _)| own.is_none_or(|(own, _)| *own != id)) {
-            return Err(format!("nickname {:?} has already been taken", user.nickname).into());
-        }
-    }
-    let same_email = own.is_some_and(|(_, old)| old.email == user.email);
-    if !same_email && store.has_email(organization, &user.email).await? {
-        return Err(format!("email {:?} has already been taken", user.email).into());
-    }
-    Ok(())
-}
-
 #[async_trait]
 impl RecordType for Users {
     fn name(&self) -> &'static str {
@@ -141,17 +105,15 @@ impl RecordType for Users {
             None => said.begin(import)?,
         };
         said.apply(import, &mut user).await?;
-        check(&user)?;
-        check_unique(import, organization, before.as_ref(), &user).await?;
-        let store = import.ports.users();
+        let admin = UserAdmin { store: import.ports.users() };
         match before {
-            None => Ok(Put::created(store.add(organization, &user, &[]).await?)),
+            None => Ok(Put::created(admin.create(organization, &user).await?)),
             Some((id, old)) if old == user => Ok(Put::unchanged(id)),
-            Some((id, _)) => {
+            Some((id, old)) => {
                 if !restamped {
                     user.updated_at = import.options.now;
                 }
-                store.save(organization, id, Change::quiet(user)).await?;
+                admin.change(organization, id, &old, user).await?;
                 Ok(Put::updated(id))
             }
         }

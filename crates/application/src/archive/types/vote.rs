@@ -8,12 +8,11 @@ use super::super::members::{Moment, fixed, need, set};
 use super::super::record::Record;
 use super::RecordType;
 use crate::Ports;
+use crate::component_admin::minimum_votes;
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, Error, Field, OrganizationId, ProposalId, UserId, VoteId};
 use civitas_proposals::Vote;
-use civitas_spaces::Component;
 use serde::Deserialize;
-use serde_json::Value;
 
 pub(super) struct Votes;
 
@@ -59,11 +58,6 @@ impl VoteRecord {
     }
 }
 
-/// How many votes a user needs in a component before they count; 0 = none are temporary.
-pub(super) fn minimum_votes(component: &Component) -> i64 {
-    component.settings.get("minimum_votes_per_user").and_then(Value::as_i64).unwrap_or_default()
-}
-
 /// The component a proposal stands in, and its minimum of votes.
 async fn minimum(
     import: &mut Import<'_>,
@@ -94,25 +88,6 @@ async fn settle(
         store.set_temporary(organization, user, component, votes < minimum).await?;
     }
     Ok(())
-}
-
-/// Settles the votes of everybody in a component whose minimum has changed.
-pub(super) async fn settle_all(
-    import: &mut Import<'_>,
-    organization: OrganizationId,
-    component: ComponentId,
-    minimum: i64,
-) -> Result<(), Fault> {
-    import.minimums.clear();
-    let mut after = None;
-    loop {
-        let users = import.ports.users().after(organization, after, PAGE).await?;
-        let Some((last, _)) = users.last() else { return Ok(()) };
-        after = Some(*last);
-        for (user, _) in users {
-            settle(import, organization, user, component, minimum).await?;
-        }
-    }
 }
 
 /// The vote of that row. The port finds votes by what they are about; a page of one begins at any row.

@@ -1,0 +1,155 @@
+//! What system administrators do with organizations. The panel and the archive call this; who may is theirs to ask.
+
+use crate::{Features, Organization, OrganizationStore};
+use civitas_kernel::{Ability, Change, Error, FieldError, OrganizationId, Result, Subject, Wording};
+use time::OffsetDateTime;
+
+impl Organization {
+    /// Whether this state tells anybody something that one did not: extended data, switches and what is never shown
+    /// do not count (contract 09 C.1).
+    fn is_news_after(&self, before: &Self) -> bool {
+        let shown = |organization: &Self| Self {
+            external_domain_allowlist: Vec::new(),
+            max_attachment_bytes: 0,
+            features: Features::default(),
+            extended_data: serde_json::Map::new(),
+            updated_at: OffsetDateTime::UNIX_EPOCH,
+            ..organization.clone()
+        };
+        shown(self) != shown(before)
+    }
+
+    /// This state in place of that one, with what it announces.
+    pub fn after(self, id: OrganizationId, before: &Self) -> Change<Self> {
+        let is_news = self.is_news_after(before);
+        let change = Change::quiet(self);
+        if is_news {
+            change.announcing(Ability::OrganizationUpdated, Subject::Organization(id))
+        } else {
+            change
+        }
+    }
+}
+
+/// Administers the organizations of the deployment.
+pub struct OrganizationAdmin<'a> {
+    /// Where they are kept.
+    pub store: &'a dyn OrganizationStore,
+    /// Whether hosts may be single labels (see [`crate::is_host`]).
+    pub single_label_hosts: bool,
+}
+
+impl OrganizationAdmin<'_> {
+    /// Makes an organization, and brings it into the form in which it is kept.
+    ///
+    /// # Errors
+    /// Names each setting that can not be kept; `Rejected` for a host that is taken.
+    pub async fn create(&self, organization: &mut Organization) -> Result<OrganizationId> {
+        self.check(None, organization).await?;
+        self.store.add(organization, &[Ability::OrganizationCreated]).await
+    }
+
+    /// Keeps a new state of an organization whose state was `before`. Whether it differs once it is in the form in
+    /// which it is kept; its time is `now`, unless it brings one of its own.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub async fn change(
+        &self,
+        id: OrganizationId,
+        before: &Organization,
+        mut organization: Organization,
+        now: OffsetDateTime,
+    ) -> Result<bool> {
+        self.check(Some((id, before)), &mut organization).await?;
+        if organization == *before {
+            return Ok(false);
+        }
+        if organization.updated_at == before.updated_at {
+            organization.updated_at = now;
+        }
+        self.store.save(id, organization.after(id, before)).await?;
+        Ok(true)
+    }
+
+    async fn check(
+        &self,
+        before: Option<(OrganizationId, &Organization)>,
+        organization: &mut Organization,
+    ) -> Result<()> {
+        organization.tidy();
+        organization.check(self.single_label_hosts)?;
+        if before.is_some_and(|(_, old)| old.name == organization.name) {
+            return Ok(());
+        }
+        let texts: Vec<String> = organization.name.iter().map(|(_, text)| text.to_owned()).collect();
+        let taken = self.store.taken_names(before.map(|(id, _)| id), &texts).await?;
+        let faults = organization.name.iter().filter(|(_, text)| taken.iter().any(|taken| taken == text));
+        let faults = faults.map(|(locale, _)| {
+            FieldError::new("name", "taken", format!("Name {locale} has already been taken"))
+        });
+        Error::unless_valid(Wording::BadRequest, faults.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MockOrganizationStore;
+    use civitas_kernel::{Locale, Translated};
+    use serde_json::json;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-02-01 0:00 UTC);
+    const CITY: OrganizationId = OrganizationId(1);
+
+    fn city() -> Organization {
+        let name =
+            Translated::from([(Locale::En, "Riverton".to_owned()), (Locale::Fr, "Riverville".to_owned())]);
+        Organization::new("city.example".into(), name, Locale::En, datetime!(2026-01-01 0:00 UTC))
+    }
+
+    #[test]
+    fn what_is_shown_is_news() {
+        let news = |edit: fn(&mut Organization)| {
+            let mut organization = city();
+            edit(&mut organization);
+            !organization.after(CITY, &city()).events.is_empty()
+        };
+        assert!(news(|o| o.badges_enabled = true));
+        assert!(news(|o| o.unconfirmed_host = Some("new.example".into())));
+        assert!(!news(|o| o.updated_at = NOW));
+        assert!(!news(|o| o.features.enabled = false));
+        assert!(!news(|o| drop(o.extended_data.insert("k".into(), json!(1)))));
+    }
+
+    #[tokio::test]
+    async fn an_organization_is_made_in_the_form_in_which_it_is_kept() {
+        let mut store = MockOrganizationStore::new();
+        store.expect_taken_names().returning(|_, _| Ok(Vec::new()));
+        store.expect_add().once().returning(|organization, names| {
+            assert_eq!(
+                (organization.host.as_str(), names),
+                ("city.example", [Ability::OrganizationCreated].as_slice())
+            );
+            Ok(CITY)
+        });
+        let admin = OrganizationAdmin { store: &store, single_label_hosts: false };
+        admin.create(&mut Organization { host: " City.Example ".into(), ..city() }).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn names_are_asked_for_when_they_change() {
+        let mut store = MockOrganizationStore::new();
+        store.expect_taken_names().returning(|_, _| Ok(vec!["Milltown".to_owned()]));
+        store.expect_save().once().returning(|_, _| Ok(()));
+        let admin = OrganizationAdmin { store: &store, single_label_hosts: false };
+        let same_name = Organization { comments_max_length: 7, ..city() };
+        assert!(admin.change(CITY, &city(), same_name, NOW).await.unwrap());
+        assert!(!admin.change(CITY, &city(), city(), NOW).await.unwrap(), "nothing is kept");
+        let mut renamed = city();
+        renamed.name.set(Locale::Es, "Milltown".into());
+        let refused = admin.change(CITY, &city(), renamed, NOW).await.unwrap_err();
+        assert_eq!(refused.description(), "Name es has already been taken");
+    }
+}

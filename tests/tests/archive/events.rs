@@ -1,0 +1,137 @@
+//! What an import tells the receivers of webhooks, when it is asked to (contract 10 §1, 09 C.1).
+
+use super::{CITY, NOW, read};
+use civitas_application::archive::{ImportOptions, import};
+use civitas_application::{Announcer, Site, Store};
+use civitas_tests::databases;
+use civitas_tokens::Argon2Passwords;
+use civitas_webhooks::Announcement;
+
+fn announcer() -> Announcer {
+    civitas_api::announcer(Site { scheme: "https".to_owned(), port: None })
+}
+
+async fn tell(store: &dyn Store, archive: &str) {
+    let announcer = announcer();
+    let options =
+        ImportOptions { dry_run: false, single_label_hosts: false, now: NOW, announcer: Some(&announcer) };
+    import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await.unwrap();
+}
+
+async fn told(store: &dyn Store) -> Vec<Announcement> {
+    let city = store.organizations().find_by_host("city.example").await.unwrap().unwrap();
+    store.outbox().after(city, None, 100).await.unwrap()
+}
+
+fn names(events: &[Announcement]) -> Vec<&str> {
+    events.iter().map(|event| event.name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_quiet_import_tells_nobody() {
+    for database in databases().await {
+        read(&*database.store, CITY, false).await.unwrap();
+        assert_eq!(told(&*database.store).await, []);
+    }
+}
+
+#[tokio::test]
+async fn every_record_tells_what_the_same_change_tells_anywhere_else() {
+    for database in databases().await {
+        let store = &*database.store;
+        tell(store, CITY).await;
+        let first = told(store).await;
+        let expected = [
+            "system.organizations.created",
+            "user.created",
+            "user.created",
+            "participatory_process.step_activated.succeeded",
+            "proposal_creation.succeeded",
+            "proposal_creation.succeeded",
+            "draft_proposal_creation.succeeded",
+        ];
+        assert_eq!(names(&first), expected);
+        tell(store, CITY).await;
+        assert_eq!(told(store).await.len(), first.len(), "what changes nothing tells nothing");
+    }
+}
+
+#[tokio::test]
+async fn changes_tell_of_themselves_and_of_nothing_else() {
+    for database in databases().await {
+        let store = &*database.store;
+        read(store, CITY, false).await.unwrap();
+        for (change, expected) in [
+            (
+                r#""type": "organization", "ref": "city", "comments_max_length": 7"#,
+                vec!["system.organizations.updated"],
+            ),
+            (r#""type": "organization", "ref": "city", "features": {"blogs_enabled": false}"#, vec![]),
+            (
+                r#""type": "user", "ref": "nora", "organization": "city", "blocked_at": "2026-03-01T00:00:00Z""#,
+                vec!["user.updated"],
+            ),
+            (
+                r#""type": "user", "ref": "nora", "organization": "city", "confirmed_at": "2026-03-01T00:00:00Z""#,
+                vec![],
+            ),
+            (
+                r#""type": "step", "ref": "decide", "organization": "city", "active": true"#,
+                vec!["participatory_process.step_activated.succeeded"],
+            ),
+            (r#""type": "step", "ref": "decide", "organization": "city", "title": {"en": "Choose"}"#, vec![]),
+            (
+                r#""type": "proposal", "ref": "trees", "organization": "city", "state_published_at": "2026-03-01T00:00:00Z""#,
+                vec!["proposal_state_change.succeeded"],
+            ),
+            (
+                r#""type": "proposal", "ref": "trees", "organization": "city", "body": {"en": "Three on each block"}"#,
+                vec!["proposal_update.succeeded"],
+            ),
+            (
+                r#""type": "proposal", "ref": "benches", "organization": "city", "withdrawn_at": "2026-03-01T00:00:00Z""#,
+                vec!["proposal_state_change.succeeded"],
+            ),
+            (
+                r#""type": "proposal", "ref": "benches", "organization": "city", "hidden_at": "2026-03-01T00:00:00Z""#,
+                vec![],
+            ),
+            (
+                r#""type": "proposal", "ref": "draft", "organization": "city", "title": {"en": "More bike racks"}"#,
+                vec!["draft_proposal_update.succeeded"],
+            ),
+            (
+                r#""type": "role", "ref": "boss", "organization": "city", "kind": "general_admin", "user": "luis""#,
+                vec!["user.updated"],
+            ),
+            (
+                r#""type": "space", "ref": "council", "organization": "city", "title": {"en": "The council"}"#,
+                vec![],
+            ),
+        ] {
+            let before = told(store).await.len();
+            tell(store, &format!("{{{change}}}\n")).await;
+            assert_eq!(names(&told(store).await[before..]), expected, "{change}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_activated_step_comes_with_its_process_even_where_the_public_sees_none() {
+    for database in databases().await {
+        let store = &*database.store;
+        read(store, CITY, false).await.unwrap();
+        let hide = r#"{"type": "space", "ref": "streets", "organization": "city", "published_at": null}"#;
+        let activate = r#"{"type": "step", "ref": "decide", "organization": "city", "active": true}"#;
+        tell(store, &format!("{hide}\n{activate}\n")).await;
+        let events = told(store).await;
+        let shown = &events[0].payload["data"];
+        assert_eq!(
+            (&shown["type"], &shown["meta"]["active_step_title"]),
+            (&"space".into(), &"Decide".into())
+        );
+        assert_eq!(shown["meta"]["active_step_position"], 1);
+        assert!(shown["meta"]["active_step_id"].is_string());
+        assert_eq!(shown["relationships"]["components"]["data"], serde_json::json!([]));
+    }
+}
