@@ -121,7 +121,7 @@ async fn find_out(
         let response = match work_out(api.clone(), &route, parameters, &http, payload, origin).await {
             Ok((reply, until)) => {
                 let response = reply.respond(&http);
-                if let (Some(question), Some(until)) = (question, until) {
+                if let (Some(question), Some(until)) = (&question, until) {
                     api.memory().keep(question, route.clone(), reply, until);
                 }
                 response

@@ -83,7 +83,7 @@ impl Memory {
     }
 
     /// Keeps an answer for a token that ends at `until`.
-    pub(crate) fn keep(&self, question: Question, route: Arc<Route>, reply: Reply, until: OffsetDateTime) {
+    pub(crate) fn keep(&self, question: &Question, route: Arc<Route>, reply: Reply, until: OffsetDateTime) {
         if !reply.is_lasting() {
             return;
         }
@@ -166,9 +166,10 @@ mod tests {
     fn an_answer_is_given_again_to_its_caller_in_its_epoch_until_the_token_ends() {
         let (memory, hour) = (Memory::new(), Duration::hours(1));
         let keep = |address, until| {
-            memory.keep(question(b"nora", address, 7), route(), Reply::remembered(true), until);
+            memory.keep(&question(b"nora", address, 7), route(), Reply::remembered(true), until);
         };
-        let knows = |caller: &[u8], address, epoch| memory.recall(&question(caller, address, epoch)).is_some();
+        let knows =
+            |caller: &[u8], address, epoch| memory.recall(&question(caller, address, epoch)).is_some();
         assert!(!knows(b"nora", "/votes", 7), "nothing was kept yet");
         keep("/votes", clock::now() + hour);
         keep("/ended", clock::now());
@@ -182,7 +183,7 @@ mod tests {
     fn an_answer_that_is_another_each_time_is_not_kept() {
         let memory = Memory::new();
         let until = clock::now() + Duration::hours(1);
-        memory.keep(question(b"nora", "/votes", 7), route(), Reply::remembered(false), until);
+        memory.keep(&question(b"nora", "/votes", 7), route(), Reply::remembered(false), until);
         assert!(memory.recall(&question(b"nora", "/votes", 7)).is_none());
     }
 

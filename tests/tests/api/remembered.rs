@@ -1,6 +1,6 @@
 //! Answers that are given again while nothing was committed (decision 0011).
 
-use civitas_kernel::OrganizationId;
+use civitas_kernel::{Change, OrganizationId};
 use civitas_tests::service::{BASE, Service};
 use reqwest::Method;
 
@@ -44,7 +44,7 @@ async fn a_commit_of_another_process_is_seen_by_the_next_reader() {
             assert_eq!(nora.get(&path).await.status.as_u16(), status);
             let mut city = elsewhere.organizations().find(id).await.unwrap().unwrap();
             city.features.enabled = enabled;
-            elsewhere.organizations().save(id, &city).await.unwrap();
+            elsewhere.organizations().save(id, Change::quiet(city)).await.unwrap();
             nora.get(&path).await.is(if enabled { 200 } else { 501 });
         }
     }
