@@ -46,8 +46,9 @@ pub struct Service {
     pub store: Arc<dyn Store>,
     /// The ids of the archive's records: `refs[organization][type][ref]`.
     pub refs: Value,
+    /// The database. Its store is not the server's, but as another process has one.
+    pub database: Database,
     running: Option<Running>,
-    _database: Database,
     _directory: tempfile::TempDir,
 }
 
@@ -90,7 +91,7 @@ impl Service {
             store: running.store.clone(),
             refs: report["refs"].clone(),
             running: Some(running),
-            _database: database,
+            database,
             _directory: directory,
         }
     }

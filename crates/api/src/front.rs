@@ -6,6 +6,7 @@ use crate::memory::Question;
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::route::{Gate, Route};
+use crate::router::Found;
 use crate::tenancy::{self, Door, Origin};
 use crate::{Api, body};
 use actix_web::http::Method;
@@ -16,10 +17,11 @@ use civitas_accounts::Callers;
 use civitas_application::{Ports, Scene};
 use civitas_kernel::{Ctx, Error, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
+use futures_util::future::{Either, LocalBoxFuture, Ready, ready};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use time::OffsetDateTime;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 /// A request that may be answered: its organization is known, its body read, its rights asked.
 pub(crate) struct Request {
@@ -41,7 +43,7 @@ pub(crate) struct Request {
     pub(crate) body: Map<String, Value>,
     /// The `Authorization` header as sent.
     pub(crate) authorization: Option<String>,
-    parameters: Vec<(String, String)>,
+    parameters: Vec<(&'static str, String)>,
 }
 
 impl Request {
@@ -66,7 +68,7 @@ impl Request {
 
     /// A member of the path, as text.
     pub(crate) fn segment(&self, name: &str) -> &str {
-        self.parameters.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+        self.parameters.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value)
     }
 
     /// The id in the path.
@@ -84,14 +86,57 @@ fn decimal(text: &str) -> Option<i64> {
     if digits { text.parse().ok() } else { None }
 }
 
-/// Answers a request of a known route.
-pub(crate) async fn serve(
+/// Answers a request: at once where nothing has changed since the answer was given, or as it is found out.
+pub(crate) fn serve(
     api: Arc<Api>,
-    route: Arc<Route>,
-    request: HttpRequest,
+    http: HttpRequest,
     payload: Payload,
+) -> Either<Ready<HttpResponse>, LocalBoxFuture<'static, HttpResponse>> {
+    let origin = Origin::of(&api, &http);
+    let question = Question::read(&**api.store(), &http, &origin);
+    if let Some(kept) = question.as_ref().and_then(|question| api.memory().recall(question)) {
+        let response = kept.reply.respond(&http);
+        // Of all that is logged, only `answered` can be told here: without it no span is needed.
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            span(&kept.route).in_scope(|| answered(&response));
+        }
+        return Either::Left(ready(response));
+    }
+    Either::Right(Box::pin(find_out(api, http, payload, origin, question)))
+}
+
+async fn find_out(
+    api: Arc<Api>,
+    http: HttpRequest,
+    payload: Payload,
+    origin: Origin,
+    question: Option<Question>,
 ) -> HttpResponse {
-    let span = tracing::info_span!(
+    let Some(Found { route, parameters }) = api.router().find(http.method(), http.match_info().as_str())
+    else {
+        return nowhere(&api, &http, &origin).await;
+    };
+    let span = span(&route);
+    async {
+        let response = match work_out(api.clone(), &route, parameters, &http, payload, origin).await {
+            Ok((reply, until)) => {
+                let response = reply.respond(&http);
+                if let (Some(question), Some(until)) = (&question, until) {
+                    api.memory().keep(question, route.clone(), reply, until);
+                }
+                response
+            }
+            Err(refusal) => refusal.respond(),
+        };
+        answered(&response);
+        response
+    }
+    .instrument(span)
+    .await
+}
+
+fn span(route: &Route) -> Span {
+    tracing::info_span!(
         "api.request",
         id = %sortable_id(),
         method = %route.method,
@@ -99,54 +144,28 @@ pub(crate) async fn serve(
         organization = tracing::field::Empty,
         client = tracing::field::Empty,
         status = tracing::field::Empty,
-    );
-    async move {
-        let response = match answer(api, &route, &request, payload).await {
-            Ok(reply) => reply.respond(&request),
-            Err(refusal) => refusal.respond(),
-        };
-        tracing::Span::current().record("status", response.status().as_u16());
-        tracing::debug!("answered");
-        response
-    }
-    .instrument(span)
-    .await
+    )
+}
+
+fn answered(response: &HttpResponse) {
+    Span::current().record("status", response.status().as_u16());
+    tracing::debug!("answered");
 }
 
 /// Answers a request of an unknown route: the tenant is looked up first all the same.
-pub(crate) async fn nowhere(api: Arc<Api>, request: HttpRequest) -> HttpResponse {
-    let origin = Origin::of(&api, &request);
-    let refusal = match tenancy::resolve(&api, &request, &origin).await {
+async fn nowhere(api: &Api, http: &HttpRequest, origin: &Origin) -> HttpResponse {
+    let refusal = match tenancy::resolve(api, http, origin).await {
         Ok(door) => door.tenant().err().unwrap_or(Refusal::NoRoute),
         Err(error) => error.into(),
     };
     refusal.respond()
 }
 
-/// The answer, from memory where nothing has changed since it was given.
-async fn answer(
-    api: Arc<Api>,
-    route: &Route,
-    http: &HttpRequest,
-    payload: Payload,
-) -> Result<Reply, Refusal> {
-    let origin = Origin::of(&api, http);
-    let reads = route.method == Method::GET && matches!(route.gate, Gate::Needs(_));
-    let question = if reads { Question::of(&**api.store(), http, &origin) } else { None };
-    if let Some(reply) = question.as_ref().and_then(|q| api.memory().recall(q)) {
-        return Ok(reply);
-    }
-    let (reply, until) = work_out(api.clone(), route, http, payload, origin).await?;
-    if let (Some(question), Some(until)) = (question, until) {
-        api.memory().keep(&question, &reply, until);
-    }
-    Ok(reply)
-}
-
-/// The answer, and when the token it was given to ends.
+/// The answer, and when the token it was given to ends; without such a token none.
 async fn work_out(
     api: Arc<Api>,
     route: &Route,
+    parameters: Vec<(&'static str, String)>,
     http: &HttpRequest,
     payload: Payload,
     origin: Origin,
@@ -159,7 +178,7 @@ async fn work_out(
     if route.gate == Gate::NoAction {
         return Err(Refusal::NoAction);
     }
-    tracing::Span::current().record("organization", tenant.id.0);
+    Span::current().record("organization", tenant.id.0);
     let has_body = !matches!(*http.method(), Method::GET | Method::HEAD);
     let body =
         if has_body { body::read(http, payload, api.settings().max_body_bytes).await? } else { Map::new() };
@@ -172,7 +191,7 @@ async fn work_out(
     let ctx = match route.gate {
         Gate::Needs(access) => {
             let ctx = authenticate(&api, &tenant, now, &authorization).await?;
-            tracing::Span::current().record("client", ctx.caller.client_uid.as_str());
+            Span::current().record("client", ctx.caller.client_uid.as_str());
             ctx.require(&access)?;
             Some(ctx)
         }
@@ -186,7 +205,7 @@ async fn work_out(
         query: Query::read(http.query_string())?,
         body,
         authorization: authorization.first().map(|v| (*v).to_owned()),
-        parameters: http.match_info().iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect(),
+        parameters,
         tenant,
         api,
     };

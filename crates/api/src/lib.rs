@@ -17,13 +17,14 @@ mod query;
 mod reply;
 mod resources;
 mod route;
+mod router;
 mod shapes;
 mod tenancy;
 
 pub use document::Doc;
 pub use route::{Gate, Route};
 
-use actix_web::{HttpRequest, guard, web};
+use actix_web::{HttpRequest, web};
 use civitas_accounts::{Passwords, TokenSigner};
 use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenDesk};
 use ipnet::IpNet;
@@ -31,7 +32,6 @@ use resources::{
     components, drafts, events, extended_data, jobs, oauth, organizations, proposals, service, spaces, votes,
 };
 use route::Routes;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use time::Duration;
 
@@ -81,6 +81,7 @@ pub struct Api {
     signer: Arc<dyn TokenSigner>,
     document: String,
     memory: memory::Memory,
+    router: router::Router,
 }
 
 impl Api {
@@ -107,6 +108,7 @@ impl Api {
             signer,
             document,
             memory: memory::Memory::new(),
+            router: router::Router::of(routes()),
         })
     }
 
@@ -115,43 +117,13 @@ impl Api {
         &self.commands
     }
 
-    /// Mounts everything. Literals stand before numbers, so that `/spaces/search` is no space.
+    /// Mounts everything.
     pub fn configure(self: &Arc<Self>, config: &mut web::ServiceConfig) {
         service::mount(config, self, BASE);
-        let mut by_path: BTreeMap<String, Vec<Arc<Route>>> = BTreeMap::new();
-        for route in routes() {
-            let route = Arc::new(route);
-            let base = format!("{BASE}{}", route.path);
-            if route.path.starts_with("/oauth/") {
-                by_path.entry(route.path.to_owned()).or_default().push(route.clone());
-            }
-            by_path.entry(base).or_default().push(route);
-        }
-        let mut paths: Vec<_> = by_path.into_iter().collect();
-        paths.sort_by_key(|(path, _)| path.replace('{', "\u{10ffff}"));
-        for (path, routes) in paths {
-            config.service(self.resource(&path, routes));
-        }
         let api = self.clone();
-        config.default_service(web::to(move |request: HttpRequest| front::nowhere(api.clone(), request)));
-    }
-
-    fn resource(self: &Arc<Self>, path: &str, routes: Vec<Arc<Route>>) -> actix_web::Resource {
-        let mut resource = web::resource(path);
-        for route in routes {
-            let (api, method) = (self.clone(), route.method.clone());
-            let reads = method == actix_web::http::Method::GET;
-            let by_method = guard::fn_guard(move |context| {
-                let asked = &context.head().method;
-                *asked == method || (reads && *asked == actix_web::http::Method::HEAD)
-            });
-            let handler = move |request: HttpRequest, payload: web::Payload| {
-                front::serve(api.clone(), route.clone(), request, payload)
-            };
-            resource = resource.route(web::route().guard(by_method).to(handler));
-        }
-        let api = self.clone();
-        resource.default_service(web::to(move |request: HttpRequest| front::nowhere(api.clone(), request)))
+        config.default_service(web::to(move |request: HttpRequest, payload: web::Payload| {
+            front::serve(api.clone(), request, payload)
+        }));
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -172,6 +144,10 @@ impl Api {
 
     pub(crate) fn memory(&self) -> &memory::Memory {
         &self.memory
+    }
+
+    pub(crate) fn router(&self) -> &router::Router {
+        &self.router
     }
 
     pub(crate) fn document(&self) -> &str {

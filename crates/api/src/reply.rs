@@ -4,7 +4,7 @@ use crate::front::Request;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    CACHE_CONTROL, ETAG, HttpDate, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
+    CACHE_CONTROL, ETAG, HeaderValue, HttpDate, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
 };
 use actix_web::web::Bytes;
 use base64::Engine;
@@ -18,6 +18,9 @@ use utoipa::ToSchema;
 
 /// The media type of every document.
 pub(crate) const JSON: &str = "application/json; charset=utf-8";
+
+const REVALIDATED: HeaderValue = HeaderValue::from_static("private, max-age=0, must-revalidate");
+const BY_TOKEN: HeaderValue = HeaderValue::from_static("Authorization");
 
 /// One resource.
 #[derive(Debug, Serialize)]
@@ -71,6 +74,8 @@ pub(crate) struct Reply {
 struct Validators {
     etag: String,
     last_modified: SystemTime,
+    /// The same as a header says it.
+    date: String,
     /// Whether the answer depends on who asks.
     personal: bool,
     /// Whether the same question has another answer each time.
@@ -96,9 +101,11 @@ impl Reply {
         changed_at: OffsetDateTime,
     ) -> Result<Self> {
         let mut reply = Self::json(StatusCode::OK, document)?;
+        let last_modified = changed_at.into();
         reply.validators = Some(Validators {
             etag: etag(request, &reply.body, ""),
-            last_modified: changed_at.into(),
+            last_modified,
+            date: HttpDate::from(last_modified).to_string(),
             personal: true,
             shuffled: false,
         });
@@ -152,9 +159,23 @@ impl Reply {
         self.validators.as_ref().is_some_and(|v| v.personal && !v.shuffled)
     }
 
-    /// How much memory it takes, in bytes.
-    pub(crate) fn weight(&self) -> usize {
-        self.body.len() + size_of::<Self>()
+    /// The length of its body, in bytes.
+    pub(crate) fn body_len(&self) -> usize {
+        self.body.len()
+    }
+
+    /// An empty answer; whether it is lasting.
+    #[cfg(test)]
+    pub(crate) fn remembered(lasting: bool) -> Self {
+        let last_modified = SystemTime::UNIX_EPOCH;
+        let validators = Validators {
+            etag: String::new(),
+            last_modified,
+            date: String::new(),
+            personal: true,
+            shuffled: !lasting,
+        };
+        Self { validators: Some(validators), ..Self::empty(StatusCode::OK) }
     }
 
     /// Adds a header.
@@ -164,25 +185,25 @@ impl Reply {
     }
 
     /// The HTTP answer: 304 where the caller has it already.
-    pub(crate) fn respond(self, request: &actix_web::HttpRequest) -> HttpResponse {
+    pub(crate) fn respond(&self, request: &actix_web::HttpRequest) -> HttpResponse {
         let fresh = self.validators.as_ref().is_some_and(|v| v.match_request(request));
         let status = if fresh { StatusCode::NOT_MODIFIED } else { self.status };
         let mut response = HttpResponse::build(status);
         if let Some(validators) = &self.validators {
             response.insert_header((ETAG, validators.etag.as_str()));
-            response.insert_header((LAST_MODIFIED, HttpDate::from(validators.last_modified)));
-            response.insert_header((CACHE_CONTROL, "private, max-age=0, must-revalidate"));
+            response.insert_header((LAST_MODIFIED, validators.date.as_str()));
+            response.insert_header((CACHE_CONTROL, REVALIDATED));
             if validators.personal {
-                response.insert_header((VARY, "Authorization"));
+                response.insert_header((VARY, BY_TOKEN));
             }
         }
-        for (name, value) in self.headers {
-            response.insert_header((name, value));
+        for (name, value) in &self.headers {
+            response.insert_header((*name, value.as_str()));
         }
         if fresh || self.body.is_empty() {
             return response.finish();
         }
-        response.content_type(self.media_type).body(self.body)
+        response.content_type(self.media_type).body(self.body.clone())
     }
 }
 
@@ -205,7 +226,9 @@ impl Validators {
 
     /// Weak comparison.
     fn is(&self, tag: &str) -> bool {
-        let opaque = |tag: &str| tag.trim_start_matches("W/").to_owned();
+        fn opaque(tag: &str) -> &str {
+            tag.strip_prefix("W/").unwrap_or(tag)
+        }
         tag == "*" || opaque(tag) == opaque(&self.etag)
     }
 }

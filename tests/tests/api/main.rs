@@ -11,6 +11,7 @@ mod extended_data;
 mod jobs;
 mod organizations;
 mod proposals;
+mod remembered;
 mod rights;
 mod spaces;
 mod tenancy;

@@ -6,6 +6,7 @@ use civitas_kernel::{
     Ability, Change, Error, Event, OrganizationId, SpaceRef, Subject, UserId, clock, random_job_id,
 };
 use civitas_tests::{Engine, World};
+use std::sync::Barrier;
 use std::time::Duration;
 use time::macros::datetime;
 
@@ -140,6 +141,30 @@ async fn the_epoch_changes_with_each_commit_of_anybody() {
         assert_ne!(after_own, Some(begun));
         write(&*world.database.open_again().await, world.mine, "foreign").await;
         assert_ne!(store.epoch(), after_own, "another process committed");
+    }
+}
+
+/// Each asks over a connection of its own, which is told of the commit by itself.
+#[tokio::test]
+async fn whoever_asks_for_the_epoch_after_a_commit_is_told_another_one() {
+    let Some(world) = World::fresh(Engine::Sqlite).await else { return };
+    let ask = || {
+        let (store, together) = (world.database.store(), Barrier::new(8));
+        std::thread::scope(|threads| {
+            let one = || {
+                together.wait();
+                (0..100).map(|_| store.epoch().unwrap()).collect::<Vec<_>>()
+            };
+            let asked: Vec<_> = (0..8).map(|_| threads.spawn(one)).collect();
+            asked.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        })
+    };
+    let mut known = ask();
+    for round in 0..20 {
+        write(&*world.database.open_again().await, world.mine, &format!("citizen{round}")).await;
+        let after = ask();
+        assert!(after.iter().min() > known.iter().max(), "{known:?} then {after:?}");
+        known = after;
     }
 }
 

@@ -1,15 +1,16 @@
 //! Columns that hold one of our types, and the types of expressions over columns.
 
-use crate::engine::{self, Db, sql};
+use crate::engine::{self, Db, dialect, sql};
 use civitas_accounts::RoleKind;
 use civitas_jobs::JobStatus;
 use civitas_kernel::{EventName, Locale, SpaceManifest};
 use civitas_organizations::RegistrationMode;
+use diesel::ExpressionMethods;
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, FromSqlRow};
 use diesel::expression::{AsExpression, BoxableExpression, Selectable};
 use diesel::serialize::{self, Output, ToSql};
-use diesel::sql_types::{Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 use uuid::Uuid;
@@ -23,6 +24,20 @@ pub(crate) type Condition<QS> = Expr<QS, Bool>;
 /// seconds for each statement.
 pub(crate) fn of<R: Selectable<Db>>() -> R::SelectExpression {
     R::construct_selection()
+}
+
+/// Whether it is one of these, in one of two texts however many there are.
+pub(crate) fn any_of<QS: 'static, E>(on: E, ids: &[i64]) -> Condition<QS>
+where
+    E: BoxableExpression<QS, Db, SqlType = Nullable<BigInt>> + 'static,
+{
+    match ids {
+        [id] => {
+            let on: Expr<QS, BigInt> = Box::new(on);
+            Box::new(on.eq(*id))
+        }
+        _ => dialect::among(Box::new(on), ids),
+    }
 }
 
 /// A JSON column. To write, `T` may be a reference.

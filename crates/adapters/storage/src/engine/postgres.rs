@@ -143,7 +143,7 @@ impl Epoch {
 pub mod dialect {
     use crate::columns::{Condition, Expr};
     use diesel::prelude::*;
-    use diesel::sql_types::Text;
+    use diesel::sql_types::{BigInt, Text};
 
     #[diesel::declare_sql_function]
     extern "SQL" {
@@ -155,6 +155,11 @@ pub mod dialect {
             x: diesel::sql_types::Timestamptz,
             y: diesel::sql_types::Timestamptz,
         ) -> diesel::sql_types::Timestamptz;
+    }
+
+    /// Whether it is one of these.
+    pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &[i64]) -> Condition<QS> {
+        Box::new(on.eq_any(ids.to_vec()))
     }
 
     /// `LIKE` in any case, in every script. In the pattern `%` and `_` are wildcards, `\` escapes.

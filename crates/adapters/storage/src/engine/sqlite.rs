@@ -21,7 +21,8 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::{Serialize, de::DeserializeOwned};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The database.
 pub type Db = diesel::sqlite::Sqlite;
@@ -146,20 +147,68 @@ impl SpawnBlocking for Inline {
     }
 }
 
-/// A connection nobody writes through: it sees each commit of anybody else as a new `data_version`.
-pub struct Epoch(Mutex<SqliteConnection>);
+/// A number that is another one after each commit, told by connections nobody writes through. What such a connection
+/// is told (`data_version`) changes with each commit of anybody else, and means nothing to another connection; so each
+/// one that is told something new counts one number up for all. Who reads the number last reads it after the change.
+pub struct Epoch {
+    path: String,
+    number: AtomicU64,
+    /// Those nobody asks at the moment; as many as were ever asked at once.
+    idle: Mutex<Vec<Watch>>,
+}
+
+/// One connection, and what it was told last.
+struct Watch {
+    connection: SqliteConnection,
+    told: i32,
+}
 
 impl Epoch {
-    /// Opens the connection.
+    /// Opens the first connection.
     pub fn open(settings: &Settings) -> Result<Self> {
-        let connection = connect(path_of(&settings.url)?, "PRAGMA query_only = ON;");
-        Ok(Self(Mutex::new(connection.map_err(|e| Error::Unavailable(e.into()))?)))
+        let path = path_of(&settings.url)?.to_owned();
+        let first = Watch::open(&path).map_err(|e| Error::Unavailable(e.into()))?;
+        Ok(Self { path, number: AtomicU64::new(0), idle: Mutex::new(vec![first]) })
     }
 
     /// The number of the moment; `None` when it can not be read.
     pub fn now(&self) -> Option<u64> {
-        let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        DataVersion.get_result::<i32>(&mut *connection).ok().map(|n| u64::from(n.cast_unsigned()))
+        let idle = self.idle().pop();
+        let mut watch = match idle {
+            Some(watch) => watch,
+            None => self.another()?,
+        };
+        if watch.has_news().ok()? {
+            self.number.fetch_add(1, Ordering::SeqCst);
+        }
+        let number = self.number.load(Ordering::SeqCst);
+        self.idle().push(watch);
+        Some(number)
+    }
+
+    /// A new one can not tell what was committed before: it counts as news.
+    fn another(&self) -> Option<Watch> {
+        let watch = Watch::open(&self.path).ok()?;
+        self.number.fetch_add(1, Ordering::SeqCst);
+        Some(watch)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Watch>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watch {
+    fn open(path: &str) -> ConnectionResult<Self> {
+        let mut connection = connect(path, "PRAGMA query_only = ON; PRAGMA mmap_size = 0;")?;
+        let told = DataVersion.get_result(&mut connection);
+        Ok(Self { told: told.map_err(ConnectionError::CouldntSetupConfiguration)?, connection })
+    }
+
+    /// Whether somebody committed since it was asked last.
+    fn has_news(&mut self) -> QueryResult<bool> {
+        let told = DataVersion.get_result(&mut self.connection)?;
+        Ok(std::mem::replace(&mut self.told, told) != told)
     }
 }
 
@@ -182,9 +231,12 @@ impl QueryFragment<Db> for DataVersion {
 
 /// What SQLite says in its own words.
 pub mod dialect {
+    use super::Db;
     use crate::columns::{Condition, Expr};
+    use diesel::expression::{AppearsOnTable, SelectableExpression, ValidGrouping, is_aggregate};
     use diesel::prelude::*;
-    use diesel::sql_types::{Nullable, Text};
+    use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 
     #[diesel::declare_sql_function]
     extern "SQL" {
@@ -204,6 +256,45 @@ pub mod dialect {
         fold_utils::register_impl(connection, |x: Option<String>| x.map(|x| x.to_lowercase()))
     }
 
+    /// Whether it is one of these. One text however many there are, so that the prepared statement is kept: Diesel's
+    /// `eq_any` writes a `?` for each, and keeps none.
+    pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &[i64]) -> Condition<QS> {
+        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        Box::new(Among { on, ids: format!("[{}]", ids.join(",")) })
+    }
+
+    /// An expression, and the array of JSON it is looked for in.
+    struct Among<QS> {
+        on: Expr<QS, BigInt>,
+        ids: String,
+    }
+
+    impl<QS> Expression for Among<QS> {
+        type SqlType = Nullable<Bool>;
+    }
+
+    impl<QS> AppearsOnTable<QS> for Among<QS> {}
+    impl<QS> SelectableExpression<QS> for Among<QS> {}
+
+    impl<QS, GB> ValidGrouping<GB> for Among<QS> {
+        type IsAggregate = is_aggregate::No;
+    }
+
+    impl<QS> QueryId for Among<QS> {
+        type QueryId = ();
+        const HAS_STATIC_QUERY_ID: bool = false;
+    }
+
+    impl<QS> QueryFragment<Db> for Among<QS> {
+        fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+            self.on.walk_ast(pass.reborrow())?;
+            pass.push_sql(" IN (SELECT value FROM json_each(");
+            pass.push_bind_param::<Text, _>(&self.ids)?;
+            pass.push_sql("))");
+            Ok(())
+        }
+    }
+
     /// `LIKE` in any case, in every script. In the pattern `%` and `_` are wildcards, `\` escapes.
     pub fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> Condition<QS> {
         Box::new(fold(on).like(pattern.to_lowercase()).escape('\\'))
@@ -216,4 +307,19 @@ pub mod dialect {
         };
     }
     pub(crate) use {for_update, for_update as skip_locked};
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without the option SQLite prepares a kept statement anew each time a value is bound that its planner looked
+    /// at, that of a `LIMIT` among them.
+    #[test]
+    fn the_library_is_built_so_that_statements_stay_prepared() {
+        let mut connection = connect(":memory:", "").unwrap();
+        let used = diesel::dsl::sql::<Integer>("sqlite_compileoption_used('ENABLE_QPSG')");
+        let used: i32 = diesel::select(used).get_result(&mut connection).unwrap();
+        assert_eq!(used, 1, "LIBSQLITE3_FLAGS of .cargo/config.toml did not reach the library");
+    }
 }

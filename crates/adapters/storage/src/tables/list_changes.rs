@@ -15,15 +15,17 @@ use time::OffsetDateTime;
 #[async_trait]
 impl ListChanges for Session {
     async fn newest(&self, organization: OrganizationId, lists: &[&str]) -> Result<Option<OffsetDateTime>> {
-        list_changes::table
+        if lists.is_empty() {
+            return Ok(None);
+        }
+        // All lists of the organization, which are as few as there are kinds: one text, whichever are asked for.
+        let all: Vec<(String, OffsetDateTime)> = list_changes::table
             .filter(dsl::organization_id.eq(organization.0))
-            .filter(dsl::list.eq_any(lists))
-            .order(dsl::changed_at.desc())
-            .select(dsl::changed_at)
-            .first(&mut *self.read().await?)
+            .select((dsl::list, dsl::changed_at))
+            .load(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()
+            .stored()?;
+        Ok(all.into_iter().filter(|(list, _)| lists.contains(&list.as_str())).map(|(_, at)| at).max())
     }
 
     async fn note(&self, organization: OrganizationId, list: &str, now: OffsetDateTime) -> Result<()> {

@@ -100,12 +100,15 @@ pub(super) async fn of_components(
     connection: &mut Conn,
     organization: OrganizationId,
     reader: Option<UserId>,
-    ids: Vec<i64>,
+    ids: &[i64],
 ) -> Result<HashMap<i64, Arc<Place>>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
     let rows: Vec<Row> = components::table
         .inner_join(spaces::table.on(of_space()))
         .filter(components::organization_id.eq(organization.0))
-        .filter(components::id.eq_any(ids))
+        .filter(columns::any_of(components::id.nullable(), ids))
         .select(read::<Located>(reader))
         .load(connection)
         .await

@@ -49,7 +49,8 @@ fn this(id: ProposalId) -> Condition<Standing> {
 
 /// These rows with their authors, in their order.
 async fn with_authors(connection: &mut Conn, rows: Vec<Row>) -> Result<Vec<(ProposalId, Proposal)>> {
-    let mut authors = authors_of(connection, rows.iter().map(|row| row.id).collect()).await?;
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let mut authors = authors_of(connection, &ids).await?;
     let proposals = rows.into_iter().map(|row| {
         let authors = authors.remove(&row.id).unwrap_or_default();
         (ProposalId(row.id), row.by(authors))

@@ -236,11 +236,12 @@ pub(super) async fn list(
     };
     let rows: Vec<Facts> = rows.limit(page.fetch()).offset(page.offset()).load(connection).await.stored()?;
     let page = Page::cut(rows, page);
-    let mut authors = authors_of(connection, page.items.iter().map(|f| f.row.id).collect()).await?;
+    let ids: Vec<i64> = page.items.iter().map(|f| f.row.id).collect();
+    let mut authors = authors_of(connection, &ids).await?;
     let mut ids: Vec<i64> = page.items.iter().map(|f| f.row.component_id).collect();
     ids.sort_unstable();
     ids.dedup();
-    let places = places::of_components(connection, sight.organization, sight.viewer.user(), ids).await?;
+    let places = places::of_components(connection, sight.organization, sight.viewer.user(), &ids).await?;
     let items = page.items.into_iter().filter_map(|facts| {
         let place = places.get(&facts.row.component_id)?.clone();
         let authors = authors.remove(&facts.row.id).unwrap_or_default();
@@ -267,7 +268,7 @@ pub(super) async fn one(
     let found: Option<Whole> = found.first(connection).await.optional().stored()?;
     let Some((facts, place)) = found.map(Whole::parts) else { return Ok(None) };
     let id = facts.row.id;
-    let authors = authors_of(connection, vec![id]).await?.remove(&id).unwrap_or_default();
+    let authors = authors_of(connection, &[id]).await?.remove(&id).unwrap_or_default();
     Ok(Some(facts.detail(authors, Arc::new(place.into()))))
 }
 

@@ -1,6 +1,6 @@
 //! A proposal as its row holds it.
 
-use crate::columns::Document;
+use crate::columns::{self, Document};
 use crate::engine::{Conn, Db};
 use crate::failure::Stored;
 use crate::schema::{proposal_authors, proposal_states, proposals};
@@ -150,9 +150,12 @@ struct Author {
 }
 
 /// The authors of these proposals, in the order of joining.
-pub(super) async fn authors_of(connection: &mut Conn, ids: Vec<i64>) -> Result<HashMap<i64, Vec<UserId>>> {
+pub(super) async fn authors_of(connection: &mut Conn, ids: &[i64]) -> Result<HashMap<i64, Vec<UserId>>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
     let rows: Vec<(i64, i64)> = proposal_authors::table
-        .filter(proposal_authors::proposal_id.eq_any(ids))
+        .filter(columns::any_of(proposal_authors::proposal_id.nullable(), ids))
         .order((proposal_authors::proposal_id, proposal_authors::position))
         .select((proposal_authors::proposal_id, proposal_authors::user_id))
         .load(connection)
@@ -180,7 +183,7 @@ pub(super) async fn add_authors(connection: &mut Conn, id: ProposalId, authors: 
 
 /// Keeps these authors instead of others.
 pub(super) async fn replace_authors(connection: &mut Conn, id: ProposalId, authors: &[UserId]) -> Result<()> {
-    let kept = authors_of(connection, vec![id.0]).await?.remove(&id.0).unwrap_or_default();
+    let kept = authors_of(connection, &[id.0]).await?.remove(&id.0).unwrap_or_default();
     if kept == authors {
         return Ok(());
     }
