@@ -1,8 +1,8 @@
 //! Many at once: one draft, one vote, one number, one active step.
 
 use civitas_application::Store;
-use civitas_kernel::{Error, Result, SpaceManifest, clock};
-use civitas_proposals::{Proposal, Vote, Within};
+use civitas_kernel::{Error, Result, SpaceManifest, Within, clock};
+use civitas_proposals::{Proposal, Vote};
 use civitas_spaces::{Space, Step};
 use civitas_tests::{Engine, Rooms, World};
 use std::sync::Arc;

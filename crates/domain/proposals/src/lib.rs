@@ -21,7 +21,7 @@ mod texts;
 mod votes;
 
 pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
-pub use model::{Place, Proposal, ProposalDetail, ProposalState, PublicState, Vote, Within};
+pub use model::{Place, Proposal, ProposalDetail, ProposalState, PublicState, Vote};
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockPlaceStore, MockProposalStore, MockStateStore, MockVoteStore};
 pub use ports::{

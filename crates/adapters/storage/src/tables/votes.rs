@@ -10,9 +10,9 @@ use crate::session::Session;
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::{
-    ComponentId, Error, OrganizationId, Page, PageRequest, ProposalId, Result, Sight, UserId, VoteId,
+    ComponentId, Error, OrganizationId, Page, PageRequest, ProposalId, Result, Sight, UserId, VoteId, Within,
 };
-use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore, Within};
+use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore};
 use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, exists};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;

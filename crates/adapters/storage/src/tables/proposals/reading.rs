@@ -11,9 +11,9 @@ use crate::tables::components::{OfSpace, of_space};
 use crate::tables::places;
 use crate::visibility::Rule;
 use civitas_kernel::{
-    Direction, Order, OrganizationId, Page, PageRequest, ProposalId, Result, Sight, UserId, Viewer,
+    Direction, Order, OrganizationId, Page, PageRequest, ProposalId, Result, Sight, UserId, Viewer, Within,
 };
-use civitas_proposals::{Place, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery, Within};
+use civitas_proposals::{Place, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery};
 use diesel::dsl::{InnerJoin, InnerJoinOn, InnerJoinQuerySource};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
