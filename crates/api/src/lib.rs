@@ -28,7 +28,8 @@ use civitas_accounts::{Passwords, TokenSigner};
 use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenDesk};
 use ipnet::IpNet;
 use resources::{
-    components, drafts, events, extended_data, jobs, oauth, organizations, proposals, service, spaces, votes,
+    components, drafts, events, extended_data, jobs, meetings, oauth, organizations, proposals, service,
+    spaces, votes,
 };
 use route::Routes;
 use std::collections::BTreeMap;
@@ -190,6 +191,7 @@ pub fn routes() -> Vec<Route> {
         proposals::routes,
         drafts::routes,
         votes::routes,
+        meetings::routes,
         extended_data::routes,
         jobs::routes,
     ] {

@@ -4,6 +4,7 @@ use super::{components, shared, tokens, webhooks, writes};
 use crate::reply::CollectionMeta;
 use crate::resources::drafts::DraftView;
 use crate::resources::jobs::{Accepted, JobDetail, JobSummary};
+use crate::resources::meetings::MeetingView;
 use crate::resources::oauth::TokenView;
 use crate::resources::organizations::OrganizationView;
 use crate::resources::proposals::ProposalView;
@@ -27,6 +28,7 @@ const VIEWS: [fn(&mut Schemas); 13] = [
     add::<ProposalView>,
     add::<DraftView>,
     add::<VoteView>,
+    add::<MeetingView>,
     add::<UserView>,
     add::<Accepted>,
     add::<JobSummary>,

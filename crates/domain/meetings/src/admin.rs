@@ -273,7 +273,8 @@ mod tests {
 
     #[tokio::test]
     async fn an_edit_that_changes_nothing_is_not_kept() {
-        let edit = EditMeeting { title: Some(text("Kick-off")), hidden: Some(false), ..EditMeeting::default() };
+        let edit =
+            EditMeeting { title: Some(text("Kick-off")), hidden: Some(false), ..EditMeeting::default() };
         assert_eq!(edited(0, edit).await.unwrap(), kickoff());
     }
 
