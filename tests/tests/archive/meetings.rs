@@ -16,7 +16,7 @@ fn city(report: &Report) -> OrganizationId {
 
 async fn kickoff(store: &dyn Store, report: &Report) -> Meeting {
     let id = MeetingId(report.refs["city"]["meeting"]["kickoff"]);
-    store.meetings().find(city(report), id).await.unwrap().unwrap()
+    store.meetings().find(city(report), id).await.expect("an answer").expect("the meeting")
 }
 
 fn text(en: &str) -> Translated {
