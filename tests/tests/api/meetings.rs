@@ -46,8 +46,11 @@ fn ids(service: &Service, names: &[&str]) -> Vec<i64> {
     names.iter().map(|name| service.id("meeting", name)).collect()
 }
 
+/// What becomes of a meeting.
+type Edit = fn(Meeting) -> Meeting;
+
 /// Changes a meeting as the platform does.
-async fn change(service: &Service, name: &str, edit: impl FnOnce(Meeting) -> Meeting) {
+async fn change(service: &Service, name: &str, edit: Edit) {
     let organization = service.store.organizations().find_by_host("city.test").await.unwrap().unwrap();
     let (meetings, id) = (service.store.meetings(), MeetingId(service.id("meeting", name)));
     let meeting = meetings.find(organization, id).await.unwrap().unwrap();
@@ -291,7 +294,7 @@ async fn validators_follow_the_meeting_its_component_and_who_asks() {
         let turned = nora.get(&format!("{show}?locales=en,fr")).await.is(200);
         assert_eq!(french.header("etag"), turned.header("etag"));
 
-        let changes: [(&str, fn(Meeting) -> Meeting); 2] = [
+        let changes: [(&str, Edit); 2] = [
             ("the text", |m| Meeting { title: m.description.clone(), ..m }),
             ("the end", |m| Meeting { end_time: None, ..m }),
         ];
@@ -311,7 +314,7 @@ async fn validators_follow_the_meeting_its_component_and_who_asks() {
 async fn a_list_that_lost_a_meeting_is_not_taken_for_unchanged() {
     for service in services().await {
         let nora = service.user("norablum").await;
-        let changes: [(&str, fn(Meeting) -> Meeting); 3] = [
+        let changes: [(&str, Edit); 3] = [
             ("secret", |m| Meeting { registrations: BTreeSet::new(), ..m }),
             ("glass", |m| Meeting { transparent: false, ..m }),
             ("tie", |m| Meeting { hidden_at: m.published_at, ..m }),
