@@ -8,6 +8,7 @@ use civitas_kernel::{
     Abilities, ClientId, ComponentId, Locale, OrganizationId, Result, Scopes, SpaceManifest, SpaceRef,
     Translated, UserId, clock,
 };
+use civitas_meetings::contract as meetings;
 use civitas_organizations::Organization;
 use civitas_proposals::contract as proposals;
 use civitas_spaces::contract as spaces;
@@ -25,6 +26,10 @@ pub struct Rooms {
     pub nora: UserId,
     /// Another one.
     pub otto: UserId,
+    /// A moderator of the transparent assembly.
+    pub mona: UserId,
+    /// Invited to moderate there, and has not answered.
+    pub ines: UserId,
     /// An administrator.
     pub admin: UserId,
     /// A client of the organization.
@@ -43,6 +48,16 @@ pub struct Rooms {
     pub transparent: ComponentId,
     /// A component of the process that holds something else.
     pub blog: ComponentId,
+    /// A meetings component of the process.
+    pub agenda: ComponentId,
+    /// Another one.
+    pub walks: ComponentId,
+    /// An unpublished one.
+    pub unpublished_meetings: ComponentId,
+    /// One of the transparent assembly.
+    pub sessions: ComponentId,
+    /// A component of the process that holds results of projects.
+    pub results: ComponentId,
 }
 
 impl Rooms {
@@ -55,12 +70,16 @@ impl Rooms {
         let mine = store.organizations().add(&rooms, &[]).await?;
         let nora = user(store, mine, "nora").await?;
         let otto = user(store, mine, "otto").await?;
+        let mona = user(store, mine, "mona").await?;
+        let ines = user(store, mine, "ines").await?;
         let admin = user(store, mine, "ada_admin").await?;
         let client = api_client(store, mine, CLIENT).await?;
         let other_client = api_client(store, mine, "id_of_another").await?;
         let process = space(store, mine, SpaceManifest::ParticipatoryProcesses, Visibility::Public).await?;
         let assembly = space(store, mine, SpaceManifest::Assemblies, Visibility::Transparent).await?;
         join(store, mine, assembly, nora, spaces::Role::Member).await?;
+        join(store, mine, assembly, mona, spaces::Role::Moderator).await?;
+        join(store, mine, assembly, ines, spaces::Role::Invited).await?;
         let step = Step {
             space: process,
             title: title("Vote"),
@@ -77,11 +96,14 @@ impl Rooms {
             ..Component::new(space, manifest, title("Component"), clock::now())
         };
         let ideas = of(process, ComponentManifest::Proposals);
+        let meetings = of(process, ComponentManifest::Meetings);
         let add = async |component: Component| store.components().add(mine, &component).await;
         Ok(Self {
             mine,
             nora,
             otto,
+            mona,
+            ines,
             admin,
             client,
             other_client,
@@ -91,6 +113,11 @@ impl Rooms {
             unpublished: add(Component { published_at: None, ..ideas }).await?,
             transparent: add(of(assembly, ComponentManifest::Proposals)).await?,
             blog: add(of(process, ComponentManifest::Blogs)).await?,
+            agenda: add(meetings.clone()).await?,
+            walks: add(meetings.clone()).await?,
+            unpublished_meetings: add(Component { published_at: None, ..meetings }).await?,
+            sessions: add(of(assembly, ComponentManifest::Meetings)).await?,
+            results: add(of(process, ComponentManifest::Accountability)).await?,
         })
     }
 }
@@ -184,12 +211,36 @@ impl<'a> From<&'a World> for spaces::World<'a> {
             spaces: world.ports().spaces(),
             steps: world.ports().steps(),
             components: world.ports().components(),
+            entries: world.ports().entries(),
             people: world,
             mine,
             other: world.other,
             nora,
             otto,
             admin,
+        }
+    }
+}
+
+impl<'a> From<&'a World> for meetings::World<'a> {
+    fn from(world: &'a World) -> Self {
+        let (ports, rooms) = (world.ports(), &world.rooms);
+        Self {
+            meetings: ports.meetings(),
+            homes: ports.meeting_homes(),
+            mine: rooms.mine,
+            other: world.other,
+            nora: rooms.nora,
+            otto: rooms.otto,
+            mona: rooms.mona,
+            ines: rooms.ines,
+            admin: rooms.admin,
+            space: rooms.process,
+            agenda: rooms.agenda,
+            walks: rooms.walks,
+            unpublished: rooms.unpublished_meetings,
+            sessions: rooms.sessions,
+            blog: rooms.blog,
         }
     }
 }

@@ -17,6 +17,23 @@ mod spaces {
         filters_spaces,
         filters_components,
         negations_look_at_every_translation,
+        keeps_entries_by_kind,
+        keeps_entries_apart,
+    );
+}
+
+mod meetings {
+    civitas_tests::on_both_engines!(civitas_meetings::contract:
+        keeps_every_member,
+        keeps_organizations_apart,
+        registers_nobody_without_an_account,
+        is_held_by_a_transaction_only,
+        knows_components_for_meetings,
+        shows_what_is_visible,
+        tells_all_of_a_meeting,
+        lists_in_order_without_overlap,
+        filters_by_number_and_extended_data,
+        stays_inside,
     );
 }
 

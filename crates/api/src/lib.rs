@@ -29,7 +29,8 @@ use civitas_accounts::{Passwords, TokenSigner};
 use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenDesk};
 use ipnet::IpNet;
 use resources::{
-    components, drafts, events, extended_data, jobs, oauth, organizations, proposals, service, spaces, votes,
+    components, drafts, events, extended_data, jobs, meetings, oauth, organizations, proposals, service,
+    spaces, votes,
 };
 use route::Routes;
 use std::sync::Arc;
@@ -171,6 +172,7 @@ pub fn routes() -> Vec<Route> {
         proposals::routes,
         drafts::routes,
         votes::routes,
+        meetings::routes,
         extended_data::routes,
         jobs::routes,
     ] {

@@ -1,8 +1,9 @@
 //! What stands behind the `?`: pages, languages, filters, orders (contract 01 §5 to §7).
 
 use civitas_kernel::filter::{RawFilter, RawValue};
-use civitas_kernel::{ComponentId, Direction, Error, Locales, Order, PageRequest, Result, SpaceManifest};
-use civitas_proposals::Within;
+use civitas_kernel::{
+    ComponentId, Direction, Error, Locales, Order, PageRequest, Result, SpaceManifest, Within,
+};
 use std::collections::BTreeMap;
 use url::form_urlencoded;
 

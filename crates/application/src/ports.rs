@@ -5,9 +5,10 @@ use civitas_accounts::{ClientStore, RoleStore, SystemAdminStore, TokenStore, Use
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
 use civitas_kernel::{Event, OrganizationId, Result};
+use civitas_meetings::{MeetingHomes, MeetingStore};
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{PlaceStore, ProposalStore, StateStore, VoteStore};
-use civitas_spaces::{ComponentStore, SpaceStore, StepStore};
+use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
 use civitas_webhooks::Outbox;
 use time::OffsetDateTime;
 
@@ -33,6 +34,8 @@ pub trait Ports: Send + Sync {
     fn steps(&self) -> &dyn StepStore;
     /// Components.
     fn components(&self) -> &dyn ComponentStore;
+    /// Pages, budgets, results and debates.
+    fn entries(&self) -> &dyn EntryStore;
     /// Proposals and drafts.
     fn proposals(&self) -> &dyn ProposalStore;
     /// What proposals know of components.
@@ -41,6 +44,10 @@ pub trait Ports: Send + Sync {
     fn states(&self) -> &dyn StateStore;
     /// Votes.
     fn votes(&self) -> &dyn VoteStore;
+    /// Meetings.
+    fn meetings(&self) -> &dyn MeetingStore;
+    /// What meetings know of components and people.
+    fn meeting_homes(&self) -> &dyn MeetingHomes;
     /// Jobs.
     fn jobs(&self) -> &dyn JobStore;
     /// Events that wait for their receivers.

@@ -38,6 +38,10 @@ integer_ids! {
     ProposalId,
     /// A vote on a proposal.
     VoteId,
+    /// A meeting.
+    MeetingId,
+    /// What a component only names and counts: a page, a budget, a result or a debate.
+    EntryId,
 }
 
 /// A job: a random UUID, for knowing it is the right to read the job (contract 09 A.2).

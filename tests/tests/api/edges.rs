@@ -40,8 +40,13 @@ async fn strange_ids_methods_and_versions_are_not_found() {
     for service in Service::on_both_engines().await {
         let nora = service.user("norablum").await;
         for id in ["abc", "12abc", "-1", "0x1", "999999999999999999999999999999", "1.5", "%31%30x", "%00"] {
-            for path in ["/proposals", "/spaces/assemblies", "/components/blog_components", "/vote_proposals"]
-            {
+            for path in [
+                "/proposals",
+                "/meetings",
+                "/spaces/assemblies",
+                "/components/blog_components",
+                "/vote_proposals",
+            ] {
                 nora.get(&format!("{path}/{id}")).await.refuses(404, "Resource not found");
             }
         }
@@ -68,6 +73,8 @@ async fn no_query_brings_the_service_down() {
             "/vote_proposals",
             "/jobs",
             "/proposals/1",
+            "/meetings",
+            "/meetings/1",
         ];
         let queries = [
             "page=9223372036854775807&per_page=100",

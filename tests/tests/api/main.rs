@@ -9,6 +9,7 @@ mod drafts;
 mod edges;
 mod extended_data;
 mod jobs;
+mod meetings;
 mod organizations;
 mod proposals;
 mod remembered;

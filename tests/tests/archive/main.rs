@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod events;
+mod meetings;
 mod refusals;
 mod round_trip;
 
@@ -41,6 +42,9 @@ const CITY: &str = r##"
 {"type": "proposal", "ref": "benches", "organization": "city", "component": "ideas", "title": {"en": "Benches"}, "body": {}, "published_at": "2026-02-10T09:00:00Z"}
 {"type": "proposal", "ref": "draft", "organization": "city", "component": "ideas", "title": {}, "body": {}, "authors": ["nora"], "published_at": null, "api_client": "app"}
 {"type": "vote", "ref": "v1", "organization": "city", "proposal": "trees", "user": "nora"}
+{"type": "component", "ref": "agenda", "organization": "city", "space": "streets", "manifest": "meetings", "name": {"en": "Agenda"}}
+{"type": "meeting", "ref": "kickoff", "organization": "city", "component": "agenda", "title": {"en": "Kick-off"}, "start_time": "2026-04-01T17:00:00Z", "end_time": "2026-04-01T19:00:00Z", "private": true, "registrations": ["luis", "nora"]}
+{"type": "page", "ref": "about", "organization": "city", "component": "page", "title": {"en": "About"}}
 "##;
 
 #[tokio::test]
@@ -49,8 +53,9 @@ async fn the_demo_city_imports_and_importing_it_again_changes_nothing() {
         let store = &*database.store;
         let first = read(store, demo(), false).await.unwrap();
         let created = json!({
-            "api_client": 2, "component": 17, "organization": 1, "proposal": 42, "proposal_state": 1, "role": 4,
-            "space": 6, "step": 5, "system_admin": 1, "user": 6, "vote": 54
+            "api_client": 2, "budget": 4, "component": 17, "debate": 3, "meeting": 10, "organization": 1,
+            "page": 1, "proposal": 42, "proposal_state": 1, "result": 2, "role": 4, "space": 6, "step": 5,
+            "system_admin": 1, "user": 6, "vote": 54
         });
         assert_eq!(first.to_json()["created"], created);
         assert_eq!(

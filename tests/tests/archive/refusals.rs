@@ -229,6 +229,67 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (r#"{"type": "vote", "ref": "v1", §, "weight": 4}"#, r#"vote "v1": weight must be between 0 and 3"#),
     (r#"{"type": "vote", "ref": "v1", §, "user": "luis"}"#, r#"vote "v1": user can not change"#),
+    (
+        r#"{"type": "meeting", "ref": "x", §, "component": "ideas", "title": {}, "start_time": "2026-04-01T17:00:00Z"}"#,
+        r#"meeting "x": component "ideas" does not hold meetings"#,
+    ),
+    (
+        r#"{"type": "meeting", "ref": "x", §, "component": "agenda", "title": {}}"#,
+        r#"meeting "x": start_time is required"#,
+    ),
+    (
+        r#"{"type": "meeting", "ref": "x", §, "component": "agenda", "start_time": "2026-04-01T17:00:00Z"}"#,
+        r#"meeting "x": title is required"#,
+    ),
+    (
+        r#"{"type": "meeting", "ref": "x", §, "title": {}, "start_time": "2026-04-01T17:00:00Z"}"#,
+        r#"meeting "x": component is required"#,
+    ),
+    (
+        r#"{"type": "meeting", "ref": "kickoff", §, "start_time": null}"#,
+        r#"meeting "kickoff": start_time can not be null"#,
+    ),
+    (
+        r#"{"type": "meeting", "ref": "kickoff", §, "private": null}"#,
+        r#"meeting "kickoff": private can not be null"#,
+    ),
+    (
+        r#"{"type": "meeting", "ref": "kickoff", §, "component": "page"}"#,
+        r#"meeting "kickoff": component can not change"#,
+    ),
+    (
+        r#"{"type": "meeting", "ref": "kickoff", §, "registrations": ["nora", "tom"]}"#,
+        r#"meeting "kickoff": user "tom" is not known"#,
+    ),
+    (
+        r#"{"type": "meeting", "ref": "kickoff", §, "registrations": ["nora", "nora"]}"#,
+        r#"meeting "kickoff": registrations name "nora" twice"#,
+    ),
+    (
+        r#"{"type": "meeting", "ref": "kickoff", §, "place": "here"}"#,
+        r#"meeting "kickoff": unknown member "place""#,
+    ),
+    (
+        r#"{"type": "page", "ref": "x", §, "component": "agenda", "title": {}}"#,
+        r#"page "x": component "agenda" does not hold pages"#,
+    ),
+    (
+        r#"{"type": "budget", "ref": "x", §, "component": "page", "title": {}}"#,
+        r#"budget "x": component "page" does not hold budgets"#,
+    ),
+    (
+        r#"{"type": "result", "ref": "x", §, "component": "page", "title": {}}"#,
+        r#"result "x": component "page" does not hold results"#,
+    ),
+    (
+        r#"{"type": "debate", "ref": "x", §, "component": "page", "title": {}}"#,
+        r#"debate "x": component "page" does not hold debates"#,
+    ),
+    (r#"{"type": "page", "ref": "x", §, "component": "page"}"#, r#"page "x": title is required"#),
+    (
+        r#"{"type": "page", "ref": "about", §, "updated_at": "2026-04-01T17:00:00Z"}"#,
+        r#"page "about": unknown member "updated_at""#,
+    ),
 ];
 
 #[tokio::test]

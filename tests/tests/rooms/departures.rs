@@ -1,9 +1,10 @@
 //! What leaves a list is noted with it, and what stays is not.
 
 use civitas_application::Ports;
-use civitas_kernel::{Change, ProposalId, clock};
+use civitas_kernel::{Change, ProposalId, Translated, clock};
+use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
-use civitas_spaces::Visibility;
+use civitas_spaces::{Entry, Visibility};
 use civitas_tests::{Engine, Rooms, World};
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -111,6 +112,50 @@ async fn votes_components_and_spaces_leave_theirs() {
             (space.published_at, space.visibility) = (published_at, visibility);
             ports.spaces().save(*mine, *process, &space).await.unwrap();
             assert_eq!(spaces.noted().await, leaves, "{published_at:?} {visibility:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn meetings_and_entries_that_somebody_may_not_see_any_more_leave_their_lists() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let (ports, Rooms { mine, nora, otto, agenda, results, .. }) = (world.ports(), &world.rooms);
+        let mut watch = Watch::over(&world, "meetings");
+        let new = Meeting::new(*agenda, Translated::default(), NOW, NOW);
+        let id = ports.meetings().add(*mine, &new).await.unwrap();
+        let open = Meeting { published_at: Some(NOW), registrations: [*nora, *otto].into(), ..new.clone() };
+        let closed = Meeting { private: true, ..open.clone() };
+        for (state, leaves) in [
+            (&open, false),
+            (&Meeting { withdrawn_at: Some(NOW), ..open.clone() }, false),
+            (&closed, true),
+            (&Meeting { registrations: [*nora].into(), ..closed.clone() }, true),
+            (&Meeting { registrations: [*nora].into(), transparent: true, ..closed.clone() }, false),
+            (&open, false),
+            (&Meeting { hidden_at: Some(NOW), ..open.clone() }, true),
+            (&open, false),
+            (&Meeting { deleted_at: Some(NOW), ..open.clone() }, true),
+            (&open, false),
+            (&new, true),
+        ] {
+            ports.meetings().save(*mine, id, state).await.unwrap();
+            assert_eq!(watch.noted().await, leaves, "{state:?}");
+        }
+
+        let mut entries = Watch::over(&world, "entries");
+        let entry = Entry::new(*results, Translated::default(), NOW);
+        let id = ports.entries().add(*mine, &entry).await.unwrap();
+        for (hidden_at, deleted_at, leaves) in [
+            (None, None, false),
+            (Some(NOW), None, true),
+            (Some(NOW), Some(NOW), false),
+            (None, None, false),
+            (None, Some(NOW), true),
+        ] {
+            let entry = Entry { hidden_at, deleted_at, ..entry.clone() };
+            ports.entries().save(*mine, id, &entry).await.unwrap();
+            assert_eq!(entries.noted().await, leaves, "{hidden_at:?} {deleted_at:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Neighbours against the list, for lists nobody thought of.
 
-use civitas_kernel::{ComponentId, Direction, Order, PageRequest, ProposalId, Sight, Viewer};
-use civitas_proposals::{Neighbours, Proposal, ProposalQuery, ProposalStore, Within};
+use civitas_kernel::{ComponentId, Direction, Order, PageRequest, ProposalId, Sight, Viewer, Within};
+use civitas_proposals::{Neighbours, Proposal, ProposalQuery, ProposalStore};
 use civitas_tests::{Engine, Rooms, World};
 use proptest::collection::vec;
 use proptest::option;

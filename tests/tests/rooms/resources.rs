@@ -1,8 +1,9 @@
-//! What components name and count of the proposals in them.
+//! What components name and count of what stands in them.
 
-use civitas_kernel::{ComponentId, Page, PageRequest, Sight, UserId, Viewer};
+use civitas_kernel::{ComponentId, Page, PageRequest, Sight, Translated, UserId, Viewer};
+use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
-use civitas_spaces::ComponentDetail;
+use civitas_spaces::{ComponentDetail, Entry};
 use civitas_tests::{Engine, Rooms, World};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -10,7 +11,11 @@ use time::{Duration, OffsetDateTime};
 const NOW: OffsetDateTime = datetime!(2036-03-01 09:30 UTC);
 
 fn sight(rooms: &Rooms, participant: Option<UserId>) -> Sight {
-    let viewer = participant.map_or(Viewer::Public, Viewer::Participant);
+    let viewer = match participant {
+        Some(admin) if admin == rooms.admin => Viewer::Admin(admin),
+        Some(user) => Viewer::Participant(user),
+        None => Viewer::Public,
+    };
     Sight { organization: rooms.mine, viewer, participant }
 }
 
@@ -81,5 +86,93 @@ async fn a_component_changes_with_its_resources_and_the_readers_votes() {
         world.ports().proposals().add(mine, &draft, &[]).await.unwrap().unwrap();
         assert_eq!((changed(None).await, changed(Some(otto)).await), (at(1), at(3)));
         assert!(detail(&world, Some(nora), wishes).await.changed_at < at(1));
+    }
+}
+
+#[tokio::test]
+async fn a_component_names_the_meetings_its_reader_sees_and_counts_those_beyond() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let Rooms { mine, nora, otto, mona, admin, agenda, sessions, walks, .. } = world.rooms;
+        let meetings = world.ports().meetings();
+        let add = async |meeting: Meeting| meetings.add(mine, &meeting).await.unwrap().0;
+        let new = |component| Meeting::new(component, Translated::default(), NOW, NOW);
+        let open = |component| Meeting { published_at: Some(NOW), ..new(component) };
+        let closed = |component| Meeting { private: true, ..open(component) };
+        let secret = add(Meeting { registrations: [otto].into(), ..closed(agenda) }).await;
+        let mut first = Vec::new();
+        for _ in 0..55 {
+            first.push(add(open(agenda)).await);
+            // What is closed to a reader takes no place among those named.
+            add(closed(agenda)).await;
+        }
+        add(new(agenda)).await;
+        add(Meeting { hidden_at: Some(NOW), ..open(agenda) }).await;
+        add(Meeting { deleted_at: Some(NOW), ..open(agenda) }).await;
+        let inside = add(closed(sessions)).await;
+
+        let named = async |reader, component| {
+            let found = detail(&world, reader, component).await;
+            (found.resources, found.resource_count)
+        };
+        assert_eq!(named(None, agenda).await, (first[..50].to_vec(), 55));
+        assert_eq!(named(Some(nora), agenda).await, (first[..50].to_vec(), 55));
+        let with_secret = [vec![secret], first[..49].to_vec()].concat();
+        assert_eq!(named(Some(otto), agenda).await, (with_secret, 56));
+        let (all, count) = named(Some(admin), agenda).await;
+        assert_eq!((all.len(), count), (50, 111));
+        for (reader, seen) in [(None, false), (Some(otto), false), (Some(nora), true), (Some(mona), true)] {
+            let expected = if seen { (vec![inside], 1) } else { (vec![], 0) };
+            assert_eq!(named(reader, sessions).await, expected, "{reader:?}");
+        }
+        assert_eq!(named(Some(otto), walks).await, (vec![], 0));
+    }
+}
+
+#[tokio::test]
+async fn a_component_names_its_entries_unless_they_are_hidden_or_deleted_and_changes_with_them() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let Rooms { mine, results, .. } = world.rooms;
+        let entries = world.ports().entries();
+        let at = |days| NOW + Duration::days(days);
+        let entry = |now| Entry::new(results, Translated::default(), now);
+        let mut all = Vec::new();
+        for _ in 0..52 {
+            all.push(entries.add(mine, &entry(at(1))).await.unwrap());
+        }
+        entries.add(mine, &Entry { hidden_at: Some(NOW), ..entry(at(9)) }).await.unwrap();
+        entries.add(mine, &Entry { deleted_at: Some(NOW), ..entry(at(9)) }).await.unwrap();
+        let found = detail(&world, None, results).await;
+        let ids: Vec<i64> = all.iter().map(|id| id.0).collect();
+        assert_eq!((found.resources, found.resource_count), (ids[..50].to_vec(), 52));
+        assert_eq!(found.changed_at, at(1));
+
+        let hidden = Entry { hidden_at: Some(NOW), ..entry(at(1)) };
+        entries.save(mine, all[0], &hidden).await.unwrap();
+        entries.save(mine, all[51], &entry(at(3))).await.unwrap();
+        let found = detail(&world, None, results).await;
+        assert_eq!((found.resources, found.resource_count), (ids[1..51].to_vec(), 51));
+        assert_eq!(found.changed_at, at(3), "also by one that is counted and not named");
+    }
+}
+
+#[tokio::test]
+async fn a_component_changes_with_the_meetings_its_reader_sees() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let Rooms { mine, nora, otto, agenda, .. } = world.rooms;
+        let at = |days| NOW + Duration::days(days);
+        let new = Meeting::new(agenda, Translated::default(), NOW, NOW);
+        let open = Meeting { published_at: Some(NOW), updated_at: at(1), ..new };
+        let closed =
+            Meeting { private: true, registrations: [nora].into(), updated_at: at(2), ..open.clone() };
+        world.ports().meetings().add(mine, &open).await.unwrap();
+        world.ports().meetings().add(mine, &closed).await.unwrap();
+        let changed = async |reader| detail(&world, reader, agenda).await.changed_at;
+        assert_eq!(
+            (changed(None).await, changed(Some(nora)).await, changed(Some(otto)).await),
+            (at(1), at(2), at(1))
+        );
     }
 }

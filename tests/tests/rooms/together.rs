@@ -1,8 +1,9 @@
 //! Many at once: one draft, one vote, one number, one active step.
 
 use civitas_application::Store;
-use civitas_kernel::{Error, Result, SpaceManifest, clock};
-use civitas_proposals::{Proposal, Vote, Within};
+use civitas_kernel::{Error, Locale, Result, SpaceManifest, Translated, UserId, Within, clock};
+use civitas_meetings::{EditMeeting, Meeting, MeetingAdmin};
+use civitas_proposals::{Proposal, Vote};
 use civitas_spaces::{Space, Step};
 use civitas_tests::{Engine, Rooms, World};
 use std::sync::Arc;
@@ -180,5 +181,36 @@ async fn of_steps_activated_at_once_one_is_active() {
         let steps = world.ports().steps().after(mine, None, 100).await.unwrap();
         let active = steps.iter().filter(|(_, step)| step.active && step.space == process).count();
         assert_eq!((steps.len(), active), (13, 1));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn edits_of_one_meeting_at_once_are_all_kept() {
+    for world in worlds().await {
+        let Rooms { mine, nora, otto, mona, ines, agenda, .. } = world.rooms;
+        let title: Translated = [(Locale::En, "Kick-off".to_owned())].into();
+        let meeting = Meeting::new(agenda, title, NOW, NOW);
+        let id = world.ports().meetings().add(mine, &meeting).await.unwrap();
+        let people: [UserId; 4] = [nora, otto, mona, ines];
+        let store = world.database.store();
+        let outcomes = at_once(people.len(), |i| {
+            let store = store.clone();
+            async move {
+                let tx = store.begin().await?;
+                let admin = MeetingAdmin { meetings: tx.meetings(), homes: tx.meeting_homes() };
+                // Reads who is registered under the lock, and adds one.
+                let held = tx.meetings().hold(mine, id).await?.ok_or(Error::NotFound)?;
+                let mut registrations = held.registrations;
+                registrations.insert(people[i]);
+                let edit = EditMeeting { registrations: Some(registrations), ..EditMeeting::default() };
+                admin.edit(mine, id, edit, clock::now()).await?;
+                tx.commit().await
+            }
+        });
+        for outcome in outcomes.await {
+            outcome.unwrap();
+        }
+        let kept = world.ports().meetings().find(mine, id).await.unwrap().unwrap();
+        assert_eq!(kept.registrations, people.into());
     }
 }

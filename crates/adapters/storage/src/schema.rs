@@ -282,6 +282,56 @@ diesel::table! {
 }
 
 diesel::table! {
+    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+    use crate::engine::sql::{Json, Moment};
+
+    meetings (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        component_id -> BigInt,
+        title -> Json,
+        description -> Json,
+        start_time -> Moment,
+        end_time -> Nullable<Moment>,
+        published_at -> Nullable<Moment>,
+        private -> Bool,
+        transparent -> Bool,
+        withdrawn_at -> Nullable<Moment>,
+        hidden_at -> Nullable<Moment>,
+        deleted_at -> Nullable<Moment>,
+        extended_data -> Json,
+        extended_data_text -> Text,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::BigInt;
+
+    meeting_registrations (meeting_id, user_id) {
+        meeting_id -> BigInt,
+        user_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable};
+    use crate::engine::sql::{Json, Moment};
+
+    entries (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        component_id -> BigInt,
+        title -> Json,
+        hidden_at -> Nullable<Moment>,
+        deleted_at -> Nullable<Moment>,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
     use crate::engine::sql::{Json, Moment, Uuid};
 
@@ -366,6 +416,12 @@ diesel::joinable!(votes -> organizations (organization_id));
 diesel::joinable!(votes -> proposals (proposal_id));
 diesel::joinable!(votes -> components (component_id));
 diesel::joinable!(votes -> users (user_id));
+diesel::joinable!(meetings -> organizations (organization_id));
+diesel::joinable!(meetings -> components (component_id));
+diesel::joinable!(meeting_registrations -> meetings (meeting_id));
+diesel::joinable!(meeting_registrations -> users (user_id));
+diesel::joinable!(entries -> organizations (organization_id));
+diesel::joinable!(entries -> components (component_id));
 diesel::joinable!(jobs -> organizations (organization_id));
 diesel::joinable!(outbox -> organizations (organization_id));
 diesel::joinable!(list_changes -> organizations (organization_id));
@@ -386,6 +442,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     proposals,
     proposal_authors,
     votes,
+    meetings,
+    meeting_registrations,
+    entries,
     jobs,
     outbox,
     archive_refs,

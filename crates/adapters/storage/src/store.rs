@@ -9,9 +9,10 @@ use civitas_application::{ListChanges, Ports, RefStore, Store, Transaction};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
 use civitas_kernel::{Event, OrganizationId, Result};
+use civitas_meetings::{MeetingHomes, MeetingStore};
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{PlaceStore, ProposalStore, StateStore, VoteStore};
-use civitas_spaces::{ComponentStore, SpaceStore, StepStore};
+use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
 use civitas_webhooks::Outbox;
 use std::sync::Arc;
 
@@ -97,6 +98,10 @@ impl Ports for Session {
         self
     }
 
+    fn entries(&self) -> &dyn EntryStore {
+        self
+    }
+
     fn proposals(&self) -> &dyn ProposalStore {
         self
     }
@@ -110,6 +115,14 @@ impl Ports for Session {
     }
 
     fn votes(&self) -> &dyn VoteStore {
+        self
+    }
+
+    fn meetings(&self) -> &dyn MeetingStore {
+        self
+    }
+
+    fn meeting_homes(&self) -> &dyn MeetingHomes {
         self
     }
 

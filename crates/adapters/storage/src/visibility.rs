@@ -5,7 +5,7 @@
 //! deleted, unpublished records) is theirs.
 
 use crate::engine::Db;
-use civitas_kernel::{UserId, Viewer};
+use civitas_kernel::{UserId, Viewer, Within};
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::result::QueryResult;
@@ -18,6 +18,14 @@ pub(crate) enum Rule {
     SpaceIsVisible(Viewer),
     /// The viewer may read the component, and so its space. Asks for `components` and `spaces`.
     ComponentIsVisible(Viewer),
+    /// The viewer may read the meeting (contract 06 §5.3), and so its component. Asks for `meetings`, `components` and
+    /// `spaces`.
+    MeetingIsVisible(Viewer),
+    /// The entry is neither hidden nor deleted. Asks for `entries`.
+    EntryIsShown,
+    /// The component's space is one a read is narrowed to; the component itself is for the statement to compare, with
+    /// the column its index is of. Asks for `components`.
+    StandsIn(Within),
     /// This account, if there is one, may write and vote in the space. Asks for `spaces`.
     Participates(Option<UserId>),
 }
@@ -44,13 +52,10 @@ impl QueryFragment<Db> for Rule {
         pass.push_sql("(");
         match self {
             Self::SpaceIsVisible(viewer) => space_is_visible(viewer, &mut pass)?,
-            Self::ComponentIsVisible(viewer) => {
-                space_is_visible(viewer, &mut pass)?;
-                pass.push_sql(" AND components.deleted_at IS NULL");
-                if !viewer.is_admin() {
-                    pass.push_sql(" AND components.published_at IS NOT NULL");
-                }
-            }
+            Self::ComponentIsVisible(viewer) => component_is_visible(viewer, &mut pass)?,
+            Self::MeetingIsVisible(viewer) => meeting_is_visible(viewer, &mut pass)?,
+            Self::EntryIsShown => pass.push_sql("entries.hidden_at IS NULL AND entries.deleted_at IS NULL"),
+            Self::StandsIn(within) => stands_in(within, &mut pass)?,
             Self::Participates(None) => pass.push_sql("FALSE"),
             Self::Participates(Some(user)) => {
                 pass.push_sql("spaces.published_at IS NOT NULL AND (spaces.visibility = 'public' OR ");
@@ -86,6 +91,61 @@ fn space_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> Q
     }
     Ok(())
 }
+
+/// Administrators also see unpublished ones.
+fn component_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+    space_is_visible(viewer, pass)?;
+    pass.push_sql(" AND components.deleted_at IS NULL");
+    if !viewer.is_admin() {
+        pass.push_sql(" AND components.published_at IS NOT NULL");
+    }
+    Ok(())
+}
+
+/// Private ones that are not transparent: only the registered, holders of any role in the space, and administrators.
+fn meeting_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+    component_is_visible(viewer, pass)?;
+    pass.push_sql(
+        " AND meetings.published_at IS NOT NULL AND meetings.hidden_at IS NULL AND meetings.deleted_at IS NULL",
+    );
+    match viewer {
+        Viewer::Public => pass.push_sql(" AND (NOT meetings.private OR meetings.transparent)"),
+        Viewer::Participant(user) => {
+            pass.push_sql(
+                " AND (NOT meetings.private OR meetings.transparent OR EXISTS (\
+                 SELECT 1 FROM meeting_registrations AS registration \
+                 WHERE registration.meeting_id = meetings.id AND registration.user_id = ",
+            );
+            pass.push_bind_param::<BigInt, _>(&user.0)?;
+            pass.push_sql(") OR ");
+            pass.push_sql(HAS_ROLE);
+            pass.push_bind_param::<BigInt, _>(&user.0)?;
+            pass.push_sql("))");
+        }
+        Viewer::Admin(_) => {}
+    }
+    Ok(())
+}
+
+fn stands_in<'b>(within: &'b Within, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+    pass.push_sql("TRUE");
+    if let Some(manifest) = within.space_manifest {
+        // A word out of a closed list, without quotes in it.
+        pass.push_sql(" AND components.space_manifest = '");
+        pass.push_sql(manifest.as_str());
+        pass.push_sql("'");
+    }
+    if let Some(space) = &within.space_id {
+        pass.push_sql(" AND components.space_id = ");
+        pass.push_bind_param::<BigInt, _>(space)?;
+    }
+    Ok(())
+}
+
+/// Any role in the space whose invitation, if there was one, is accepted. The account is to follow, and a bracket.
+const HAS_ROLE: &str = "EXISTS (SELECT 1 FROM roles AS appointment \
+    WHERE appointment.space_manifest = spaces.manifest AND appointment.space_id = spaces.id \
+    AND (appointment.invited_at IS NULL OR appointment.accepted_at IS NOT NULL) AND appointment.user_id = ";
 
 /// A private member whose invitation, if there was one, is accepted; no other role counts. The account is to follow,
 /// and a bracket.

@@ -4,6 +4,7 @@ use super::{components, shared, tokens, webhooks, writes};
 use crate::reply::CollectionMeta;
 use crate::resources::drafts::DraftView;
 use crate::resources::jobs::{Accepted, JobDetail, JobSummary};
+use crate::resources::meetings::MeetingView;
 use crate::resources::oauth::TokenView;
 use crate::resources::organizations::OrganizationView;
 use crate::resources::proposals::ProposalView;
@@ -20,13 +21,14 @@ use utoipa::openapi::{Discriminator, Ref, RefOr, Schema, Type};
 pub(super) type Schemas = BTreeMap<String, RefOr<Schema>>;
 
 /// The views, and what is described without one.
-const VIEWS: [fn(&mut Schemas); 13] = [
+const VIEWS: &[fn(&mut Schemas)] = &[
     add::<CollectionMeta>,
     add::<OrganizationView>,
     add::<SpaceView>,
     add::<ProposalView>,
     add::<DraftView>,
     add::<VoteView>,
+    add::<MeetingView>,
     add::<UserView>,
     add::<Accepted>,
     add::<JobSummary>,

@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 /// The lists whose losses age a list of components.
-const LISTS: &[&str] = &["components", "spaces", "proposals", "votes"];
+const LISTS: &[&str] = &["components", "spaces", "proposals", "votes", "meetings", "entries", "roles"];
 
 /// A component of a space.
 #[derive(Debug, Serialize, ToSchema)]

@@ -5,6 +5,7 @@ pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod extended_data;
 pub(crate) mod jobs;
+pub(crate) mod meetings;
 pub(crate) mod oauth;
 pub(crate) mod organizations;
 pub(crate) mod proposals;

@@ -23,11 +23,11 @@ pub use voting::{
 };
 
 use crate::{
-    PlaceStore, Proposal, ProposalDetail, ProposalQuery, ProposalStore, StateStore, Vote, VoteStore, Within,
+    PlaceStore, Proposal, ProposalDetail, ProposalQuery, ProposalStore, StateStore, Vote, VoteStore,
 };
 use civitas_kernel::{
     Change, ClientId, ComponentId, Direction, Error, Locale, Order, OrganizationId, PageRequest, ProposalId,
-    Result, Sight, SpaceRef, Translated, UserId, Viewer, VoteId,
+    Result, Sight, SpaceRef, Translated, UserId, Viewer, VoteId, Within,
 };
 use time::OffsetDateTime;
 use time::macros::datetime;

@@ -1,10 +1,10 @@
 //! Drafts: create, update, publish, withdraw (contract 06 §2).
 
-use crate::{DraftErrors, PlaceStore, Proposal, ProposalDetail, ProposalStore, Within, plain_text};
+use crate::{DraftErrors, PlaceStore, Proposal, ProposalDetail, ProposalStore, plain_text};
 use async_trait::async_trait;
 use civitas_kernel::{
     Ability, Access, Change, Command, ComponentId, Ctx, Error, FieldError, Handle, Locale, ProposalId,
-    Result, Scope, Subject, Translated, Wording,
+    Result, Scope, Subject, Translated, Within, Wording,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

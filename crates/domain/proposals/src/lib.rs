@@ -23,7 +23,7 @@ mod votes;
 
 pub use admin::ProposalAdmin;
 pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
-pub use model::{Place, Proposal, ProposalDetail, ProposalState, PublicState, Vote, Within};
+pub use model::{Place, Proposal, ProposalDetail, ProposalState, PublicState, Vote};
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockPlaceStore, MockProposalStore, MockStateStore, MockVoteStore};
 pub use ports::{

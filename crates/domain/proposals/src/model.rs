@@ -1,10 +1,7 @@
 //! Proposals, their states, and votes.
 
 use crate::Rules;
-use civitas_kernel::{
-    ClientId, ComponentId, ProposalId, SpaceManifest, SpaceRef, StateId, Translated, UserId,
-};
-use serde::{Deserialize, Serialize};
+use civitas_kernel::{ClientId, ComponentId, ProposalId, SpaceRef, StateId, Translated, UserId};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use time::OffsetDateTime;
@@ -179,15 +176,4 @@ pub struct Vote {
     pub created_at: OffsetDateTime,
     /// When it was last changed.
     pub updated_at: OffsetDateTime,
-}
-
-/// A part of the organization to which a read is narrowed (contract 06 §1.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
-pub struct Within {
-    /// Spaces of this kind.
-    pub space_manifest: Option<SpaceManifest>,
-    /// Spaces of this number, of any kind unless the kind is given.
-    pub space_id: Option<i64>,
-    /// This component.
-    pub component: Option<ComponentId>,
 }

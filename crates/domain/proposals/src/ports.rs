@@ -1,11 +1,11 @@
 //! What this room needs from outside.
 
-use crate::{Place, Proposal, ProposalDetail, ProposalState, Standing, Vote, Within};
+use crate::{Place, Proposal, ProposalDetail, ProposalState, Standing, Vote};
 use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::{
     Change, ClientId, ComponentId, EventName, Order, OrganizationId, Page, PageRequest, ProposalId, Result,
-    Sight, StateId, UserId, VoteId,
+    Sight, StateId, UserId, VoteId, Within,
 };
 use time::OffsetDateTime;
 

@@ -1,10 +1,10 @@
 //! Reading proposals (contract 06 §1).
 
-use crate::{
-    Neighbours, PROPOSAL_FIELDS, ProposalDetail, ProposalField, ProposalQuery, ProposalStore, Within,
-};
+use crate::{Neighbours, PROPOSAL_FIELDS, ProposalDetail, ProposalField, ProposalQuery, ProposalStore};
 use civitas_kernel::filter::{RawFilter, read};
-use civitas_kernel::{Ability, Access, Ctx, Error, Order, Page, PageRequest, ProposalId, Result, Scope};
+use civitas_kernel::{
+    Ability, Access, Ctx, Error, Order, Page, PageRequest, ProposalId, Result, Scope, Within,
+};
 
 /// What reading proposals asks.
 pub const READ_PROPOSALS: Access = Access::either(Scope::Proposals, &[Ability::ProposalsRead]);

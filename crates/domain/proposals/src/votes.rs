@@ -1,12 +1,12 @@
 //! Votes: cast, read, remove (contract 06 §4).
 
 use crate::drafts::participation;
-use crate::{Place, ProposalDetail, ProposalStore, VOTE_FIELDS, Vote, VoteStore, Within};
+use crate::{Place, ProposalDetail, ProposalStore, VOTE_FIELDS, Vote, VoteStore};
 use async_trait::async_trait;
 use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::{
     Ability, Access, Command, Ctx, Error, Handle, Page, PageRequest, ProposalId, Result, Scope, UserId,
-    VoteId,
+    VoteId, Within,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,9 +1,11 @@
 //! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
 
+mod entries;
 mod filters;
 mod keeping;
 mod seeing;
 
+pub use entries::{keeps_entries_apart, keeps_entries_by_kind};
 pub use filters::{filters_components, filters_spaces, negations_look_at_every_translation};
 pub use keeping::{
     at_most_one_step_is_active, keeps_every_member, keeps_organizations_apart, numbers_spaces_by_kind,
@@ -14,7 +16,9 @@ pub use seeing::{
     shows_spaces_by_the_table, tells_when_something_changed,
 };
 
-use crate::{Component, ComponentManifest, ComponentStore, Space, SpaceStore, StepStore, Visibility};
+use crate::{
+    Component, ComponentManifest, ComponentStore, EntryStore, Space, SpaceStore, StepStore, Visibility,
+};
 use async_trait::async_trait;
 use civitas_kernel::{
     ComponentId, Locale, OrganizationId, Result, Sight, SpaceManifest, SpaceRef, Translated, UserId, Viewer,
@@ -30,6 +34,8 @@ pub struct World<'a> {
     pub steps: &'a dyn StepStore,
     /// Under test.
     pub components: &'a dyn ComponentStore,
+    /// Under test.
+    pub entries: &'a dyn EntryStore,
     /// Gives people roles.
     pub people: &'a dyn People,
     /// An organization.

@@ -15,6 +15,7 @@ mod admin;
 mod components;
 #[cfg(feature = "contract")]
 pub mod contract;
+mod entries;
 mod manifest;
 mod ports;
 mod services;
@@ -23,13 +24,14 @@ mod space;
 
 pub use admin::SpaceAdmin;
 pub use components::{Component, ComponentDetail};
+pub use entries::{Entry, EntryKind};
 pub use manifest::ComponentManifest;
 pub use ports::{
-    COMPONENT_FIELDS, ComponentField, ComponentFilter, ComponentStore, SPACE_FIELDS, SpaceField, SpaceFilter,
-    SpaceStore, StepStore,
+    COMPONENT_FIELDS, ComponentField, ComponentFilter, ComponentStore, EntryStore, SPACE_FIELDS, SpaceField,
+    SpaceFilter, SpaceStore, StepStore,
 };
 #[cfg(any(test, feature = "mocks"))]
-pub use ports::{MockComponentStore, MockSpaceStore, MockStepStore};
+pub use ports::{MockComponentStore, MockEntryStore, MockSpaceStore, MockStepStore};
 pub use services::{Components, READ_COMPONENTS, READ_SPACES, Spaces, TYPED_COMPONENT_FIELDS};
 pub use settings::{Default as SettingDefault, Level, Setting, Settings, current_phase, value_of};
 pub use space::{Space, SpaceDetail, Step, Visibility};

@@ -1,10 +1,11 @@
 //! What this room needs from outside.
 
-use crate::{Component, ComponentDetail, ComponentManifest, Space, SpaceDetail, Step};
+use crate::{Component, ComponentDetail, ComponentManifest, Entry, EntryKind, Space, SpaceDetail, Step};
 use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::{
-    ComponentId, EventName, OrganizationId, Page, PageRequest, Result, Sight, SpaceManifest, SpaceRef, StepId,
+    ComponentId, EntryId, EventName, OrganizationId, Page, PageRequest, Result, Sight, SpaceManifest,
+    SpaceRef, StepId,
 };
 
 /// What spaces can be filtered by (contract 05 §2.3).
@@ -158,4 +159,24 @@ pub trait ComponentStore: Send + Sync {
         after: Option<ComponentId>,
         limit: i64,
     ) -> Result<Vec<(ComponentId, Component)>>;
+}
+
+/// Where entries are kept: what components only name and count. Their list, for what leaves it, is `entries`.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait EntryStore: Send + Sync {
+    /// The entry.
+    async fn find(&self, organization: OrganizationId, id: EntryId) -> Result<Option<Entry>>;
+    /// Keeps a new one.
+    async fn add(&self, organization: OrganizationId, entry: &Entry) -> Result<EntryId>;
+    /// Keeps a new state.
+    async fn save(&self, organization: OrganizationId, id: EntryId, entry: &Entry) -> Result<()>;
+    /// Entries of a kind after `after` in ascending order of id, at most `limit`; for export.
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        kind: EntryKind,
+        after: Option<EntryId>,
+        limit: i64,
+    ) -> Result<Vec<(EntryId, Entry)>>;
 }

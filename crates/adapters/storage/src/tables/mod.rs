@@ -2,9 +2,11 @@
 
 mod clients;
 mod components;
+mod entries;
 mod extended_data;
 mod jobs;
 mod list_changes;
+mod meetings;
 mod organizations;
 mod outbox;
 mod places;

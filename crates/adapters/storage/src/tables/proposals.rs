@@ -14,10 +14,10 @@ use crate::session::Session;
 use async_trait::async_trait;
 use civitas_kernel::{
     Change, ClientId, ComponentId, Error, Event, EventName, OrganizationId, Page, PageRequest, ProposalId,
-    Result, Sight, Subject, UserId, Viewer,
+    Result, Sight, Subject, UserId, Viewer, Within,
 };
 use civitas_proposals::{
-    Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, Standing as Stands, Within,
+    Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, Standing as Stands,
 };
 use diesel::dsl::{Eq, Filter, auto_type, exists};
 use diesel::prelude::*;

@@ -1,16 +1,20 @@
 //! What stands in components, as a component names it (contract 05 §3.4, §3.7).
 
+use crate::columns::Condition;
 use crate::correlated::Correlated;
-use crate::engine::{Conn, sql};
+use crate::engine::{Conn, Db, sql};
 use crate::failure::Stored;
 use crate::schema::{components, proposal_authors, proposals, votes};
-use civitas_kernel::{Result, Sight, UserId};
+use crate::visibility::Rule;
+use civitas_kernel::{Result, Sight, UserId, Viewer};
 use civitas_spaces::{ComponentDetail, ComponentManifest};
 use diesel::dsl::count_star;
 use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Nullable};
 use diesel_async::RunQueryDsl;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use time::OffsetDateTime;
 
 diesel::alias!(proposals as earlier: Earlier);
@@ -49,17 +53,111 @@ pub(super) async fn of_components(
     sight: Sight,
     components: &[(i64, ComponentManifest)],
 ) -> Result<HashMap<i64, Resources>> {
-    let of_kind = |kind| components.iter().filter(move |(_, manifest)| *manifest == kind).map(|(id, _)| *id);
-    let with_proposals: Vec<i64> = of_kind(ComponentManifest::Proposals).collect();
     let mut found = HashMap::new();
-    if with_proposals.is_empty() {
-        return Ok(found);
+    let mut of_table: BTreeMap<&str, (Rule, Vec<i64>)> = BTreeMap::new();
+    let mut with_proposals = Vec::new();
+    for (id, manifest) in components {
+        match kept_in(*manifest, sight.viewer) {
+            Kept::AsProposals => with_proposals.push(*id),
+            Kept::In(table, shown) => of_table.entry(table).or_insert((shown, Vec::new())).1.push(*id),
+            Kept::Nowhere => {}
+        }
     }
-    published(connection, &with_proposals, &mut found).await?;
-    if let Some(user) = sight.participant {
-        own(connection, user, &with_proposals, &mut found).await?;
+    for (table, (shown, ids)) in of_table {
+        shown_in(connection, table, shown, ids, &mut found).await?;
+    }
+    if !with_proposals.is_empty() {
+        published(connection, &with_proposals, &mut found).await?;
+        if let Some(user) = sight.participant {
+            own(connection, user, &with_proposals, &mut found).await?;
+        }
     }
     Ok(found)
+}
+
+/// Where the resources of a component are.
+enum Kept {
+    /// Among the proposals: there readers have drafts and votes of their own.
+    AsProposals,
+    /// In this table, those of which this holds.
+    In(&'static str, Rule),
+    /// It has none, or none that are kept yet.
+    Nowhere,
+}
+
+fn kept_in(manifest: ComponentManifest, viewer: Viewer) -> Kept {
+    match manifest {
+        ComponentManifest::Proposals => Kept::AsProposals,
+        ComponentManifest::Meetings => Kept::In("meetings", Rule::MeetingIsVisible(viewer)),
+        ComponentManifest::Pages
+        | ComponentManifest::Budgets
+        | ComponentManifest::Accountability
+        | ComponentManifest::Debates => Kept::In("entries", Rule::EntryIsShown),
+        ComponentManifest::Blogs
+        | ComponentManifest::Surveys
+        | ComponentManifest::AwesomeMap
+        | ComponentManifest::AwesomeIframe => Kept::Nowhere,
+    }
+}
+
+/// The rows of a table that components name, and beside each how many its component has in all and when one of
+/// them last changed. The table has `id`, `component_id` and `updated_at`.
+struct Named {
+    table: &'static str,
+    shown: Rule,
+    components: Condition<components::table>,
+}
+
+impl Query for Named {
+    type SqlType = (BigInt, BigInt, BigInt, sql::Moment);
+}
+
+/// What is written depends on the table, so there is no name for it; statements are kept by their text.
+impl QueryId for Named {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl QueryFragment<Db> for Named {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        let Self { table, .. } = self;
+        let in_component = format!("(PARTITION BY {table}.component_id)");
+        pass.push_sql(&format!(
+            "SELECT component_id, id, total, changed_at FROM (SELECT {table}.component_id, {table}.id, \
+             count(*) OVER {in_component} AS total, max({table}.updated_at) OVER {in_component} AS changed_at, \
+             row_number() OVER (PARTITION BY {table}.component_id ORDER BY {table}.id) AS place \
+             FROM {table} INNER JOIN components ON components.id = {table}.component_id \
+             INNER JOIN spaces ON spaces.manifest = components.space_manifest AND spaces.id = components.space_id \
+             WHERE "
+        ));
+        self.components.walk_ast(pass.reborrow())?;
+        pass.push_sql(" AND ");
+        self.shown.walk_ast(pass.reborrow())?;
+        pass.push_sql(") AS named WHERE place <= ");
+        pass.push_bind_param::<BigInt, _>(&ComponentDetail::MOST_RESOURCES)?;
+        pass.push_sql(" ORDER BY id");
+        Ok(())
+    }
+}
+
+/// The rows of a table that these components name and count.
+async fn shown_in(
+    connection: &mut Conn,
+    table: &'static str,
+    shown: Rule,
+    ids: Vec<i64>,
+    found: &mut HashMap<i64, Resources>,
+) -> Result<()> {
+    let components: Condition<components::table> = Box::new(components::id.eq_any(ids).nullable());
+    let rows: Vec<(i64, i64, i64, OffsetDateTime)> =
+        Named { table, shown, components }.load(connection).await.stored()?;
+    for (component, id, count, changed_at) in rows {
+        let resources = found.entry(component).or_default();
+        resources.first.push(id);
+        resources.count = count;
+        resources.changed(Some(changed_at));
+    }
+    Ok(())
 }
 
 /// The published proposals that are neither hidden nor deleted.

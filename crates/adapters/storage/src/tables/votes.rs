@@ -1,7 +1,7 @@
 //! Votes.
 
 use super::components::{OfSpace, of_space};
-use crate::columns::{self, Condition, Name};
+use crate::columns::{self, Condition};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds};
@@ -10,9 +10,9 @@ use crate::session::Session;
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::{
-    ComponentId, Error, OrganizationId, Page, PageRequest, ProposalId, Result, Sight, UserId, VoteId,
+    ComponentId, Error, OrganizationId, Page, PageRequest, ProposalId, Result, Sight, UserId, VoteId, Within,
 };
-use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore, Within};
+use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore};
 use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, count_star, exists};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -101,12 +101,7 @@ async fn visible(
     if let Some(component) = within.component {
         conditions.push(Box::new(votes::component_id.eq(component.0).nullable()));
     }
-    if let Some(manifest) = within.space_manifest {
-        conditions.push(Box::new(components::space_manifest.eq(Name(manifest)).nullable()));
-    }
-    if let Some(space) = within.space_id {
-        conditions.push(Box::new(components::space_id.eq(space).nullable()));
-    }
+    conditions.push(Box::new(Rule::StandsIn(within)));
     let mut rows = votes::table
         .inner_join(proposals::table)
         .inner_join(components::table.on(components::id.eq(votes::component_id)))

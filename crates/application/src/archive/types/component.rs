@@ -5,7 +5,7 @@ use super::super::failure::Fault;
 use super::super::import::{Import, Put};
 use super::super::members::{Moment, fill, fixed, maybe, need, set};
 use super::super::record::Record;
-use super::super::refs::space_id;
+use super::super::refs::{space_id, unknown};
 use super::RecordType;
 use crate::{ComponentAdmin, Ports};
 use async_trait::async_trait;
@@ -70,6 +70,24 @@ impl ComponentRecord {
         fill(self.extended_data, &mut component.extended_data);
         set("created_at", self.created_at, &mut component.created_at)?;
         set("updated_at", self.updated_at, &mut component.updated_at)
+    }
+}
+
+/// The component of this ref, which must be of this kind; `what` is what such a component holds.
+pub(super) async fn component_for(
+    import: &mut Import<'_>,
+    organization: OrganizationId,
+    reference: &str,
+    manifest: ComponentManifest,
+    what: &str,
+) -> Result<ComponentId, Fault> {
+    let id = import.refs.component(organization, reference).await?;
+    let component = import.ports.components().find(organization, id).await?;
+    let component = component.ok_or_else(|| unknown("component", reference))?;
+    if component.manifest == manifest {
+        Ok(id)
+    } else {
+        Err(format!("component {reference:?} does not hold {what}").into())
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod api_client;
 mod component;
+mod entry;
+mod meeting;
 mod organization;
 mod password;
 mod proposal;
@@ -20,6 +22,7 @@ use super::record::Record;
 use crate::Ports;
 use async_trait::async_trait;
 use civitas_kernel::OrganizationId;
+use civitas_spaces::EntryKind;
 
 /// The type all others belong to.
 pub(super) const ORGANIZATION: &str = "organization";
@@ -37,6 +40,11 @@ pub(super) const TYPES: &[&dyn RecordType] = &[
     &proposal_state::ProposalStates,
     &proposal::Proposals,
     &vote::Votes,
+    &meeting::Meetings,
+    &entry::Entries(EntryKind::Page),
+    &entry::Entries(EntryKind::Budget),
+    &entry::Entries(EntryKind::Result),
+    &entry::Entries(EntryKind::Debate),
 ];
 
 /// One type of record.

@@ -7,6 +7,7 @@ use super::super::members::{Moment, fill, fixed, maybe, need, set};
 use super::super::record::Record;
 use super::super::refs::unknown;
 use super::RecordType;
+use super::component::component_for;
 use crate::Ports;
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, Field, OrganizationId, ProposalId, StateId, Translated, UserId};
@@ -44,14 +45,7 @@ pub(super) async fn proposals_component(
     organization: OrganizationId,
     reference: &str,
 ) -> Result<ComponentId, Fault> {
-    let id = import.refs.component(organization, reference).await?;
-    let component = import.ports.components().find(organization, id).await?;
-    let component = component.ok_or_else(|| unknown("component", reference))?;
-    if component.manifest == ComponentManifest::Proposals {
-        Ok(id)
-    } else {
-        Err(format!("component {reference:?} does not hold proposals").into())
-    }
+    component_for(import, organization, reference, ComponentManifest::Proposals, "proposals").await
 }
 
 impl ProposalRecord {

@@ -1,9 +1,9 @@
 //! What is kept, and what is refused.
 
 use super::{ALL, NOW, World, draft, everything, published, text, within};
-use crate::{PROPOSAL_FIELDS, Proposal, ProposalQuery, ProposalState, Vote, Within};
+use crate::{PROPOSAL_FIELDS, Proposal, ProposalQuery, ProposalState, Vote};
 use civitas_kernel::filter::{RawFilter, RawValue, read};
-use civitas_kernel::{Change, Direction, Error, Locale, ProposalId, Result, StateId};
+use civitas_kernel::{Change, Direction, Error, Locale, ProposalId, Result, StateId, Within};
 use serde_json::json;
 use time::Duration;
 

@@ -1,9 +1,11 @@
 //! Filters, order, pages and neighbours.
 
 use super::{NOW, World, draft, everything, ids, published, within};
-use crate::{Neighbours, PROPOSAL_FIELDS, Proposal, ProposalQuery, Within};
+use crate::{Neighbours, PROPOSAL_FIELDS, Proposal, ProposalQuery};
 use civitas_kernel::filter::{RawFilter, RawValue, read};
-use civitas_kernel::{Direction, Error, Order, PageRequest, ProposalId, Result, Sight, SpaceManifest};
+use civitas_kernel::{
+    Direction, Error, Order, PageRequest, ProposalId, Result, Sight, SpaceManifest, Within,
+};
 use serde_json::json;
 use time::Duration;
 

@@ -1,8 +1,8 @@
 //! Who sees what of a proposal.
 
 use super::{ALL, NOW, World, draft, everything, published, within};
-use crate::{Proposal, ProposalDetail, PublicState, VotingManifest, Within};
-use civitas_kernel::{Direction, Error, ProposalId, Result, Sight, SpaceManifest, Viewer};
+use crate::{Proposal, ProposalDetail, PublicState, VotingManifest};
+use civitas_kernel::{Direction, Error, ProposalId, Result, Sight, SpaceManifest, Viewer, Within};
 use time::Duration;
 
 /// Whether the proposal is found, listed, and found in its component.

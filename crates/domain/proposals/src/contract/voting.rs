@@ -1,9 +1,9 @@
 //! Votes, and how users stand.
 
 use super::{ALL, NOW, World, draft, published, within};
-use crate::{Proposal, Standing, Tally, VOTE_FIELDS, Vote, Within};
+use crate::{Proposal, Standing, Tally, VOTE_FIELDS, Vote};
 use civitas_kernel::filter::{RawFilter, RawValue, read};
-use civitas_kernel::{Error, PageRequest, ProposalId, Result, SpaceManifest, VoteId};
+use civitas_kernel::{Error, PageRequest, ProposalId, Result, SpaceManifest, VoteId, Within};
 
 /// A user has one vote on a proposal; gone, there may be another.
 pub async fn keeps_one_vote_of_a_user(world: World<'_>) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Proposals as somebody reads them: which are visible, and what is read of each.
 
 use super::rows::{Row, authors_of};
-use crate::columns::{self, Condition, Expr, Name};
+use crate::columns::{self, Condition, Expr};
 use crate::correlated::Correlated;
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
@@ -11,9 +11,9 @@ use crate::tables::components::{OfSpace, of_space};
 use crate::tables::places;
 use crate::visibility::Rule;
 use civitas_kernel::{
-    Direction, Order, OrganizationId, Page, PageRequest, ProposalId, Result, Sight, UserId, Viewer,
+    Direction, Order, OrganizationId, Page, PageRequest, ProposalId, Result, Sight, UserId, Viewer, Within,
 };
-use civitas_proposals::{Place, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery, Within};
+use civitas_proposals::{Place, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery};
 use diesel::dsl::{InnerJoin, InnerJoinOn, InnerJoinQuerySource};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
@@ -178,12 +178,7 @@ pub(super) fn inside(organization: OrganizationId, within: Within) -> Vec<Condit
             Box::new(proposals::component_id.eq(component.0).nullable()),
         ],
     };
-    if let Some(manifest) = within.space_manifest {
-        all.push(Box::new(components::space_manifest.eq(Name(manifest)).nullable()));
-    }
-    if let Some(space) = within.space_id {
-        all.push(Box::new(components::space_id.eq(space).nullable()));
-    }
+    all.push(Box::new(Rule::StandsIn(within)));
     all
 }
 

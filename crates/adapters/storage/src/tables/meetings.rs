@@ -1,0 +1,234 @@
+//! Meetings.
+
+mod rows;
+
+use self::rows::{AT_ONCE, Listed, Row, Written, register, registrations_of};
+use super::components::{OfSpace, of_space};
+use crate::columns::{self, Condition, Name};
+use crate::engine::{Conn, Db, dialect};
+use crate::failure::{Stored, changed};
+use crate::filter::{Column, holds};
+use crate::schema::{components, meetings, spaces, users};
+use crate::session::Session;
+use crate::visibility::Rule;
+use async_trait::async_trait;
+use civitas_kernel::{
+    ComponentId, Direction, Error, MeetingId, Order, OrganizationId, Page, PageRequest, Result, Sight,
+    UserId, Within,
+};
+use civitas_meetings::{
+    Meeting, MeetingDetail, MeetingField, MeetingFilter, MeetingHomes, MeetingQuery, MeetingStore,
+};
+use civitas_spaces::ComponentManifest;
+use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, exists};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use std::collections::BTreeSet;
+
+type Scoped = Filter<meetings::table, Eq<meetings::organization_id, i64>>;
+
+/// The meetings of one organization; the only door to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    meetings::table.filter(meetings::organization_id.eq(organization.0))
+}
+
+/// Meetings with their components and spaces.
+type Standing =
+    InnerJoinQuerySource<InnerJoinQuerySource<meetings::table, components::table>, spaces::table, OfSpace>;
+
+/// What is visible, inside a part of the organization.
+fn visible(sight: Sight, within: Within) -> Vec<Condition<Standing>> {
+    // One of the two ids is that of an index of meetings in their order; offered both, SQLite may take the wrong one.
+    let mut all: Vec<Condition<Standing>> = match within.component {
+        None => vec![Box::new(meetings::organization_id.eq(sight.organization.0).nullable())],
+        Some(component) => vec![
+            Box::new(components::organization_id.eq(sight.organization.0).nullable()),
+            Box::new(meetings::component_id.eq(component.0).nullable()),
+        ],
+    };
+    all.push(Box::new(Rule::StandsIn(within)));
+    all.push(Box::new(Rule::MeetingIsVisible(sight.viewer)));
+    all
+}
+
+fn condition(filter: &MeetingFilter) -> Result<Condition<Standing>> {
+    let column = match filter.field {
+        MeetingField::ExtendedData => Column::Text(Box::new(meetings::extended_data_text.nullable())),
+        MeetingField::Id => Column::Integer(Box::new(meetings::id.nullable())),
+    };
+    holds(column, &filter.condition)
+}
+
+/// The meetings that satisfy these conditions, in this order.
+async fn read(
+    connection: &mut Conn,
+    conditions: Vec<Condition<Standing>>,
+    order: Order,
+    page: PageRequest,
+) -> Result<Page<MeetingDetail>> {
+    let mut rows = meetings::table
+        .inner_join(components::table)
+        .inner_join(spaces::table.on(of_space()))
+        .select(columns::of::<Listed>())
+        .into_boxed::<Db>();
+    for condition in conditions {
+        rows = rows.filter(condition);
+    }
+    rows = match order {
+        Order::Random => rows.order(dialect::random()),
+        Order::Column(Direction::Ascending) => rows.order((meetings::start_time.asc(), meetings::id)),
+        Order::Column(Direction::Descending) => rows.order((meetings::start_time.desc(), meetings::id)),
+    };
+    let rows: Vec<Listed> = rows.limit(page.fetch()).offset(page.offset()).load(connection).await.stored()?;
+    Ok(Page::cut(rows, page).map(Into::into))
+}
+
+/// These rows with who is registered.
+async fn with_registrations(connection: &mut Conn, rows: Vec<Row>) -> Result<Vec<(MeetingId, Meeting)>> {
+    let mut registrations = registrations_of(connection, rows.iter().map(|row| row.id).collect()).await?;
+    let meetings = rows.into_iter().map(|row| {
+        let registered = registrations.remove(&row.id).unwrap_or_default();
+        (MeetingId(row.id), row.with(registered))
+    });
+    Ok(meetings.collect())
+}
+
+async fn one(connection: &mut Conn, organization: OrganizationId, id: MeetingId) -> Result<Option<Meeting>> {
+    let rows: Vec<Row> = of(organization)
+        .filter(meetings::id.eq(id.0))
+        .select(columns::of::<Row>())
+        .load(connection)
+        .await
+        .stored()?;
+    Ok(with_registrations(connection, rows).await?.pop().map(|(_, meeting)| meeting))
+}
+
+#[async_trait]
+impl MeetingStore for Session {
+    async fn list(
+        &self,
+        sight: Sight,
+        query: &MeetingQuery,
+        page: PageRequest,
+    ) -> Result<Page<MeetingDetail>> {
+        let mut conditions = visible(sight, query.within);
+        for filter in &query.filters {
+            conditions.push(condition(filter)?);
+        }
+        read(&mut *self.read().await?, conditions, query.order, page).await
+    }
+
+    async fn find_visible(
+        &self,
+        sight: Sight,
+        id: MeetingId,
+        within: Within,
+    ) -> Result<Option<MeetingDetail>> {
+        let mut conditions = visible(sight, within);
+        conditions.push(Box::new(meetings::id.eq(id.0).nullable()));
+        let one = PageRequest { page: 1, per_page: 1 };
+        let order = Order::Column(Direction::Ascending);
+        Ok(read(&mut *self.read().await?, conditions, order, one).await?.items.pop())
+    }
+
+    async fn find(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<Meeting>> {
+        one(&mut *self.read().await?, organization, id).await
+    }
+
+    async fn hold(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<Meeting>> {
+        if !self.is_transaction() {
+            return Err(Error::internal("what is held, is held by a transaction"));
+        }
+        let connection = &mut *self.write().await?;
+        let row = of(organization).filter(meetings::id.eq(id.0)).select(meetings::id);
+        let held: Option<i64> = dialect::for_update!(row).get_result(connection).await.optional().stored()?;
+        match held {
+            Some(_) => one(connection, organization, id).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn add(&self, organization: OrganizationId, meeting: &Meeting) -> Result<MeetingId> {
+        let atomic = self.atomic().await?;
+        let mut connection = atomic.connection().await?;
+        let id: i64 = diesel::insert_into(meetings::table)
+            .values((meetings::organization_id.eq(organization.0), Written::from(meeting)))
+            .returning(meetings::id)
+            .get_result(&mut *connection)
+            .await
+            .stored()?;
+        let id = MeetingId(id);
+        register(&mut connection, organization, id, &meeting.registrations).await?;
+        drop(connection);
+        atomic.commit().await?;
+        Ok(id)
+    }
+
+    async fn save(&self, organization: OrganizationId, id: MeetingId, meeting: &Meeting) -> Result<()> {
+        let atomic = self.atomic().await?;
+        let mut connection = atomic.connection().await?;
+        let before = one(&mut connection, organization, id).await?.ok_or(Error::NotFound)?;
+        diesel::update(of(organization).filter(meetings::id.eq(id.0)))
+            .set(Written::from(meeting))
+            .execute(&mut *connection)
+            .await
+            .stored()
+            .and_then(changed)?;
+        if before.registrations != meeting.registrations {
+            register(&mut connection, organization, id, &meeting.registrations).await?;
+        }
+        drop(connection);
+        if before.is_lost_by(meeting) {
+            atomic.note(organization, "meetings").await?;
+        }
+        atomic.commit().await
+    }
+
+    async fn after(
+        &self,
+        organization: OrganizationId,
+        after: Option<MeetingId>,
+        limit: i64,
+    ) -> Result<Vec<(MeetingId, Meeting)>> {
+        let connection = &mut *self.read().await?;
+        let rows: Vec<Row> = of(organization)
+            .filter(meetings::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .order(meetings::id)
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(connection)
+            .await
+            .stored()?;
+        with_registrations(connection, rows).await
+    }
+}
+
+#[async_trait]
+impl MeetingHomes for Session {
+    async fn holds_meetings(&self, organization: OrganizationId, component: ComponentId) -> Result<bool> {
+        let found = components::table
+            .filter(components::organization_id.eq(organization.0))
+            .filter(components::id.eq(component.0))
+            .filter(components::manifest.eq(Name(ComponentManifest::Meetings)))
+            .filter(components::deleted_at.is_null());
+        diesel::select(exists(found)).get_result(&mut *self.read().await?).await.stored()
+    }
+
+    async fn knows(&self, organization: OrganizationId, people: &BTreeSet<UserId>) -> Result<bool> {
+        let connection = &mut *self.read().await?;
+        let people: Vec<i64> = people.iter().map(|user| user.0).collect();
+        for some in people.chunks(AT_ONCE) {
+            let known: i64 = users::table
+                .filter(users::organization_id.eq(organization.0))
+                .filter(users::id.eq_any(some))
+                .count()
+                .get_result(connection)
+                .await
+                .stored()?;
+            if usize::try_from(known) != Ok(some.len()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

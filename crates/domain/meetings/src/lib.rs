@@ -1,0 +1,31 @@
+//! Meetings: where and when people meet, and who is told of it (contract 06 §5).
+//!
+//! The interface reads them; they are made and changed on the platform side ([`MeetingAdmin`]) and by archives. A
+//! private meeting that is not transparent is shown to those who are registered for it, to those who hold a role in
+//! its space, and to administrators.
+//!
+//! ```
+//! use civitas_kernel::{ComponentId, Translated};
+//! use civitas_meetings::Meeting;
+//! use time::macros::datetime;
+//!
+//! let now = datetime!(2026-03-01 09:30 UTC);
+//! let open = Meeting::new(ComponentId(1), Translated::default(), now, now);
+//! assert!(!open.is_restricted());
+//! assert!(Meeting { private: true, ..open.clone() }.is_restricted());
+//! assert!(!Meeting { private: true, transparent: true, ..open }.is_restricted());
+//! ```
+
+mod admin;
+#[cfg(feature = "contract")]
+pub mod contract;
+mod model;
+mod ports;
+mod reading;
+
+pub use admin::{EditMeeting, MeetingAdmin, NewMeeting};
+pub use model::{Meeting, MeetingDetail, Place};
+pub use ports::{MEETING_FIELDS, MeetingField, MeetingFilter, MeetingHomes, MeetingQuery, MeetingStore};
+#[cfg(any(test, feature = "mocks"))]
+pub use ports::{MockMeetingHomes, MockMeetingStore};
+pub use reading::{Meetings, READ_MEETINGS};

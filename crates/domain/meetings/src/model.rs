@@ -1,0 +1,174 @@
+//! Meetings.
+
+use civitas_kernel::{ComponentId, MeetingId, SpaceRef, Translated, UserId};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use time::OffsetDateTime;
+
+/// A meeting.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Meeting {
+    /// The component it stands in.
+    pub component: ComponentId,
+    /// What it is called.
+    pub title: Translated,
+    /// What it is about; may hold HTML.
+    pub description: Translated,
+    /// When it begins.
+    pub start_time: OffsetDateTime,
+    /// When it ends, where that is known.
+    pub end_time: Option<OffsetDateTime>,
+    /// When it was published; `None` while it is not, and then nobody sees it.
+    pub published_at: Option<OffsetDateTime>,
+    /// Whether it is for some people only.
+    pub private: bool,
+    /// Whether a private one is shown to everybody all the same.
+    pub transparent: bool,
+    /// Who is registered for it.
+    pub registrations: BTreeSet<UserId>,
+    /// When it was called off. It stays visible.
+    pub withdrawn_at: Option<OffsetDateTime>,
+    /// When moderation hid it.
+    pub hidden_at: Option<OffsetDateTime>,
+    /// When it was deleted.
+    pub deleted_at: Option<OffsetDateTime>,
+    /// Free data of clients.
+    pub extended_data: Map<String, Value>,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// When it was last changed.
+    pub updated_at: OffsetDateTime,
+}
+
+impl Meeting {
+    /// A new, unpublished meeting that is open to everybody.
+    pub fn new(
+        component: ComponentId,
+        title: Translated,
+        start_time: OffsetDateTime,
+        now: OffsetDateTime,
+    ) -> Self {
+        Self {
+            component,
+            title,
+            description: Translated::default(),
+            start_time,
+            end_time: None,
+            published_at: None,
+            private: false,
+            transparent: false,
+            registrations: BTreeSet::new(),
+            withdrawn_at: None,
+            hidden_at: None,
+            deleted_at: None,
+            extended_data: Map::new(),
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// Whether somebody can see it at all: published, neither hidden nor deleted.
+    pub fn is_listed(&self) -> bool {
+        self.published_at.is_some() && self.hidden_at.is_none() && self.deleted_at.is_none()
+    }
+
+    /// Whether not everybody who sees its component sees it: private and not transparent.
+    pub fn is_restricted(&self) -> bool {
+        self.private && !self.transparent
+    }
+
+    /// Whether somebody who sees it so may not see it any more once it has become `later`.
+    pub fn is_lost_by(&self, later: &Self) -> bool {
+        let unregistered = || !self.registrations.is_subset(&later.registrations);
+        let narrower = || later.is_restricted() && (!self.is_restricted() || unregistered());
+        self.is_listed() && (!later.is_listed() || narrower())
+    }
+}
+
+/// Where a meeting stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// The component.
+    pub component: ComponentId,
+    /// Its name.
+    pub name: Translated,
+    /// Its space.
+    pub space: SpaceRef,
+}
+
+/// A meeting as a viewer reads it; who is registered is nobody's to read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeetingDetail {
+    /// Its id.
+    pub id: MeetingId,
+    /// What it is called.
+    pub title: Translated,
+    /// What it is about.
+    pub description: Translated,
+    /// When it begins.
+    pub start_time: OffsetDateTime,
+    /// When it ends, where that is known.
+    pub end_time: Option<OffsetDateTime>,
+    /// Free data of clients.
+    pub extended_data: Map<String, Value>,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// When it was last changed.
+    pub updated_at: OffsetDateTime,
+    /// Where it stands.
+    pub place: Place,
+    /// The newest change of the meeting, its component and its space.
+    pub changed_at: OffsetDateTime,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
+
+    /// A published meeting for which 1 and 2 are registered.
+    fn open() -> Meeting {
+        let registrations = [UserId(1), UserId(2)].into();
+        let new = Meeting::new(ComponentId(1), Translated::default(), NOW, NOW);
+        Meeting { published_at: Some(NOW), registrations, ..new }
+    }
+
+    fn closed() -> Meeting {
+        Meeting { private: true, ..open() }
+    }
+
+    #[test]
+    fn a_meeting_that_nobody_sees_any_more_is_lost() {
+        for later in [
+            Meeting { published_at: None, ..open() },
+            Meeting { hidden_at: Some(NOW), ..open() },
+            Meeting { deleted_at: Some(NOW), ..open() },
+        ] {
+            assert!(open().is_lost_by(&later), "{later:?}");
+            assert!(!later.is_lost_by(&later), "nobody saw it before: {later:?}");
+            assert!(!later.is_lost_by(&open()), "it is there again: {later:?}");
+        }
+    }
+
+    #[test]
+    fn a_meeting_that_is_closed_to_some_is_lost_by_them() {
+        let transparent = Meeting { transparent: true, ..closed() };
+        let smaller = |meeting: Meeting| Meeting { registrations: [UserId(1)].into(), ..meeting };
+        assert!(open().is_lost_by(&closed()));
+        assert!(transparent.is_lost_by(&closed()));
+        assert!(closed().is_lost_by(&smaller(closed())), "by the one who is not registered any more");
+        for (before, after) in [
+            (closed(), open()),
+            (closed(), transparent.clone()),
+            (open(), transparent.clone()),
+            (smaller(closed()), closed()),
+            (open(), smaller(open())),
+            (transparent.clone(), smaller(transparent)),
+            (open(), Meeting { withdrawn_at: Some(NOW), ..open() }),
+        ] {
+            assert!(!before.is_lost_by(&after), "{before:?} {after:?}");
+        }
+    }
+}

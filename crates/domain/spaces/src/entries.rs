@@ -1,0 +1,63 @@
+//! What stands in a component without a room of its own: it is named and counted there, and nothing else (contract
+//! 05 §3.4).
+
+use crate::ComponentManifest;
+use civitas_kernel::{ComponentId, Translated};
+use time::OffsetDateTime;
+
+/// A page, a budget, a result or a debate: the kind of its component says which.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The component it stands in.
+    pub component: ComponentId,
+    /// What it is called.
+    pub title: Translated,
+    /// When moderation hid it; then it is neither named nor counted.
+    pub hidden_at: Option<OffsetDateTime>,
+    /// When it was deleted; then it is neither named nor counted.
+    pub deleted_at: Option<OffsetDateTime>,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// When it was last changed: its component changes with it.
+    pub updated_at: OffsetDateTime,
+}
+
+impl Entry {
+    /// A new one.
+    pub fn new(component: ComponentId, title: Translated, now: OffsetDateTime) -> Self {
+        Self { component, title, hidden_at: None, deleted_at: None, created_at: now, updated_at: now }
+    }
+
+    /// Whether its component names and counts it.
+    pub fn is_shown(&self) -> bool {
+        self.hidden_at.is_none() && self.deleted_at.is_none()
+    }
+}
+
+/// The kinds of entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A page of text.
+    Page,
+    /// A budget to decide on.
+    Budget,
+    /// A result of a project.
+    Result,
+    /// A debate.
+    Debate,
+}
+
+impl EntryKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Page, Self::Budget, Self::Result, Self::Debate];
+
+    /// The kind of component it stands in.
+    pub fn manifest(self) -> ComponentManifest {
+        match self {
+            Self::Page => ComponentManifest::Pages,
+            Self::Budget => ComponentManifest::Budgets,
+            Self::Result => ComponentManifest::Accountability,
+            Self::Debate => ComponentManifest::Debates,
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Where a read looks.
+
+use crate::{ComponentId, SpaceManifest};
+use serde::{Deserialize, Serialize};
+
+/// A part of the organization to which a read is narrowed (contract 06 §1.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+pub struct Within {
+    /// Spaces of this kind.
+    pub space_manifest: Option<SpaceManifest>,
+    /// Spaces of this number, of any kind unless the kind is given.
+    pub space_id: Option<i64>,
+    /// This component.
+    pub component: Option<ComponentId>,
+}

@@ -1,0 +1,3 @@
+drop table entries;
+drop table meeting_registrations;
+drop table meetings;

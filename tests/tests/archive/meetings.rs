@@ -1,0 +1,81 @@
+//! Meetings, and what components only name and count.
+
+use crate::{CITY, NOW, read};
+use civitas_application::Store;
+use civitas_application::archive::Report;
+use civitas_kernel::{EntryId, Locale, MeetingId, OrganizationId, Translated, UserId};
+use civitas_meetings::Meeting;
+use civitas_spaces::{Entry, EntryKind};
+use civitas_tests::databases;
+use serde_json::json;
+use time::macros::datetime;
+
+fn city(report: &Report) -> OrganizationId {
+    OrganizationId(report.refs["city"]["organization"]["city"])
+}
+
+async fn kickoff(store: &dyn Store, report: &Report) -> Meeting {
+    let id = MeetingId(report.refs["city"]["meeting"]["kickoff"]);
+    store.meetings().find(city(report), id).await.expect("an answer").expect("the meeting")
+}
+
+fn text(en: &str) -> Translated {
+    [(Locale::En, en.to_owned())].into()
+}
+
+#[tokio::test]
+async fn a_meeting_keeps_what_is_absent_clears_what_is_null_and_sets_the_rest() {
+    let sent = r#"{"type": "meeting", "ref": "kickoff", "organization": "city", "description": {"en": "Come."}, "end_time": null, "registrations": null, "published_at": "2026-03-01T00:00:00Z", "transparent": true, "extended_data": {"room": 3}}"#;
+    for database in databases().await {
+        let store = &*database.store;
+        let report = read(store, CITY, false).await.unwrap();
+        let users = &report.refs["city"]["user"];
+        let new = kickoff(store, &report).await;
+        let component = new.component;
+        let expected = Meeting {
+            end_time: Some(datetime!(2026-04-01 19:00 UTC)),
+            private: true,
+            registrations: [UserId(users["nora"]), UserId(users["luis"])].into(),
+            ..Meeting::new(component, text("Kick-off"), datetime!(2026-04-01 17:00 UTC), NOW)
+        };
+        assert_eq!(new, expected);
+
+        let changed = read(store, sent, false).await.unwrap();
+        assert_eq!(changed.to_json()["updated"], json!({"meeting": 1}));
+        let expected = Meeting {
+            description: text("Come."),
+            end_time: None,
+            registrations: [].into(),
+            published_at: Some(datetime!(2026-03-01 00:00 UTC)),
+            transparent: true,
+            extended_data: json!({"room": 3}).as_object().cloned().unwrap(),
+            ..expected
+        };
+        assert_eq!(kickoff(store, &report).await, expected);
+        assert_eq!(read(store, sent, false).await.unwrap().to_json()["unchanged"], json!({"meeting": 1}));
+    }
+}
+
+#[tokio::test]
+async fn an_entry_changes_at_the_time_of_the_import_and_in_nothing_else_when_it_is_said_again() {
+    let sent = r#"{"type": "page", "ref": "about", "organization": "city", "hidden_at": "2026-03-01T00:00:00Z", "created_at": "2026-02-01T00:00:00Z"}"#;
+    for database in databases().await {
+        let store = &*database.store;
+        let report = read(store, CITY, false).await.unwrap();
+        let id = EntryId(report.refs["city"]["page"]["about"]);
+        let find = async || store.entries().find(city(&report), id).await.unwrap().unwrap();
+        let new = find().await;
+        assert_eq!(new, Entry::new(new.component, text("About"), NOW));
+        assert_eq!(read(store, sent, false).await.unwrap().to_json()["updated"], json!({"page": 1}));
+        let expected = Entry {
+            hidden_at: Some(datetime!(2026-03-01 00:00 UTC)),
+            created_at: datetime!(2026-02-01 00:00 UTC),
+            ..new
+        };
+        assert_eq!(find().await, expected);
+        assert_eq!(read(store, sent, false).await.unwrap().to_json()["unchanged"], json!({"page": 1}));
+        let pages = store.entries().after(city(&report), EntryKind::Page, None, 9).await.unwrap();
+        assert_eq!(pages, [(id, expected)]);
+        assert_eq!(store.entries().after(city(&report), EntryKind::Budget, None, 9).await.unwrap(), []);
+    }
+}
