@@ -102,7 +102,8 @@ impl RoleRecord {
         set("updated_at", self.updated_at, &mut role.updated_at)
     }
 
-    /// Makes an account a general administrator; that is all such a record can say.
+    /// Makes an account a general administrator; that is all such a record can say. The times of the role are those
+    /// of the account, whose own record says them.
     async fn make_admin(
         self,
         import: &mut Import<'_>,
@@ -126,7 +127,6 @@ impl RoleRecord {
             return Ok(Put::unchanged(remembered));
         }
         user.admin = true;
-        user.updated_at = import.options.now;
         store.save(organization, said, Change::quiet(user)).await?;
         Ok(if seen.is_some() { Put::updated(remembered) } else { Put::created(remembered) })
     }
