@@ -102,7 +102,10 @@ impl Routes {
             write;
         let gate = Gate::Needs(C::ACCESS);
         let accepted = doc().accepted();
-        self.on(later_id, method.clone(), later_path, gate, accepted, move |request| later(request, read));
+        let speaks = accepted.takes_locales();
+        self.on(later_id, method.clone(), later_path, gate, accepted, move |request| {
+            later(request, read, speaks)
+        });
         self.now(now_id, method, now_path, status, read, doc());
     }
 
@@ -125,12 +128,20 @@ impl Routes {
         doc: Doc,
     ) {
         let doc = Doc { status, ..doc };
-        self.on(id, method, path, Gate::Needs(C::ACCESS), doc, move |request| now(request, read, status));
+        let speaks = doc.takes_locales();
+        self.on(id, method, path, Gate::Needs(C::ACCESS), doc, move |request| {
+            now(request, read, speaks, status)
+        });
     }
 }
 
-async fn now<C: Command>(request: Request, read: fn(&Request) -> Result<C>, status: StatusCode) -> Answer {
-    let payload = payload(&request, read)?;
+async fn now<C: Command>(
+    request: Request,
+    read: fn(&Request) -> Result<C>,
+    speaks: bool,
+    status: StatusCode,
+) -> Answer {
+    let payload = payload(&request, read, speaks)?;
     let commands = request.api.commands();
     let document = commands.execute(request.ctx()?, &request.tenant, &payload).await?;
     if status == StatusCode::NO_CONTENT {
@@ -139,14 +150,20 @@ async fn now<C: Command>(request: Request, read: fn(&Request) -> Result<C>, stat
     Ok(Reply::json(status, &document)?)
 }
 
-async fn later<C: Command>(request: Request, read: fn(&Request) -> Result<C>) -> Answer {
-    let payload = payload(&request, read)?;
+async fn later<C: Command>(request: Request, read: fn(&Request) -> Result<C>, speaks: bool) -> Answer {
+    let payload = payload(&request, read, speaks)?;
     let id = request.api.commands().enqueue(request.ctx()?, C::KEY, payload).await?;
     Ok(Reply::json(StatusCode::ACCEPTED, &jobs::accepted(&request, id))?)
 }
 
-fn payload<C: Command>(request: &Request, read: fn(&Request) -> Result<C>) -> Result<JobPayload> {
-    let locales = request.query.locales()?;
+/// The command of a request, and the languages of its answer where the operation speaks them: elsewhere `locales` is
+/// one of the parameters nobody knows.
+fn payload<C: Command>(
+    request: &Request,
+    read: fn(&Request) -> Result<C>,
+    speaks: bool,
+) -> Result<JobPayload> {
+    let locales = if speaks { request.query.locales()? } else { None };
     let command = serde_json::to_value(read(request)?).map_err(Error::internal)?;
     Ok(JobPayload { name: C::NAME.to_owned(), command, locales })
 }
