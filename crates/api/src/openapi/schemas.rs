@@ -7,6 +7,7 @@ use crate::resources::jobs::{Accepted, JobDetail, JobSummary};
 use crate::resources::oauth::TokenView;
 use crate::resources::organizations::OrganizationView;
 use crate::resources::proposals::ProposalView;
+use crate::resources::roles::RoleView;
 use crate::resources::spaces::SpaceView;
 use crate::resources::users::UserView;
 use crate::resources::votes::VoteView;
@@ -28,6 +29,7 @@ const VIEWS: [fn(&mut Schemas); 13] = [
     add::<DraftView>,
     add::<VoteView>,
     add::<UserView>,
+    add::<RoleView>,
     add::<Accepted>,
     add::<JobSummary>,
     add::<JobDetail>,
