@@ -100,12 +100,7 @@ impl Routes {
     pub(crate) fn write<C: Command>(&mut self, write: Write<C>) {
         let Write { ids: [later_id, now_id], method, paths: [later_path, now_path], status, read, doc } =
             write;
-        let gate = Gate::Needs(C::ACCESS);
-        let accepted = doc().accepted();
-        let speaks = accepted.takes_locales();
-        self.on(later_id, method.clone(), later_path, gate, accepted, move |request| {
-            later(request, read, speaks)
-        });
+        self.later(later_id, method.clone(), later_path, read, doc().accepted());
         self.now(now_id, method, now_path, status, read, doc());
     }
 
@@ -113,8 +108,20 @@ impl Routes {
     pub(crate) fn write_or_patch<C: Command>(&mut self, write: Write<C>) {
         let (path, read, doc) = (write.paths[0], write.read, (write.doc)().accepted());
         self.write(write);
-        let gate = Gate::Needs(C::ACCESS);
-        self.on("", Method::PATCH, path, gate, doc, move |request| later(request, read));
+        self.later("", Method::PATCH, path, read, doc);
+    }
+
+    /// A command that is kept as a job.
+    fn later<C: Command>(
+        &mut self,
+        id: &'static str,
+        method: Method,
+        path: &'static str,
+        read: fn(&Request) -> Result<C>,
+        doc: Doc,
+    ) {
+        let speaks = doc.takes_locales();
+        self.on(id, method, path, Gate::Needs(C::ACCESS), doc, move |request| later(request, read, speaks));
     }
 
     /// A command that is carried out at once.
