@@ -16,6 +16,10 @@ pub struct World {
     pub other: OrganizationId,
     /// A published process of the first.
     pub space: SpaceRef,
+    /// A published assembly of the first.
+    pub assembly: SpaceRef,
+    /// A published conference of the first.
+    pub conference: SpaceRef,
     /// A third one, with people, spaces and components.
     pub rooms: Rooms,
 }
@@ -29,13 +33,12 @@ impl World {
         let database = Database::fresh(engine).await?;
         let mine = organization(&*database.store, "mine.example").await;
         let other = organization(&*database.store, "other.example").await;
-        let now = clock::now();
-        let mut space = Space::new(SpaceManifest::ParticipatoryProcesses, title("Streets"), now);
-        space.slug = Some("streets".to_owned());
-        space.published_at = Some(now);
-        let space = database.store.spaces().add(mine, &space).await.expect("a space");
+        let published = async |manifest| space(&*database.store, mine, manifest).await;
+        let space = published(SpaceManifest::ParticipatoryProcesses).await;
+        let assembly = published(SpaceManifest::Assemblies).await;
+        let conference = published(SpaceManifest::Conferences).await;
         let rooms = Rooms::fill(&*database.store).await.expect("people, spaces and components");
-        Some(Self { database, mine, other, space, rooms })
+        Some(Self { database, mine, other, space, assembly, conference, rooms })
     }
 
     /// Its store.
@@ -51,6 +54,14 @@ impl World {
 
 fn title(text: &str) -> Translated {
     Translated::from([(Locale::En, text.to_owned())])
+}
+
+async fn space(store: &dyn Store, mine: OrganizationId, manifest: SpaceManifest) -> SpaceRef {
+    let now = clock::now();
+    let mut space = Space::new(manifest, title("Streets"), now);
+    space.slug = Some("streets".to_owned());
+    space.published_at = Some(now);
+    store.spaces().add(mine, &space).await.expect("a space")
 }
 
 async fn organization(store: &dyn Store, host: &str) -> OrganizationId {
@@ -76,6 +87,8 @@ impl<'a> From<&'a World> for civitas_accounts::contract::World<'a> {
             mine: world.mine,
             other: world.other,
             space: world.space,
+            assembly: world.assembly,
+            conference: world.conference,
         }
     }
 }

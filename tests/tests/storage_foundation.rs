@@ -30,6 +30,11 @@ mod accounts {
         knows_the_first_eligible_administrator,
         revokes_all_tokens_of_a_user,
         keeps_roles,
+        finds_roles_by_their_names,
+        removes_roles,
+        lists_roles_in_order,
+        filters_roles,
+        lists_living_accounts,
         keeps_system_admins,
     );
 }

@@ -104,6 +104,11 @@ impl Doc {
         self.with("locales[]", Holds::Locales)
     }
 
+    /// Whether it takes `locales[]`.
+    pub(crate) fn takes_locales(&self) -> bool {
+        self.query.iter().any(|parameter| matches!(parameter.holds, Holds::Locales))
+    }
+
     /// Takes `page` and `per_page`.
     pub(crate) fn pages(self) -> Self {
         self.with("page", Holds::Page).with("per_page", Holds::PageLength)

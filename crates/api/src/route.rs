@@ -100,9 +100,7 @@ impl Routes {
     pub(crate) fn write<C: Command>(&mut self, write: Write<C>) {
         let Write { ids: [later_id, now_id], method, paths: [later_path, now_path], status, read, doc } =
             write;
-        let gate = Gate::Needs(C::ACCESS);
-        let accepted = doc().accepted();
-        self.on(later_id, method.clone(), later_path, gate, accepted, move |request| later(request, read));
+        self.later(later_id, method.clone(), later_path, read, doc().accepted());
         self.now(now_id, method, now_path, status, read, doc());
     }
 
@@ -110,8 +108,20 @@ impl Routes {
     pub(crate) fn write_or_patch<C: Command>(&mut self, write: Write<C>) {
         let (path, read, doc) = (write.paths[0], write.read, (write.doc)().accepted());
         self.write(write);
-        let gate = Gate::Needs(C::ACCESS);
-        self.on("", Method::PATCH, path, gate, doc, move |request| later(request, read));
+        self.later("", Method::PATCH, path, read, doc);
+    }
+
+    /// A command that is kept as a job.
+    fn later<C: Command>(
+        &mut self,
+        id: &'static str,
+        method: Method,
+        path: &'static str,
+        read: fn(&Request) -> Result<C>,
+        doc: Doc,
+    ) {
+        let speaks = doc.takes_locales();
+        self.on(id, method, path, Gate::Needs(C::ACCESS), doc, move |request| later(request, read, speaks));
     }
 
     /// A command that is carried out at once.
@@ -125,12 +135,20 @@ impl Routes {
         doc: Doc,
     ) {
         let doc = Doc { status, ..doc };
-        self.on(id, method, path, Gate::Needs(C::ACCESS), doc, move |request| now(request, read, status));
+        let speaks = doc.takes_locales();
+        self.on(id, method, path, Gate::Needs(C::ACCESS), doc, move |request| {
+            now(request, read, speaks, status)
+        });
     }
 }
 
-async fn now<C: Command>(request: Request, read: fn(&Request) -> Result<C>, status: StatusCode) -> Answer {
-    let payload = payload(&request, read)?;
+async fn now<C: Command>(
+    request: Request,
+    read: fn(&Request) -> Result<C>,
+    speaks: bool,
+    status: StatusCode,
+) -> Answer {
+    let payload = payload(&request, read, speaks)?;
     let commands = request.api.commands();
     let document = commands.execute(request.ctx()?, &request.tenant, &payload).await?;
     if status == StatusCode::NO_CONTENT {
@@ -139,14 +157,20 @@ async fn now<C: Command>(request: Request, read: fn(&Request) -> Result<C>, stat
     Ok(Reply::json(status, &document)?)
 }
 
-async fn later<C: Command>(request: Request, read: fn(&Request) -> Result<C>) -> Answer {
-    let payload = payload(&request, read)?;
+async fn later<C: Command>(request: Request, read: fn(&Request) -> Result<C>, speaks: bool) -> Answer {
+    let payload = payload(&request, read, speaks)?;
     let id = request.api.commands().enqueue(request.ctx()?, C::KEY, payload).await?;
     Ok(Reply::json(StatusCode::ACCEPTED, &jobs::accepted(&request, id))?)
 }
 
-fn payload<C: Command>(request: &Request, read: fn(&Request) -> Result<C>) -> Result<JobPayload> {
-    let locales = request.query.locales()?;
+/// The command of a request, and the languages of its answer where the operation speaks them: elsewhere `locales` is
+/// one of the parameters nobody knows.
+fn payload<C: Command>(
+    request: &Request,
+    read: fn(&Request) -> Result<C>,
+    speaks: bool,
+) -> Result<JobPayload> {
+    let locales = if speaks { request.query.locales()? } else { None };
     let command = serde_json::to_value(read(request)?).map_err(Error::internal)?;
     Ok(JobPayload { name: C::NAME.to_owned(), command, locales })
 }

@@ -162,6 +162,11 @@ words! {
         "page", "proposal", "meeting", "budget", "survey", "accountability", "debate", "blog", "awesome_map",
         "awesome_iframe",
     ],
+    /// What somebody can be.
+    RoleTypeName = "role_type": civitas_accounts::RoleType::ALL.map(civitas_accounts::RoleType::as_str).to_vec(),
+    /// The class names of what roles are in.
+    RoleResourceName = "role_resource_type": [civitas_accounts::RoleId::ORGANIZATION].into_iter()
+        .chain(civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::class)).collect(),
     /// The time zones an organization can have (contract 11).
     TimeZoneName = "time_zone": civitas_organizations::TIME_ZONES.to_vec(),
 }

@@ -1,5 +1,6 @@
 //! Who asks, in which organization, with which rights, and when.
 
+use crate::filter::RawFilter;
 use crate::{
     Abilities, Ability, Access, ClientId, Error, Locale, Need, OrganizationId, Result, Scopes, TokenId,
     UserId,
@@ -148,6 +149,15 @@ impl Ctx {
     /// in lists); the token's own scopes do not matter there (contract 02 §1).
     pub fn may(&self, ability: Ability) -> bool {
         self.caller.may(ability)
+    }
+
+    /// Asks whether the caller may filter a list so: a key that begins with `extended_data` needs this ability,
+    /// whatever its value (contract 01 §6.1).
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`].
+    pub fn may_filter(&self, filter: &RawFilter, ability: Ability) -> Result<()> {
+        if filter.mentions("extended_data") && !self.may(ability) { Err(Error::Forbidden) } else { Ok(()) }
     }
 
     /// The token's user.

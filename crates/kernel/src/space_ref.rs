@@ -45,6 +45,11 @@ impl SpaceManifest {
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|m| m.as_str() == name)
     }
+
+    /// The kind of that class name, case-sensitive.
+    pub fn of_class(class: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|m| m.class() == class)
+    }
 }
 
 /// One participatory space. Numbers are unique per kind only: an assembly 1 and a process 1 are two spaces.

@@ -73,6 +73,24 @@ async fn the_demo_city_imports_and_importing_it_again_changes_nothing() {
 }
 
 #[tokio::test]
+async fn an_administrator_keeps_the_times_of_the_account_and_is_made_once() {
+    let mayor = r#"
+{"type": "user", "ref": "ada", "organization": "city", "nickname": "ada", "email": "ada@city.example", "name": "Ada", "updated_at": "2026-02-02T08:00:00Z"}
+{"type": "role", "ref": "mayor", "organization": "city", "user": "ada", "kind": "general_admin", "updated_at": "2026-03-03T08:00:00Z"}
+"#;
+    for database in databases().await {
+        let store = &*database.store;
+        let archive = format!("{CITY}{mayor}");
+        let report = read(store, &archive, false).await.unwrap();
+        let (city, ada) = ids(&report, "ada");
+        let user = store.users().find(city, ada).await.unwrap().unwrap();
+        assert_eq!((user.admin, user.updated_at), (true, datetime!(2026-02-02 08:00 UTC)));
+        let again = read(store, &archive, false).await.unwrap();
+        assert_eq!(again.to_json()["updated"], json!({}));
+    }
+}
+
+#[tokio::test]
 async fn one_bad_line_at_the_end_keeps_nothing() {
     for database in databases().await {
         let archive =

@@ -1,5 +1,6 @@
 //! What leaves a list is noted with it, and what stays is not.
 
+use civitas_accounts::{Role, RoleKind, User};
 use civitas_application::Ports;
 use civitas_kernel::{Change, ProposalId, Translated, clock};
 use civitas_meetings::Meeting;
@@ -102,6 +103,7 @@ async fn votes_components_and_spaces_leave_theirs() {
         }
 
         let mut spaces = Watch::over(&world, "spaces");
+        spaces.noted().await; // of the members and administrators the rooms began with
         let mut space = ports.spaces().find(*mine, *process).await.unwrap().unwrap();
         for (published_at, visibility, leaves) in [
             (Some(NOW), Visibility::Public, false),
@@ -156,6 +158,70 @@ async fn meetings_and_entries_that_somebody_may_not_see_any_more_leave_their_lis
             let entry = Entry { hidden_at, deleted_at, ..entry.clone() };
             ports.entries().save(*mine, id, &entry).await.unwrap();
             assert_eq!(entries.noted().await, leaves, "{hidden_at:?} {deleted_at:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_membership_and_an_administrator_change_what_others_see_of_spaces() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let (ports, Rooms { mine, otto, process, .. }) = (world.ports(), &world.rooms);
+        let (mut roles, mut spaces) = (Watch::over(&world, "roles"), Watch::over(&world, "spaces"));
+        spaces.noted().await;
+        let moderator = Role {
+            space: *process,
+            user: Some(*otto),
+            email: None,
+            kind: RoleKind::SpaceModerator,
+            invited_at: None,
+            accepted_at: None,
+            created_at: NOW,
+            updated_at: NOW,
+        };
+        let row = ports.roles().add(*mine, &moderator).await.unwrap();
+        assert_eq!((roles.noted().await, spaces.noted().await), (false, false));
+        let member = Role { kind: RoleKind::SpacePrivateMember, ..moderator.clone() };
+        let invited = Role { invited_at: Some(NOW), ..member.clone() };
+        let accepted = Role { accepted_at: Some(NOW), ..invited.clone() };
+        for (role, renamed, seen) in [
+            (&Role { updated_at: NOW + time::Duration::SECOND, ..moderator.clone() }, false, false),
+            (&member, true, true),
+            (&invited, true, true),
+            (&accepted, false, true),
+            (&moderator, true, true),
+            (&member, true, true),
+        ] {
+            ports.roles().save(*mine, row, role).await.unwrap();
+            assert_eq!((roles.noted().await, spaces.noted().await), (renamed, seen), "{role:?}");
+        }
+        ports.roles().remove(*mine, row).await.unwrap();
+        assert_eq!((roles.noted().await, spaces.noted().await), (true, true));
+        let row = ports.roles().add(*mine, &member).await.unwrap();
+        assert_eq!((roles.noted().await, spaces.noted().await), (false, true));
+        ports.roles().save(*mine, row, &moderator).await.unwrap();
+        assert_eq!((roles.noted().await, spaces.noted().await), (true, true));
+        ports.roles().remove(*mine, row).await.unwrap();
+        assert_eq!((roles.noted().await, spaces.noted().await), (true, false));
+
+        let mut users = Watch::over(&world, "users");
+        let plain = ports.users().find(*mine, *otto).await.unwrap().unwrap();
+        let admin = User { admin: true, ..plain.clone() };
+        let eligible = User { confirmed_at: Some(NOW), ..admin.clone() };
+        let blocked = User { blocked_at: Some(NOW), ..eligible.clone() };
+        let deleted = User { deleted_at: Some(NOW), ..eligible.clone() };
+        for (user, noted) in [
+            (&User { about: Some("me".to_owned()), ..plain.clone() }, [false, false, false]),
+            (&admin, [false, true, false]),
+            (&eligible, [false, true, false]),
+            (&blocked, [false, true, false]),
+            (&plain, [true, true, false]),
+            (&eligible, [false, true, false]),
+            (&deleted, [true, true, true]),
+        ] {
+            ports.users().save(*mine, *otto, Change::quiet(user.clone())).await.unwrap();
+            let seen = [roles.noted().await, spaces.noted().await, users.noted().await];
+            assert_eq!(seen, noted, "{user:?}");
         }
     }
 }

@@ -179,7 +179,7 @@ async fn a_statement_refused_by_the_server_spoils_the_commit() {
     let transaction = world.store().begin().await.unwrap();
     write(&*transaction, world.mine, "lost").await;
     let refused = transaction.roles().save(world.mine, row, &first).await;
-    assert!(matches!(refused, Err(Error::Rejected(_))));
+    assert!(matches!(refused, Err(Error::Invalid { .. })));
     assert!(transaction.commit().await.is_err(), "PostgreSQL would answer COMMIT with a silent rollback");
     assert!(!is_kept(&world, "lost").await);
 }

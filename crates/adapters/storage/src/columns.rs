@@ -115,24 +115,7 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-words!(SpaceManifest, Locale, JobStatus, EventName);
-
-impl Word for RoleKind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::SpaceAdministrator => "space_administrator",
-            Self::SpaceModerator => "space_moderator",
-            Self::SpaceValuator => "space_valuator",
-            Self::SpacePrivateMember => "space_private_member",
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        [Self::SpaceAdministrator, Self::SpaceModerator, Self::SpaceValuator, Self::SpacePrivateMember]
-            .into_iter()
-            .find(|kind| kind.name() == name)
-    }
-}
+words!(SpaceManifest, Locale, JobStatus, EventName, RoleKind);
 
 impl Word for RegistrationMode {
     fn name(self) -> &'static str {

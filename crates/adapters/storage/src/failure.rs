@@ -14,6 +14,8 @@ pub(crate) trait Stored<T> {
     /// The same, but this refusal when a unique value is taken. On PostgreSQL the open transaction is lost with it:
     /// where work may go on, ask `ON CONFLICT DO NOTHING` instead.
     fn stored_unless_taken(self, refusal: impl Into<std::borrow::Cow<'static, str>>) -> Result<T>;
+    /// The same, with a refusal of any kind.
+    fn stored_unless(self, taken: impl FnOnce() -> Error) -> Result<T>;
 }
 
 impl<T> Stored<T> for QueryResult<T> {
@@ -22,8 +24,12 @@ impl<T> Stored<T> for QueryResult<T> {
     }
 
     fn stored_unless_taken(self, refusal: impl Into<std::borrow::Cow<'static, str>>) -> Result<T> {
+        self.stored_unless(|| Error::rejected(refusal))
+    }
+
+    fn stored_unless(self, taken: impl FnOnce() -> Error) -> Result<T> {
         self.map_err(|failure| match failure {
-            Failure::DatabaseError(Kind::UniqueViolation, _) => Error::rejected(refusal),
+            Failure::DatabaseError(Kind::UniqueViolation, _) => taken(),
             other => meaning(other),
         })
     }

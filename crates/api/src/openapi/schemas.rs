@@ -8,6 +8,7 @@ use crate::resources::meetings::MeetingView;
 use crate::resources::oauth::TokenView;
 use crate::resources::organizations::OrganizationView;
 use crate::resources::proposals::ProposalView;
+use crate::resources::roles::RoleView;
 use crate::resources::spaces::SpaceView;
 use crate::resources::users::UserView;
 use crate::resources::votes::VoteView;
@@ -30,6 +31,7 @@ const VIEWS: &[fn(&mut Schemas)] = &[
     add::<VoteView>,
     add::<MeetingView>,
     add::<UserView>,
+    add::<RoleView>,
     add::<Accepted>,
     add::<JobSummary>,
     add::<JobDetail>,

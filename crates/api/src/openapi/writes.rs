@@ -2,7 +2,7 @@
 
 use super::schemas::{Schemas, add, closed};
 use crate::resources::organizations::RegistrationModeName;
-use crate::shapes::{LocaleName, TimeZoneName};
+use crate::shapes::{LocaleName, RoleResourceName, RoleTypeName, TimeZoneName};
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, OneOfBuilder, SchemaType};
@@ -10,6 +10,8 @@ use utoipa::openapi::{Ref, Schema};
 
 /// Adds all of them.
 pub(super) fn add_all(to: &mut Schemas) {
+    add::<RoleCreateBody>(to);
+    add::<RoleUpdateBody>(to);
     add::<DraftCreateBody>(to);
     add::<DraftUpdateBody>(to);
     add::<VoteCreateBody>(to);
@@ -24,6 +26,64 @@ pub(super) fn add_all(to: &mut Schemas) {
         .item(Ref::from_schema_name("vote_proposal_item_response"))
         .item(Ref::from_schema_name("proposal_item_response"));
     to.insert("vote_proposal_cast_response".to_owned(), cast.into());
+}
+
+/// Who shall be what, and where.
+#[derive(ToSchema)]
+#[schema(as = role_create_body, examples(json!({"data": {"attributes": {
+    "resource_type": "Platform::Assembly", "resource_id": 7, "user_id": 42, "type": "space_moderator"}}})))]
+#[expect(dead_code, reason = "names the members of the document")]
+struct RoleCreateBody {
+    #[schema(inline)]
+    data: RoleCreateData,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct RoleCreateData {
+    #[schema(inline)]
+    attributes: RoleCreateAttributes,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct RoleCreateAttributes {
+    /// `Platform::Organization` for a general administrator; initiatives have no roles.
+    #[schema(value_type = RoleResourceName)]
+    resource_type: &'static str,
+    resource_id: i64,
+    user_id: i64,
+    #[serde(rename = "type")]
+    #[schema(value_type = RoleTypeName)]
+    kind: &'static str,
+}
+
+/// What somebody shall be instead. The others may be sent, and must be the role's.
+#[derive(ToSchema)]
+#[schema(as = role_update_body, examples(json!({"data": {"attributes": {"type": "space_moderator"}}})))]
+#[expect(dead_code, reason = "names the members of the document")]
+struct RoleUpdateBody {
+    #[schema(inline)]
+    data: RoleUpdateData,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct RoleUpdateData {
+    #[schema(inline)]
+    attributes: RoleUpdateAttributes,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct RoleUpdateAttributes {
+    #[serde(rename = "type")]
+    #[schema(value_type = RoleTypeName)]
+    kind: &'static str,
+    #[schema(value_type = Option<RoleResourceName>)]
+    resource_type: Option<&'static str>,
+    resource_id: Option<i64>,
+    user_id: Option<i64>,
 }
 
 /// Where a draft begins.

@@ -9,6 +9,7 @@ pub(crate) mod meetings;
 pub(crate) mod oauth;
 pub(crate) mod organizations;
 pub(crate) mod proposals;
+pub(crate) mod roles;
 pub(crate) mod service;
 pub(crate) mod spaces;
 pub(crate) mod users;
@@ -32,13 +33,42 @@ pub(crate) async fn newest(
 /// The `data` of a body: an object, which may be empty.
 ///
 /// # Errors
-/// `MissingParameter` when it is absent or null; `Rejected` when it is something else.
+/// As [`object`].
 pub(crate) fn data(body: &Map<String, Value>) -> Result<&Map<String, Value>> {
-    match body.get("data") {
-        None | Some(Value::Null) => Err(Error::missing("data")),
-        Some(Value::Object(data)) => Ok(data),
-        Some(_) => Err(Error::rejected("data must be an object")),
+    object(body, "data")
+}
+
+/// A required object, which may be empty.
+///
+/// # Errors
+/// `MissingParameter` when it is absent or null; `Rejected` when it is something else.
+pub(crate) fn object<'a>(
+    members: &'a Map<String, Value>,
+    name: &'static str,
+) -> Result<&'a Map<String, Value>> {
+    match members.get(name) {
+        None | Some(Value::Null) => Err(Error::missing(name)),
+        Some(Value::Object(object)) => Ok(object),
+        Some(_) => Err(Error::rejected(format!("{name} must be an object"))),
     }
+}
+
+/// A required value, neither null nor an empty text.
+///
+/// # Errors
+/// `MissingParameter`.
+pub(crate) fn present<'a>(members: &'a Map<String, Value>, name: &'static str) -> Result<&'a Value> {
+    let sent = members.get(name).filter(|v| !v.is_null() && v.as_str() != Some(""));
+    sent.ok_or_else(|| Error::missing(name))
+}
+
+/// A required text.
+///
+/// # Errors
+/// `MissingParameter`, `Rejected`.
+pub(crate) fn text(members: &Map<String, Value>, name: &'static str) -> Result<String> {
+    let text = present(members, name)?.as_str();
+    text.map(str::to_owned).ok_or_else(|| Error::rejected(format!("{name} must be a string")))
 }
 
 /// A required whole number; digits in a text are accepted.
@@ -46,8 +76,7 @@ pub(crate) fn data(body: &Map<String, Value>) -> Result<&Map<String, Value>> {
 /// # Errors
 /// `MissingParameter`, `Rejected`.
 pub(crate) fn integer(members: &Map<String, Value>, name: &'static str) -> Result<i64> {
-    let sent = members.get(name).filter(|v| !v.is_null() && v.as_str() != Some(""));
-    let number = match sent.ok_or_else(|| Error::missing(name))? {
+    let number = match present(members, name)? {
         Value::Number(number) => number.as_i64(),
         Value::String(text) => text.parse().ok(),
         _ => None,

@@ -1,8 +1,13 @@
-//! A person's account as events show it (contract 03 §2.1, 09 C.2).
+//! `/users` (contract 03 §2.1), and an account as events show it (09 C.2).
 
+use crate::document::Doc;
+use crate::front::Request;
+use crate::reply::Reply;
+use crate::resources::newest;
+use crate::route::{Answer, Routes};
 use crate::shapes::{CreationDate, EditionDate, Identifier, LocaleName};
-use civitas_accounts::User;
-use civitas_kernel::{UserId, UserState};
+use civitas_accounts::{READ_USERS, USER_FIELDS, User, Users};
+use civitas_kernel::{Ability, UserId, UserState};
 use civitas_organizations::Tenant;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -79,8 +84,27 @@ struct UserMeta {
     locked: bool,
 }
 
+pub(crate) fn routes(routes: &mut Routes) {
+    let list = Doc::new("Lists the people of the organization", "user_index_response").pages();
+    routes.read("listUsers", "/users", READ_USERS, list.filters(USER_FIELDS).fails(400), index);
+}
+
+async fn index(request: Request) -> Answer {
+    let ctx = request.ctx()?;
+    let users = Users { store: request.ports().users() };
+    let page = users.list(ctx, &request.query.filter()?, request.query.page()).await?;
+    let changed_at = newest(&request, &["users"], page.items.iter().map(|(_, u)| u.updated_at)).await?;
+    let in_full = ctx.may(Ability::OauthExtendedDataRead);
+    let page = page.map(|(id, user)| view(&request.tenant, id, &user, in_full));
+    Ok(Reply::list(&request, page, false, changed_at)?)
+}
+
 /// An account without its extended data.
 pub(crate) fn announced(tenant: &Tenant, id: UserId, user: &User) -> UserView {
+    view(tenant, id, user, false)
+}
+
+fn view(tenant: &Tenant, id: UserId, user: &User, in_full: bool) -> UserView {
     UserView {
         id: id.to_string(),
         kind: UserType::User,
@@ -91,7 +115,7 @@ pub(crate) fn announced(tenant: &Tenant, id: UserId, user: &User) -> UserView {
             email: user.email.clone(),
             about: user.about.clone(),
             locale: user.locale.unwrap_or(tenant.default_locale).as_str(),
-            extended_data: Map::new(),
+            extended_data: if in_full { user.extended_data.clone() } else { Map::new() },
             created_at: CreationDate(user.created_at),
             updated_at: EditionDate(user.updated_at),
         },

@@ -1,19 +1,27 @@
 //! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
 
+mod people;
+mod roles;
+
+pub use people::lists_living_accounts;
+use roles::role;
+pub use roles::{
+    filters_roles, finds_roles_by_their_names, keeps_roles, lists_roles_in_order, removes_roles,
+};
+
 use crate::{
-    AccessToken, ApiClient, ClientStore, Role, RoleKind, RoleStore, Secret, SystemAdminStore, TokenStore,
-    User, UserStore,
+    AccessToken, ApiClient, ClientStore, RoleKind, RoleStore, Secret, SystemAdminStore, TokenStore, User,
+    UserStore,
 };
 use civitas_kernel::{
-    Ability, Change, ClientId, Error, Locale, OrganizationId, Result, Scope, SpaceRef, TokenId, UserId,
-    UserState,
+    Ability, Change, ClientId, Error, Locale, OrganizationId, PageRequest, Result, Scope, SpaceRef, TokenId,
+    UserId, UserState,
 };
 use serde_json::json;
-use std::slice::from_ref;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// The stores, two organizations that are there, and a space of the first.
+/// The stores, two organizations that are there, and spaces of the first.
 pub struct World<'a> {
     /// Under test.
     pub users: &'a dyn UserStore,
@@ -29,8 +37,12 @@ pub struct World<'a> {
     pub mine: OrganizationId,
     /// Another one.
     pub other: OrganizationId,
-    /// A space of the first.
+    /// A process of the first.
     pub space: SpaceRef,
+    /// An assembly of the first.
+    pub assembly: SpaceRef,
+    /// A conference of the first.
+    pub conference: SpaceRef,
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
@@ -154,9 +166,17 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     let role = role(world.space, Some(id), RoleKind::SpaceModerator);
     let row = world.roles.add(mine, &role).await?;
     assert_eq!(world.roles.find(other, row).await?, None);
-    assert_eq!(world.roles.of_user(other, id, world.space).await?, []);
+    assert_eq!(world.roles.find_by_id(other, &role.id()).await?, None);
+    assert_eq!(world.roles.hold(other, &role.id()).await?, None);
+    assert!(!world.roles.has(other, world.space, id, role.kind).await?);
+    assert!(!world.roles.has_space(other, world.space).await?);
+    let page = PageRequest::default();
+    assert_eq!(world.roles.list(other, &[], page).await?.items, []);
+    assert_eq!(world.users.list(other, &[], page).await?.items.len(), 1, "the other Nora");
     assert_eq!(world.roles.after(other, None, 9).await?, []);
     assert!(world.roles.save(other, row, &role).await.is_err());
+    world.roles.remove(other, row).await?;
+    assert_eq!(world.roles.find(mine, row).await?, Some(role));
     Ok(())
 }
 
@@ -321,43 +341,6 @@ pub async fn revokes_all_tokens_of_a_user(world: World<'_>) -> Result<()> {
         assert_eq!(world.revoked_at(token).await?, Some(NOW));
     }
     assert_eq!(world.revoked_at(service).await?, None);
-    Ok(())
-}
-
-fn role(space: SpaceRef, user: Option<UserId>, kind: RoleKind) -> Role {
-    Role {
-        space,
-        user,
-        email: None,
-        kind,
-        invited_at: None,
-        accepted_at: None,
-        created_at: NOW,
-        updated_at: NOW + Duration::seconds(1),
-    }
-}
-
-/// What is kept of a role comes back; a user has each kind once; an open invitation is no effective role.
-pub async fn keeps_roles(world: World<'_>) -> Result<()> {
-    let id = world.add_user(&user("Nora")).await?;
-    let member = role(world.space, Some(id), RoleKind::SpacePrivateMember);
-    let row = world.roles.add(world.mine, &member).await?;
-    assert_eq!(world.roles.find(world.mine, row).await?, Some(member.clone()));
-    assert!(matches!(world.roles.add(world.mine, &member).await, Err(Error::Rejected(_))), "given before");
-    let invited = Role { kind: RoleKind::SpaceAdministrator, invited_at: Some(NOW), ..member.clone() };
-    let invitation = world.roles.add(world.mine, &invited).await?;
-    assert_eq!(world.roles.of_user(world.mine, id, world.space).await?, from_ref(&member));
-    let accepted = Role { accepted_at: Some(NOW), ..invited };
-    world.roles.save(world.mine, invitation, &accepted).await?;
-    assert_eq!(world.roles.of_user(world.mine, id, world.space).await?, [member.clone(), accepted]);
-    let same = world.roles.save(world.mine, invitation, &member).await;
-    assert!(matches!(same, Err(Error::Rejected(_))), "two of a kind by a change");
-    let pending =
-        Role { user: None, email: Some("new@example.org".to_owned()), invited_at: Some(NOW), ..member };
-    let row = world.roles.add(world.mine, &pending).await?;
-    assert_eq!(world.roles.find(world.mine, row).await?, Some(pending));
-    let elsewhere = SpaceRef { id: world.space.id + 1, ..world.space };
-    assert_eq!(world.roles.of_user(world.mine, id, elsewhere).await?, []);
     Ok(())
 }
 

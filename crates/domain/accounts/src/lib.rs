@@ -30,15 +30,18 @@ pub use client_admin::MockClientHomes;
 pub use client_admin::{ClientAdmin, ClientFault, ClientHomes, NewClient};
 pub use clients::{ApiClient, DEPLOYMENT_WIDE};
 pub use ports::{
-    ClientStore, Identity, IdentityUser, Passwords, RoleStore, SystemAdminStore, TokenSigner, TokenStore,
-    UserStore,
+    ClientStore, Identity, IdentityUser, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore,
+    SystemAdminStore, TokenSigner, TokenStore, USER_FIELDS, UserField, UserFilter, UserStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{
     MockClientStore, MockPasswords, MockRoleStore, MockTokenSigner, MockTokenStore, MockUserStore,
 };
-pub use roles::{Role, RoleKind};
+pub use roles::{
+    CreateRole, DestroyRole, READ_ROLES, Role, RoleDetail, RoleId, RoleKind, RoleType, Roles, SpaceRoleId,
+    UpdateRole, WRITE_ROLES, already_given,
+};
 pub use secret::{Digest, Secret};
 pub use tokens::{AccessToken, Claims, TokenFault};
 pub use user_admin::UserAdmin;
-pub use users::{User, is_email, is_name, is_nickname};
+pub use users::{READ_USERS, User, Users, is_email, is_name, is_nickname};

@@ -1,16 +1,48 @@
 //! What this room needs from outside.
 
-use crate::{AccessToken, ApiClient, Claims, Role, Secret, TokenFault, User};
+use crate::{
+    AccessToken, ApiClient, Claims, Role, RoleDetail, RoleKind, Secret, SpaceRoleId, TokenFault, User,
+};
 use async_trait::async_trait;
+use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::{
-    Change, ClientId, EventName, Locale, OrganizationId, Result, SpaceRef, TokenId, UserId, UserState,
+    Change, ClientId, EventName, Locale, OrganizationId, Page, PageRequest, Result, SpaceRef, TokenId,
+    UserId, UserState,
 };
 use time::OffsetDateTime;
+
+/// What accounts can be filtered by (contract 03 §2.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserField {
+    /// The nickname, as written.
+    Nickname,
+    /// The id.
+    Id,
+    /// The canonical text of the extended data.
+    ExtendedData,
+}
+
+/// The fields of the list of accounts.
+pub const USER_FIELDS: &[Field<UserField>] = &[
+    Field::new("nickname", Kind::Text, UserField::Nickname),
+    Field::new("id", Kind::Integer, UserField::Id),
+    Field::new("extended_data", Kind::ExtendedData, UserField::ExtendedData),
+];
+
+/// A condition on a list of accounts.
+pub type UserFilter = Filter<UserField>;
 
 /// Where people's accounts are kept. Deleted accounts are found like others; services decide.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait UserStore: Send + Sync {
+    /// The accounts that are not deleted, by id.
+    async fn list(
+        &self,
+        organization: OrganizationId,
+        filters: &[UserFilter],
+        page: PageRequest,
+    ) -> Result<Page<(UserId, User)>>;
     /// The account.
     async fn find(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>>;
     /// The account, locked against other writers until the transaction ends.
@@ -117,19 +149,65 @@ pub trait TokenStore: Send + Sync {
     ) -> Result<()>;
 }
 
-/// Where roles in spaces are kept.
+/// What roles can be filtered by (contract 03 §4.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoleField {
+    /// Whose it is; null for a pending invitation without account.
+    User,
+    /// The number of what it is in.
+    ResourceId,
+    /// The class name of what it is in.
+    ResourceType,
+    /// The name of its type.
+    Type,
+}
+
+/// The fields of the list of roles.
+pub const ROLE_FIELDS: &[Field<RoleField>] = &[
+    Field::new("user_id", Kind::Integer, RoleField::User),
+    Field::new("resource_id", Kind::Integer, RoleField::ResourceId),
+    Field::new("resource_type", Kind::Text, RoleField::ResourceType),
+    Field::new("type", Kind::Text, RoleField::Type),
+];
+
+/// A condition on a list of roles.
+pub type RoleFilter = Filter<RoleField>;
+
+/// Where roles in spaces are kept; they are listed together with general administrators. A role whose account is
+/// deleted is found by its row alone.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait RoleStore: Send + Sync {
+    /// General administrators, then roles in processes, assemblies (private members last) and conferences; inside
+    /// each by creation, then by number of account or row.
+    async fn list(
+        &self,
+        organization: OrganizationId,
+        filters: &[RoleFilter],
+        page: PageRequest,
+    ) -> Result<Page<RoleDetail>>;
+    /// The role of this name. Of invitations without account that share one, the first.
+    async fn find_by_id(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<Role>>;
+    /// The same and its row, locked against other writers until the transaction ends.
+    async fn hold(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<(i64, Role)>>;
+    /// Whether the user has this kind on this space, or an invitation to it.
+    async fn has(
+        &self,
+        organization: OrganizationId,
+        space: SpaceRef,
+        user: UserId,
+        kind: RoleKind,
+    ) -> Result<bool>;
+    /// Whether the organization has this space, published or not.
+    async fn has_space(&self, organization: OrganizationId, space: SpaceRef) -> Result<bool>;
     /// The role of that row.
     async fn find(&self, organization: OrganizationId, id: i64) -> Result<Option<Role>>;
-    /// Keeps a new role. `Rejected` when the same user has this kind on this space.
+    /// Keeps a new role. [`crate::already_given`] when the same user has this kind on this space.
     async fn add(&self, organization: OrganizationId, role: &Role) -> Result<i64>;
-    /// Keeps a new state.
+    /// Keeps a new state. [`crate::already_given`] when the same user has this kind on this space.
     async fn save(&self, organization: OrganizationId, id: i64, role: &Role) -> Result<()>;
-    /// The effective roles of a user in a space.
-    async fn of_user(&self, organization: OrganizationId, user: UserId, space: SpaceRef)
-    -> Result<Vec<Role>>;
+    /// Removes it.
+    async fn remove(&self, organization: OrganizationId, id: i64) -> Result<()>;
     /// Roles after `after` in ascending order of row, at most `limit`; for export.
     async fn after(
         &self,

@@ -1,6 +1,18 @@
-//! Roles of people in spaces (contract 03 §4). A general administrator is a flag of the account, not a row here.
+//! Roles of people in an organization and its spaces (contract 03 §4).
+//!
+//! A role is derived: a general administrator is a flag of the account, any other role a row. What both have in
+//! common on the wire is [`RoleDetail`], and the composite [`RoleId`] that names it.
 
-use civitas_kernel::{SpaceRef, UserId};
+mod id;
+mod reading;
+mod writing;
+
+pub use id::{RoleId, SpaceRoleId};
+pub use reading::{READ_ROLES, Roles};
+pub use writing::{CreateRole, DestroyRole, UpdateRole, WRITE_ROLES};
+
+use crate::User;
+use civitas_kernel::{Error, FieldError, OrganizationId, SpaceRef, UserId, Wording};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -16,6 +28,60 @@ pub enum RoleKind {
     SpaceValuator,
     /// Sees a private space and takes part in it.
     SpacePrivateMember,
+}
+
+impl RoleKind {
+    /// All four.
+    pub const ALL: [Self; 4] =
+        [Self::SpacePrivateMember, Self::SpaceAdministrator, Self::SpaceModerator, Self::SpaceValuator];
+
+    /// The name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SpaceAdministrator => "space_administrator",
+            Self::SpaceModerator => "space_moderator",
+            Self::SpaceValuator => "space_valuator",
+            Self::SpacePrivateMember => "space_private_member",
+        }
+    }
+
+    /// The kind of exactly that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// What somebody is, in the organization or in a space: the `type` of a role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoleType {
+    /// Administers the whole organization.
+    GeneralAdmin,
+    /// Is something in one space.
+    InSpace(RoleKind),
+}
+
+impl RoleType {
+    /// All five, in the order of the contract.
+    pub const ALL: [Self; 5] = [
+        Self::GeneralAdmin,
+        Self::InSpace(RoleKind::SpacePrivateMember),
+        Self::InSpace(RoleKind::SpaceAdministrator),
+        Self::InSpace(RoleKind::SpaceModerator),
+        Self::InSpace(RoleKind::SpaceValuator),
+    ];
+
+    /// The name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::GeneralAdmin => "general_admin",
+            Self::InSpace(kind) => kind.as_str(),
+        }
+    }
+
+    /// The type of exactly that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
 }
 
 /// A role in a space, or the invitation to one.
@@ -44,4 +110,63 @@ impl Role {
     pub fn is_effective(&self) -> bool {
         self.user.is_some() && (self.invited_at.is_none() || self.accepted_at.is_some())
     }
+
+    /// Whom it lets into which private space, if it does.
+    pub fn membership(&self) -> Option<(SpaceRef, UserId)> {
+        let member = self.kind == RoleKind::SpacePrivateMember && self.is_effective();
+        self.user.filter(|_| member).map(|user| (self.space, user))
+    }
+
+    /// What names it.
+    pub fn id(&self) -> SpaceRoleId {
+        SpaceRoleId {
+            space: self.space,
+            user: self.user,
+            invited_at: self.invited_at.map(id::whole_seconds),
+            kind: self.kind,
+        }
+    }
+
+    /// As it is shown.
+    pub fn detail(&self) -> RoleDetail {
+        RoleDetail {
+            id: RoleId::InSpace(self.id()),
+            accepted_invite: self.is_effective(),
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+        }
+    }
+}
+
+/// A role as it is listed and shown. Its id says what, where and whose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleDetail {
+    /// What names it.
+    pub id: RoleId,
+    /// False while an invitation is pending.
+    pub accepted_invite: bool,
+    /// When the row was created; of a general administrator, the account.
+    pub created_at: OffsetDateTime,
+    /// When the row, or the account, was last changed.
+    pub updated_at: OffsetDateTime,
+}
+
+impl RoleDetail {
+    /// That of a general administrator; `None` when the account is none, or is deleted.
+    pub fn of_admin(organization: OrganizationId, id: UserId, user: &User) -> Option<Self> {
+        let User { created_at, updated_at, .. } = *user;
+        let id = RoleId::GeneralAdmin { organization, user: id };
+        (user.admin && user.deleted_at.is_none()).then_some(Self {
+            id,
+            accepted_invite: true,
+            created_at,
+            updated_at,
+        })
+    }
+}
+
+/// The user has this kind of role in this space already.
+pub fn already_given() -> Error {
+    let fields = vec![FieldError::new("type", "taken", "Type has already been taken")];
+    Error::Invalid { wording: Wording::InvalidRequest, fields }
 }

@@ -1,6 +1,8 @@
 //! People's accounts (contract 02 §2.4, 03 §2).
 
-use civitas_kernel::{Locale, UserState};
+use crate::{USER_FIELDS, UserStore};
+use civitas_kernel::filter::{RawFilter, read};
+use civitas_kernel::{Ability, Access, Ctx, Locale, Page, PageRequest, Result, Scope, UserId, UserState};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use validator::ValidateEmail;
@@ -84,6 +86,32 @@ impl User {
     }
 }
 
+/// What reading accounts asks.
+pub const READ_USERS: Access = Access::either(Scope::Oauth, &[Ability::OauthRead]);
+
+/// Reading accounts.
+pub struct Users<'a> {
+    /// Where they are kept.
+    pub store: &'a dyn UserStore,
+}
+
+impl Users<'_> {
+    /// The accounts of the organization but deleted ones, by id.
+    ///
+    /// # Errors
+    /// `Forbidden`; `Unknown filter`, `Invalid value for filter`.
+    pub async fn list(
+        &self,
+        ctx: &Ctx,
+        filter: &RawFilter,
+        page: PageRequest,
+    ) -> Result<Page<(UserId, User)>> {
+        ctx.require(&READ_USERS)?;
+        ctx.may_filter(filter, Ability::OauthExtendedDataRead)?;
+        self.store.list(ctx.organization, &read(USER_FIELDS, filter)?, page).await
+    }
+}
+
 /// Whether a text is an e-mail address.
 pub fn is_email(text: &str) -> bool {
     text.validate_email()
@@ -97,4 +125,29 @@ pub fn is_nickname(text: &str) -> bool {
 /// Whether a text can be a name: not blank, and none of `< > ? % & ^ * # @ ( ) [ ] = + : ; " { } \ |`.
 pub fn is_name(text: &str) -> bool {
     !text.trim().is_empty() && !text.contains(|c| r#"<>?%&^*#@()[]=+:;"{}\|"#.contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MockUserStore;
+    use civitas_kernel::Error;
+    use civitas_kernel::filter::RawValue;
+
+    async fn search(ctx: &Ctx, key: &str) -> Result<()> {
+        let mut store = MockUserStore::new();
+        store.expect_list().returning(|_, _, _| Ok(Page { items: vec![], has_more: false }));
+        let filter = RawFilter(vec![(key.to_owned(), RawValue::One(String::new()))]);
+        Users { store: &store }.list(ctx, &filter, PageRequest::default()).await.map(drop)
+    }
+
+    #[tokio::test]
+    async fn searching_the_extended_data_needs_an_ability_of_its_own() {
+        assert!(matches!(search(&Ctx::for_test(), "id").await, Err(Error::Forbidden)));
+        let mut ctx = Ctx::for_test().with(&READ_USERS);
+        search(&ctx, "nickname_start").await.unwrap();
+        assert!(matches!(search(&ctx, "extended_data_cont").await, Err(Error::Forbidden)));
+        ctx.caller.abilities.insert(Ability::OauthExtendedDataRead);
+        search(&ctx, "extended_data_cont").await.unwrap();
+    }
 }

@@ -53,9 +53,7 @@ impl Proposals<'_> {
 
     fn query(ctx: &Ctx, within: Within, filter: &RawFilter, order: Order) -> Result<ProposalQuery> {
         ctx.require(&READ_PROPOSALS)?;
-        if filter.mentions("extended_data") && !ctx.may(Ability::ProposalsExtendedDataRead) {
-            return Err(Error::Forbidden);
-        }
+        ctx.may_filter(filter, Ability::ProposalsExtendedDataRead)?;
         let filters = read(PROPOSAL_FIELDS, filter)?;
         if filters.iter().any(|f| f.field == ProposalField::VotedWeight) {
             ctx.user()?;

@@ -36,7 +36,7 @@ impl Spaces<'_> {
         page: PageRequest,
     ) -> Result<Page<SpaceDetail>> {
         ctx.require(&READ_SPACES)?;
-        searching_extended_data_asks(ctx, filter, Ability::SpaceExtendedDataRead)?;
+        ctx.may_filter(filter, Ability::SpaceExtendedDataRead)?;
         self.store.list(ctx.sight(), manifest, &read(SPACE_FIELDS, filter)?, page).await
     }
 
@@ -69,7 +69,7 @@ impl Components<'_> {
         page: PageRequest,
     ) -> Result<Page<ComponentDetail>> {
         ctx.require(&READ_COMPONENTS)?;
-        searching_extended_data_asks(ctx, filter, Ability::ComponentExtendedDataRead)?;
+        ctx.may_filter(filter, Ability::ComponentExtendedDataRead)?;
         let fields = if manifest.is_some() { TYPED_COMPONENT_FIELDS } else { COMPONENT_FIELDS };
         let filters: Vec<_> = read(fields, filter)?.into_iter().map(by_class_name).collect();
         self.store.list(ctx.sight(), manifest, &filters, page).await
@@ -89,11 +89,6 @@ impl Components<'_> {
         let found = self.store.find_visible(ctx.sight(), id).await?;
         found.filter(|c| c.component.manifest == manifest).ok_or(Error::NotFound)
     }
-}
-
-/// A key that begins with `extended_data` needs the ability, whatever its value (contract 01 §6.1).
-fn searching_extended_data_asks(ctx: &Ctx, filter: &RawFilter, ability: Ability) -> Result<()> {
-    if filter.mentions("extended_data") && !ctx.may(ability) { Err(Error::Forbidden) } else { Ok(()) }
 }
 
 /// A manifest name where a class name is compared for equality means its class (contract 05 §3.2).

@@ -2,17 +2,20 @@
 
 #![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
 
-use crate::columns::{self, Name};
-use crate::engine::Db;
+mod listing;
+
+use crate::columns::{self, Condition, Name};
+use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
-use crate::schema::roles;
+use crate::schema::{roles, spaces};
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_accounts::{Role, RoleKind, RoleStore};
-use civitas_kernel::{Error, OrganizationId, Result, SpaceManifest, SpaceRef, UserId};
+use civitas_accounts::{Role, RoleDetail, RoleFilter, RoleKind, RoleStore, SpaceRoleId, already_given};
+use civitas_kernel::{Error, OrganizationId, Page, PageRequest, Result, SpaceManifest, SpaceRef, UserId};
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = roles, check_for_backend(Db))]
@@ -75,8 +78,6 @@ impl<'a> From<&'a Role> for Written<'a> {
     }
 }
 
-const TAKEN: &str = "Role has already been given to this user";
-
 type Scoped = diesel::dsl::Filter<roles::table, diesel::dsl::Eq<roles::organization_id, i64>>;
 
 /// The roles of one organization; the only door to the table.
@@ -84,8 +85,73 @@ fn of(organization: OrganizationId) -> Scoped {
     roles::table.filter(roles::organization_id.eq(organization.0))
 }
 
+/// The role of this name. Rows know the time of an invitation more precisely than names do.
+fn named(id: &SpaceRoleId) -> Condition<roles::table> {
+    let place = roles::space_manifest.eq(Name(id.space.manifest)).and(roles::space_id.eq(id.space.id));
+    let user: Condition<roles::table> = match id.user {
+        Some(user) => Box::new(roles::user_id.eq(user.0)),
+        None => Box::new(roles::user_id.is_null().nullable()),
+    };
+    let invited: Condition<roles::table> = match id.invited_at {
+        Some(at) => Box::new(roles::invited_at.ge(at).and(roles::invited_at.lt(at + Duration::SECOND))),
+        None => Box::new(roles::invited_at.is_null().nullable()),
+    };
+    Box::new(place.and(roles::kind.eq(Name(id.kind))).and(user).and(invited).and(listing::of_living()))
+}
+
 #[async_trait]
 impl RoleStore for Session {
+    async fn list(
+        &self,
+        organization: OrganizationId,
+        filters: &[RoleFilter],
+        page: PageRequest,
+    ) -> Result<Page<RoleDetail>> {
+        listing::list(&mut *self.read().await?, organization, filters, page).await
+    }
+
+    async fn find_by_id(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<Role>> {
+        let row: Option<Row> = of(organization)
+            .filter(named(id))
+            .order(roles::id)
+            .select(columns::of::<Row>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(|row| <(i64, Role)>::from(row).1))
+    }
+
+    async fn hold(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<(i64, Role)>> {
+        let first = of(organization).filter(named(id)).order(roles::id).limit(1).select(columns::of::<Row>());
+        let row: Option<Row> =
+            dialect::for_update!(first).get_result(&mut *self.write().await?).await.optional().stored()?;
+        Ok(row.map(Into::into))
+    }
+
+    async fn has(
+        &self,
+        organization: OrganizationId,
+        space: SpaceRef,
+        user: UserId,
+        kind: RoleKind,
+    ) -> Result<bool> {
+        let given = of(organization)
+            .filter(roles::space_manifest.eq(Name(space.manifest)))
+            .filter(roles::space_id.eq(space.id))
+            .filter(roles::user_id.eq(user.0))
+            .filter(roles::kind.eq(Name(kind)));
+        diesel::select(exists(given)).get_result(&mut *self.read().await?).await.stored()
+    }
+
+    async fn has_space(&self, organization: OrganizationId, space: SpaceRef) -> Result<bool> {
+        let here = spaces::table
+            .filter(spaces::organization_id.eq(organization.0))
+            .filter(spaces::manifest.eq(Name(space.manifest)))
+            .filter(spaces::id.eq(space.id));
+        diesel::select(exists(here)).get_result(&mut *self.read().await?).await.stored()
+    }
+
     async fn find(&self, organization: OrganizationId, id: i64) -> Result<Option<Role>> {
         let row: Option<Row> = of(organization)
             .filter(roles::id.eq(id))
@@ -98,43 +164,63 @@ impl RoleStore for Session {
     }
 
     async fn add(&self, organization: OrganizationId, role: &Role) -> Result<i64> {
+        let atomic = self.atomic().await?;
         let id: Option<i64> = diesel::insert_into(roles::table)
             .values((roles::organization_id.eq(organization.0), Written::from(role)))
             .on_conflict_do_nothing()
             .returning(roles::id)
-            .get_result(&mut *self.write().await?)
+            .get_result(&mut *atomic.connection().await?)
             .await
             .optional()
             .stored()?;
-        id.ok_or_else(|| Error::rejected(TAKEN))
+        let id = id.ok_or_else(already_given)?;
+        if role.membership().is_some() {
+            atomic.note(organization, "spaces").await?;
+        }
+        atomic.commit().await?;
+        Ok(id)
     }
 
     async fn save(&self, organization: OrganizationId, id: i64, role: &Role) -> Result<()> {
-        diesel::update(of(organization).filter(roles::id.eq(id)))
-            .set(Written::from(role))
-            .execute(&mut *self.write().await?)
+        let atomic = self.atomic().await?;
+        let row = of(organization).filter(roles::id.eq(id));
+        let before: Option<Row> = row
+            .select(columns::of::<Row>())
+            .first(&mut *atomic.connection().await?)
             .await
-            .stored_unless_taken(TAKEN)
-            .and_then(changed)
+            .optional()
+            .stored()?;
+        let (_, before): (i64, Role) = before.ok_or(Error::NotFound)?.into();
+        diesel::update(row)
+            .set(Written::from(role))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored_unless(already_given)
+            .and_then(changed)?;
+        if before.id() != role.id() {
+            atomic.note(organization, "roles").await?;
+        }
+        if before.membership() != role.membership() {
+            atomic.note(organization, "spaces").await?;
+        }
+        atomic.commit().await
     }
 
-    async fn of_user(
-        &self,
-        organization: OrganizationId,
-        user: UserId,
-        space: SpaceRef,
-    ) -> Result<Vec<Role>> {
-        let rows: Vec<Row> = of(organization)
-            .filter(roles::user_id.eq(user.0))
-            .filter(roles::space_manifest.eq(Name(space.manifest)))
-            .filter(roles::space_id.eq(space.id))
-            .filter(roles::invited_at.is_null().or(roles::accepted_at.is_not_null()))
-            .order(roles::id)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+    async fn remove(&self, organization: OrganizationId, id: i64) -> Result<()> {
+        let atomic = self.atomic().await?;
+        let removed: Option<Row> = diesel::delete(of(organization).filter(roles::id.eq(id)))
+            .returning(columns::of::<Row>())
+            .get_result(&mut *atomic.connection().await?)
             .await
+            .optional()
             .stored()?;
-        Ok(rows.into_iter().map(|row| <(i64, Role)>::from(row).1).collect())
+        if let Some(row) = removed {
+            atomic.note(organization, "roles").await?;
+            if <(i64, Role)>::from(row).1.membership().is_some() {
+                atomic.note(organization, "spaces").await?;
+            }
+        }
+        atomic.commit().await
     }
 
     async fn after(

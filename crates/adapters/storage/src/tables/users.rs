@@ -2,15 +2,18 @@
 
 #![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
 
-use crate::columns::{self, Document, Name};
+use crate::columns::{self, Condition, Document, Name};
 use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
+use crate::filter::{Column, holds};
 use crate::schema::{access_tokens, users};
-use crate::session::Session;
+use crate::session::{Atomic, Session};
 use async_trait::async_trait;
-use civitas_accounts::{User, UserStore};
+use civitas_accounts::{User, UserField, UserFilter, UserStore};
 use civitas_kernel::extended_data::canonical_text;
-use civitas_kernel::{Change, Error, Event, EventName, Locale, OrganizationId, Result, Subject, UserId};
+use civitas_kernel::{
+    Change, Error, Event, EventName, Locale, OrganizationId, Page, PageRequest, Result, Subject, UserId,
+};
 use diesel::dsl::{case_when, exists};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -131,8 +134,64 @@ fn of(organization: OrganizationId) -> Scoped {
     users::table.filter(users::organization_id.eq(organization.0))
 }
 
+fn condition(filter: &UserFilter) -> Result<Condition<users::table>> {
+    let column = match filter.field {
+        UserField::Nickname => Column::Text(Box::new(users::nickname.nullable())),
+        UserField::Id => Column::Integer(Box::new(users::id.nullable())),
+        UserField::ExtendedData => Column::Text(Box::new(users::extended_data_text.nullable())),
+    };
+    holds(column, &filter.condition)
+}
+
+/// Whether an account sees as an administrator does, and whether service tokens may see through it.
+fn sights(user: &User) -> [bool; 2] {
+    let admin = user.admin && user.deleted_at.is_none();
+    [admin, admin && user.confirmed_at.is_some() && user.blocked_at.is_none()]
+}
+
+/// Notes what a change of an account takes from lists, and whom it shows them otherwise.
+async fn note_change(
+    atomic: &Atomic<'_>,
+    organization: OrganizationId,
+    before: Option<&User>,
+    after: &User,
+) -> Result<()> {
+    let leaves = before.is_some_and(|user| user.deleted_at.is_none()) && after.deleted_at.is_some();
+    let (had, has) = (before.map(sights).unwrap_or_default(), sights(after));
+    for (list, noted) in [("roles", leaves || (had[0] && !has[0])), ("spaces", had != has), ("users", leaves)]
+    {
+        if noted {
+            atomic.note(organization, list).await?;
+        }
+    }
+    Ok(())
+}
+
 #[async_trait]
 impl UserStore for Session {
+    async fn list(
+        &self,
+        organization: OrganizationId,
+        filters: &[UserFilter],
+        page: PageRequest,
+    ) -> Result<Page<(UserId, User)>> {
+        let mut rows = of(organization)
+            .filter(users::deleted_at.is_null())
+            .select(columns::of::<Row>())
+            .into_boxed::<Db>();
+        for filter in filters {
+            rows = rows.filter(condition(filter)?);
+        }
+        let rows: Vec<Row> = rows
+            .order(users::id)
+            .limit(page.fetch())
+            .offset(page.offset())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(Page::cut(rows.into_iter().map(Into::into).collect(), page))
+    }
+
     async fn find(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>> {
         let row: Option<Row> = of(organization)
             .filter(users::id.eq(id.0))
@@ -174,15 +233,18 @@ impl UserStore for Session {
 
     async fn add(&self, organization: OrganizationId, user: &User, announce: &[EventName]) -> Result<UserId> {
         self.can_announce(announce)?;
+        let atomic = self.atomic().await?;
         let id: Option<i64> = diesel::insert_into(users::table)
             .values((users::organization_id.eq(organization.0), Written::from(user)))
             .on_conflict_do_nothing()
             .returning(users::id)
-            .get_result(&mut *self.write().await?)
+            .get_result(&mut *atomic.connection().await?)
             .await
             .optional()
             .stored()?;
         let id = id.map(UserId).ok_or_else(|| Error::Conflict("nickname or e-mail are taken".into()))?;
+        note_change(&atomic, organization, None, user).await?;
+        atomic.commit().await?;
         let events = announce.iter().map(|name| Event { name: *name, subject: Subject::User(id) });
         self.announce(organization, events)?;
         Ok(id)
@@ -192,6 +254,14 @@ impl UserStore for Session {
         let Change { state, events } = change;
         self.can_announce(&events)?;
         let atomic = self.atomic().await?;
+        let before: Option<Row> = of(organization)
+            .filter(users::id.eq(id.0))
+            .select(columns::of::<Row>())
+            .first(&mut *atomic.connection().await?)
+            .await
+            .optional()
+            .stored()?;
+        let (_, before): (UserId, User) = before.ok_or(Error::NotFound)?.into();
         diesel::update(of(organization).filter(users::id.eq(id.0)))
             .set(Written::from(&state))
             .execute(&mut *atomic.connection().await?)
@@ -207,6 +277,7 @@ impl UserStore for Session {
                 .await
                 .stored()?;
         }
+        note_change(&atomic, organization, Some(&before), &state).await?;
         atomic.commit().await?;
         self.announce(organization, events)
     }

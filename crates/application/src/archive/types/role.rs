@@ -102,7 +102,8 @@ impl RoleRecord {
         set("updated_at", self.updated_at, &mut role.updated_at)
     }
 
-    /// Makes an account a general administrator; that is all such a record can say.
+    /// Makes an account a general administrator; that is all such a record can say. The times of the role are those
+    /// of the account, whose own record says them.
     async fn make_admin(
         self,
         import: &mut Import<'_>,
@@ -127,7 +128,6 @@ impl RoleRecord {
         }
         let before = user.clone();
         user.admin = true;
-        user.updated_at = import.options.now;
         store.save(organization, said, user.after(said, &before)).await?;
         Ok(if seen.is_some() { Put::updated(remembered) } else { Put::created(remembered) })
     }

@@ -1,0 +1,159 @@
+//! The list of roles: flags of accounts and rows, as one statement (contract 03 §4.2).
+//!
+//! Each of the two halves is cut before they are put together, so that a page costs what it and those before it
+//! hold, and nothing of what follows.
+
+use super::of;
+use crate::columns::{Condition, Expr, Name};
+use crate::engine::{Conn, sql as engine};
+use crate::failure::Stored;
+use crate::filter::{Column, holds};
+use crate::schema::{roles, users};
+use civitas_accounts::{Role, RoleDetail, RoleField, RoleFilter, RoleId, RoleKind, RoleType};
+use civitas_kernel::{OrganizationId, Page, PageRequest, Result, SpaceManifest, SpaceRef, UserId};
+use diesel::dsl::{exists, not, sql};
+use diesel::expression::SqlLiteral;
+use diesel::prelude::*;
+use diesel::query_dsl::positional_order_dsl::PositionalOrderDsl;
+use diesel::sql_types::{Integer, Nullable, Text};
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+/// A role as both halves read it.
+#[derive(Queryable)]
+struct Listed {
+    _group: i32,
+    created_at: OffsetDateTime,
+    /// Of the account or the row.
+    number: i64,
+    user: Option<i64>,
+    space_manifest: Option<Name<SpaceManifest>>,
+    resource: i64,
+    kind: Option<Name<RoleKind>>,
+    invited_at: Option<OffsetDateTime>,
+    accepted_at: Option<OffsetDateTime>,
+    updated_at: OffsetDateTime,
+}
+
+impl From<Listed> for RoleDetail {
+    fn from(listed: Listed) -> Self {
+        let Listed { number, resource, invited_at, accepted_at, created_at, updated_at, .. } = listed;
+        let (Some(manifest), Some(kind)) = (listed.space_manifest, listed.kind) else {
+            let id = RoleId::GeneralAdmin { organization: OrganizationId(resource), user: UserId(number) };
+            return Self { id, accepted_invite: true, created_at, updated_at };
+        };
+        let role = Role {
+            space: SpaceRef { manifest: manifest.0, id: resource },
+            user: listed.user.map(UserId),
+            email: None,
+            kind: kind.0,
+            invited_at,
+            accepted_at,
+            created_at,
+            updated_at,
+        };
+        role.detail()
+    }
+}
+
+/// Where a row stands in the list; general administrators are group 0. In the words of the indexes `roles_in_order..`.
+fn group() -> SqlLiteral<Integer> {
+    sql("CASE roles.space_manifest WHEN 'participatory_processes' THEN 1 \
+         WHEN 'assemblies' THEN CASE roles.kind WHEN 'space_private_member' THEN 3 ELSE 2 END ELSE 4 END")
+}
+
+/// The class name of a row's space. In the words of the index `roles_in_order_of_class`.
+fn class() -> SqlLiteral<Nullable<Text>> {
+    sql("CASE roles.space_manifest WHEN 'participatory_processes' THEN 'Platform::ParticipatoryProcess' \
+         WHEN 'assemblies' THEN 'Platform::Assembly' ELSE 'Platform::Conference' END")
+}
+
+/// That the row is not of a deleted account.
+pub(super) fn of_living() -> Condition<roles::table> {
+    let deleted =
+        users::table.filter(users::id.nullable().eq(roles::user_id)).filter(users::deleted_at.is_not_null());
+    Box::new(not(exists(deleted)).nullable())
+}
+
+fn of_row(filter: &RoleFilter) -> Result<Condition<roles::table>> {
+    let column = match filter.field {
+        RoleField::User => Column::Integer(Box::new(roles::user_id)),
+        RoleField::ResourceId => Column::Integer(Box::new(roles::space_id.nullable())),
+        RoleField::ResourceType => Column::Text(Box::new(class())),
+        RoleField::Type => Column::Text(Box::new(roles::kind.nullable())),
+    };
+    holds(column, &filter.condition)
+}
+
+fn of_admin(filter: &RoleFilter) -> Result<Condition<users::table>> {
+    let word = |word: &str| -> Expr<users::table, Text> {
+        Box::new(Some(word.to_owned()).into_sql::<Nullable<Text>>())
+    };
+    let column = match filter.field {
+        RoleField::User => Column::Integer(Box::new(users::id.nullable())),
+        RoleField::ResourceId => Column::Integer(Box::new(users::organization_id.nullable())),
+        RoleField::ResourceType => Column::Text(word(RoleId::ORGANIZATION)),
+        RoleField::Type => Column::Text(word(RoleType::GeneralAdmin.as_str())),
+    };
+    holds(column, &filter.condition)
+}
+
+/// A page of the list.
+pub(super) async fn list(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    filters: &[RoleFilter],
+    page: PageRequest,
+) -> Result<Page<RoleDetail>> {
+    let end = page.offset().saturating_add(page.fetch());
+    let (word, moment) = (None::<String>, None::<OffsetDateTime>);
+    let mut admins = users::table
+        .filter(users::organization_id.eq(organization.0))
+        .filter(users::admin)
+        .filter(users::deleted_at.is_null())
+        .order((users::created_at, users::id))
+        .limit(end)
+        .select((
+            0.into_sql::<Integer>(),
+            users::created_at,
+            users::id,
+            users::id.nullable(),
+            word.clone().into_sql::<Nullable<Text>>(),
+            users::organization_id,
+            word.into_sql::<Nullable<Text>>(),
+            moment.into_sql::<Nullable<engine::Moment>>(),
+            moment.into_sql::<Nullable<engine::Moment>>(),
+            users::updated_at,
+        ))
+        .into_boxed();
+    let mut rows = of(organization)
+        .filter(of_living())
+        .order((group(), roles::created_at, roles::id))
+        .limit(end)
+        .select((
+            group(),
+            roles::created_at,
+            roles::id,
+            roles::user_id,
+            roles::space_manifest.nullable(),
+            roles::space_id,
+            roles::kind.nullable(),
+            roles::invited_at,
+            roles::accepted_at,
+            roles::updated_at,
+        ))
+        .into_boxed();
+    for filter in filters {
+        admins = admins.filter(of_admin(filter)?);
+        rows = rows.filter(of_row(filter)?);
+    }
+    let listed: Vec<Listed> = admins
+        .union_all(rows)
+        .positional_order_by((1, 2, 3))
+        .limit(page.fetch())
+        .offset(page.offset())
+        .load(connection)
+        .await
+        .stored()?;
+    Ok(Page::cut(listed.into_iter().map(Into::into).collect(), page))
+}

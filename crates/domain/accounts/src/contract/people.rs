@@ -1,0 +1,48 @@
+//! Promises about the list of accounts.
+
+use super::{NOW, World, admin, unusual, user};
+use crate::{USER_FIELDS, User, UserField};
+use civitas_kernel::filter::{RawFilter, RawValue, read};
+use civitas_kernel::{PageRequest, Result, UserId};
+use serde_json::json;
+
+async fn ids(world: &World<'_>, key: &str, value: &str) -> Result<Vec<UserId>> {
+    let raw = RawFilter(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
+    let filters = read(USER_FIELDS, &raw)?;
+    assert!(filters.iter().all(|f| f.field != UserField::Nickname || key.starts_with("nickname")));
+    let page = world.users.list(world.mine, &filters, PageRequest::default()).await?;
+    Ok(page.items.into_iter().map(|(id, _)| id).collect())
+}
+
+/// Whoever is not deleted is listed, by id, and found by any part of what can be asked.
+pub async fn lists_living_accounts(world: World<'_>) -> Result<()> {
+    let nora = world.add_user(&user("Nora_Blum")).await?;
+    let zoe = world.add_user(&unusual()).await?;
+    world.add_user(&User { deleted_at: Some(NOW), ..user("gone") }).await?;
+    let data = json!({"phone": "+33", "key": {"is": "awesome"}});
+    let data = data.as_object().cloned().unwrap_or_default();
+    let ada = world.add_user(&User { extended_data: data, ..admin("noradmin") }).await?;
+    world.users.add(world.other, &user("Nora_Blum"), &[]).await?;
+
+    let first = PageRequest { page: 1, per_page: 2 };
+    let page = world.users.list(world.mine, &[], first).await?;
+    assert_eq!((page.items, page.has_more), (vec![(nora, user("Nora_Blum")), (zoe, unusual())], true));
+    let second = world.users.list(world.mine, &[], PageRequest { page: 2, ..first }).await?;
+    assert_eq!((second.items.len(), second.has_more), (1, false));
+    let beyond = world.users.list(world.mine, &[], PageRequest { page: i64::MAX, ..first }).await?;
+    assert_eq!((beyond.items, beyond.has_more), (vec![], false));
+
+    assert_eq!(ids(&world, "nickname", "Nora_Blum").await?, [nora]);
+    assert_eq!(ids(&world, "nickname", "nora_blum").await?, [], "in its own case");
+    assert_eq!(ids(&world, "nickname_not_in", "Nora_Blum").await?, [zoe, ada]);
+    assert_eq!(ids(&world, "nickname_start", "NORA").await?, [nora, ada]);
+    assert_eq!(ids(&world, "nickname_start", "nora_").await?, [nora], "no wildcard");
+    assert_eq!(ids(&world, "nickname_matches", "nora_%").await?, [nora, ada], "a wildcard");
+    assert_eq!(ids(&world, "nickname_blank", "true").await?, []);
+    assert_eq!(ids(&world, "id_gt", &nora.to_string()).await?, [zoe, ada]);
+    assert_eq!(ids(&world, "id_in", &zoe.to_string()).await?, [zoe]);
+    assert_eq!(ids(&world, "id_present", "0").await?, []);
+    assert_eq!(ids(&world, "extended_data_cont", r#""KEY":{"is":"awesome"}"#).await?, [zoe, ada]);
+    assert_eq!(ids(&world, "extended_data_cont", r#""phone": "+"#).await?, [ada]);
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Promises about roles.
+
+use super::{NOBODY, NOW, World, admin, user};
+use crate::{ROLE_FIELDS, Role, RoleDetail, RoleId, RoleKind, SpaceRoleId, User};
+use civitas_kernel::filter::{RawFilter, RawValue, read};
+use civitas_kernel::{Change, Error, PageRequest, Result, SpaceManifest, SpaceRef, UserId};
+use time::{Duration, OffsetDateTime};
+
+/// A role given directly.
+pub(super) fn role(space: SpaceRef, user: Option<UserId>, kind: RoleKind) -> Role {
+    Role {
+        space,
+        user,
+        email: None,
+        kind,
+        invited_at: None,
+        accepted_at: None,
+        created_at: NOW,
+        updated_at: NOW + Duration::seconds(1),
+    }
+}
+
+fn pending(space: SpaceRef, email: &str) -> Role {
+    let invitation = role(space, None, RoleKind::SpaceValuator);
+    Role { email: Some(email.to_owned()), invited_at: Some(NOW), ..invitation }
+}
+
+fn is_taken<T>(outcome: Result<T>) -> bool {
+    matches!(outcome, Err(Error::Invalid { fields, .. }) if fields[0].code == "taken")
+}
+
+/// What is kept of a role comes back; a user has each kind once in a space, by invitation or not.
+pub async fn keeps_roles(world: World<'_>) -> Result<()> {
+    let (roles, mine) = (world.roles, world.mine);
+    let id = world.add_user(&user("Nora")).await?;
+    let member = role(world.space, Some(id), RoleKind::SpacePrivateMember);
+    let row = roles.add(mine, &member).await?;
+    assert_eq!(roles.find(mine, row).await?, Some(member.clone()));
+    assert!(is_taken(roles.add(mine, &member).await), "given before");
+    let invited = Role { kind: RoleKind::SpaceAdministrator, invited_at: Some(NOW), ..member.clone() };
+    let invitation = roles.add(mine, &invited).await?;
+    let accepted = Role { accepted_at: Some(NOW), ..invited };
+    roles.save(mine, invitation, &accepted).await?;
+    assert_eq!(roles.find(mine, invitation).await?, Some(accepted.clone()));
+    assert!(is_taken(roles.save(mine, invitation, &member).await), "two of a kind by a change");
+    assert!(matches!(roles.save(mine, i64::MAX, &member).await, Err(Error::NotFound)));
+    let waiting = pending(world.space, "new@example.org");
+    let row = roles.add(mine, &waiting).await?;
+    assert_eq!(roles.find(mine, row).await?, Some(waiting));
+
+    for (kind, given) in [
+        (RoleKind::SpacePrivateMember, true),
+        (RoleKind::SpaceAdministrator, true),
+        (RoleKind::SpaceModerator, false),
+    ] {
+        assert_eq!(roles.has(mine, world.space, id, kind).await?, given, "{kind:?}");
+        assert!(!roles.has(mine, world.assembly, id, kind).await?);
+        assert!(!roles.has(mine, world.space, NOBODY, kind).await?);
+    }
+    assert!(roles.has_space(mine, world.conference).await?);
+    let elsewhere = SpaceRef { manifest: SpaceManifest::Initiatives, ..world.space };
+    assert!(!roles.has_space(mine, elsewhere).await?);
+    Ok(())
+}
+
+/// A name is that of a role when each of its members is; the second counts, not what is below it.
+pub async fn finds_roles_by_their_names(world: World<'_>) -> Result<()> {
+    let (roles, mine) = (world.roles, world.mine);
+    let nora = world.add_user(&user("Nora")).await?;
+    let invited = Role { invited_at: Some(NOW), ..role(world.space, Some(nora), RoleKind::SpaceModerator) };
+    let row = roles.add(mine, &invited).await?;
+    let name = invited.id();
+    assert_eq!(roles.find_by_id(mine, &name).await?.as_ref(), Some(&invited));
+    assert_eq!(roles.hold(mine, &name).await?, Some((row, invited)));
+    let moved = |seconds| name.invited_at.map(|at| at + Duration::seconds(seconds));
+    for other in [
+        SpaceRoleId { invited_at: None, ..name },
+        SpaceRoleId { invited_at: moved(1), ..name },
+        SpaceRoleId { invited_at: moved(-1), ..name },
+        SpaceRoleId { user: None, ..name },
+        SpaceRoleId { user: Some(NOBODY), ..name },
+        SpaceRoleId { kind: RoleKind::SpaceValuator, ..name },
+        SpaceRoleId { space: world.assembly, ..name },
+    ] {
+        assert_eq!(roles.find_by_id(mine, &other).await?, None, "{other:?}");
+        assert_eq!(roles.hold(mine, &other).await?, None, "{other:?}");
+    }
+    let first = pending(world.space, "one@example.org");
+    let one = roles.add(mine, &first).await?;
+    roles.add(mine, &pending(world.space, "two@example.org")).await?;
+    assert_eq!(roles.hold(mine, &first.id()).await?, Some((one, first)), "of two of a name, the first");
+    let gone = User { deleted_at: Some(NOW), ..user("Nora") };
+    world.users.save(mine, nora, Change::quiet(gone)).await?;
+    assert_eq!(roles.find_by_id(mine, &name).await?, None, "whose account is deleted");
+    assert_eq!(roles.hold(mine, &name).await?, None);
+    assert!(roles.find(mine, row).await?.is_some(), "the row stays");
+    Ok(())
+}
+
+/// What is removed is gone, and nothing else is.
+pub async fn removes_roles(world: World<'_>) -> Result<()> {
+    let nora = world.add_user(&user("Nora")).await?;
+    let [moderator, valuator] =
+        [RoleKind::SpaceModerator, RoleKind::SpaceValuator].map(|kind| role(world.space, Some(nora), kind));
+    let row = world.roles.add(world.mine, &moderator).await?;
+    let other = world.roles.add(world.mine, &valuator).await?;
+    world.roles.remove(world.mine, row).await?;
+    world.roles.remove(world.mine, row).await?;
+    assert_eq!(world.roles.find(world.mine, row).await?, None);
+    assert_eq!(world.roles.find(world.mine, other).await?, Some(valuator));
+    world.roles.add(world.mine, &moderator).await?;
+    Ok(())
+}
+
+/// General administrators come first, then processes, assemblies with their private members last, conferences;
+/// inside each the oldest first. Deleted accounts are left out, and pages do not overlap.
+pub async fn lists_roles_in_order(world: World<'_>) -> Result<()> {
+    let (mine, space, assembly, conference) = (world.mine, world.space, world.assembly, world.conference);
+    let at = |minutes| NOW + Duration::minutes(minutes);
+    let nora = world.add_user(&user("Nora")).await?;
+    let gone = world.add_user(&User { deleted_at: Some(NOW), ..admin("gone") }).await?;
+    let younger = world.add_user(&User { created_at: at(5), ..admin("younger") }).await?;
+    let older = world.add_user(&User { created_at: at(-5), ..admin("older") }).await?;
+    world.users.add(world.other, &admin("elsewhere"), &[]).await?;
+    let add = async |space, user, kind, created_at: OffsetDateTime| -> Result<RoleDetail> {
+        let given = Role { created_at, ..role(space, user, kind) };
+        world.roles.add(mine, &given).await?;
+        Ok(given.detail())
+    };
+    let last = add(conference, Some(nora), RoleKind::SpaceValuator, at(-9)).await?;
+    let member = add(assembly, Some(nora), RoleKind::SpacePrivateMember, at(-8)).await?;
+    let moderator = add(assembly, Some(nora), RoleKind::SpaceModerator, at(8)).await?;
+    let second = add(space, Some(older), RoleKind::SpaceAdministrator, NOW).await?;
+    let third = add(space, Some(nora), RoleKind::SpaceAdministrator, NOW).await?;
+    let first = add(space, Some(nora), RoleKind::SpacePrivateMember, at(-1)).await?;
+    add(space, Some(gone), RoleKind::SpaceAdministrator, NOW).await?;
+    let waiting = pending(conference, "new@example.org");
+    world.roles.add(mine, &waiting).await?;
+
+    let mut expected = Vec::new();
+    for (id, nickname, created_at) in [(older, "older", at(-5)), (younger, "younger", at(5))] {
+        let account = User { created_at, ..admin(nickname) };
+        expected.extend(RoleDetail::of_admin(mine, id, &account));
+    }
+    expected.extend([first, second, third, moderator, member, last, waiting.detail()]);
+    let all = world.roles.list(mine, &[], PageRequest::default()).await?;
+    assert_eq!((&all.items, all.has_more), (&expected, false));
+    assert!(!expected[8].accepted_invite && expected[7].accepted_invite);
+    let mut paged = Vec::new();
+    for page in 1..=5 {
+        let page = PageRequest { page, per_page: 2 };
+        let listed = world.roles.list(mine, &[], page).await?;
+        assert_eq!(listed.has_more, page.page < 5);
+        paged.extend(listed.items);
+    }
+    assert_eq!(paged, expected);
+    let beyond = PageRequest { page: i64::MAX, per_page: 100 };
+    assert_eq!(world.roles.list(mine, &[], beyond).await?.items, []);
+    Ok(())
+}
+
+/// Filters of words, and which of the roles of [`filters_roles`] they leave.
+const WORDS: &[(&str, &str, &[usize])] = &[
+    ("resource_id_blank", "1", &[]),
+    ("resource_id_lt", "1", &[]),
+    ("resource_type", "Platform::Organization", &[0]),
+    ("resource_type", "platform::organization", &[]),
+    ("resource_type_not_eq", "Platform::Assembly", &[0, 1, 3]),
+    ("resource_type_in", "Platform::ParticipatoryProcess", &[1]),
+    ("resource_type_not_in", "Platform::Conference", &[0, 1, 2]),
+    ("resource_type_start", "platform::o", &[0]),
+    ("resource_type_start", "platform__", &[]),
+    ("resource_type_matches", "%::_onference", &[3]),
+    ("resource_type_blank", "false", &[0, 1, 2, 3]),
+    ("type", "general_admin", &[0]),
+    ("type", "mayor", &[]),
+    ("type_not_eq", "space_valuator", &[0, 1, 2]),
+    ("type_in", "space_private_member", &[2]),
+    ("type_not_in", "general_admin", &[1, 2, 3]),
+    ("type_start", "SPACE_", &[1, 2, 3]),
+    ("type_matches", "%or", &[1, 3]),
+    ("type_present", "true", &[0, 1, 2, 3]),
+];
+
+async fn found(world: &World<'_>, pairs: &[(&str, &str)]) -> Result<Vec<RoleId>> {
+    let pairs = pairs.iter().map(|(key, value)| ((*key).to_owned(), RawValue::One((*value).to_owned())));
+    let filters = read(ROLE_FIELDS, &RawFilter(pairs.collect()))?;
+    let page = world.roles.list(world.mine, &filters, PageRequest::default()).await?;
+    Ok(page.items.into_iter().map(|detail| detail.id).collect())
+}
+
+/// Every predicate means the same of flags and of rows.
+pub async fn filters_roles(world: World<'_>) -> Result<()> {
+    let mine = world.mine;
+    let ada = world.add_user(&admin("ada")).await?;
+    let nora = world.add_user(&user("Nora")).await?;
+    let process = role(world.space, Some(nora), RoleKind::SpaceModerator);
+    let assembly = role(world.assembly, Some(ada), RoleKind::SpacePrivateMember);
+    let conference = pending(world.conference, "new@example.org");
+    for given in [&process, &assembly, &conference] {
+        world.roles.add(mine, given).await?;
+    }
+    let all = [
+        RoleId::GeneralAdmin { organization: mine, user: ada },
+        RoleId::InSpace(process.id()),
+        RoleId::InSpace(assembly.id()),
+        RoleId::InSpace(conference.id()),
+    ];
+    let (ada, nora, organization) = (ada.to_string(), nora.to_string(), mine.to_string());
+    let numbers: [(&str, &str, &[usize]); 8] = [
+        ("user_id", &ada, &[0, 2]),
+        ("user_id_not_eq", &ada, &[1]),
+        ("user_id_in", &nora, &[1]),
+        ("user_id_not_in", &nora, &[0, 2]),
+        ("user_id_gt", &ada, &[1]),
+        ("user_id_lt", &nora, &[0, 2]),
+        ("user_id_blank", "true", &[3]),
+        ("user_id_present", "1", &[0, 1, 2]),
+    ];
+    for (key, value, left) in numbers.iter().chain(WORDS) {
+        let expected: Vec<_> = left.iter().map(|i| all[*i]).collect();
+        assert_eq!(found(&world, &[(key, value)]).await?, expected, "{key}={value}");
+    }
+    let both = found(&world, &[("resource_id", &organization), ("type", "general_admin")]).await?;
+    assert_eq!(both, all[..1], "conditions hold together");
+    Ok(())
+}

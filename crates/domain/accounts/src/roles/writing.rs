@@ -1,0 +1,279 @@
+//! Giving, changing and taking roles (contract 03 §4.4 to §4.6).
+
+use super::id::space_class;
+use super::{RoleKind, RoleType, Roles, already_given};
+use crate::{Role, RoleDetail, RoleId, SpaceRoleId, User};
+use async_trait::async_trait;
+use civitas_kernel::{
+    Ability, Access, Change, Command, Ctx, Error, FieldError, Handle, Result, Scope, SpaceRef, Subject,
+    UserId, Wording,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What giving, changing and taking roles asks.
+pub const WRITE_ROLES: Access = Access::either(Scope::Roles, &[Ability::RolesWrite]);
+
+/// Give somebody a role. The words are as sent: which of them is wrong is told in the order of contract 03 §4.4.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CreateRole {
+    /// The class name of what the role is in.
+    pub resource_type: String,
+    /// Its number.
+    pub resource_id: i64,
+    /// Who.
+    pub user: UserId,
+    /// What they shall be.
+    pub role_type: String,
+}
+
+impl Command for CreateRole {
+    const KEY: &'static str = "roles#create";
+    const ACCESS: Access = WRITE_ROLES;
+    type Output = RoleDetail;
+}
+
+/// Change what somebody is in a space.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct UpdateRole {
+    /// Which role.
+    pub id: RoleId,
+    /// What they shall be, as sent.
+    pub role_type: String,
+    /// `resource_type`, `resource_id` and `user_id`, those of them that were sent: they must be the role's.
+    pub sent: Map<String, Value>,
+}
+
+impl Command for UpdateRole {
+    const KEY: &'static str = "roles#update";
+    const ACCESS: Access = WRITE_ROLES;
+    type Output = RoleDetail;
+}
+
+/// Take a role away.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct DestroyRole {
+    /// Which.
+    pub id: RoleId,
+}
+
+impl Command for DestroyRole {
+    const KEY: &'static str = "roles#destroy";
+    const ACCESS: Access = WRITE_ROLES;
+    type Output = ();
+}
+
+/// A role that can be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grant {
+    GeneralAdmin,
+    InSpace(SpaceRef, RoleKind),
+}
+
+impl Grant {
+    /// Rows 3 to 6 of the table of contract 03 §4.4.
+    fn of(ctx: &Ctx, command: &CreateRole) -> Result<Self> {
+        let CreateRole { resource_type, resource_id, .. } = command;
+        let role = role_type(&command.role_type)?;
+        let in_organization = resource_type == RoleId::ORGANIZATION;
+        if role == RoleType::GeneralAdmin && !in_organization {
+            let text = "general_admin requires resource_type Platform::Organization";
+            return Err(unprocessable("resource_type", "invalid", text));
+        }
+        if in_organization && *resource_id != ctx.organization.0 {
+            let text = "Resource must belong to current organization";
+            return Err(unprocessable("resource_id", "invalid", text));
+        }
+        match role {
+            RoleType::GeneralAdmin => Ok(Self::GeneralAdmin),
+            RoleType::InSpace(kind) => {
+                let manifest = space_class(resource_type).ok_or_else(|| {
+                    let text = format!("Unsupported resource_type for space role: {resource_type}");
+                    unprocessable("resource_type", "inclusion", text)
+                })?;
+                Ok(Self::InSpace(SpaceRef { manifest, id: *resource_id }, kind))
+            }
+        }
+    }
+}
+
+impl Roles<'_> {
+    /// Rows 3 to 8: what is to be given to whom, if it can be.
+    async fn grant(&self, ctx: &Ctx, command: &CreateRole) -> Result<Grant> {
+        ctx.require(&WRITE_ROLES)?;
+        let grant = Grant::of(ctx, command)?;
+        let (organization, user) = (ctx.organization, command.user);
+        let living = |account: Option<User>| account.is_some_and(|account| account.deleted_at.is_none());
+        if !living(self.users.find(organization, user).await?) {
+            return Err(Error::NotFound);
+        }
+        if let Grant::InSpace(space, kind) = grant {
+            if !self.store.has_space(organization, space).await? {
+                return Err(Error::NotFound);
+            }
+            self.not_given(ctx, space, Some(user), kind).await?;
+        }
+        Ok(grant)
+    }
+
+    /// Whether nobody gave this role to the user before. Several invitations without account may wait side by side.
+    async fn not_given(
+        &self,
+        ctx: &Ctx,
+        space: SpaceRef,
+        user: Option<UserId>,
+        kind: RoleKind,
+    ) -> Result<()> {
+        let given = match user {
+            Some(user) => self.store.has(ctx.organization, space, user, kind).await?,
+            None => false,
+        };
+        if given { Err(already_given()) } else { Ok(()) }
+    }
+
+    /// Sets or clears the flag of a general administrator, and answers whether that changed anything.
+    async fn set_admin(&self, ctx: &Ctx, id: UserId, admin: bool) -> Result<(User, bool)> {
+        let held = self.users.hold(ctx.organization, id).await?;
+        let user = held.filter(|user| user.deleted_at.is_none()).ok_or(Error::NotFound)?;
+        if user.admin == admin {
+            return Ok((user, false));
+        }
+        let user = User { admin, updated_at: ctx.now, ..user };
+        let change = Change::quiet(user.clone()).announcing(Ability::UserUpdated, Subject::User(id));
+        self.users.save(ctx.organization, id, change).await?;
+        Ok((user, true))
+    }
+
+    async fn add(&self, ctx: &Ctx, user: UserId, space: SpaceRef, kind: RoleKind) -> Result<RoleDetail> {
+        let role = Role {
+            space,
+            user: Some(user),
+            email: None,
+            kind,
+            invited_at: None,
+            accepted_at: None,
+            created_at: ctx.now,
+            updated_at: ctx.now,
+        };
+        self.store.add(ctx.organization, &role).await?;
+        Ok(role.detail())
+    }
+
+    /// The new kind of a role that is there, if the change is another one.
+    async fn exchange(&self, ctx: &Ctx, command: &UpdateRole) -> Result<Option<RoleKind>> {
+        let wanted = role_type(&command.role_type)?;
+        same_identity(&command.id, &command.sent)?;
+        match (&command.id, wanted) {
+            (id, wanted) if id.role_type() == wanted => Ok(None),
+            (RoleId::InSpace(id), RoleType::InSpace(kind)) => {
+                self.not_given(ctx, id.space, id.user, kind).await?;
+                Ok(Some(kind))
+            }
+            _ => {
+                let text = "general_admin can not be exchanged with a space role";
+                Err(unprocessable("type", "invalid", text))
+            }
+        }
+    }
+
+    /// The row of a role in a space, locked.
+    async fn hold(&self, ctx: &Ctx, id: &SpaceRoleId) -> Result<(i64, Role)> {
+        self.store.hold(ctx.organization, id).await?.ok_or(Error::NotFound)
+    }
+}
+
+#[async_trait]
+impl Handle<CreateRole> for Roles<'_> {
+    async fn foresee(&self, ctx: &Ctx, command: &CreateRole) -> Result<()> {
+        self.grant(ctx, command).await.map(drop)
+    }
+
+    async fn handle(&self, ctx: &Ctx, command: CreateRole) -> Result<RoleDetail> {
+        match self.grant(ctx, &command).await? {
+            Grant::InSpace(space, kind) => self.add(ctx, command.user, space, kind).await,
+            Grant::GeneralAdmin => {
+                let (user, _) = self.set_admin(ctx, command.user, true).await?;
+                RoleDetail::of_admin(ctx.organization, command.user, &user).ok_or(Error::NotFound)
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Handle<UpdateRole> for Roles<'_> {
+    async fn admit(&self, ctx: &Ctx, command: &UpdateRole) -> Result<()> {
+        ctx.require(&WRITE_ROLES)?;
+        self.seek(ctx, &command.id).await.map(drop)
+    }
+
+    async fn foresee(&self, ctx: &Ctx, command: &UpdateRole) -> Result<()> {
+        self.admit(ctx, command).await?;
+        self.exchange(ctx, command).await.map(drop)
+    }
+
+    async fn handle(&self, ctx: &Ctx, command: UpdateRole) -> Result<RoleDetail> {
+        ctx.require(&WRITE_ROLES)?;
+        let found = self.seek(ctx, &command.id).await?;
+        let kind = self.exchange(ctx, &command).await?;
+        let (RoleId::InSpace(id), Some(kind)) = (&command.id, kind) else { return Ok(found) };
+        let (row, role) = self.hold(ctx, id).await?;
+        let role = Role { kind, updated_at: ctx.now, ..role };
+        self.store.save(ctx.organization, row, &role).await?;
+        Ok(role.detail())
+    }
+}
+
+#[async_trait]
+impl Handle<DestroyRole> for Roles<'_> {
+    async fn admit(&self, ctx: &Ctx, command: &DestroyRole) -> Result<()> {
+        ctx.require(&WRITE_ROLES)?;
+        self.seek(ctx, &command.id).await.map(drop)
+    }
+
+    async fn foresee(&self, ctx: &Ctx, command: &DestroyRole) -> Result<()> {
+        self.admit(ctx, command).await
+    }
+
+    async fn handle(&self, ctx: &Ctx, command: DestroyRole) -> Result<()> {
+        self.admit(ctx, &command).await?;
+        match command.id {
+            RoleId::InSpace(id) => {
+                let (row, _) = self.hold(ctx, &id).await?;
+                self.store.remove(ctx.organization, row).await
+            }
+            RoleId::GeneralAdmin { user, .. } => {
+                let (_, cleared) = self.set_admin(ctx, user, false).await?;
+                if cleared { Ok(()) } else { Err(Error::NotFound) }
+            }
+        }
+    }
+}
+
+fn role_type(name: &str) -> Result<RoleType> {
+    let unknown = || unprocessable("type", "inclusion", format!("Invalid role type: {name}"));
+    RoleType::parse(name).ok_or_else(unknown)
+}
+
+/// What was sent of a role's identity is the role's. Digits in a text are a number.
+fn same_identity(id: &RoleId, sent: &Map<String, Value>) -> Result<()> {
+    let number = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
+    let same = |name: &str, value: &Value| match name {
+        "resource_type" => value.as_str() == Some(id.resource_type()),
+        "resource_id" => number(value) == Some(id.resource_id()),
+        _ if value.is_null() => id.user().is_none(),
+        _ => number(value).is_some_and(|n| id.user() == Some(UserId(n))),
+    };
+    for name in ["resource_type", "resource_id", "user_id"] {
+        if sent.get(name).is_some_and(|value| !same(name, value)) {
+            return Err(unprocessable(name, "invalid", "Resource and user of a role can not change"));
+        }
+    }
+    Ok(())
+}
+
+fn unprocessable(field: &'static str, code: &'static str, text: impl Into<String>) -> Error {
+    Error::Invalid { wording: Wording::Unprocessable, fields: vec![FieldError::new(field, code, text)] }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+use super::{ASSEMBLY, ORGANIZATION, announced, body, create, id, path};
+use civitas_tests::service::{Answer, Service};
+use std::collections::BTreeMap;
+
+/// Sends the same request so many times at once, and counts the answers by status.
+async fn at_once<F: Future<Output = Answer> + Send + 'static>(
+    attempts: usize,
+    ask: impl Fn() -> F,
+) -> BTreeMap<u16, usize> {
+    let attempts: Vec<_> = (0..attempts).map(|_| tokio::spawn(ask())).collect();
+    let mut answers = BTreeMap::new();
+    for attempt in attempts {
+        *answers.entry(attempt.await.unwrap().status.as_u16()).or_default() += 1;
+    }
+    answers
+}
+
+#[tokio::test]
+async fn of_a_thousand_who_give_the_same_role_at_once_one_gives_it() {
+    for service in Service::on_both_engines().await {
+        let machine = service.machine().await;
+        let (council, nora) = (service.id("space", "council"), service.id("user", "norablum"));
+        let wanted = body(ASSEMBLY, council, nora, "space_moderator");
+        let answers = at_once(1000, || {
+            let (client, body) = (machine.clone(), wanted.clone());
+            async move { create(&client, &body).await }
+        });
+        assert_eq!(answers.await, BTreeMap::from([(201, 1), (400, 999)]), "{:?}", service.engine);
+        // Over new connections: the old ones may have idled too long meanwhile.
+        let rows = service.machine().await.get(&format!("/roles?filter[user_id]={nora}")).await.is(200);
+        assert_eq!(rows.data().as_array().unwrap().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn of_many_who_take_the_same_role_at_once_one_takes_it() {
+    for service in Service::on_both_engines().await {
+        let machine = service.machine().await;
+        let wanted =
+            body(ASSEMBLY, service.id("space", "council"), service.id("user", "norablum"), "space_moderator");
+        let role = format!("{}/sync", path(&id(&create(&machine, &wanted).await.is(201))));
+        let answers = at_once(100, || {
+            let (client, role) = (machine.clone(), role.clone());
+            async move { client.delete(&role).await }
+        });
+        assert_eq!(answers.await, BTreeMap::from([(204, 1), (404, 99)]), "{:?}", service.engine);
+    }
+}
+
+#[tokio::test]
+async fn an_administrator_appointed_many_times_at_once_is_announced_once() {
+    for service in Service::on_both_engines().await {
+        let machine = service.machine().await;
+        let wanted = body(
+            ORGANIZATION,
+            service.id("organization", "city"),
+            service.id("user", "norablum"),
+            "general_admin",
+        );
+        let answers = at_once(100, || {
+            let (client, body) = (machine.clone(), wanted.clone());
+            async move { create(&client, &body).await }
+        });
+        assert_eq!(answers.await, BTreeMap::from([(201, 100)]), "{:?}", service.engine);
+        assert_eq!(announced(&service).await, 1);
+    }
+}
