@@ -1,8 +1,10 @@
 use civitas_tests::service::{CITIES, Client, SYSTEM_CLIENTS, Service};
 use serde_json::{Value, json};
 
+const MEETING: &str = r#"{"type": "meeting", "ref": "kickoff", "organization": "city", "component": "meetings", "title": {"en": "Kick-off"}, "start_time": "2026-04-01T17:00:00Z", "published_at": "2026-02-01T10:00:00Z"}"#;
+
 async fn services() -> Vec<Service> {
-    Service::on_both_engines_with(&format!("{CITIES}{SYSTEM_CLIENTS}"), &[]).await
+    Service::on_both_engines_with(&format!("{CITIES}{SYSTEM_CLIENTS}{MEETING}\n"), &[]).await
 }
 
 /// Every record that has extended data: who may reach it, and where.
@@ -17,7 +19,8 @@ async fn owners(service: &Service) -> Vec<(Client, String)> {
         (nora.clone(), "/me".to_owned()),
         (machine.clone(), format!("/spaces/participatory_processes/{space}")),
         (nora, format!("/components/{}", service.id("component", "ideas"))),
-        (machine, format!("/proposals/{}", service.id("proposal", "p1"))),
+        (machine.clone(), format!("/proposals/{}", service.id("proposal", "p1"))),
+        (machine, format!("/meetings/{}", service.id("meeting", "kickoff"))),
     ]
 }
 

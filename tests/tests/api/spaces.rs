@@ -133,6 +133,8 @@ async fn a_validator_is_personal_and_changes_with_what_it_stands_for() {
         fresh(&second, path, &tag).await.is(200);
         let old = [("if-modified-since", "Thu, 01 Jan 2026 00:00:00 GMT")];
         nora.send(reqwest::Method::GET, path, &old, None).await.is(200);
+        // In the second in which a list lost something there may be more to come.
+        tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
         let new = [("if-modified-since", "Thu, 01 Jan 2099 00:00:00 GMT")];
         nora.send(reqwest::Method::GET, path, &new, None).await.is(304);
         let forged = [("if-none-match", tag.as_str())];

@@ -7,10 +7,11 @@ use crate::route::{Answer, Routes, Write};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::Registry;
 use civitas_extended_data::{
-    ExtendedData, Kind, ObjectPath, OfComponent, OfOrganization, OfProposal, OfSpace, OfUser, SetExtendedData,
+    ExtendedData, Kind, ObjectPath, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser,
+    SetExtendedData,
 };
 use civitas_kernel::{
-    ComponentId, Error, OrganizationId, ProposalId, Result, SpaceManifest, SpaceRef, UserId,
+    ComponentId, Error, MeetingId, OrganizationId, ProposalId, Result, SpaceManifest, SpaceRef, UserId,
 };
 use serde_json::{Value, json};
 
@@ -92,12 +93,25 @@ impl Exposed for OfProposal {
     }
 }
 
+impl Exposed for OfMeeting {
+    const IDS: [&'static str; 3] =
+        ["getMeetingExtendedData", "setMeetingExtendedDataAsync", "setMeetingExtendedData"];
+    const PATHS: [&'static str; 2] = ["/meetings/{id}/extended_data", "/meetings/{id}/extended_data/sync"];
+    const ANSWER: &'static str = "resource_extended_data";
+    const ROOT_BY_DEFAULT: bool = false;
+
+    fn id(request: &Request) -> Result<MeetingId> {
+        request.id().map(MeetingId)
+    }
+}
+
 pub(crate) fn routes(routes: &mut Routes) {
     expose::<OfOrganization>(routes);
     expose::<OfUser>(routes);
     expose::<OfSpace>(routes);
     expose::<OfComponent>(routes);
     expose::<OfProposal>(routes);
+    expose::<OfMeeting>(routes);
 }
 
 /// `limit` is the most one record may have, in bytes of compact JSON.
@@ -106,7 +120,8 @@ pub(crate) fn commands(to: Registry, limit: Option<usize>) -> Registry {
     let to = register::<OfUser>(to, limit);
     let to = register::<OfSpace>(to, limit);
     let to = register::<OfComponent>(to, limit);
-    register::<OfProposal>(to, limit)
+    let to = register::<OfProposal>(to, limit);
+    register::<OfMeeting>(to, limit)
 }
 
 fn expose<K: Exposed>(routes: &mut Routes) {

@@ -18,7 +18,7 @@ mod path;
 mod ports;
 mod service;
 
-pub use owner::{Kind, OfComponent, OfOrganization, OfProposal, OfSpace, OfUser, Owner};
+pub use owner::{Kind, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser, Owner};
 pub use path::ObjectPath;
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::MockExtendedDataStore;

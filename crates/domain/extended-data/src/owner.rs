@@ -1,7 +1,8 @@
 //! What has extended data, and which rights and names go with it (contract 01 §11.5).
 
 use civitas_kernel::{
-    Ability, Access, ComponentId, Event, OrganizationId, ProposalId, Scope, SpaceRef, Subject, UserId,
+    Ability, Access, ComponentId, Event, MeetingId, OrganizationId, ProposalId, Scope, SpaceRef, Subject,
+    UserId,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -18,6 +19,8 @@ pub enum Owner {
     Component(ComponentId),
     /// A proposal.
     Proposal(ProposalId),
+    /// A meeting.
+    Meeting(MeetingId),
 }
 
 impl Owner {
@@ -89,4 +92,8 @@ kinds! {
     OfProposal: Proposal(ProposalId), OF_RESOURCES, "proposal_extended_data#update",
         Access::either(Scope::Proposals, &[Ability::ProposalsRead, Ability::ProposalsExtendedDataRead]),
         Access::either(Scope::Proposals, &[Ability::ProposalsRead, Ability::ProposalsExtendedDataUpdate]);
+    /// Of a meeting.
+    OfMeeting: Meeting(MeetingId), OF_RESOURCES, "meeting_extended_data#update",
+        Access::either(Scope::Meetings, &[Ability::MeetingsRead, Ability::MeetingsExtendedDataRead]),
+        Access::either(Scope::Meetings, &[Ability::MeetingsRead, Ability::MeetingsExtendedDataUpdate]);
 }

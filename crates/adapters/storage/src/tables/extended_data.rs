@@ -4,13 +4,14 @@ use super::organizations::{PROMOTED, SECONDARY, UNCONFIRMED};
 use crate::columns::{Document, Name};
 use crate::engine::dialect;
 use crate::failure::{Stored, changed};
-use crate::schema::{components, organization_hosts, organizations, proposals, spaces, users};
+use crate::schema::{components, meetings, organization_hosts, organizations, proposals, spaces, users};
 use crate::session::{Atomic, Session};
 use async_trait::async_trait;
 use civitas_accounts::UserStore;
 use civitas_extended_data::{ExtendedDataStore, Kept, Owner};
 use civitas_kernel::extended_data::canonical_text;
 use civitas_kernel::{Change, Error, OrganizationId, Result, Sight, Within};
+use civitas_meetings::MeetingStore;
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::ProposalStore;
 use civitas_spaces::{ComponentStore, SpaceStore};
@@ -78,6 +79,10 @@ impl ExtendedDataStore for Session {
                 let found = ProposalStore::find_visible(self, sight, id, Within::default()).await?;
                 found.map(|p| (p.proposal.extended_data, p.proposal.updated_at))
             }
+            Owner::Meeting(id) => {
+                let found = MeetingStore::find_visible(self, sight, id, Within::default()).await?;
+                found.map(|m| (m.extended_data, m.updated_at))
+            }
         };
         Ok(found.map(|(data, updated_at)| Kept { data, updated_at }))
     }
@@ -96,6 +101,7 @@ impl ExtendedDataStore for Session {
             }
             Owner::Component(id) => lock!(self, row!(components, organization, id.0), components::id),
             Owner::Proposal(id) => lock!(self, row!(proposals, organization, id.0), proposals::id),
+            Owner::Meeting(id) => lock!(self, row!(meetings, organization, id.0), meetings::id),
         };
         ExtendedDataStore::find(self, sight, owner).await
     }
@@ -116,6 +122,7 @@ impl ExtendedDataStore for Session {
                 keep!(atomic, components, row!(components, organization, id.0), state)
             }
             Owner::Proposal(id) => keep!(atomic, proposals, row!(proposals, organization, id.0), state),
+            Owner::Meeting(id) => keep!(atomic, meetings, row!(meetings, organization, id.0), state),
         }?;
         atomic.commit().await?;
         self.announce(organization, events)
