@@ -1,5 +1,12 @@
 //! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
 
+mod links;
+
+pub use links::{
+    LinkWorld, keeps_confirmations, keeps_one_magic_link_of_a_user, keeps_sessions_until_their_end,
+    knows_the_home_of_an_account,
+};
+
 use crate::{
     AccessToken, ApiClient, ClientStore, Role, RoleKind, RoleStore, Secret, SystemAdminStore, TokenStore,
     User, UserStore,
