@@ -129,7 +129,12 @@ impl Routes {
     }
 }
 
-async fn now<C: Command>(request: Request, read: fn(&Request) -> Result<C>, status: StatusCode) -> Answer {
+/// Carries a command out, and answers with its result.
+pub(crate) async fn now<C: Command>(
+    request: Request,
+    read: fn(&Request) -> Result<C>,
+    status: StatusCode,
+) -> Answer {
     let payload = payload(&request, read)?;
     let commands = request.api.commands();
     let document = commands.execute(request.ctx()?, &request.tenant, &payload).await?;
