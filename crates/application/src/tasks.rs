@@ -92,7 +92,11 @@ impl TaskWorker {
         if fault.cause().is_none() {
             return Outcome::GiveUp(fault.description().into_owned().into());
         }
-        tracing::warn!(task = %task.id, kind = task.kind, attempt = task.attempt, %fault, "the task met a fault");
+        if fault.is_transient() {
+            tracing::warn!(attempt = task.attempt, %fault, "the task met a passing fault");
+        } else {
+            tracing::error!(attempt = task.attempt, %fault, "the task met a fault of ours");
+        }
         Outcome::after(&fault, task.attempt, clock::now())
     }
 
@@ -101,10 +105,7 @@ impl TaskWorker {
             Outcome::Done => self.store.tasks().end(task).await,
             Outcome::Again(due) => self.store.tasks().postpone(task, due).await,
             Outcome::GiveUp(reason) => {
-                tracing::error!(
-                    task = %task.id, kind = task.kind, organization = task.organization.0, attempt = task.attempt,
-                    %reason, "the task is given up"
-                );
+                tracing::warn!(attempt = task.attempt, %reason, "the task is given up");
                 self.store.tasks().end(task).await
             }
         }

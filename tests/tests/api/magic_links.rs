@@ -220,14 +220,14 @@ async fn the_address_is_looked_at_again_when_it_is_followed() {
         let store = service.store.organizations();
         let mut kept = store.find(organization).await.unwrap().unwrap();
         kept.external_domain_allowlist = vec!["www.Partner.example:8443".to_owned()];
-        store.save(organization, &kept).await.unwrap();
+        store.save(organization, Change::quiet(kept.clone())).await.unwrap();
         let token = make(&nora, "https://partner.example/x").await;
         let lasting = make(&service.user("luisortega").await, "https://www.partner.example/y").await;
         let browser = service.anonymous();
         let answer = follow(&browser, Method::GET, &lasting).await.is(302);
         assert_eq!(answer.header("location"), "https://www.partner.example/y");
         kept.external_domain_allowlist.clear();
-        store.save(organization, &kept).await.unwrap();
+        store.save(organization, Change::quiet(kept.clone())).await.unwrap();
         assert_eq!(follow(&browser, Method::HEAD, &token).await.is(302).header("location"), "/");
         assert_eq!(follow(&browser, Method::GET, &token).await.is(302).header("location"), "/");
     }
@@ -240,10 +240,10 @@ async fn a_switched_off_interface_signs_nobody_in() {
         let (store, organization) = (service.store.organizations(), city(&service).await);
         let mut kept = store.find(organization).await.unwrap().unwrap();
         kept.features.enabled = false;
-        store.save(organization, &kept).await.unwrap();
+        store.save(organization, Change::quiet(kept.clone())).await.unwrap();
         follow(&service.anonymous(), Method::GET, &token).await.refuses(501, "Not implemented");
         kept.features.enabled = true;
-        store.save(organization, &kept).await.unwrap();
+        store.save(organization, Change::quiet(kept.clone())).await.unwrap();
         follow(&service.anonymous(), Method::GET, &token).await.is(302);
     }
 }

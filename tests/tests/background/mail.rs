@@ -4,6 +4,8 @@ use civitas_accounts::{Letter, Letterhead, Mail, Mailer, Secret, User};
 use civitas_kernel::{Error, Locale, clock};
 use civitas_mail::{Log, Smtp, is_sender, is_server};
 use civitas_tests::post::PostBox;
+use std::time::Duration;
+use tokio::net::TcpListener;
 
 const NORA: &str = "nora@city.example";
 const LINK: &str = "https://city.example/confirmation/abc";
@@ -73,6 +75,15 @@ async fn what_is_refused_for_good_is_told_from_what_may_be_taken_later() {
     assert!(matches!(nowhere.send(&letter(Locale::En)).await, Err(Error::Unavailable(_))));
     let broken = Mail { to: "no address".to_owned(), ..letter(Locale::En) };
     assert!(matches!(smtp.send(&broken).await, Err(Error::Rejected(_))));
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_is_left() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("smtp://{}", silent.local_addr().unwrap());
+    let smtp = Smtp::new(&url, NORA).unwrap().patient(Duration::from_millis(100));
+    assert!(matches!(smtp.send(&letter(Locale::En)).await, Err(Error::Unavailable(_))));
+    assert!(matches!(smtp.greet().await, Err(Error::Unavailable(_))));
 }
 
 #[tokio::test]

@@ -9,10 +9,11 @@ use lettre::transport::smtp::response::{Category, Severity};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 use std::fmt;
 use std::time::Duration;
+use tokio::time::timeout;
 use url::Url;
 
-/// How long the server may take for each step of the conversation.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a conversation may take, from the connection to the end.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Why mails can not be handed over as it is set. Never says the value: it holds a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +39,7 @@ impl std::error::Error for Fault {}
 pub struct Smtp {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,
+    patience: Duration,
 }
 
 impl Smtp {
@@ -57,7 +59,13 @@ impl Smtp {
         }
         let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(server).map_err(|_| Fault::Server)?;
         let from = sender.parse().map_err(|_| Fault::Sender)?;
-        Ok(Self { transport: builder.timeout(Some(PATIENCE)).build(), from })
+        Ok(Self { transport: builder.build(), from, patience: PATIENCE })
+    }
+
+    /// Gives a conversation so much time instead of a minute.
+    #[must_use]
+    pub fn patient(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Whether the server answers and takes our credentials.
@@ -65,11 +73,17 @@ impl Smtp {
     /// # Errors
     /// `Unavailable` when it does not.
     pub async fn greet(&self) -> Result<()> {
-        match self.transport.test_connection().await {
+        match self.within_patience(self.transport.test_connection()).await? {
             Ok(true) => Ok(()),
             Ok(false) => Err(Error::Unavailable("the server does not answer NOOP".into())),
             Err(error) => Err(Error::Unavailable(error.into())),
         }
+    }
+
+    /// The library bounds the time of the connection alone: a server that falls silent later would hold us for ever.
+    async fn within_patience<T>(&self, conversation: impl Future<Output = T>) -> Result<T> {
+        let ended = timeout(self.patience, conversation).await;
+        ended.map_err(|_| Error::Unavailable("the server is silent".into()))
     }
 
     fn message(&self, mail: &Mail) -> Result<Message> {
@@ -118,7 +132,7 @@ fn is_one_line(text: &str) -> bool {
 #[async_trait]
 impl Mailer for Smtp {
     async fn send(&self, mail: &Mail) -> Result<()> {
-        match self.transport.send(self.message(mail)?).await {
+        match self.within_patience(self.transport.send(self.message(mail)?)).await? {
             Ok(_) => Ok(()),
             Err(error) if is_final(&error) => Err(Error::rejected(error.to_string())),
             Err(error) => Err(Error::Unavailable(error.into())),

@@ -155,14 +155,14 @@ async fn mail(config: &Config) -> Finding {
     let (Some(server), Some(sender)) = (&config.smtp_url, &config.mail_from) else {
         return Ok("smtp_url is not set: mails are logged without their links, and not sent".to_owned());
     };
-    let smtp = Smtp::new(server, sender).map_err(|fault| fault.to_string())?;
-    let greeted = timeout(PATIENCE, smtp.greet()).await;
-    let refusal = match greeted {
-        Ok(Ok(())) => return Ok(format!("the server answers; mails come from {sender}")),
-        Ok(Err(error)) => error.cause().map_or_else(|| error.to_string(), ToString::to_string),
-        Err(_) => "it is silent".to_owned(),
-    };
-    Err(format!("the server does not take us: {refusal}: check smtp_url"))
+    let smtp = Smtp::new(server, sender).map_err(|fault| fault.to_string())?.patient(PATIENCE);
+    match smtp.greet().await {
+        Ok(()) => Ok(format!("the server answers; mails come from {sender}")),
+        Err(error) => {
+            let refusal = error.cause().map_or_else(|| error.to_string(), ToString::to_string);
+            Err(format!("the server does not take us: {refusal}: check smtp_url"))
+        }
+    }
 }
 
 async fn hosts(store: &dyn Store) -> civitas_kernel::Result<Vec<String>> {
