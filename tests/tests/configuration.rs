@@ -125,7 +125,8 @@ fn every_kind_of_bad_value_is_refused() {
 
 #[test]
 fn a_mail_server_that_is_none_is_refused_without_its_password() {
-    let text = refusal("", &[], &[("smtp_url", "http://city:secret@mail.example"), ("mail_from", "a@b.example")]);
+    let text =
+        refusal("", &[], &[("smtp_url", "http://city:secret@mail.example"), ("mail_from", "a@b.example")]);
     assert!(text.contains("--smtp-url must be smtps://") && !text.contains("secret"), "{text}");
     let both = [("smtp_url", "smtps://city:secret@mail.example"), ("mail_from", "City <a@b.example>")];
     load("", &[], &both).unwrap();
