@@ -35,8 +35,8 @@ pub use command::{Command, Handle};
 pub use ctx::{Caller, Ctx, Sight, TokenUser, UserState, Viewer};
 pub use error::{BoxError, Error, FieldError, Result, Wording};
 pub use ids::{
-    ClientId, ComponentId, EntryId, JobId, MagicLinkId, MeetingId, OrganizationId, ProposalId, StateId, StepId,
-    TaskId, TokenId, UserId, VoteId, random_job_id, sortable_id,
+    ClientId, ComponentId, EntryId, JobId, MagicLinkId, MeetingId, OrganizationId, ProposalId, StateId,
+    StepId, TaskId, TokenId, UserId, VoteId, random_job_id, sortable_id,
 };
 pub use locale::{Locale, Locales, Translated};
 pub use page::{Direction, Order, Page, PageRequest};

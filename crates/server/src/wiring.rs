@@ -111,10 +111,6 @@ fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {
     }
 }
 
-fn site(config: &Config) -> Site {
-    Site { scheme: config.public_scheme.as_str().to_owned(), port: config.public_port.map(NonZeroU16::get) }
-}
-
 /// How absolute links are written.
 pub(crate) fn site(config: &Config) -> Site {
     Site { scheme: config.public_scheme.as_str().to_owned(), port: config.public_port.map(NonZeroU16::get) }
