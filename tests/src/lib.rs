@@ -3,6 +3,7 @@
 pub mod databases;
 pub mod document;
 mod name_server;
+pub mod post;
 mod rooms;
 pub mod service;
 mod world;

@@ -93,6 +93,21 @@ impl<'a> From<&'a World> for civitas_accounts::contract::World<'a> {
     }
 }
 
+impl<'a> From<&'a World> for civitas_accounts::contract::LinkWorld<'a> {
+    fn from(world: &'a World) -> Self {
+        let ports = world.ports();
+        Self {
+            users: ports.users(),
+            homes: ports.homes(),
+            confirmations: ports.confirmations(),
+            magic_links: ports.magic_links(),
+            sessions: ports.sessions(),
+            mine: world.mine,
+            other: world.other,
+        }
+    }
+}
+
 impl<'a> From<&'a World> for civitas_jobs::contract::World<'a> {
     fn from(world: &'a World) -> Self {
         Self { jobs: world.ports().jobs(), mine: world.mine, other: world.other }
@@ -115,5 +130,12 @@ impl<'a> From<&'a World> for civitas_extended_data::contract::World<'a> {
             owners: vec![rooms.mine.into(), rooms.nora.into(), rooms.process.into(), rooms.ideas.into()],
             unseen: vec![rooms.unpublished.into()],
         }
+    }
+}
+
+impl<'a> From<&'a World> for civitas_tasks::contract::World<'a> {
+    fn from(world: &'a World) -> Self {
+        let ports = world.ports();
+        Self { queue: ports.queue(), tasks: ports.tasks(), mine: world.mine, other: world.other }
     }
 }

@@ -113,6 +113,7 @@ fn every_kind_of_bad_value_is_refused() {
         ("tls_certificate", "chain.pem"),
         ("tls_key", "key.pem"),
         ("smtp_url", "smtps://mail.example"),
+        ("mail_from", "City"),
         ("database_url", "postgres://localhost/civitas"),
     ];
     for (name, value) in bad {
@@ -120,6 +121,15 @@ fn every_kind_of_bad_value_is_refused() {
         assert!(text.starts_with(&format!("configuration: --{} ", name.replace('_', "-"))), "{name}: {text}");
         assert!(!text.contains('\n'), "{text}");
     }
+}
+
+#[test]
+fn a_mail_server_that_is_none_is_refused_without_its_password() {
+    let text =
+        refusal("", &[], &[("smtp_url", "http://city:secret@mail.example"), ("mail_from", "a@b.example")]);
+    assert!(text.contains("--smtp-url must be smtps://") && !text.contains("secret"), "{text}");
+    let both = [("smtp_url", "smtps://city:secret@mail.example"), ("mail_from", "City <a@b.example>")];
+    load("", &[], &both).unwrap();
 }
 
 #[test]

@@ -60,6 +60,28 @@ mod webhooks {
     civitas_tests::on_both_engines!(civitas_webhooks::contract: pages_do_not_overlap, keeps_organizations_apart);
 }
 
+mod links {
+    civitas_tests::on_both_engines!(civitas_accounts::contract:
+        knows_the_home_of_an_account,
+        keeps_confirmations,
+        keeps_one_magic_link_of_a_user,
+        keeps_sessions_until_their_end,
+    );
+}
+
+mod tasks {
+    civitas_tests::on_both_engines!(civitas_tasks::contract:
+        keeps_every_member,
+        claims_what_is_due,
+        leaves_kinds_a_worker_does_not_know,
+        brings_lost_tasks_back,
+        postpones,
+        keeps_one_task_about_a_subject,
+        withdraws,
+        wakes_who_waits,
+    );
+}
+
 mod storage {
     mod concurrency;
     mod schema;

@@ -14,6 +14,8 @@ pub struct Doc {
     pub(crate) query: Vec<QueryParameter>,
     /// The name of the schema of the body.
     pub(crate) body: Option<&'static str>,
+    /// Whether the body may be left out.
+    pub(crate) body_is_optional: bool,
     /// The name of the schema of the answer; `None` without a JSON answer.
     pub(crate) answer: Option<&'static str>,
     /// Failures beyond those every operation can have.
@@ -59,7 +61,8 @@ impl Doc {
     pub(crate) fn new(summary: &'static str, answer: &'static str) -> Self {
         let (query, failures) = (Vec::new(), Vec::new());
         let (status, answer) = (StatusCode::OK, Some(answer));
-        Self { summary, status, query, body: None, answer, failures, note: None, bearer: false }
+        let (body, body_is_optional, note, bearer) = (None, false, None, false);
+        Self { summary, status, query, body, body_is_optional, answer, failures, note, bearer }
     }
 
     /// An operation without a JSON answer.
@@ -75,6 +78,11 @@ impl Doc {
     /// Takes a body of this schema.
     pub(crate) fn takes(self, body: &'static str) -> Self {
         Self { body: Some(body), ..self }
+    }
+
+    /// Takes a body of this schema, or none.
+    pub(crate) fn may_take(self, body: &'static str) -> Self {
+        Self { body_is_optional: true, ..self.takes(body) }
     }
 
     /// Takes this parameter.

@@ -35,6 +35,8 @@ pub(crate) struct Request {
     pub(crate) now: OffsetDateTime,
     /// How the client sees this service.
     pub(crate) origin: Origin,
+    /// The verb as sent: `HEAD` comes to where `GET` goes.
+    pub(crate) method: Method,
     /// The path as sent, without query.
     pub(crate) path: String,
     /// What stands behind the `?`.
@@ -201,6 +203,7 @@ async fn work_out(
         ctx,
         now,
         origin,
+        method: http.method().clone(),
         path: http.path().to_owned(),
         query: Query::read(http.query_string())?,
         body,

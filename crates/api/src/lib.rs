@@ -29,8 +29,8 @@ use civitas_accounts::{Passwords, TokenSigner};
 use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenDesk};
 use ipnet::IpNet;
 use resources::{
-    components, drafts, events, extended_data, jobs, meetings, oauth, organizations, proposals, roles,
-    service, spaces, users, votes,
+    components, confirmations, drafts, events, extended_data, jobs, magic_links, meetings, oauth,
+    organizations, proposals, roles, service, spaces, users, votes,
 };
 use route::Routes;
 use std::sync::Arc;
@@ -121,6 +121,7 @@ impl Api {
     /// Mounts everything.
     pub fn configure(self: &Arc<Self>, config: &mut web::ServiceConfig) {
         service::mount(config, self, BASE);
+        confirmations::mount(config, self);
         let api = self.clone();
         config.default_service(web::to(move |request: HttpRequest, payload: web::Payload| {
             front::serve(api.clone(), request, payload)
@@ -169,6 +170,7 @@ pub fn routes() -> Vec<Route> {
         organizations::routes,
         users::routes,
         roles::routes,
+        magic_links::routes,
         spaces::routes,
         components::routes,
         proposals::routes,
@@ -185,7 +187,7 @@ pub fn routes() -> Vec<Route> {
 
 /// Every command of the interface: its use-case and its view.
 fn registry(settings: &Settings) -> Registry {
-    let commands = [roles::commands, drafts::commands, votes::commands];
+    let commands = [roles::commands, magic_links::commands, drafts::commands, votes::commands];
     let all = commands.into_iter().fold(Registry::default(), |all, add| add(all));
     let all = organizations::commands(all, settings.site.scheme == "http");
     extended_data::commands(all, settings.extended_data_limit())

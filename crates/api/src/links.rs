@@ -59,17 +59,22 @@ pub(crate) struct LinkMeta {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resource_id: Option<String>,
     /// The verb.
-    pub(crate) action_method: Get,
+    pub(crate) action_method: LinkMethod,
+    /// How the body of a `POST` is encoded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) action_enctype: Option<&'static str>,
 }
 
-/// The verb of every resource link.
+/// The verb of a resource link: `GET`, but where the link says how its resource was made.
 #[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
 #[schema(as = resource_link_method)]
-pub(crate) enum Get {
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum LinkMethod {
     /// `GET`
     #[default]
-    #[serde(rename = "GET")]
     Get,
+    /// `POST`
+    Post,
 }
 
 impl ResourceLink {
@@ -79,6 +84,12 @@ impl ResourceLink {
 }
 
 impl LinkMeta {
+    /// It is followed with a form.
+    pub(crate) fn post() -> Self {
+        let action_enctype = Some("application/x-www-form-urlencoded");
+        Self { action_method: LinkMethod::Post, action_enctype, ..Self::default() }
+    }
+
     /// It belongs to a space.
     pub(crate) fn of_space(space: SpaceRef) -> Self {
         Self {

@@ -142,7 +142,8 @@ impl Routes {
     }
 }
 
-async fn now<C: Command>(
+/// Carries a command out, and answers with its result. `speaks`: whether the operation takes languages.
+pub(crate) async fn now<C: Command>(
     request: Request,
     read: fn(&Request) -> Result<C>,
     speaks: bool,

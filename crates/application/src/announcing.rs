@@ -1,6 +1,6 @@
 //! The end of a unit of work: events are rendered and kept with the change they announce, or nothing is kept.
 
-use crate::{Ports, Site, Transaction};
+use crate::{Ports, Site, Store, Transaction};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Event, OrganizationId, Result, sortable_id};
 use civitas_organizations::Tenant;
@@ -8,6 +8,9 @@ use civitas_webhooks::{Announcement, envelope};
 use serde_json::Value;
 use std::sync::Arc;
 use time::OffsetDateTime;
+
+/// How often a unit of work is tried when it meets another writer.
+const TRIES: usize = 4;
 
 /// Shows the record an event is about as nobody in particular sees it (contract 09 C.1).
 #[async_trait]
@@ -32,6 +35,29 @@ impl Announcer {
     /// How links are written.
     pub fn site(&self) -> &Site {
         &self.site
+    }
+
+    /// Does some work in one transaction, and closes it. When it meets another writer it is done again, from the
+    /// beginning.
+    pub async fn carry_out<T>(
+        &self,
+        store: &dyn Store,
+        now: OffsetDateTime,
+        work: impl AsyncFn(&dyn Transaction) -> Result<T>,
+    ) -> Result<T> {
+        let mut tries = 1;
+        loop {
+            let tx = store.begin().await?;
+            let outcome = work(&*tx).await;
+            match self.close(tx, now, outcome).await {
+                Err(Error::Conflict(cause)) if tries < TRIES => {
+                    tracing::debug!(%cause, tries, "two writers met; trying again");
+                    tries += 1;
+                    tokio::task::yield_now().await;
+                }
+                outcome => return outcome,
+            }
+        }
     }
 
     /// Keeps everything when the work went well: the change, and its events. Else keeps nothing.

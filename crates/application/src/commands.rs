@@ -13,9 +13,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// How often a unit of work is tried when it meets another writer.
-const TRIES: usize = 4;
-
 /// Builds the use-case of a command over ports.
 pub type UseCase<C> = Box<dyn for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync>;
 /// Shows the result of a command.
@@ -105,6 +102,11 @@ impl Commands {
         &self.store
     }
 
+    /// Ends transactions.
+    pub fn announcer(&self) -> &Announcer {
+        &self.announcer
+    }
+
     /// How links are written.
     pub fn site(&self) -> &Site {
         self.announcer.site()
@@ -120,32 +122,11 @@ impl Commands {
     pub async fn execute(&self, ctx: &Ctx, tenant: &Tenant, payload: &JobPayload) -> Result<Value> {
         let entry = self.entry(payload)?;
         entry.foresee(ctx, as_store_ports(&*self.store), payload.command.clone()).await?;
-        let mut tries = 1;
-        loop {
-            let outcome = self.attempt(entry, ctx, tenant, payload).await;
-            match outcome {
-                Err(Error::Conflict(cause)) if tries < TRIES => {
-                    tracing::debug!(%cause, tries, "two writers met; trying again");
-                    tries += 1;
-                    tokio::task::yield_now().await;
-                }
-                outcome => return outcome,
-            }
-        }
-    }
-
-    async fn attempt(
-        &self,
-        entry: &dyn Entry,
-        ctx: &Ctx,
-        tenant: &Tenant,
-        payload: &JobPayload,
-    ) -> Result<Value> {
-        let tx = self.store.begin().await?;
-        let scene = Scene { ctx, tenant, site: self.site(), asked: payload.locales };
-        let ports: &dyn Ports = as_ports(&*tx);
-        let outcome = entry.run(scene, ports, payload.command.clone()).await;
-        self.announcer.close(tx, ctx.now, outcome).await
+        let work = self.announcer.carry_out(&*self.store, ctx.now, async |tx| {
+            let scene = Scene { ctx, tenant, site: self.site(), asked: payload.locales };
+            entry.run(scene, as_ports(tx), payload.command.clone()).await
+        });
+        work.await
     }
 
     /// Checks what is checked before a job is accepted, and keeps the command as a job. It is committed before

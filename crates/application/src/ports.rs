@@ -1,14 +1,19 @@
 //! Every port of every room, on the pool or inside one transaction.
 
 use async_trait::async_trait;
-use civitas_accounts::{ClientStore, RoleStore, SystemAdminStore, TokenStore, UserStore};
+use civitas_accounts::magic_links::MagicLinkStore;
+use civitas_accounts::{
+    ClientStore, ConfirmationStore, HomeStore, RoleStore, SessionStore, SystemAdminStore, TokenStore,
+    UserStore,
+};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
-use civitas_kernel::{Event, OrganizationId, Result};
+use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
 use civitas_meetings::{MeetingHomes, MeetingStore};
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{PlaceStore, ProposalStore, StateStore, VoteStore};
 use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
+use civitas_tasks::TaskStore;
 use civitas_webhooks::Outbox;
 use time::OffsetDateTime;
 
@@ -52,6 +57,18 @@ pub trait Ports: Send + Sync {
     fn jobs(&self) -> &dyn JobStore;
     /// Events that wait for their receivers.
     fn outbox(&self) -> &dyn Outbox;
+    /// What accounts know of organizations.
+    fn homes(&self) -> &dyn HomeStore;
+    /// Links that confirm an address.
+    fn confirmations(&self) -> &dyn ConfirmationStore;
+    /// Links that sign in.
+    fn magic_links(&self) -> &dyn MagicLinkStore;
+    /// Sessions of participants.
+    fn sessions(&self) -> &dyn SessionStore;
+    /// Where rooms put tasks.
+    fn queue(&self) -> &dyn TaskQueue;
+    /// Where workers find tasks.
+    fn tasks(&self) -> &dyn TaskStore;
     /// What the archive remembers.
     fn refs(&self) -> &dyn RefStore;
     /// When lists last lost something.

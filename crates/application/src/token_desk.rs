@@ -2,16 +2,13 @@
 
 use crate::{Announcer, Store};
 use civitas_accounts::grants::{
-    ExtraLimit, GrantKind, Granted, Grants, Impersonation, Issued, Logins, TokenRequest, issue,
+    ExtraLimit, GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, Logins, TokenRequest, issue,
 };
-use civitas_accounts::{Door, Passwords, TokenSigner};
-use civitas_kernel::{Error, Result, UserId};
+use civitas_accounts::{Door, Passwords, Reception, TokenSigner};
+use civitas_kernel::{Result, UserId};
 use civitas_organizations::Tenant;
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
-
-/// How often a registration is tried when two meet.
-const TRIES: usize = 4;
 
 /// Issues tokens (contract 02 §2).
 pub struct TokenDesk {
@@ -41,36 +38,25 @@ impl TokenDesk {
                 let user = logins.check(tenant.id, login, now).await?;
                 self.issue(tenant, &granted, Some(user), now).await
             }
-            GrantKind::Impersonate(_) => self.impersonate(tenant, &granted, now).await,
+            GrantKind::Impersonate(asked) => self.impersonate(tenant, &granted, asked, now).await,
         }
     }
 
     /// The user is found or made, and told of, in one transaction; of two that register one name at once, one is
     /// tried again and finds the other's user.
-    async fn impersonate(&self, tenant: &Tenant, granted: &Granted, now: OffsetDateTime) -> Result<Issued> {
-        let mut tries = 1;
-        let user = loop {
-            match self.try_to_resolve(tenant, granted, now).await {
-                Err(Error::Conflict(_)) if tries < TRIES => tries += 1,
-                outcome => break outcome?,
-            }
-        };
-        self.issue(tenant, granted, Some(user), now).await
-    }
-
-    async fn try_to_resolve(
+    async fn impersonate(
         &self,
         tenant: &Tenant,
         granted: &Granted,
+        asked: &Impersonate,
         now: OffsetDateTime,
-    ) -> Result<UserId> {
-        let GrantKind::Impersonate(asked) = &granted.grant else {
-            return Err(Error::internal("no impersonation"));
-        };
-        let tx = self.store.begin().await?;
-        let impersonation = Impersonation { users: tx.users(), extra_limit: self.extra_limit };
-        let outcome = impersonation.resolve(tenant.id, asked, now).await;
-        self.announcer.close(tx, now, outcome).await
+    ) -> Result<Issued> {
+        let user = self.announcer.carry_out(&*self.store, now, async |tx| {
+            let reception = Reception { queue: tx.queue(), homes: tx.homes() };
+            let impersonation = Impersonation { users: tx.users(), reception, extra_limit: self.extra_limit };
+            impersonation.resolve(tenant.id, asked, now).await
+        });
+        self.issue(tenant, granted, Some(user.await?), now).await
     }
 
     async fn issue(

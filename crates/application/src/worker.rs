@@ -1,20 +1,17 @@
 //! The worker: claims jobs, runs them, keeps its leases alive (contract 09 A.5).
 
 use crate::Commands;
+use crate::shift::{POLL, Shift, work};
+use async_trait::async_trait;
 use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, LEASE, MOST_ATTEMPTS, next_attempt};
 use civitas_kernel::{Error, Result, clock, sortable_id};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval};
 
-/// How long to wait for a job before looking again: a hint may get lost.
-const POLL: Duration = Duration::from_secs(1);
 /// How often jobs of lost workers are looked for.
 const RECLAIM: Duration = Duration::from_secs(5);
-/// How long running jobs may take to end when the worker stops.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// Runs jobs until it is told to stop.
 pub struct Worker {
@@ -28,43 +25,37 @@ pub struct Worker {
 impl Worker {
     /// A worker that runs so many jobs at once.
     pub fn new(commands: Arc<Commands>, concurrency: usize) -> Self {
-        Self { commands, name: sortable_id().to_string().into(), concurrency: concurrency.max(1) }
+        Self { commands, name: sortable_id().to_string().into(), concurrency }
     }
 
     /// Runs jobs until `stop` says so; then ends what runs, or lets its lease expire.
-    pub async fn run(self, mut stop: watch::Receiver<bool>) {
+    pub async fn run(self, stop: watch::Receiver<bool>) {
         let keeper = tokio::spawn(keep_leases(self.commands.clone(), self.name.clone()));
-        let mut running: JoinSet<()> = JoinSet::new();
-        while !*stop.borrow() {
-            while running.try_join_next().is_some() {}
-            let free = self.concurrency - running.len();
-            if free == 0 {
-                tokio::select! { _ = running.join_next() => {}, _ = stop.changed() => {} }
-            } else if self.claim(&mut running, free).await == 0 {
-                tokio::select! { () = self.commands.store().jobs().wait(POLL) => {}, _ = stop.changed() => {} }
-            }
-        }
-        finish(running).await;
+        let concurrency = self.concurrency;
+        work(Arc::new(self), concurrency, stop).await;
         keeper.abort();
     }
+}
 
-    /// Starts the jobs that are due, and says how many. Never dropped half-way: a claimed job is a started one.
-    async fn claim(&self, running: &mut JoinSet<()>, free: usize) -> usize {
-        let (now, free) = (clock::now(), i64::try_from(free).unwrap_or(1));
-        match self.commands.store().jobs().claim(&self.name, now, now + LEASE, free).await {
-            Ok(claimed) => {
-                let started = claimed.len();
-                for job in claimed {
-                    let (commands, name) = (self.commands.clone(), self.name.clone());
-                    running.spawn(async move { run_one(&commands, &name, &job).await });
-                }
-                started
-            }
-            Err(error) => {
-                tracing::warn!(%error, "no jobs could be claimed");
-                0
-            }
-        }
+#[async_trait]
+impl Shift for Worker {
+    type Piece = Job;
+
+    async fn claim(&self, limit: i64) -> Vec<Job> {
+        let now = clock::now();
+        let claimed = self.commands.store().jobs().claim(&self.name, now, now + LEASE, limit).await;
+        claimed.unwrap_or_else(|error| {
+            tracing::warn!(%error, "no jobs could be claimed");
+            Vec::new()
+        })
+    }
+
+    async fn carry_out(&self, job: Job) {
+        run_one(&self.commands, &self.name, &job).await;
+    }
+
+    async fn wait(&self) {
+        self.commands.store().jobs().wait(POLL).await;
     }
 }
 
@@ -89,12 +80,6 @@ async fn keep_leases(commands: Arc<Commands>, name: Arc<str>) {
             },
         }
     }
-}
-
-async fn finish(mut running: JoinSet<()>) {
-    let deadline = Instant::now() + GRACE;
-    while let Ok(Some(_)) = tokio::time::timeout_at(deadline, running.join_next()).await {}
-    running.shutdown().await;
 }
 
 /// Runs one job to one of its ends. A panic is an end too: the job has failed, and the worker goes on.

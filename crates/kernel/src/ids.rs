@@ -42,6 +42,8 @@ integer_ids! {
     MeetingId,
     /// What a component only names and counts: a page, a budget, a result or a debate.
     EntryId,
+    /// A link that signs a user in once.
+    MagicLinkId,
 }
 
 /// A job: a random UUID, for knowing it is the right to read the job (contract 09 A.2).
@@ -50,6 +52,16 @@ integer_ids! {
 pub struct JobId(pub Uuid);
 
 impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A task of the platform. A task that takes the place of another has an id of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(pub Uuid);
+
+impl fmt::Display for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

@@ -26,6 +26,7 @@ mod locale;
 mod page;
 mod patch;
 mod space_ref;
+mod task;
 mod within;
 
 pub use access::{Abilities, Ability, Access, Need, Scope, Scopes};
@@ -34,11 +35,14 @@ pub use command::{Command, Handle};
 pub use ctx::{Caller, Ctx, Sight, TokenUser, UserState, Viewer};
 pub use error::{BoxError, Error, FieldError, Result, Wording};
 pub use ids::{
-    ClientId, ComponentId, EntryId, JobId, MeetingId, OrganizationId, ProposalId, StateId, StepId, TokenId,
-    UserId, VoteId, random_job_id, sortable_id,
+    ClientId, ComponentId, EntryId, JobId, MagicLinkId, MeetingId, OrganizationId, ProposalId, StateId,
+    StepId, TaskId, TokenId, UserId, VoteId, random_job_id, sortable_id,
 };
 pub use locale::{Locale, Locales, Translated};
 pub use page::{Direction, Order, Page, PageRequest};
 pub use patch::Field;
 pub use space_ref::{SpaceManifest, SpaceRef};
+#[cfg(any(test, feature = "mocks"))]
+pub use task::MockTaskQueue;
+pub use task::{NewTask, TaskPayload, TaskQueue};
 pub use within::Within;

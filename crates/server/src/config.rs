@@ -97,10 +97,11 @@ settings! {
     webhook_allowed_networks: Vec<Network> = "",
     /// The waits between the tries of a webhook delivery, in seconds; there is one try more than waits.
     webhook_retry_delays_seconds: Vec<NonZeroU32> = "5, 60, 300, 1800, 7200, 21600, 86400",
-    /// The server outgoing mail is given to: `smtps://USER:PASSWORD@HOST`. None: mails are logged without their
-    /// links, and not sent.
+    /// The server outgoing mail is given to: `smtps://USER:PASSWORD@HOST`, or `smtp://USER:PASSWORD@HOST?tls=required`
+    /// for STARTTLS. None: mails are logged without their links, and not sent.
     smtp_url: Option<String> = "",
-    /// The sender of outgoing mail; required with `smtp_url`.
+    /// The sender of outgoing mail, required with `smtp_url`: `no-reply@city.example`, or with a name before it,
+    /// `City <no-reply@city.example>`. Without a name mails come in that of their organization.
     mail_from: Option<String> = "",
     /// Background jobs carried out at once. None: the number of cores.
     workers: Option<NonZeroUsize> = "",
@@ -148,6 +149,16 @@ impl Config {
                 "needs tls_certificate beside it",
             ),
             (self.smtp_url.is_none() || self.mail_from.is_some(), "smtp_url", "needs mail_from beside it"),
+            (
+                self.smtp_url.as_deref().is_none_or(civitas_mail::is_server),
+                "smtp_url",
+                "must be smtps://USER:PASSWORD@HOST:PORT, or begin with smtp:// and end with ?tls=required",
+            ),
+            (
+                self.mail_from.as_deref().is_none_or(civitas_mail::is_sender),
+                "mail_from",
+                "must be an address, as no-reply@city.example or City <no-reply@city.example>",
+            ),
             (
                 self.is_sqlite() || self.secret_key.is_some(),
                 "database_url",

@@ -10,9 +10,11 @@ use crate::tls::Certificate;
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::rt::System;
 use actix_web::{App, HttpServer};
+use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings};
-use civitas_application::{Site, Store, Worker};
+use civitas_application::{Post, Site, Store, TaskKinds, TaskWorker, Worker};
 use civitas_kernel::{Error, Result};
+use civitas_mail::{Log, Smtp};
 use civitas_tokens::{Argon2Passwords, Signer};
 use std::io;
 use std::net::SocketAddr;
@@ -33,7 +35,7 @@ const GRACE_SECONDS: u64 = 10;
 pub struct Parts {
     /// The interface.
     pub http: bool,
-    /// Background jobs.
+    /// Background jobs, and the tasks of the platform.
     pub workers: bool,
 }
 
@@ -44,7 +46,7 @@ pub struct Running {
     /// Its data.
     pub store: Arc<dyn Store>,
     http: Option<Http>,
-    worker: Option<JoinHandle<()>>,
+    workers: Vec<JoinHandle<()>>,
     stop: watch::Sender<bool>,
 }
 
@@ -77,16 +79,36 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     };
     let api = Api::new(settings(&config), services);
     let (stop, told) = watch::channel(false);
-    let worker = parts.workers.then(|| {
-        let worker = Worker::new(api.commands().clone(), config.worker_count());
-        tokio::spawn(worker.run(told))
-    });
+    let workers = if parts.workers { workers(&config, &api, &told)? } else { Vec::new() };
     let http = if parts.http { Some(Http::start(&config, api).await?) } else { None };
     let address = http.as_ref().map(|http| http.address);
     if let Some(address) = address {
         tracing::info!(%address, "listening");
     }
-    Ok(Running { address, store, http, worker, stop })
+    Ok(Running { address, store, http, workers, stop })
+}
+
+/// Begins to work in the background.
+fn workers(config: &Config, api: &Api, told: &watch::Receiver<bool>) -> Result<Vec<JoinHandle<()>>> {
+    let commands = api.commands();
+    let jobs = Worker::new(commands.clone(), config.worker_count());
+    let tasks = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), task_kinds(config)?);
+    Ok(vec![
+        tokio::spawn(jobs.run(told.clone())),
+        tokio::spawn(tasks.run(config.worker_count(), told.clone())),
+    ])
+}
+
+/// Every kind of task, and what carries it out.
+fn task_kinds(config: &Config) -> Result<TaskKinds> {
+    Ok(TaskKinds::default().on(Post { mailer: mailer(config)?, site: site(config) }))
+}
+
+fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {
+    match (&config.smtp_url, &config.mail_from) {
+        (Some(server), Some(sender)) => Ok(Arc::new(Smtp::new(server, sender).map_err(Error::internal)?)),
+        _ => Ok(Arc::new(Log)),
+    }
 }
 
 /// How absolute links are written.
@@ -123,12 +145,12 @@ impl Running {
                 tracing::error!("the thread of the interface ended badly");
             }
         }
-        // Without a worker nobody listens.
+        // Without workers nobody listens.
         let _ = self.stop.send(true);
-        if let Some(worker) = self.worker
-            && let Err(error) = worker.await
-        {
-            tracing::error!(%error, "the worker ended badly");
+        for worker in self.workers {
+            if let Err(error) = worker.await {
+                tracing::error!(%error, "a worker ended badly");
+            }
         }
     }
 }

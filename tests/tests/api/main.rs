@@ -5,10 +5,12 @@
 
 mod components;
 mod concurrency;
+mod confirmations;
 mod drafts;
 mod edges;
 mod extended_data;
 mod jobs;
+mod magic_links;
 mod meetings;
 mod organizations;
 mod proposals;

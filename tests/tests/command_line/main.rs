@@ -7,6 +7,7 @@ mod city;
 mod postgres;
 
 use city::City;
+use civitas_tests::post::PostBox;
 use std::fs;
 
 #[tokio::test]
@@ -164,7 +165,7 @@ async fn the_doctor_finds_what_is_missing_and_says_what_to_do() {
     assert!(sick.out.contains("FAULT schema") && sick.out.contains("run `civitas migrate`"), "{}", sick.out);
     city.run(&["migrate"]).await.done();
     let well = city.run(&["doctor"]).await.done();
-    assert_eq!(well.out.lines().filter(|line| line.starts_with("ok ")).count(), 7, "{}", well.out);
+    assert_eq!(well.out.lines().filter(|line| line.starts_with("ok ")).count(), 8, "{}", well.out);
     let misread = city.run(&["doctor", "--workers", "none"]).await;
     assert_eq!(misread.out, "FAULT configuration --workers must be a number above 0\n");
     let silent = city.run(&["doctor", "--dns-server", "127.0.0.1:9"]).await;
@@ -173,4 +174,19 @@ async fn the_doctor_finds_what_is_missing_and_says_what_to_do() {
         "{}",
         silent.out
     );
+}
+
+#[tokio::test]
+async fn the_doctor_signs_in_at_the_mail_server_and_sends_nothing() {
+    let (city, post) = (City::unmigrated(), PostBox::open().await);
+    city.run(&["migrate"]).await.done();
+    let url = post.url("city:secret@");
+    let doctor = ["doctor", "--smtp-url", &url, "--mail-from", "no-reply@city.example"];
+    let well = city.run(&doctor).await.done();
+    assert!(well.out.contains("ok    mail"), "{}", well.out);
+    assert!(post.mails_to("no-reply@city.example").is_empty() && post.credentials().len() == 1);
+    post.mistrust("535 5.7.8 who are you?");
+    let sick = city.run(&doctor).await;
+    assert!(sick.code == 1 && sick.out.contains("FAULT mail"), "{}", sick.out);
+    assert!(sick.out.contains("check smtp_url") && !sick.out.contains("secret@"), "{}", sick.out);
 }

@@ -393,6 +393,61 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::{Json, Moment, Uuid};
+
+    tasks (id) {
+        id -> Uuid,
+        organization_id -> BigInt,
+        kind -> Text,
+        subject -> Nullable<Text>,
+        payload -> Json,
+        attempts -> BigInt,
+        due_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Text};
+    use crate::engine::sql::Moment;
+
+    confirmations (digest) {
+        digest -> Text,
+        organization_id -> BigInt,
+        user_id -> BigInt,
+        expires_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::Moment;
+
+    magic_links (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        user_id -> BigInt,
+        digest -> Text,
+        redirect_url -> Nullable<Text>,
+        created_at -> Moment,
+        expires_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Text};
+    use crate::engine::sql::Moment;
+
+    sessions (digest) {
+        digest -> Text,
+        organization_id -> BigInt,
+        user_id -> BigInt,
+        created_at -> Moment,
+        expires_at -> Moment,
+    }
+}
+
 diesel::joinable!(organization_hosts -> organizations (organization_id));
 diesel::joinable!(users -> organizations (organization_id));
 diesel::joinable!(api_clients -> organizations (organization_id));

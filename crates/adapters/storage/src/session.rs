@@ -29,8 +29,18 @@ pub struct Settings {
 /// The pools, or one open transaction.
 pub(crate) struct Session {
     source: Source,
-    bell: Arc<Notify>,
+    bells: Arc<Bells>,
 }
+
+/// What workers of this process wait for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Work {
+    Jobs,
+    Tasks,
+}
+
+/// One for each kind of work.
+type Bells = [Notify; 2];
 
 enum Source {
     Pools { reader: Pool<Conn>, writer: Pool<Conn>, epoch: Epoch },
@@ -42,8 +52,8 @@ struct Open {
     /// `None` when it is over.
     connection: Mutex<Option<Object<Conn>>>,
     announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
-    /// Whether a job was added, of which workers are told after the commit.
-    has_jobs: AtomicBool,
+    /// Which work was added, of which workers are told after the commit.
+    has_work: [AtomicBool; 2],
 }
 
 /// What both engines' pools share.
@@ -66,7 +76,7 @@ impl Session {
         let (reader, writer) = engine::pools(settings)?;
         drop(writer.get().await.map_err(unavailable)?);
         let epoch = Epoch::open(settings)?;
-        Ok(Self { source: Source::Pools { reader, writer, epoch }, bell: Arc::default() })
+        Ok(Self { source: Source::Pools { reader, writer, epoch }, bells: Arc::default() })
     }
 
     /// A connection to read with. Hold one at a time: in a transaction there is only one.
@@ -135,18 +145,18 @@ impl Session {
         std::mem::take(&mut open.announced.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Tells workers that there is a job, now or after the commit.
-    pub(crate) fn ring(&self) {
+    /// Tells workers that there is work, now or after the commit.
+    pub(crate) fn ring(&self, work: Work) {
         match &self.source {
-            Source::Pools { .. } => ring(&self.bell),
-            Source::Transaction(open) => open.has_jobs.store(true, Ordering::Relaxed),
+            Source::Pools { .. } => ring(&self.bells[work as usize]),
+            Source::Transaction(open) => open.has_work[work as usize].store(true, Ordering::Relaxed),
         }
     }
 
-    /// Waits until somebody rings, or for so long.
-    pub(crate) async fn listen(&self, at_most: Duration) {
+    /// Waits until somebody rings for this work, or for so long.
+    pub(crate) async fn listen(&self, work: Work, at_most: Duration) {
         // Both ends mean the same to the caller: look again.
-        let _ = tokio::time::timeout(at_most, self.bell.notified()).await;
+        let _ = tokio::time::timeout(at_most, self.bells[work as usize].notified()).await;
     }
 
     /// A number that changes with each commit, where there is a cheap one.
@@ -167,9 +177,9 @@ impl Session {
         let open = Open {
             connection: Mutex::new(Some(connection)),
             announced: std::sync::Mutex::default(),
-            has_jobs: AtomicBool::new(false),
+            has_work: Default::default(),
         };
-        let session = Session { source: Source::Transaction(Box::new(open)), bell: self.bell.clone() };
+        let session = Session { source: Source::Transaction(Box::new(open)), bells: self.bells.clone() };
         engine::begin(&mut *session.write().await?).await.stored()?;
         Ok(session)
     }
@@ -183,8 +193,10 @@ impl Session {
         engine::commit(&mut connection).await.stored()?;
         drop(connection);
         open.connection.lock().await.take(); // back to the pool, whole
-        if open.has_jobs.load(Ordering::Relaxed) {
-            ring(&self.bell);
+        for (bell, has_work) in self.bells.iter().zip(&open.has_work) {
+            if has_work.load(Ordering::Relaxed) {
+                ring(bell);
+            }
         }
         Ok(())
     }

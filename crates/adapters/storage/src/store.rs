@@ -4,15 +4,20 @@ use crate::failure::Stored;
 use crate::migrate;
 use crate::session::{Session, Settings};
 use async_trait::async_trait;
-use civitas_accounts::{ClientStore, RoleStore, SystemAdminStore, TokenStore, UserStore};
+use civitas_accounts::magic_links::MagicLinkStore;
+use civitas_accounts::{
+    ClientStore, ConfirmationStore, HomeStore, RoleStore, SessionStore, SystemAdminStore, TokenStore,
+    UserStore,
+};
 use civitas_application::{ListChanges, Ports, RefStore, Store, Transaction};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
-use civitas_kernel::{Event, OrganizationId, Result};
+use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
 use civitas_meetings::{MeetingHomes, MeetingStore};
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{PlaceStore, ProposalStore, StateStore, VoteStore};
 use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
+use civitas_tasks::TaskStore;
 use civitas_webhooks::Outbox;
 use std::sync::Arc;
 
@@ -131,6 +136,30 @@ impl Ports for Session {
     }
 
     fn outbox(&self) -> &dyn Outbox {
+        self
+    }
+
+    fn homes(&self) -> &dyn HomeStore {
+        self
+    }
+
+    fn confirmations(&self) -> &dyn ConfirmationStore {
+        self
+    }
+
+    fn magic_links(&self) -> &dyn MagicLinkStore {
+        self
+    }
+
+    fn sessions(&self) -> &dyn SessionStore {
+        self
+    }
+
+    fn queue(&self) -> &dyn TaskQueue {
+        self
+    }
+
+    fn tasks(&self) -> &dyn TaskStore {
         self
     }
 

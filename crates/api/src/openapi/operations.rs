@@ -35,16 +35,16 @@ pub(super) fn operation(route: &Route) -> Operation {
         .summary(Some(route.doc.summary))
         .description(Some(description(route, access)))
         .parameters(Some(parameters::all(route, access.is_some())))
-        .request_body(route.doc.body.map(body))
+        .request_body(route.doc.body.map(|schema| body(schema, route.doc.body_is_optional)))
         .responses(responses::all(route, access))
         .securities(Some(access.map(securities).unwrap_or_default()))
         .build()
 }
 
-fn body(schema: &str) -> RequestBody {
+fn body(schema: &str, is_optional: bool) -> RequestBody {
     RequestBodyBuilder::new()
         .description(Some("Form encodings are read too, in bracket notation."))
-        .required(Some(Required::True))
+        .required(Some(if is_optional { Required::False } else { Required::True }))
         .content("application/json", Content::new(Some(Ref::from_schema_name(schema))))
         .build()
 }

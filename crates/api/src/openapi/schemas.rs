@@ -4,6 +4,7 @@ use super::{components, shared, tokens, webhooks, writes};
 use crate::reply::CollectionMeta;
 use crate::resources::drafts::DraftView;
 use crate::resources::jobs::{Accepted, JobDetail, JobSummary};
+use crate::resources::magic_links::MagicLinkView;
 use crate::resources::meetings::MeetingView;
 use crate::resources::oauth::TokenView;
 use crate::resources::organizations::OrganizationView;
@@ -36,6 +37,7 @@ const VIEWS: &[fn(&mut Schemas)] = &[
     add::<JobSummary>,
     add::<JobDetail>,
     add::<TokenView>,
+    add::<MagicLinkView>,
     shared::add_all,
     components::add_all,
 ];

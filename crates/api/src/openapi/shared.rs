@@ -2,7 +2,7 @@
 
 use super::schemas::{Schemas, add};
 use crate::error::ErrorBody;
-use crate::links::{Get, ResourceLink};
+use crate::links::ResourceLink;
 use crate::shapes::{
     ComponentIdentifier, ComponentManifestName, ComponentType, CreationDate, EditionDate, Identifier,
     LocaleName, PublicationDate, ResourceManifestName, SpaceClassName, SpaceManifestName, SpaceTypeName,
@@ -118,7 +118,7 @@ struct ReadMeta {
     space_manifest: Option<String>,
     resource_id: Option<String>,
     #[schema(inline)]
-    action_method: Get,
+    action_method: ReadMethod,
 }
 
 /// How to write, and what it belongs to.
@@ -137,6 +137,14 @@ struct WriteMeta {
     action_enctype: Encoding,
     /// The address to open after a valid submission.
     action_target: Option<String>,
+}
+
+/// The verb of an action that reads.
+#[derive(ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[expect(dead_code, reason = "names the words of the document")]
+enum ReadMethod {
+    Get,
 }
 
 /// The verb of an action that writes.

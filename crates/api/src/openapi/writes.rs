@@ -21,6 +21,7 @@ pub(super) fn add_all(to: &mut Schemas) {
         let value = Schema::Object(Object::builder().schema_type(SchemaType::AnyValue).build());
         to.insert(owner.to_owned(), closed().property("data", value).required("data").into());
     }
+    add::<MagicLinkCreateBody>(to);
     let cast = OneOfBuilder::new()
         .description(Some("The vote, or with `include_proposal=true` its proposal."))
         .item(Ref::from_schema_name("vote_proposal_item_response"))
@@ -208,4 +209,21 @@ struct VoteCreateData {
     /// One of the weights in `meta.votes` of the component; 0 is an abstention.
     #[schema(minimum = 0)]
     weight: i64,
+}
+
+/// Where a magic link is to lead.
+#[derive(ToSchema)]
+#[schema(as = magic_link_create_body, examples(json!({"data": {"redirect_url": "https://www.city.example/ideas"}})))]
+#[expect(dead_code, reason = "names the members of the document")]
+struct MagicLinkCreateBody {
+    #[schema(inline)]
+    data: Option<MagicLinkCreateData>,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct MagicLinkCreateData {
+    /// An `https` address on a host of the organization or of its allow-list; the front page when absent.
+    #[schema(max_length = 2048)]
+    redirect_url: Option<String>,
 }

@@ -2,10 +2,12 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use civitas_kernel::Locale;
 use ring::digest::{SHA256, digest};
 use std::sync::LazyLock;
 
 const PAGE: &str = include_str!("docs/page.html");
+const CONFIRMED: &str = include_str!("confirmed.html");
 const STYLE: &str = include_str!("docs/style.css");
 /// The parts of the script, in the order they use each other.
 const SCRIPTS: [&str; 5] = [
@@ -24,6 +26,19 @@ static DOCS: LazyLock<String> = LazyLock::new(|| {
 /// The documentation page: one file that reads the document and can call the interface.
 pub(crate) fn docs() -> String {
     DOCS.clone()
+}
+
+/// The page that says that an e-mail address is confirmed.
+pub(crate) fn confirmed(locale: Locale) -> String {
+    let (title, text) = match locale {
+        Locale::En => ("Your e-mail address is confirmed", "Thank you. You can close this page."),
+        Locale::Fr => ("Votre adresse e-mail est confirmée", "Merci. Vous pouvez fermer cette page."),
+        Locale::Es => {
+            ("Su dirección de correo electrónico está confirmada", "Gracias. Puede cerrar esta página.")
+        }
+    };
+    let page = CONFIRMED.replace("{{language}}", locale.as_str());
+    page.replace("{{title}}", title).replace("{{text}}", text)
 }
 
 /// Nothing runs but this one script, and it talks to this service alone.
@@ -49,5 +64,15 @@ mod tests {
         for elsewhere in ["src=\"http", "href=\"http", "url(", "@import", "innerHTML"] {
             assert!(!page.contains(elsewhere), "{elsewhere}");
         }
+    }
+
+    #[test]
+    fn the_page_of_a_confirmed_address_speaks_each_language() {
+        for locale in Locale::ALL {
+            let page = confirmed(locale);
+            assert!(!page.contains("{{"), "every place is filled");
+            assert!(page.contains(&format!("<html lang=\"{locale}\">")));
+        }
+        assert_ne!(confirmed(Locale::Fr), confirmed(Locale::Es));
     }
 }

@@ -1,10 +1,12 @@
 //! One file a resource: its routes, its bodies, its views.
 
 pub(crate) mod components;
+pub(crate) mod confirmations;
 pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod extended_data;
 pub(crate) mod jobs;
+pub(crate) mod magic_links;
 pub(crate) mod meetings;
 pub(crate) mod oauth;
 pub(crate) mod organizations;

@@ -1,8 +1,13 @@
 //! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
 
+mod links;
 mod people;
 mod roles;
 
+pub use links::{
+    LinkWorld, keeps_confirmations, keeps_one_magic_link_of_a_user, keeps_sessions_until_their_end,
+    knows_the_home_of_an_account,
+};
 pub use people::lists_living_accounts;
 use roles::role;
 pub use roles::{

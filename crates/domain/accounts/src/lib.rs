@@ -14,12 +14,18 @@
 mod callers;
 mod client_admin;
 mod clients;
+mod confirmations;
 #[cfg(feature = "contract")]
 pub mod contract;
 pub mod grants;
+mod homes;
+pub mod magic_links;
+mod mail;
 mod ports;
+mod reception;
 mod roles;
 mod secret;
+mod sessions;
 mod tokens;
 mod user_admin;
 mod users;
@@ -29,6 +35,17 @@ pub use callers::{Callers, Door};
 pub use client_admin::MockClientHomes;
 pub use client_admin::{ClientAdmin, ClientFault, ClientHomes, NewClient};
 pub use clients::{ApiClient, DEPLOYMENT_WIDE};
+#[cfg(any(test, feature = "mocks"))]
+pub use confirmations::MockConfirmationStore;
+pub use confirmations::{CONFIRMATION_LIFETIME, Confirmation, ConfirmationStore, Confirmations};
+#[cfg(any(test, feature = "mocks"))]
+pub use homes::MockHomeStore;
+pub use homes::{Home, HomeStore};
+#[cfg(any(test, feature = "mocks"))]
+pub use magic_links::MockMagicLinkStore;
+#[cfg(any(test, feature = "mocks"))]
+pub use mail::MockMailer;
+pub use mail::{Letter, Letterhead, Mail, Mailer, Part, SendLetter, is_deliverable};
 pub use ports::{
     ClientStore, Identity, IdentityUser, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore,
     SystemAdminStore, TokenSigner, TokenStore, USER_FIELDS, UserField, UserFilter, UserStore,
@@ -37,11 +54,15 @@ pub use ports::{
 pub use ports::{
     MockClientStore, MockPasswords, MockRoleStore, MockTokenSigner, MockTokenStore, MockUserStore,
 };
+pub use reception::Reception;
 pub use roles::{
     CreateRole, DestroyRole, READ_ROLES, Role, RoleDetail, RoleId, RoleKind, RoleType, Roles, SpaceRoleId,
     UpdateRole, WRITE_ROLES, already_given,
 };
 pub use secret::{Digest, Secret};
+#[cfg(any(test, feature = "mocks"))]
+pub use sessions::MockSessionStore;
+pub use sessions::{ParticipantSession, SESSION_LIFETIME, SessionStore};
 pub use tokens::{AccessToken, Claims, TokenFault};
 pub use user_admin::UserAdmin;
 pub use users::{READ_USERS, User, Users, is_email, is_name, is_nickname};

@@ -28,6 +28,15 @@ impl Secret {
         Self::new(format!("{prefix}{}", &text[..length]))
     }
 
+    /// 270 random bits in letters and digits, which stand in any address as they are.
+    ///
+    /// # Panics
+    /// When the system has no randomness to give.
+    pub fn alphanumeric() -> Self {
+        // URL-safe text has no bits that base64 would write as `+` or `/`, and its length leaves no `=`.
+        Self::new(URL_SAFE_NO_PAD.encode(Self::random("", 45).expose()))
+    }
+
     /// A secret somebody sent or chose.
     pub fn new(text: impl Into<String>) -> Self {
         Self(SecretString::from(text.into()))
@@ -78,6 +87,15 @@ mod tests {
         assert_eq!(a.expose().len(), 19);
         assert_ne!(a.expose(), b.expose());
         assert!(!a.digest().matches(&b));
+    }
+
+    #[test]
+    fn an_alphanumeric_secret_is_that_and_has_more_than_256_bits() {
+        for _ in 0..1000 {
+            let secret = Secret::alphanumeric();
+            assert_eq!(secret.expose().len(), 60, "of 45 characters, 6 bits each");
+            assert!(secret.expose().bytes().all(|b| b.is_ascii_alphanumeric()), "{}", secret.expose());
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::secret_key;
 use crate::store::Database;
 use civitas_application::Store;
 use civitas_kernel::clock;
+use civitas_mail::Smtp;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use time::macros::datetime;
 use tokio::net::{UdpSocket, lookup_host};
 use tokio::time::timeout;
 
-/// How long a name server may take.
+/// How long a name server or mail server may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How far the clock of the data directory may be from ours.
 const TOLERANCE: time::Duration = time::Duration::seconds(5);
@@ -49,6 +50,7 @@ pub(super) async fn run(sources: &Sources, console: &mut Console<'_>) -> Outcome
     };
     findings.push(("database", finding));
     findings.push(("dns", dns(&config, opened.as_deref()).await));
+    findings.push(("mail", mail(&config).await));
     end(&findings, console)
 }
 
@@ -146,6 +148,21 @@ async fn dns(config: &Config, store: Option<&dyn Store>) -> Finding {
     }
     let records = config.loadbalancer_ips.iter().map(IpAddr::to_string).collect::<Vec<_>>().join(", ");
     Err(format!("no address for {}: add records that point at {records}", lost.join(", ")))
+}
+
+/// The mail server answers and takes our credentials. Nothing is sent.
+async fn mail(config: &Config) -> Finding {
+    let (Some(server), Some(sender)) = (&config.smtp_url, &config.mail_from) else {
+        return Ok("smtp_url is not set: mails are logged without their links, and not sent".to_owned());
+    };
+    let smtp = Smtp::new(server, sender).map_err(|fault| fault.to_string())?.patient(PATIENCE);
+    match smtp.greet().await {
+        Ok(()) => Ok(format!("the server answers; mails come from {sender}")),
+        Err(error) => {
+            let refusal = error.cause().map_or_else(|| error.to_string(), ToString::to_string);
+            Err(format!("the server does not take us: {refusal}: check smtp_url"))
+        }
+    }
 }
 
 async fn hosts(store: &dyn Store) -> civitas_kernel::Result<Vec<String>> {

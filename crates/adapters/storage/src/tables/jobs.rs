@@ -7,7 +7,7 @@ use crate::engine::{Db, dialect};
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
 use crate::schema::jobs;
-use crate::session::Session;
+use crate::session::{Session, Work};
 use async_trait::async_trait;
 use civitas_jobs::{
     Failure, Finish, Job, JobField, JobFilter, JobOwner, JobPayload, JobStatus, JobStore, MOST_ATTEMPTS,
@@ -197,7 +197,7 @@ impl JobStore for Session {
             .execute(&mut *self.write().await?)
             .await
             .stored()?;
-        self.ring();
+        self.ring(Work::Jobs);
         Ok(())
     }
 
@@ -337,6 +337,6 @@ impl JobStore for Session {
     }
 
     async fn wait(&self, at_most: Duration) {
-        self.listen(at_most).await;
+        self.listen(Work::Jobs, at_most).await;
     }
 }

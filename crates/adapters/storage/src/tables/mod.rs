@@ -2,10 +2,13 @@
 
 mod clients;
 mod components;
+mod confirmations;
 mod entries;
 mod extended_data;
+mod homes;
 mod jobs;
 mod list_changes;
+mod magic_links;
 mod meetings;
 mod organizations;
 mod outbox;
@@ -14,11 +17,13 @@ mod proposals;
 mod refs;
 mod resources;
 mod roles;
+mod sessions;
 mod spaces;
 mod standings;
 mod states;
 mod steps;
 mod system_admins;
+mod tasks;
 mod tokens;
 mod users;
 mod votes;

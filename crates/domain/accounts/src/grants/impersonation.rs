@@ -1,7 +1,7 @@
 //! A user a client speaks for: found, or registered (contract 02 §2.4).
 
 use super::{Impersonate, Registration};
-use crate::{User, UserStore, is_email, is_name, is_nickname};
+use crate::{Reception, User, UserStore, is_email, is_name, is_nickname};
 use civitas_kernel::extended_data::{check_size, compact};
 use civitas_kernel::{Ability, Change, Error, FieldError, OrganizationId, Result, Subject, UserId, Wording};
 use serde_json::{Map, Value};
@@ -15,6 +15,8 @@ pub type ExtraLimit = Option<usize>;
 pub struct Impersonation<'a> {
     /// Where accounts are kept.
     pub users: &'a dyn UserStore,
+    /// What the registered are sent.
+    pub reception: Reception<'a>,
     /// The cap of `extra`.
     pub extra_limit: ExtraLimit,
 }
@@ -51,7 +53,9 @@ impl Impersonation<'_> {
                     registered => registered?,
                 };
                 self.merged(&mut user, &asked.extra)?;
-                self.users.add(organization, &user, &[Ability::UserCreated]).await
+                let id = self.users.add(organization, &user, &[Ability::UserCreated]).await?;
+                self.reception.registered(organization, id, &user, now).await?;
+                Ok(id)
             }
             _ => Err(Error::rejected("User not found. To create one, user meta.register_on_missing")),
         }
@@ -149,6 +153,7 @@ fn username_faults(username: &str) -> Vec<FieldError> {
 mod tests {
     use super::*;
     use crate::MockUserStore;
+    use crate::reception::tests::{home, letters};
     use serde_json::json;
     use time::macros::datetime;
 
@@ -167,7 +172,19 @@ mod tests {
     }
 
     async fn resolve(users: &MockUserStore, asked: &Impersonate) -> Result<UserId> {
-        Impersonation { users, extra_limit: Some(40) }.resolve(OrganizationId(1), asked, NOW).await
+        resolve_with_letters(users, asked, &[]).await
+    }
+
+    /// In an organization that welcomes new users.
+    async fn resolve_with_letters(
+        users: &MockUserStore,
+        asked: &Impersonate,
+        expected: &'static [&'static str],
+    ) -> Result<UserId> {
+        let (queue, homes) = (letters(expected), home(true));
+        let reception = Reception { queue: &queue, homes: &homes };
+        let impersonation = Impersonation { users, reception, extra_limit: Some(40) };
+        impersonation.resolve(OrganizationId(1), asked, NOW).await
     }
 
     fn on_missing() -> Registration {
@@ -186,6 +203,18 @@ mod tests {
             Ok(UserId(5))
         });
         assert_eq!(resolve(&users, &asked("norablum", on_missing(), json!({}))).await.unwrap(), UserId(5));
+    }
+
+    #[tokio::test]
+    async fn a_registered_user_with_an_address_is_written_to() {
+        for (skip_confirmation, expected) in [(false, &["confirmation"] as &[_]), (true, &["welcome"])] {
+            let mut users = nobody();
+            users.expect_add().once().returning(|_, _, _| Ok(UserId(5)));
+            let email = Some("nora@city.example".to_owned());
+            let registration = Registration { skip_confirmation, email, ..on_missing() };
+            let asked = asked("norablum", registration, json!({}));
+            resolve_with_letters(&users, &asked, expected).await.unwrap();
+        }
     }
 
     #[tokio::test]

@@ -1,0 +1,14 @@
+//! The ways a mail can leave: to an SMTP server, or, where none is set, to the log.
+//!
+//! ```
+//! use civitas_mail::Smtp;
+//!
+//! Smtp::new("smtps://city:secret@mail.example", "Riverton <no-reply@city.example>").expect("both can be read");
+//! assert!(Smtp::new("mail.example:25", "no-reply@city.example").is_err());
+//! ```
+
+mod log;
+mod smtp;
+
+pub use log::Log;
+pub use smtp::{Fault, Smtp, is_sender, is_server};

@@ -1,0 +1,149 @@
+//! Mails by SMTP (RFC 5321): one connection a mail, so that a server that goes away takes nothing with it.
+
+use async_trait::async_trait;
+use civitas_accounts::{Mail, Mailer};
+use civitas_kernel::{Error, Result};
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{Mailbox, Message};
+use lettre::transport::smtp::response::{Category, Severity};
+use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use std::fmt;
+use std::time::Duration;
+use tokio::time::timeout;
+use url::Url;
+
+/// How long a conversation may take, from the connection to the end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Why mails can not be handed over as it is set. Never says the value: it holds a password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The address of the server is none.
+    Server,
+    /// The sender is none.
+    Sender,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Server => "no address of an SMTP server, as smtps://USER:PASSWORD@HOST:PORT",
+            Self::Sender => "no sender, as no-reply@city.example or City <no-reply@city.example>",
+        })
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// An SMTP server that takes our mails.
+pub struct Smtp {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    from: Mailbox,
+    patience: Duration,
+}
+
+impl Smtp {
+    /// `server` is `smtps://..` (TLS from the first byte, port 465), `smtp://..?tls=required` (STARTTLS, port 587),
+    /// `smtp://..?tls=opportunistic` (the same where the server offers it), or `smtp://..` (in the clear, port 25);
+    /// user, password and port are optional. `sender` is an address, with a name or without: without one, mails come
+    /// in the name of their organization.
+    ///
+    /// # Errors
+    /// When one of the two can not be read.
+    pub fn new(server: &str, sender: &str) -> Result<Self, Fault> {
+        if !is_server(server) {
+            return Err(Fault::Server);
+        }
+        if !is_sender(sender) {
+            return Err(Fault::Sender);
+        }
+        let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(server).map_err(|_| Fault::Server)?;
+        let from = sender.parse().map_err(|_| Fault::Sender)?;
+        Ok(Self { transport: builder.build(), from, patience: PATIENCE })
+    }
+
+    /// Gives a conversation so much time instead of a minute.
+    #[must_use]
+    pub fn patient(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Whether the server answers and takes our credentials.
+    ///
+    /// # Errors
+    /// `Unavailable` when it does not.
+    pub async fn greet(&self) -> Result<()> {
+        match self.within_patience(self.transport.test_connection()).await? {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Error::Unavailable("the server does not answer NOOP".into())),
+            Err(error) => Err(Error::Unavailable(error.into())),
+        }
+    }
+
+    /// The library bounds the time of the connection alone: a server that falls silent later would hold us for ever.
+    async fn within_patience<T>(&self, conversation: impl Future<Output = T>) -> Result<T> {
+        let ended = timeout(self.patience, conversation).await;
+        ended.map_err(|_| Error::Unavailable("the server is silent".into()))
+    }
+
+    fn message(&self, mail: &Mail) -> Result<Message> {
+        let address: Address =
+            mail.to.parse().map_err(|error| Error::rejected(format!("no address: {error}")))?;
+        // A line break in a header would begin another one; the builder panics at it.
+        if [&mail.to_name, &mail.from_name, &mail.subject].iter().any(|line| !is_one_line(line)) {
+            return Err(Error::rejected("a header has more than one line"));
+        }
+        let from_name = self.from.name.clone().or_else(|| Some(mail.from_name.clone()));
+        // RFC 3834: nobody's answering machine is to write back.
+        let automatic = HeaderName::new_from_ascii_str("Auto-Submitted");
+        Message::builder()
+            .from(Mailbox::new(from_name, self.from.email.clone()))
+            .to(Mailbox::new(Some(mail.to_name.clone()), address))
+            .subject(mail.subject.clone())
+            .message_id(None)
+            .raw_header(HeaderValue::new(automatic, "auto-generated".to_owned()))
+            .header(ContentType::TEXT_PLAIN)
+            .body(mail.text())
+            .map_err(Error::internal)
+    }
+}
+
+/// Whether this is the address of an SMTP server.
+pub fn is_server(text: &str) -> bool {
+    let Ok(url) = Url::parse(text) else { return false };
+    let tls = url.query_pairs().find(|(key, _)| key == "tls").map(|(_, value)| value.into_owned());
+    let known = match (url.scheme(), tls.as_deref()) {
+        ("smtps", None) => true,
+        ("smtp", tls) => matches!(tls, None | Some("required" | "opportunistic")),
+        _ => false,
+    };
+    known && url.host_str().is_some_and(|host| !host.is_empty())
+}
+
+/// Whether mails can come from this.
+pub fn is_sender(text: &str) -> bool {
+    text.parse::<Mailbox>().is_ok() && is_one_line(text)
+}
+
+fn is_one_line(text: &str) -> bool {
+    !text.contains(char::is_control)
+}
+
+#[async_trait]
+impl Mailer for Smtp {
+    async fn send(&self, mail: &Mail) -> Result<()> {
+        match self.within_patience(self.transport.send(self.message(mail)?)).await? {
+            Ok(_) => Ok(()),
+            Err(error) if is_final(&error) => Err(Error::rejected(error.to_string())),
+            Err(error) => Err(Error::Unavailable(error.into())),
+        }
+    }
+}
+
+/// Whether the server will never take this mail. That it does not take our credentials (RFC 4954: 530, 534, 535) is
+/// for the operator to mend: the mail waits.
+fn is_final(error: &lettre::transport::smtp::Error) -> bool {
+    error.status().is_some_and(|code| {
+        code.severity == Severity::PermanentNegativeCompletion && code.category != Category::Unspecified3
+    })
+}

@@ -1,0 +1,63 @@
+//! Links that confirm an e-mail address.
+
+use crate::failure::Stored;
+use crate::schema::confirmations;
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_accounts::{Confirmation, ConfirmationStore, Digest};
+use civitas_kernel::{OrganizationId, Result, UserId};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+type Scoped = diesel::dsl::Filter<confirmations::table, diesel::dsl::Eq<confirmations::organization_id, i64>>;
+
+/// The links of one organization; the only door to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    confirmations::table.filter(confirmations::organization_id.eq(organization.0))
+}
+
+#[async_trait]
+impl ConfirmationStore for Session {
+    async fn add(
+        &self,
+        organization: OrganizationId,
+        confirmation: &Confirmation,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        let atomic = self.atomic().await?;
+        let ended = of(organization)
+            .filter(confirmations::user_id.eq(confirmation.user.0))
+            .filter(confirmations::expires_at.le(now));
+        diesel::delete(ended).execute(&mut *atomic.connection().await?).await.stored()?;
+        diesel::insert_into(confirmations::table)
+            .values((
+                confirmations::digest.eq(confirmation.digest.as_str()),
+                confirmations::organization_id.eq(organization.0),
+                confirmations::user_id.eq(confirmation.user.0),
+                confirmations::expires_at.eq(confirmation.expires_at),
+            ))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        atomic.commit().await
+    }
+
+    async fn find(&self, organization: OrganizationId, digest: &Digest) -> Result<Option<Confirmation>> {
+        let row: Option<(i64, OffsetDateTime)> = of(organization)
+            .filter(confirmations::digest.eq(digest.as_str()))
+            .select((confirmations::user_id, confirmations::expires_at))
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        let digest = digest.clone();
+        Ok(row.map(|(user, expires_at)| Confirmation { user: UserId(user), digest, expires_at }))
+    }
+
+    async fn remove_of_user(&self, organization: OrganizationId, user: UserId) -> Result<bool> {
+        let own = of(organization).filter(confirmations::user_id.eq(user.0));
+        let removed = diesel::delete(own).execute(&mut *self.write().await?).await.stored()?;
+        Ok(removed > 0)
+    }
+}

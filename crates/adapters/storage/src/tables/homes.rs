@@ -1,0 +1,35 @@
+//! What accounts know of their organizations.
+
+use crate::columns::Document;
+use crate::failure::Stored;
+use crate::schema::{organization_hosts, organizations};
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_accounts::{Home, HomeStore};
+use civitas_kernel::{OrganizationId, Result};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+#[async_trait]
+impl HomeStore for Session {
+    async fn find(&self, organization: OrganizationId) -> Result<Option<Home>> {
+        let found: Option<(bool, Document<Vec<String>>)> = organizations::table
+            .find(organization.0)
+            .select((organizations::send_welcome_notification, organizations::external_domain_allowlist))
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        let Some((welcomes, allowlist)) = found else { return Ok(None) };
+        let mut destinations: Vec<String> = organization_hosts::table
+            .filter(organization_hosts::organization_id.eq(organization.0))
+            .filter(organization_hosts::kind.ne("unconfirmed"))
+            .order((organization_hosts::kind, organization_hosts::position))
+            .select(organization_hosts::host)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        destinations.extend(allowlist.0);
+        Ok(Some(Home { welcomes, destinations }))
+    }
+}

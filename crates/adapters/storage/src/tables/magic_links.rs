@@ -1,0 +1,90 @@
+//! Links that sign a user in: one a user.
+
+use crate::columns;
+use crate::engine::Db;
+use crate::failure::Stored;
+use crate::schema::magic_links;
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_accounts::Digest;
+use civitas_accounts::magic_links::{MagicLink, MagicLinkStore};
+use civitas_kernel::{MagicLinkId, OrganizationId, Result, UserId};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = magic_links, check_for_backend(Db))]
+struct Row {
+    id: i64,
+    user_id: i64,
+    digest: String,
+    redirect_url: Option<String>,
+    created_at: OffsetDateTime,
+    expires_at: OffsetDateTime,
+}
+
+impl From<Row> for (MagicLinkId, MagicLink) {
+    fn from(row: Row) -> Self {
+        let link = MagicLink {
+            user: UserId(row.user_id),
+            digest: Digest::kept(row.digest),
+            redirect_url: row.redirect_url,
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+        };
+        (MagicLinkId(row.id), link)
+    }
+}
+
+type Scoped = diesel::dsl::Filter<magic_links::table, diesel::dsl::Eq<magic_links::organization_id, i64>>;
+
+/// The links of one organization; the only door to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    magic_links::table.filter(magic_links::organization_id.eq(organization.0))
+}
+
+#[async_trait]
+impl MagicLinkStore for Session {
+    async fn put(&self, organization: OrganizationId, link: &MagicLink) -> Result<MagicLinkId> {
+        let atomic = self.atomic().await?;
+        let former = of(organization).filter(magic_links::user_id.eq(link.user.0));
+        diesel::delete(former).execute(&mut *atomic.connection().await?).await.stored()?;
+        let id = diesel::insert_into(magic_links::table)
+            .values((
+                magic_links::organization_id.eq(organization.0),
+                magic_links::user_id.eq(link.user.0),
+                magic_links::digest.eq(link.digest.as_str()),
+                magic_links::redirect_url.eq(link.redirect_url.as_deref()),
+                magic_links::created_at.eq(link.created_at),
+                magic_links::expires_at.eq(link.expires_at),
+            ))
+            .returning(magic_links::id)
+            .get_result(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        atomic.commit().await?;
+        Ok(MagicLinkId(id))
+    }
+
+    async fn find(
+        &self,
+        organization: OrganizationId,
+        digest: &Digest,
+    ) -> Result<Option<(MagicLinkId, MagicLink)>> {
+        let row: Option<Row> = of(organization)
+            .filter(magic_links::digest.eq(digest.as_str()))
+            .select(columns::of::<Row>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(Into::into))
+    }
+
+    async fn remove(&self, organization: OrganizationId, id: MagicLinkId) -> Result<bool> {
+        let one = of(organization).filter(magic_links::id.eq(id.0));
+        let removed = diesel::delete(one).execute(&mut *self.write().await?).await.stored()?;
+        Ok(removed > 0)
+    }
+}

@@ -1,0 +1,58 @@
+//! Sessions of participants.
+
+use crate::failure::Stored;
+use crate::schema::sessions;
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_accounts::{Digest, ParticipantSession, SessionStore};
+use civitas_kernel::{OrganizationId, Result, UserId};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+type Scoped = diesel::dsl::Filter<sessions::table, diesel::dsl::Eq<sessions::organization_id, i64>>;
+
+/// The sessions of one organization; the only door to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    sessions::table.filter(sessions::organization_id.eq(organization.0))
+}
+
+#[async_trait]
+impl SessionStore for Session {
+    async fn add(&self, organization: OrganizationId, session: &ParticipantSession) -> Result<()> {
+        let atomic = self.atomic().await?;
+        let ended = of(organization)
+            .filter(sessions::user_id.eq(session.user.0))
+            .filter(sessions::expires_at.le(session.created_at));
+        diesel::delete(ended).execute(&mut *atomic.connection().await?).await.stored()?;
+        diesel::insert_into(sessions::table)
+            .values((
+                sessions::digest.eq(session.digest.as_str()),
+                sessions::organization_id.eq(organization.0),
+                sessions::user_id.eq(session.user.0),
+                sessions::created_at.eq(session.created_at),
+                sessions::expires_at.eq(session.expires_at),
+            ))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        atomic.commit().await
+    }
+
+    async fn find(
+        &self,
+        organization: OrganizationId,
+        digest: &Digest,
+        now: OffsetDateTime,
+    ) -> Result<Option<UserId>> {
+        let user: Option<i64> = of(organization)
+            .filter(sessions::digest.eq(digest.as_str()))
+            .filter(sessions::expires_at.gt(now))
+            .select(sessions::user_id)
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(user.map(UserId))
+    }
+}

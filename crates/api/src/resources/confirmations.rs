@@ -1,0 +1,54 @@
+//! `GET {host}/confirmation/{token}` (contract 02 §2.4): outside of `{base}`, for browsers, and no part of the
+//! published document. It answers whatever is switched off.
+
+use crate::Api;
+use crate::error::Refusal;
+use crate::pages;
+use crate::tenancy::{self, Origin};
+use actix_web::http::Method;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY};
+use actix_web::{HttpRequest, HttpResponse, web};
+use civitas_accounts::Secret;
+use civitas_application::EntryDesk;
+use civitas_kernel::{Locale, clock};
+use std::sync::Arc;
+use tracing::Instrument;
+
+/// The one route. With other verbs its path is unknown.
+pub(crate) fn mount(config: &mut web::ServiceConfig, api: &Arc<Api>) {
+    let api = api.clone();
+    let answer = move |request: HttpRequest| {
+        let api = api.clone();
+        let span = tracing::info_span!("api.confirmation");
+        let answered = async move {
+            let confirmed = confirm(&api, &request).await;
+            confirmed.map_or_else(|refusal| refusal.respond(), page)
+        };
+        answered.instrument(span)
+    };
+    config.route("/confirmation/{token}", web::get().to(answer.clone()));
+    config.route("/confirmation/{token}", web::head().to(answer));
+}
+
+/// Confirms the account, and says in which language to say so. `HEAD` only looks: what follows links in mails to see
+/// whether they are sound asks so.
+async fn confirm(api: &Api, request: &HttpRequest) -> Result<Locale, Refusal> {
+    let tenant = tenancy::resolve(api, request, &Origin::of(api, request)).await?.tenant()?;
+    let desk = EntryDesk { store: &**api.store(), announcer: api.commands().announcer() };
+    let token = Secret::new(request.match_info().get("token").unwrap_or_default());
+    let now = clock::now();
+    if *request.method() == Method::HEAD {
+        desk.is_confirmation(&tenant, &token, now).await?;
+        return Ok(tenant.default_locale);
+    }
+    Ok(desk.confirm(&tenant, &token, now).await?)
+}
+
+fn page(locale: Locale) -> HttpResponse {
+    HttpResponse::Ok()
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .insert_header((REFERRER_POLICY, "no-referrer"))
+        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'"))
+        .content_type("text/html; charset=utf-8")
+        .body(pages::confirmed(locale))
+}

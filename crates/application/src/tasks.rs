@@ -1,0 +1,144 @@
+//! Tasks: which kinds there are, and the worker that carries them out.
+//!
+//! A new kind is a payload in the room that asks for it ([`civitas_kernel::TaskPayload`]), a [`TaskHandler`], and a
+//! line in `server/src/wiring.rs`. The room keeps tasks through [`civitas_kernel::TaskQueue`].
+
+use crate::shift::{POLL, Shift, work};
+use crate::{Announcer, Store};
+use async_trait::async_trait;
+use civitas_kernel::{Error, Result, clock};
+use civitas_tasks::{LEASE, LONGEST_RUN, Outcome, Task};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use time::OffsetDateTime;
+use tokio::sync::watch;
+
+/// What a turn of a task happens in.
+#[derive(Clone, Copy)]
+pub struct Turn<'a> {
+    /// The ports on the pool, and the door to a transaction.
+    pub store: &'a dyn Store,
+    /// Ends transactions that announce something.
+    pub announcer: &'a Announcer,
+    /// What time it is.
+    pub now: OffsetDateTime,
+}
+
+/// Carries out the tasks of one kind.
+#[async_trait]
+pub trait TaskHandler: Send + Sync + 'static {
+    /// The [`civitas_kernel::TaskPayload::KIND`] of its tasks.
+    fn kind(&self) -> &'static str;
+
+    /// Carries a task out. A crash may make it run again although it was done: what it does must bear that.
+    ///
+    /// # Errors
+    /// A refusal (`Rejected`, `NotFound`, ..) gives the task up. Any other fault is tried again after growing waits,
+    /// eight times in all ([`civitas_tasks::next_attempt`]); so are a panic, and a turn longer than [`LONGEST_RUN`].
+    async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome>;
+}
+
+/// The kinds of tasks this process knows. Others wait for one that knows them.
+#[derive(Default)]
+pub struct TaskKinds(BTreeMap<&'static str, Arc<dyn TaskHandler>>);
+
+impl TaskKinds {
+    /// Adds a kind.
+    #[must_use]
+    pub fn on(mut self, handler: impl TaskHandler) -> Self {
+        self.0.insert(handler.kind(), Arc::new(handler));
+        self
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        self.0.keys().copied().collect()
+    }
+}
+
+/// Carries out tasks until it is told to stop.
+pub struct TaskWorker {
+    store: Arc<dyn Store>,
+    announcer: Announcer,
+    kinds: TaskKinds,
+}
+
+impl TaskWorker {
+    /// A worker that knows these kinds.
+    pub fn new(store: Arc<dyn Store>, announcer: Announcer, kinds: TaskKinds) -> Self {
+        Self { store, announcer, kinds }
+    }
+
+    /// Carries out so many tasks at once, until `stop` says so.
+    pub async fn run(self, concurrency: usize, stop: watch::Receiver<bool>) {
+        work(Arc::new(self), concurrency, stop).await;
+    }
+
+    /// How a turn ended, whatever happened in it.
+    async fn outcome(&self, task: &Task) -> Outcome {
+        let Some(handler) = self.kinds.0.get(task.kind.as_str()).cloned() else {
+            return Outcome::GiveUp("nobody knows this kind".into());
+        };
+        let (store, announcer, claimed) = (self.store.clone(), self.announcer.clone(), task.clone());
+        let turn = tokio::spawn(async move {
+            let turn = Turn { store: &*store, announcer: &announcer, now: clock::now() };
+            tokio::time::timeout(LONGEST_RUN.unsigned_abs(), handler.run(turn, &claimed)).await
+        });
+        let fault = match turn.await {
+            Ok(Ok(Ok(outcome))) => return outcome,
+            Ok(Ok(Err(error))) => error,
+            Ok(Err(too_long)) => Error::Unavailable(too_long.into()),
+            Err(panic) => Error::internal(panic),
+        };
+        if fault.cause().is_none() {
+            return Outcome::GiveUp(fault.description().into_owned().into());
+        }
+        if fault.is_transient() {
+            tracing::warn!(attempt = task.attempt, %fault, "the task met a passing fault");
+        } else {
+            tracing::error!(attempt = task.attempt, %fault, "the task met a fault of ours");
+        }
+        Outcome::after(&fault, task.attempt, clock::now())
+    }
+
+    async fn settle(&self, task: &Task, outcome: Outcome) -> Result<bool> {
+        match outcome {
+            Outcome::Done => self.store.tasks().end(task).await,
+            Outcome::Again(due) => self.store.tasks().postpone(task, due).await,
+            Outcome::GiveUp(reason) => {
+                tracing::warn!(attempt = task.attempt, %reason, "the task is given up");
+                self.store.tasks().end(task).await
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Shift for TaskWorker {
+    type Piece = Task;
+
+    async fn claim(&self, limit: i64) -> Vec<Task> {
+        let now = clock::now();
+        let claimed = self.store.tasks().claim(&self.kinds.names(), now, now + LEASE, limit).await;
+        claimed.unwrap_or_else(|error| {
+            tracing::warn!(%error, "no tasks could be claimed");
+            Vec::new()
+        })
+    }
+
+    #[tracing::instrument(
+        name = "application.tasks.carry_out", skip_all,
+        fields(task = %task.id, kind = task.kind, organization = task.organization.0)
+    )]
+    async fn carry_out(&self, task: Task) {
+        let outcome = self.outcome(&task).await;
+        match self.settle(&task, outcome).await {
+            Ok(true) => {}
+            Ok(false) => tracing::debug!("the task has ended, or another one has taken its place"),
+            Err(error) => tracing::error!(%error, "the end of the task could not be kept; it will run again"),
+        }
+    }
+
+    async fn wait(&self) {
+        self.store.tasks().wait(POLL).await;
+    }
+}

@@ -1,0 +1,189 @@
+//! Links that confirm an e-mail address (contract 02 §2.4).
+
+use crate::{Digest, Reception, Secret, UserStore};
+use async_trait::async_trait;
+use civitas_kernel::{Ability, Change, Error, Locale, OrganizationId, Result, Subject, UserId};
+use time::{Duration, OffsetDateTime};
+
+/// How long a link counts.
+pub const CONFIRMATION_LIFETIME: Duration = Duration::days(3);
+
+/// What is kept of a link: never its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confirmation {
+    /// Whose address it confirms.
+    pub user: UserId,
+    /// The digest of its token.
+    pub digest: Digest,
+    /// From when it no longer counts.
+    pub expires_at: OffsetDateTime,
+}
+
+impl Confirmation {
+    /// A link for this user from now on, and its token.
+    pub fn begin(user: UserId, now: OffsetDateTime) -> (Self, Secret) {
+        let token = Secret::alphanumeric();
+        (Self { user, digest: token.digest(), expires_at: now + CONFIRMATION_LIFETIME }, token)
+    }
+}
+
+/// Where links wait to be opened. A user may have several: a mail that was sent twice has two.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait ConfirmationStore: Send + Sync {
+    /// Keeps a link, and forgets those of its user that ended before `now`.
+    async fn add(
+        &self,
+        organization: OrganizationId,
+        confirmation: &Confirmation,
+        now: OffsetDateTime,
+    ) -> Result<()>;
+    /// The link with this digest, whether it still counts or not.
+    async fn find(&self, organization: OrganizationId, digest: &Digest) -> Result<Option<Confirmation>>;
+    /// Removes all links of a user. Whether there was one.
+    async fn remove_of_user(&self, organization: OrganizationId, user: UserId) -> Result<bool>;
+}
+
+/// Confirms accounts.
+pub struct Confirmations<'a> {
+    /// Where links wait.
+    pub links: &'a dyn ConfirmationStore,
+    /// Where accounts are kept.
+    pub users: &'a dyn UserStore,
+    /// What the confirmed are sent.
+    pub reception: Reception<'a>,
+}
+
+impl Confirmations<'_> {
+    /// Confirms the account the token was made for, and ends all its links: each confirms once. Runs inside one
+    /// transaction. Answers the language the user chose.
+    ///
+    /// # Errors
+    /// `NotFound` for a token that does not count, used and ended ones included, and for a deleted user.
+    pub async fn confirm(
+        &self,
+        organization: OrganizationId,
+        token: &Secret,
+        now: OffsetDateTime,
+    ) -> Result<Option<Locale>> {
+        let user = self.find(organization, token, now).await?;
+        let account = self.users.hold(organization, user).await?.filter(|user| user.deleted_at.is_none());
+        let mut account = account.ok_or(Error::NotFound)?;
+        // Whoever held the account before may have used the link.
+        if !self.links.remove_of_user(organization, user).await? {
+            return Err(Error::NotFound);
+        }
+        let locale = account.locale;
+        if account.confirmed_at.is_none() {
+            account.confirmed_at = Some(now);
+            account.updated_at = now;
+            let change = Change::quiet(account.clone()).announcing(Ability::UserUpdated, Subject::User(user));
+            self.users.save(organization, user, change).await?;
+            self.reception.confirmed(organization, user, &account, now).await?;
+        }
+        Ok(locale)
+    }
+
+    /// Whose link this is. Changes nothing.
+    ///
+    /// # Errors
+    /// As [`Self::confirm`], but for what happens to the account.
+    pub async fn find(
+        &self,
+        organization: OrganizationId,
+        token: &Secret,
+        now: OffsetDateTime,
+    ) -> Result<UserId> {
+        let link = self.links.find(organization, &token.digest()).await?;
+        link.filter(|link| now < link.expires_at).map(|link| link.user).ok_or(Error::NotFound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reception::tests::{home, letters};
+    use crate::{MockUserStore, User};
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
+    const HERE: OrganizationId = OrganizationId(1);
+
+    fn nora(change: fn(&mut User)) -> MockUserStore {
+        let mut user = User::new("norablum".into(), "n@city.example".into(), "Nora".into(), NOW);
+        user.locale = Some(Locale::Fr);
+        change(&mut user);
+        let mut users = MockUserStore::new();
+        users.expect_hold().returning(move |_, _| Ok(Some(user.clone())));
+        users
+    }
+
+    /// One link of user 5, which is there to be removed or not.
+    fn link(token: &Secret, is_there: bool) -> MockConfirmationStore {
+        let digest = token.digest();
+        let mut links = MockConfirmationStore::new();
+        links.expect_find().returning(move |_, asked| {
+            let kept = Confirmation {
+                user: UserId(5),
+                digest: digest.clone(),
+                expires_at: NOW + CONFIRMATION_LIFETIME,
+            };
+            Ok((*asked == digest).then_some(kept))
+        });
+        links.expect_remove_of_user().returning(move |_, user| Ok(is_there && user == UserId(5)));
+        links
+    }
+
+    async fn confirm(
+        links: &MockConfirmationStore,
+        users: &MockUserStore,
+        expected: &'static [&'static str],
+        token: &Secret,
+        now: OffsetDateTime,
+    ) -> Result<Option<Locale>> {
+        let (queue, homes) = (letters(expected), home(true));
+        let reception = Reception { queue: &queue, homes: &homes };
+        Confirmations { links, users, reception }.confirm(HERE, token, now).await
+    }
+
+    #[tokio::test]
+    async fn the_owner_of_the_token_is_confirmed_announced_and_welcomed() {
+        let (kept, token) = Confirmation::begin(UserId(5), NOW);
+        assert_eq!(kept.expires_at, NOW + Duration::days(3));
+        let mut users = nora(|_| {});
+        users.expect_save().once().returning(|_, id, change| {
+            assert_eq!((id, change.state.confirmed_at, change.state.updated_at), (UserId(5), Some(NOW), NOW));
+            assert_eq!(change.events[0].name, Ability::UserUpdated);
+            Ok(())
+        });
+        let locale = confirm(&link(&token, true), &users, &["welcome"], &token, NOW).await.unwrap();
+        assert_eq!(locale, Some(Locale::Fr));
+    }
+
+    #[tokio::test]
+    async fn a_token_that_is_wrong_used_or_too_old_confirms_nothing() {
+        let (token, users) = (Secret::alphanumeric(), nora(|_| {}));
+        let end = NOW + CONFIRMATION_LIFETIME;
+        for (kept, is_there, now) in
+            [(Secret::alphanumeric(), true, NOW), (token.clone(), false, NOW), (token.clone(), true, end)]
+        {
+            let refused = confirm(&link(&kept, is_there), &users, &[], &token, now).await;
+            assert!(matches!(refused, Err(Error::NotFound)), "{is_there} {now}");
+        }
+    }
+
+    #[tokio::test]
+    async fn who_is_confirmed_already_is_told_so_and_nothing_else_happens() {
+        let token = Secret::alphanumeric();
+        let users = nora(|user| user.confirmed_at = Some(NOW));
+        confirm(&link(&token, true), &users, &[], &token, NOW).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_deleted_account_is_not_confirmed() {
+        let token = Secret::alphanumeric();
+        let users = nora(|user| user.deleted_at = Some(NOW));
+        let refused = confirm(&link(&token, true), &users, &[], &token, NOW).await;
+        assert!(matches!(refused, Err(Error::NotFound)));
+    }
+}

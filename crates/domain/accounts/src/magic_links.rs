@@ -1,0 +1,201 @@
+//! Links that sign a user in once (contract 03 §3).
+
+pub mod redirect;
+
+use crate::{Digest, HomeStore, ParticipantSession, Secret, SessionStore, User, UserStore};
+use async_trait::async_trait;
+use civitas_kernel::{
+    Ability, Access, Command, Ctx, Error, Handle, MagicLinkId, OrganizationId, Result, Scope, UserId,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use time::{Duration, OffsetDateTime};
+
+/// How long a link counts.
+pub const MAGIC_LINK_LIFETIME: Duration = Duration::minutes(5);
+
+/// What is kept of a link: never its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MagicLink {
+    /// Whom it signs in.
+    pub user: UserId,
+    /// The digest of its token.
+    pub digest: Digest,
+    /// Where it leads after that; the organization's front page when absent.
+    pub redirect_url: Option<String>,
+    /// When it was made.
+    pub created_at: OffsetDateTime,
+    /// From when it no longer counts.
+    pub expires_at: OffsetDateTime,
+}
+
+/// Where links wait to be followed.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait MagicLinkStore: Send + Sync {
+    /// Keeps a link in the place of the one its user had.
+    async fn put(&self, organization: OrganizationId, link: &MagicLink) -> Result<MagicLinkId>;
+    /// The link with this digest, whether it still counts or not.
+    async fn find(
+        &self,
+        organization: OrganizationId,
+        digest: &Digest,
+    ) -> Result<Option<(MagicLinkId, MagicLink)>>;
+    /// Removes a link. Whether it was there.
+    async fn remove(&self, organization: OrganizationId, id: MagicLinkId) -> Result<bool>;
+}
+
+/// Make a link for the token's user, instead of the one they had. Answers the only copy of its token.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CreateMagicLink {
+    /// Where to go after signing in, as it was sent.
+    pub redirect_url: Option<Value>,
+}
+
+impl Command for CreateMagicLink {
+    const KEY: &'static str = "magic_links#create";
+    const ACCESS: Access = Access::user(Scope::Oauth, &[Ability::OauthMagicLink]);
+    type Output = NewMagicLink;
+}
+
+/// A link that was just made: the only moment its token is known.
+#[derive(Debug)]
+pub struct NewMagicLink {
+    /// Its number.
+    pub id: MagicLinkId,
+    /// Opens it.
+    pub token: Secret,
+    /// Where it leads.
+    pub redirect_url: Option<String>,
+}
+
+/// Makes links.
+pub struct MagicLinks<'a> {
+    /// Where they are kept.
+    pub links: &'a dyn MagicLinkStore,
+    /// Where accounts are kept.
+    pub users: &'a dyn UserStore,
+    /// Tells where links may lead.
+    pub homes: &'a dyn HomeStore,
+}
+
+#[async_trait]
+impl Handle<CreateMagicLink> for MagicLinks<'_> {
+    async fn handle(&self, ctx: &Ctx, command: CreateMagicLink) -> Result<NewMagicLink> {
+        ctx.require(&CreateMagicLink::ACCESS)?;
+        let user = ctx.user()?.id;
+        let redirect_url = match redirect::read(command.redirect_url.as_ref())? {
+            Some(url) => {
+                redirect::check(&url, &destinations(self.homes, ctx.organization).await?)?;
+                Some(url)
+            }
+            None => None,
+        };
+        // Of two that make a link for one user at once, the second takes the place of the first.
+        self.users.hold(ctx.organization, user).await?;
+        let token = Secret::alphanumeric();
+        let link = MagicLink {
+            user,
+            digest: token.digest(),
+            redirect_url: redirect_url.clone(),
+            created_at: ctx.now,
+            expires_at: ctx.now + MAGIC_LINK_LIFETIME,
+        };
+        let id = self.links.put(ctx.organization, &link).await?;
+        Ok(NewMagicLink { id, token, redirect_url })
+    }
+}
+
+/// A user who has signed in.
+#[derive(Debug)]
+pub struct SignedIn {
+    /// The text of their session, known only now.
+    pub session: Secret,
+    /// Where to go.
+    pub location: String,
+}
+
+/// Signs users in.
+pub struct SignIns<'a> {
+    /// Where links are kept.
+    pub links: &'a dyn MagicLinkStore,
+    /// Where accounts are kept.
+    pub users: &'a dyn UserStore,
+    /// Tells where links may lead.
+    pub homes: &'a dyn HomeStore,
+    /// Where sessions are kept.
+    pub sessions: &'a dyn SessionStore,
+}
+
+impl SignIns<'_> {
+    /// Begins a session for the link's user, and ends the link: of several that follow it at once, one succeeds.
+    /// Runs inside one transaction.
+    ///
+    /// # Errors
+    /// `Token not found`, `Invalid Token`, `User blocked`, `User locked` (contract 03 §3.2); then the link stays.
+    pub async fn sign_in(
+        &self,
+        organization: OrganizationId,
+        token: &Secret,
+        now: OffsetDateTime,
+    ) -> Result<SignedIn> {
+        let (id, link) = self.find(organization, token, now).await?;
+        may_sign_in(self.users.hold(organization, link.user).await?)?;
+        if !self.links.remove(organization, id).await? {
+            return Err(not_found());
+        }
+        let (session, text) = ParticipantSession::begin(link.user, now);
+        self.sessions.add(organization, &session).await?;
+        Ok(SignedIn { session: text, location: self.location(organization, &link).await? })
+    }
+
+    /// Where the link would lead. Neither signs in nor ends it.
+    ///
+    /// # Errors
+    /// As [`Self::sign_in`].
+    pub async fn look(
+        &self,
+        organization: OrganizationId,
+        token: &Secret,
+        now: OffsetDateTime,
+    ) -> Result<String> {
+        let (_, link) = self.find(organization, token, now).await?;
+        may_sign_in(self.users.find(organization, link.user).await?)?;
+        self.location(organization, &link).await
+    }
+
+    async fn find(
+        &self,
+        organization: OrganizationId,
+        token: &Secret,
+        now: OffsetDateTime,
+    ) -> Result<(MagicLinkId, MagicLink)> {
+        let found = self.links.find(organization, &token.digest()).await?;
+        let (id, link) = found.ok_or_else(not_found)?;
+        if now < link.expires_at { Ok((id, link)) } else { Err(Error::rejected("Invalid Token")) }
+    }
+
+    /// The address that was given when it is still allowed, exactly; else the front page.
+    async fn location(&self, organization: OrganizationId, link: &MagicLink) -> Result<String> {
+        const FRONT_PAGE: &str = "/";
+        let Some(url) = &link.redirect_url else { return Ok(FRONT_PAGE.to_owned()) };
+        let allowed = redirect::check(url, &destinations(self.homes, organization).await?).is_ok();
+        Ok(if allowed { url.clone() } else { FRONT_PAGE.to_owned() })
+    }
+}
+
+async fn destinations(homes: &dyn HomeStore, organization: OrganizationId) -> Result<Vec<String>> {
+    let home = homes.find(organization).await?;
+    Ok(home.ok_or_else(|| Error::internal("the organization is gone"))?.destinations)
+}
+
+fn may_sign_in(user: Option<User>) -> Result<()> {
+    user.filter(|user| user.deleted_at.is_none()).ok_or_else(not_found)?.state().check()
+}
+
+fn not_found() -> Error {
+    Error::rejected("Token not found")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+//! Mails to people: which there are, what stands in them, and the door to the outside.
+
+mod texts;
+
+use crate::{Secret, User};
+use async_trait::async_trait;
+use civitas_kernel::{Locale, Result, TaskPayload, UserId};
+use serde::{Deserialize, Serialize};
+
+/// A mail the platform writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Letter {
+    /// Asks the owner of an address to confirm it.
+    Confirmation,
+    /// Greets a user whose account is confirmed.
+    Welcome,
+}
+
+/// The task of sending a letter. It names the user and not the address: what counts is what is known when it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendLetter {
+    /// Which.
+    pub letter: Letter,
+    /// To whom.
+    pub user: UserId,
+}
+
+impl TaskPayload for SendLetter {
+    const KIND: &'static str = "mail";
+}
+
+impl SendLetter {
+    /// Of one letter to one user there is one at a time.
+    pub fn subject(&self) -> String {
+        let letter = match self.letter {
+            Letter::Confirmation => "confirmation",
+            Letter::Welcome => "welcome",
+        };
+        format!("{letter}/{}", self.user)
+    }
+}
+
+/// Whom a letter comes from, and in which language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Letterhead<'a> {
+    /// The name of the organization, in that language where there is one.
+    pub organization: &'a str,
+    /// The user's language, else the organization's.
+    pub locale: Locale,
+}
+
+/// A part of a mail.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// Plain text.
+    Text(String),
+    /// An address to open. Whoever knows it can use it: it is for the reader alone.
+    Link(Secret),
+}
+
+/// A mail as it is handed over.
+#[derive(Debug, Clone)]
+pub struct Mail {
+    /// The address it goes to.
+    pub to: String,
+    /// The name of the one it goes to; one line.
+    pub to_name: String,
+    /// The name it comes from; one line.
+    pub from_name: String,
+    /// What it is about; one line.
+    pub subject: String,
+    /// What stands in it.
+    pub parts: Vec<Part>,
+}
+
+/// Hands mails over to whoever delivers them.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait Mailer: Send + Sync {
+    /// Hands a mail over.
+    ///
+    /// # Errors
+    /// `Rejected` when it will never be taken; `Unavailable` when it may be taken later.
+    async fn send(&self, mail: &Mail) -> Result<()>;
+}
+
+impl Letter {
+    /// Whether the letter is still to be sent to this user: it may have become pointless since it was asked for.
+    pub fn is_for(self, user: &User) -> bool {
+        let wanted = match self {
+            Self::Confirmation => user.confirmed_at.is_none(),
+            Self::Welcome => true,
+        };
+        wanted && user.deleted_at.is_none() && is_deliverable(&user.email)
+    }
+
+    /// The letter to this user, with this link in it.
+    pub fn write(self, head: Letterhead<'_>, to: &User, link: Secret) -> Mail {
+        let words = texts::of(self, head.locale);
+        let fill = |text: &str| filled(text, &one_line(&to.name), &one_line(head.organization));
+        Mail {
+            to: to.email.clone(),
+            to_name: one_line(&to.name),
+            from_name: one_line(head.organization),
+            subject: fill(words.subject),
+            parts: vec![Part::Text(fill(words.opening)), Part::Link(link), Part::Text(fill(words.closing))],
+        }
+    }
+}
+
+impl Mail {
+    /// What the reader gets.
+    pub fn text(&self) -> String {
+        self.shown(Secret::expose)
+    }
+
+    /// The same for the eyes of others: without its links.
+    pub fn text_without_links(&self) -> String {
+        self.shown(|_| "[..]")
+    }
+
+    fn shown<'a>(&'a self, link: impl Fn(&'a Secret) -> &'a str) -> String {
+        let part = |part: &'a Part| match part {
+            Part::Text(text) => text.as_str(),
+            Part::Link(address) => link(address),
+        };
+        self.parts.iter().map(part).collect()
+    }
+}
+
+/// Whether mail to this address is ever delivered. `example.org` stands for people whose address is not known
+/// (contract 02 §2.4).
+pub fn is_deliverable(email: &str) -> bool {
+    !email.to_ascii_lowercase().ends_with("example.org")
+}
+
+/// Replaces the two names in one pass: neither is looked at for the place of the other.
+fn filled(text: &str, name: &str, organization: &str) -> String {
+    let mut whole = String::with_capacity(text.len() + name.len() + organization.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (place, behind) = after.split_once('}').unwrap_or((after, ""));
+        whole.push_str(before);
+        whole.push_str(if place == "name" { name } else { organization });
+        rest = behind;
+    }
+    whole + rest
+}
+
+/// The text in one line: what breaks lines in a header of a mail begins another header.
+fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    fn nora() -> User {
+        let now = datetime!(2026-03-01 09:30 UTC);
+        User::new("norablum".into(), "nora@city.example".into(), "Nora Blum".into(), now)
+    }
+
+    fn letter(letter: Letter, organization: &str, locale: Locale) -> Mail {
+        let link = Secret::new("https://city.example/confirmation/abc");
+        letter.write(Letterhead { organization, locale }, &nora(), link)
+    }
+
+    #[test]
+    fn each_letter_is_written_in_each_language_with_both_names_and_the_link() {
+        let mut subjects = Vec::new();
+        for kind in [Letter::Confirmation, Letter::Welcome] {
+            for locale in Locale::ALL {
+                let mail = letter(kind, "Riverton", locale);
+                assert_eq!((mail.to.as_str(), mail.to_name.as_str()), ("nora@city.example", "Nora Blum"));
+                assert!(mail.subject.contains("Riverton"), "{}", mail.subject);
+                let text = mail.text();
+                for part in ["Nora Blum", "Riverton", "\n\nhttps://city.example/confirmation/abc\n\n"] {
+                    assert!(text.contains(part), "{text}");
+                }
+                assert!(!text.contains(['{', '}']), "{text}");
+                assert!(text.lines().all(|line| line.len() < 900), "SMTP takes 998 octets a line");
+                subjects.push(mail.subject);
+            }
+        }
+        subjects.sort();
+        subjects.dedup();
+        assert_eq!(subjects.len(), 6, "each has words of its own");
+    }
+
+    #[test]
+    fn what_is_logged_has_no_link() {
+        let mail = letter(Letter::Confirmation, "Riverton", Locale::En);
+        assert!(!mail.text_without_links().contains("abc"));
+        assert!(!format!("{mail:?}").contains("abc"));
+        assert!(mail.text_without_links().contains("Nora Blum"));
+    }
+
+    #[test]
+    fn a_name_breaks_no_line_and_is_no_place_for_another() {
+        let mail = letter(Letter::Welcome, "City\r\nBcc: all@city.example {name}", Locale::En);
+        assert_eq!(mail.from_name, "City Bcc: all@city.example {name}");
+        assert!(!mail.subject.contains(['\r', '\n']));
+        assert!(mail.subject.ends_with("{name}"), "{}", mail.subject);
+    }
+
+    #[test]
+    fn nothing_goes_to_example_org() {
+        for email in ["nora@example.org", "nora@EXAMPLE.ORG", "nora@mail.example.org"] {
+            assert!(!is_deliverable(email), "{email}");
+        }
+        for email in ["nora@example.com", "example.org@city.example"] {
+            assert!(is_deliverable(email), "{email}");
+        }
+    }
+
+    #[test]
+    fn a_letter_that_has_become_pointless_is_not_sent() {
+        let now = Some(datetime!(2026-03-01 09:30 UTC));
+        let confirmed = User { confirmed_at: now, ..nora() };
+        let deleted = User { deleted_at: now, ..nora() };
+        let unknown = User { email: "nora@example.org".to_owned(), ..nora() };
+        assert!(Letter::Confirmation.is_for(&nora()) && Letter::Welcome.is_for(&confirmed));
+        assert!(!Letter::Confirmation.is_for(&confirmed));
+        for nobody in [deleted, unknown] {
+            assert!(!Letter::Confirmation.is_for(&nobody) && !Letter::Welcome.is_for(&nobody));
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Tasks: what the platform does on its own, after the change that asked for it. No client waits for one, and none
+//! can look at it; what a client asks for is a job.
+//!
+//! A task is kept in the transaction of the change ([`civitas_kernel::TaskQueue`]), claimed by one worker under a
+//! lease, and gone when it is done or given up. It may run twice (a crash between its effect and its end), so what
+//! it does must bear that, or end the task in the transaction of its effect.
+//!
+//! ```
+//! use civitas_tasks::next_attempt;
+//! use time::Duration;
+//!
+//! assert_eq!(next_attempt(1), Some(Duration::seconds(30)));
+//! assert_eq!(next_attempt(2), Some(Duration::minutes(2)), "the waits grow");
+//! assert_eq!(next_attempt(8), None, "the eighth attempt is the last");
+//! ```
+
+#[cfg(feature = "contract")]
+pub mod contract;
+mod model;
+mod ports;
+
+pub use model::{LEASE, LONGEST_RUN, Outcome, Task, next_attempt};
+#[cfg(any(test, feature = "mocks"))]
+pub use ports::MockTaskStore;
+pub use ports::TaskStore;

@@ -1,0 +1,125 @@
+//! A task, and how its turns end.
+
+use civitas_kernel::{Error, OrganizationId, Result, TaskId, TaskPayload};
+use serde_json::Value;
+use std::borrow::Cow;
+use time::{Duration, OffsetDateTime};
+
+/// How long a worker owns a task it claimed. It gives no signs of life: [`LONGEST_RUN`] is shorter.
+pub const LEASE: Duration = Duration::seconds(120);
+/// How long one turn of a task may take.
+pub const LONGEST_RUN: Duration = Duration::seconds(90);
+
+/// The waits after the attempts of a task, in seconds: 30 s, 2 min, 10 min, 30 min, 2 h, 6 h, 12 h.
+const WAITS: [i64; 7] = [30, 120, 600, 1800, 7200, 21_600, 43_200];
+
+/// How long to wait after an attempt that met a passing fault; `attempt` counts from 1. `None` after the last, the
+/// eighth: the task is given up. What has waits of its own says so with [`Outcome::Again`].
+///
+/// Source: docs/decisions/0014-tasks-of-the-platform.md.
+pub fn next_attempt(attempt: i64) -> Option<Duration> {
+    let index = usize::try_from(attempt.checked_sub(1)?).ok()?;
+    WAITS.get(index).copied().map(Duration::seconds)
+}
+
+/// A task a worker has claimed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// Which one.
+    pub id: TaskId,
+    /// For which organization.
+    pub organization: OrganizationId,
+    /// Its kind: the [`TaskPayload::KIND`] of its payload.
+    pub kind: String,
+    /// What must be known to carry it out.
+    pub payload: Value,
+    /// Which attempt this is; counts from 1. With the id it is the claim: the task of another attempt is another's.
+    pub attempt: i64,
+}
+
+impl Task {
+    /// The payload.
+    ///
+    /// # Errors
+    /// `Internal` when it is not of this kind, or was written by a version that knew it otherwise.
+    pub fn read<P: TaskPayload>(&self) -> Result<P> {
+        if self.kind != P::KIND {
+            return Err(Error::internal(format!("a task of the kind {} is no {}", self.kind, P::KIND)));
+        }
+        serde_json::from_value(self.payload.clone()).map_err(Error::internal)
+    }
+}
+
+/// How a turn of a task ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is done.
+    Done,
+    /// It is to be tried again, not before this time.
+    Again(OffsetDateTime),
+    /// It will never succeed; the reason is for the log.
+    GiveUp(Cow<'static, str>),
+}
+
+impl Outcome {
+    /// It met a fault that may pass: again after the wait of this attempt, or given up after the last.
+    pub fn after(fault: &Error, attempt: i64, now: OffsetDateTime) -> Self {
+        match next_attempt(attempt) {
+            Some(wait) => Self::Again(now + wait),
+            None => Self::GiveUp(fault.to_string().into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::{Deserialize, Serialize};
+    use serde_json::json;
+    use time::macros::datetime;
+    use uuid::Uuid;
+
+    const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Look {
+        at: i64,
+    }
+
+    impl TaskPayload for Look {
+        const KIND: &'static str = "look";
+    }
+
+    #[test]
+    fn waits_grow_and_end() {
+        let waits: Vec<_> = (1..).map_while(next_attempt).collect();
+        assert_eq!(waits.len(), 7);
+        assert!(waits.is_sorted() && waits[0] < LEASE);
+        for none in [0, -1, 8, i64::MIN, i64::MAX] {
+            assert_eq!(next_attempt(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_fault_is_tried_again_until_the_last_attempt() {
+        let fault = Error::Unavailable("no route".into());
+        assert_eq!(Outcome::after(&fault, 1, NOW), Outcome::Again(NOW + Duration::seconds(30)));
+        assert!(
+            matches!(Outcome::after(&fault, 8, NOW), Outcome::GiveUp(reason) if reason.contains("no route"))
+        );
+    }
+
+    #[test]
+    fn a_payload_is_read_as_its_own_kind_only() {
+        let task = |kind: &str, payload| Task {
+            id: TaskId(Uuid::nil()),
+            organization: OrganizationId(1),
+            kind: kind.to_owned(),
+            payload,
+            attempt: 1,
+        };
+        assert_eq!(task("look", json!({"at": 7})).read::<Look>().unwrap(), Look { at: 7 });
+        assert!(task("mail", json!({"at": 7})).read::<Look>().is_err());
+        assert!(task("look", json!({})).read::<Look>().is_err());
+    }
+}
