@@ -12,7 +12,8 @@ use actix_web::rt::System;
 use actix_web::{App, HttpServer};
 use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings};
-use civitas_application::{Post, Site, Store, TaskKinds, TaskWorker, Worker};
+use civitas_application::{HostChecks, Post, Site, Store, TaskKinds, TaskWorker, Worker};
+use civitas_dns::Names;
 use civitas_kernel::{Error, Result};
 use civitas_mail::{Log, Smtp};
 use civitas_tokens::{Argon2Passwords, Signer};
@@ -101,7 +102,12 @@ fn workers(config: &Config, api: &Api, told: &watch::Receiver<bool>) -> Result<V
 
 /// Every kind of task, and what carries it out.
 fn task_kinds(config: &Config) -> Result<TaskKinds> {
-    Ok(TaskKinds::default().on(Post { mailer: mailer(config)?, site: site(config) }))
+    let checks = HostChecks {
+        resolver: Arc::new(Names::at(config.dns_server)?),
+        loadbalancer_ips: config.loadbalancer_ips.clone(),
+        interval: time::Duration::seconds(config.host_check_interval_seconds.get().into()),
+    };
+    Ok(TaskKinds::default().on(Post { mailer: mailer(config)?, site: site(config) }).on(checks))
 }
 
 fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {

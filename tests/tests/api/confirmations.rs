@@ -74,7 +74,7 @@ async fn a_new_user_confirms_the_address_once_and_is_welcomed() {
         assert_eq!(page.header("cache-control"), "no-store");
         assert!(page.text.contains("Your e-mail address is confirmed"), "{}", page.text);
         assert!(is_confirmed(&service, "city.test", "idaidaida").await);
-        assert_eq!(events(&service, "user.updated").await, before + 1);
+        assert_eq!(events(&service, "user.updated").await, before, "a confirmation is nobody's news");
 
         open(&visitor, Method::GET, path).await.refuses(404, "Resource not found");
         open(&visitor, Method::HEAD, path).await.is(404);
@@ -202,7 +202,6 @@ async fn opened_many_times_at_once_a_link_confirms_once() {
         }
         assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
         assert!(statuses.iter().all(|status| [200, 404].contains(status)), "{statuses:?}");
-        assert_eq!(events(&service, "user.updated").await, 1);
     }
 }
 

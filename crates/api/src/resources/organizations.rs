@@ -10,8 +10,8 @@ use actix_web::http::{Method, StatusCode};
 use civitas_application::{Registry, Scene};
 use civitas_kernel::{Ability, Error, Locale, OrganizationId, Result, Translated};
 use civitas_organizations::{
-    Organization, Organizations, READ_ORGANIZATIONS, RegistrationMode, UpdateOrganization,
-    UpdatedOrganization,
+    Organization, OrganizationUpdates, Organizations, READ_ORGANIZATIONS, RegistrationMode,
+    UpdateOrganization, UpdatedOrganization,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -131,7 +131,9 @@ pub(crate) fn routes(routes: &mut Routes) {
 /// `single_label_hosts`: whether hosts may be names without a dot.
 pub(crate) fn commands(to: Registry, single_label_hosts: bool) -> Registry {
     to.on::<UpdateOrganization>(
-        move |p| Box::new(Organizations { store: p.organizations(), single_label_hosts }),
+        move |p| {
+            Box::new(OrganizationUpdates { store: p.organizations(), queue: p.queue(), single_label_hosts })
+        },
         |scene, UpdatedOrganization { id, organization }| {
             json!(Document { data: view(scene, id, organization) })
         },
@@ -163,7 +165,7 @@ async fn show_one(request: Request) -> Answer {
 }
 
 fn service(request: &Request) -> Organizations<'_> {
-    Organizations { store: request.ports().organizations(), single_label_hosts: false }
+    Organizations { store: request.ports().organizations() }
 }
 
 /// An organization as its caller reads it.

@@ -2,7 +2,7 @@
 
 use crate::{Digest, Reception, Secret, UserStore};
 use async_trait::async_trait;
-use civitas_kernel::{Ability, Change, Error, Locale, OrganizationId, Result, Subject, UserId};
+use civitas_kernel::{Change, Error, Locale, OrganizationId, Result, UserId};
 use time::{Duration, OffsetDateTime};
 
 /// How long a link counts.
@@ -77,8 +77,7 @@ impl Confirmations<'_> {
         if account.confirmed_at.is_none() {
             account.confirmed_at = Some(now);
             account.updated_at = now;
-            let change = Change::quiet(account.clone()).announcing(Ability::UserUpdated, Subject::User(user));
-            self.users.save(organization, user, change).await?;
+            self.users.save(organization, user, Change::quiet(account.clone())).await?;
             self.reception.confirmed(organization, user, &account, now).await?;
         }
         Ok(locale)
@@ -147,13 +146,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_owner_of_the_token_is_confirmed_announced_and_welcomed() {
+    async fn the_owner_of_the_token_is_confirmed_and_welcomed() {
         let (kept, token) = Confirmation::begin(UserId(5), NOW);
         assert_eq!(kept.expires_at, NOW + Duration::days(3));
         let mut users = nora(|_| {});
         users.expect_save().once().returning(|_, id, change| {
             assert_eq!((id, change.state.confirmed_at, change.state.updated_at), (UserId(5), Some(NOW), NOW));
-            assert_eq!(change.events[0].name, Ability::UserUpdated);
+            assert!(change.events.is_empty(), "nobody is told (contract 09 C.1)");
             Ok(())
         });
         let locale = confirm(&link(&token, true), &users, &["welcome"], &token, NOW).await.unwrap();

@@ -1,7 +1,10 @@
 //! What system administrators do with organizations. The panel and the archive call this; who may is theirs to ask.
 
+use crate::host_check::have_checked;
 use crate::{Features, Organization, OrganizationStore};
-use civitas_kernel::{Ability, Change, Error, FieldError, OrganizationId, Result, Subject, Wording};
+use civitas_kernel::{
+    Ability, Change, Error, FieldError, OrganizationId, Result, Subject, TaskQueue, Wording,
+};
 use time::OffsetDateTime;
 
 impl Organization {
@@ -35,6 +38,8 @@ impl Organization {
 pub struct OrganizationAdmin<'a> {
     /// Where they are kept.
     pub store: &'a dyn OrganizationStore,
+    /// Where checks of pending hosts are put.
+    pub queue: &'a dyn TaskQueue,
     /// Whether hosts may be single labels (see [`crate::is_host`]).
     pub single_label_hosts: bool,
 }
@@ -44,9 +49,15 @@ impl OrganizationAdmin<'_> {
     ///
     /// # Errors
     /// Names each setting that can not be kept; `Rejected` for a host that is taken.
-    pub async fn create(&self, organization: &mut Organization) -> Result<OrganizationId> {
+    pub async fn create(
+        &self,
+        organization: &mut Organization,
+        now: OffsetDateTime,
+    ) -> Result<OrganizationId> {
         self.check(None, organization).await?;
-        self.store.add(organization, &[Ability::OrganizationCreated]).await
+        let id = self.store.add(organization, &[Ability::OrganizationCreated]).await?;
+        have_checked(self.queue, id, organization, now).await?;
+        Ok(id)
     }
 
     /// Keeps a new state of an organization whose state was `before`. Whether it differs once it is in the form in
@@ -68,6 +79,7 @@ impl OrganizationAdmin<'_> {
         if organization.updated_at == before.updated_at {
             organization.updated_at = now;
         }
+        have_checked(self.queue, id, &organization, now).await?;
         self.store.save(id, organization.after(id, before)).await?;
         Ok(true)
     }
@@ -96,7 +108,7 @@ impl OrganizationAdmin<'_> {
 mod tests {
     use super::*;
     use crate::MockOrganizationStore;
-    use civitas_kernel::{Locale, Translated};
+    use civitas_kernel::{Locale, MockTaskQueue, Translated};
     use serde_json::json;
     use time::macros::datetime;
 
@@ -134,8 +146,9 @@ mod tests {
             );
             Ok(CITY)
         });
-        let admin = OrganizationAdmin { store: &store, single_label_hosts: false };
-        admin.create(&mut Organization { host: " City.Example ".into(), ..city() }).await.unwrap();
+        let queue = MockTaskQueue::new();
+        let admin = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
+        admin.create(&mut Organization { host: " City.Example ".into(), ..city() }, NOW).await.unwrap();
     }
 
     #[tokio::test]
@@ -143,7 +156,8 @@ mod tests {
         let mut store = MockOrganizationStore::new();
         store.expect_taken_names().returning(|_, _| Ok(vec!["Milltown".to_owned()]));
         store.expect_save().once().returning(|_, _| Ok(()));
-        let admin = OrganizationAdmin { store: &store, single_label_hosts: false };
+        let queue = MockTaskQueue::new();
+        let admin = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
         let same_name = Organization { comments_max_length: 7, ..city() };
         assert!(admin.change(CITY, &city(), same_name, NOW).await.unwrap());
         assert!(!admin.change(CITY, &city(), city(), NOW).await.unwrap(), "nothing is kept");

@@ -1,12 +1,34 @@
 //! Whether a new primary host really leads here, and what follows (contract 03 §1.5).
 
 use crate::{HostResolver, Organization, OrganizationStore};
-use civitas_kernel::{Error, OrganizationId, Result};
+use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskPayload, TaskQueue};
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use time::OffsetDateTime;
 
 /// How often a pending host is checked before it is left alone.
 pub const HOST_CHECKS: i64 = 10;
+
+/// Look whether the pending host of the organization leads here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckHost {}
+
+impl TaskPayload for CheckHost {
+    const KIND: &'static str = "host_check";
+}
+
+/// Has the pending host of an organization checked, if one waits. The checks begin anew.
+pub(crate) async fn have_checked(
+    queue: &dyn TaskQueue,
+    id: OrganizationId,
+    organization: &Organization,
+    now: OffsetDateTime,
+) -> Result<()> {
+    if organization.unconfirmed_host.is_none() {
+        return Ok(());
+    }
+    queue.add(&NewTask::of(id, &CheckHost {}, now)?.about("host")).await
+}
 
 /// What a check of a pending host found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

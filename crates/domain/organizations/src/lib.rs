@@ -23,12 +23,13 @@ mod update;
 
 pub use admin::OrganizationAdmin;
 pub use features::{Feature, Features};
-pub use host_check::{HOST_CHECKS, HostCheck, Verdict, confirm};
+pub use host_check::{CheckHost, HOST_CHECKS, HostCheck, Verdict, confirm};
 pub use model::{Organization, RegistrationMode, Tenant, is_host};
 pub use ports::{HostResolver, Located, OrganizationStore};
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockHostResolver, MockOrganizationStore};
 pub use service::{
-    Organizations, READ_ORGANIZATIONS, UPDATE_ORGANIZATIONS, UpdateOrganization, UpdatedOrganization,
+    OrganizationUpdates, Organizations, READ_ORGANIZATIONS, UPDATE_ORGANIZATIONS, UpdateOrganization,
+    UpdatedOrganization,
 };
 pub use time_zones::TIME_ZONES;

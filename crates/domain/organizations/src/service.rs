@@ -1,10 +1,11 @@
 //! Reading and updating organizations (contract 03 §1).
 
+use crate::host_check::have_checked;
 use crate::update::Update;
 use crate::{Organization, OrganizationStore};
 use async_trait::async_trait;
 use civitas_kernel::{
-    Ability, Access, Command, Ctx, Error, Handle, OrganizationId, Page, PageRequest, Result, Scope,
+    Ability, Access, Command, Ctx, Error, Handle, OrganizationId, Page, PageRequest, Result, Scope, TaskQueue,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -38,10 +39,18 @@ pub struct UpdatedOrganization {
     pub organization: Organization,
 }
 
-/// What can be done with organizations.
+/// Reads organizations.
 pub struct Organizations<'a> {
     /// Where they are kept.
     pub store: &'a dyn OrganizationStore,
+}
+
+/// Updates organizations.
+pub struct OrganizationUpdates<'a> {
+    /// Where they are kept.
+    pub store: &'a dyn OrganizationStore,
+    /// Where checks of pending hosts are put.
+    pub queue: &'a dyn TaskQueue,
     /// Whether hosts may be single labels (see [`crate::is_host`]).
     pub single_label_hosts: bool,
 }
@@ -74,7 +83,7 @@ fn reaches(ctx: &Ctx, id: OrganizationId) -> Result<()> {
 }
 
 #[async_trait]
-impl Handle<UpdateOrganization> for Organizations<'_> {
+impl Handle<UpdateOrganization> for OrganizationUpdates<'_> {
     async fn admit(&self, ctx: &Ctx, command: &UpdateOrganization) -> Result<()> {
         ctx.require(&UPDATE_ORGANIZATIONS)?;
         reaches(ctx, command.id)?;
@@ -98,6 +107,7 @@ impl Handle<UpdateOrganization> for Organizations<'_> {
             organization.updated_at = ctx.now;
             self.store.save(id, organization.clone().after(id, &kept)).await?;
         }
+        have_checked(self.queue, id, &organization, ctx.now).await?;
         Ok(UpdatedOrganization { id, organization })
     }
 }
@@ -106,7 +116,7 @@ impl Handle<UpdateOrganization> for Organizations<'_> {
 mod tests {
     use super::*;
     use crate::MockOrganizationStore;
-    use civitas_kernel::{Locale, Translated};
+    use civitas_kernel::{Locale, MockTaskQueue, Translated};
     use serde_json::json;
     use time::macros::datetime;
 
@@ -157,7 +167,8 @@ mod tests {
             );
             Ok(())
         });
-        let service = Organizations { store: &store, single_label_hosts: false };
+        let queue = MockTaskQueue::new();
+        let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
         let changed = service.handle(&ctx(), update(CITY, &json!({"comments_max_length": 7}))).await.unwrap();
         assert_eq!(changed.organization.comments_max_length, 7);
     }
@@ -166,9 +177,27 @@ mod tests {
     async fn what_changes_nothing_is_not_announced() {
         let mut store = holding();
         free(&mut store);
-        let service = Organizations { store: &store, single_label_hosts: false };
+        let queue = MockTaskQueue::new();
+        let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
         let same = service.handle(&ctx(), update(CITY, &json!({"name": {"en": "Riverton"}}))).await.unwrap();
         assert_eq!(same.organization.updated_at, city().updated_at);
+    }
+
+    #[tokio::test]
+    async fn every_update_begins_the_checks_of_a_pending_host_anew() {
+        let mut store = MockOrganizationStore::new();
+        let waiting = Organization { unconfirmed_host: Some("new.example".into()), ..city() };
+        store.expect_hold().returning(move |_| Ok(Some(waiting.clone())));
+        free(&mut store);
+        let mut queue = MockTaskQueue::new();
+        queue.expect_add().once().returning(|task| {
+            let now = datetime!(2026-02-01 0:00 UTC);
+            assert_eq!((task.organization, task.kind, task.due_at), (CITY, "host_check", now));
+            assert_eq!(task.subject.as_deref(), Some("host"), "one at a time");
+            Ok(())
+        });
+        let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
+        service.handle(&ctx(), update(CITY, &json!({"host": "new.example"}))).await.unwrap();
     }
 
     #[tokio::test]
@@ -179,7 +208,8 @@ mod tests {
             Ok(texts.to_vec())
         });
         store.expect_taken_hosts().returning(|_, hosts| Ok(hosts.to_vec()));
-        let service = Organizations { store: &store, single_label_hosts: false };
+        let queue = MockTaskQueue::new();
+        let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
         let sent = json!({"name": {"en": "Milltown"}, "host": "town.example"});
         let refused = service.handle(&ctx(), update(CITY, &sent)).await.unwrap_err();
         let said: Vec<_> = refused.details().iter().map(|f| f.description.as_str()).collect();
@@ -193,11 +223,13 @@ mod tests {
             .expect_list()
             .withf(|only, _| *only == Some(CITY))
             .returning(|_, _| Ok(Page { items: vec![], has_more: false }));
-        let service = Organizations { store: &store, single_label_hosts: false };
-        assert!(matches!(service.find(&ctx(), TOWN).await, Err(Error::NotFound)));
+        let queue = MockTaskQueue::new();
+        let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
+        let reads = Organizations { store: &store };
+        assert!(matches!(reads.find(&ctx(), TOWN).await, Err(Error::NotFound)));
         assert!(matches!(service.admit(&ctx(), &update(TOWN, &json!({}))).await, Err(Error::NotFound)));
         assert!(matches!(service.handle(&ctx(), update(TOWN, &json!({}))).await, Err(Error::NotFound)));
-        service.list(&ctx(), PageRequest::read(None, None)).await.unwrap();
+        reads.list(&ctx(), PageRequest::read(None, None)).await.unwrap();
     }
 
     #[tokio::test]
@@ -208,7 +240,7 @@ mod tests {
             .expect_list()
             .withf(|only, _| only.is_none())
             .returning(|_, _| Ok(Page { items: vec![], has_more: false }));
-        let service = Organizations { store: &store, single_label_hosts: false };
+        let service = Organizations { store: &store };
         service.find(&wide(), TOWN).await.unwrap();
         service.list(&wide(), PageRequest::read(None, None)).await.unwrap();
     }

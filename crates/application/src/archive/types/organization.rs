@@ -156,9 +156,13 @@ impl RecordType for Organizations {
         };
         said.apply(&mut organization)?;
         let store = import.ports.organizations();
-        let admin = OrganizationAdmin { store, single_label_hosts: import.options.single_label_hosts };
+        let admin = OrganizationAdmin {
+            store,
+            queue: import.ports.queue(),
+            single_label_hosts: import.options.single_label_hosts,
+        };
         let Some((id, old)) = before else {
-            return Ok(Put::created(admin.create(&mut organization).await?));
+            return Ok(Put::created(admin.create(&mut organization, import.options.now).await?));
         };
         let changed = admin.change(id, &old, organization, import.options.now).await?;
         Ok(if changed { Put::updated(id) } else { Put::unchanged(id) })
