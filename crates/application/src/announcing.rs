@@ -82,8 +82,18 @@ impl Announcer {
 
     /// Renders what was announced since the last call, and keeps it in the transaction.
     pub(crate) async fn announce(&self, tx: &dyn Transaction, now: OffsetDateTime) -> Result<()> {
+        self.tell(tx, tx.announced(), now).await
+    }
+
+    /// Renders these events as things are now, and keeps them in the transaction.
+    pub(crate) async fn tell(
+        &self,
+        tx: &dyn Transaction,
+        events: Vec<(OrganizationId, Event)>,
+        now: OffsetDateTime,
+    ) -> Result<()> {
         let mut announcements = Vec::new();
-        for (organization, event) in tx.announced() {
+        for (organization, event) in events {
             let tenant = tenant(tx, organization).await?;
             let data = self.views.show(tx, &tenant, &self.site, &event).await?;
             let payload = envelope(event.name, &data);

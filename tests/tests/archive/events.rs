@@ -2,7 +2,8 @@
 
 use super::{CITY, NOW, read};
 use civitas_application::archive::{ImportOptions, import};
-use civitas_application::{Announcer, Site, Store};
+use civitas_application::{Announcer, Site, Store, delete_organization};
+use civitas_kernel::Error;
 use civitas_tests::databases;
 use civitas_tokens::Argon2Passwords;
 use civitas_webhooks::Announcement;
@@ -113,6 +114,34 @@ async fn changes_tell_of_themselves_and_of_nothing_else() {
             tell(store, &format!("{{{change}}}\n")).await;
             assert_eq!(names(&told(store).await[before..]), expected, "{change}");
         }
+    }
+}
+
+#[tokio::test]
+async fn an_organization_is_deleted_with_all_it_has_and_told_of_in_its_last_state() {
+    for database in databases().await {
+        let store = &*database.store;
+        read(store, civitas_application::archive::demo(), false).await.unwrap();
+        read(store, CITY, false).await.unwrap();
+        let host =
+            |host: &'static str| async move { store.organizations().find_by_host(host).await.unwrap() };
+        let city = host("city.example").await.unwrap();
+        delete_organization(store, &announcer(), city, NOW).await.unwrap();
+        let events = store.outbox().after(city, None, 10).await.unwrap();
+        assert_eq!(names(&events), ["system.organizations.deleted"]);
+        assert_eq!(events[0].payload["data"]["attributes"]["host"], "city.example");
+        assert_eq!(host("city.example").await, None);
+        assert!(host("localhost").await.is_some(), "the others stay");
+        assert!(store.users().after(city, None, 10).await.unwrap().is_empty());
+        assert!(store.proposals().after(city, None, 10).await.unwrap().is_empty());
+        let again = delete_organization(store, &announcer(), city, NOW).await;
+        assert!(matches!(again, Err(Error::NotFound)));
+        let anew = read(store, CITY, false).await.unwrap();
+        assert_eq!(anew.to_json()["updated"], serde_json::json!({}), "nothing is remembered of it");
+        let next = host("city.example").await.unwrap();
+        let demo = host("localhost").await.unwrap();
+        delete_organization(store, &announcer(), demo, NOW).await.unwrap();
+        assert_eq!(store.organizations().ids(None, 10).await.unwrap(), [next]);
     }
 }
 

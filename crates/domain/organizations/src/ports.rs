@@ -45,6 +45,8 @@ pub trait OrganizationStore: Send + Sync {
     async fn add(&self, organization: &Organization, announce: &[EventName]) -> Result<OrganizationId>;
     /// Keeps a new state. `Rejected` when one of its hosts or names is taken.
     async fn save(&self, id: OrganizationId, change: Change<Organization>) -> Result<()>;
+    /// Removes it with everything that belongs to it; events of the past stay. `NotFound` when it is not there.
+    async fn remove(&self, id: OrganizationId) -> Result<()>;
     /// All ids in ascending order, at most `limit` after `after`.
     async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>>;
 }

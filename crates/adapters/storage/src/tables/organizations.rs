@@ -3,7 +3,7 @@
 use crate::columns::{self, Document, Name};
 use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
-use crate::schema::{organization_hosts, organization_names, organizations};
+use crate::schema::{archive_refs, organization_hosts, organization_names, organizations};
 use crate::session::{Atomic, Session};
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -431,6 +431,18 @@ impl OrganizationStore for Session {
         write_names(&atomic, id, &state.name).await?;
         atomic.commit().await?;
         self.announce(id, events)
+    }
+
+    async fn remove(&self, id: OrganizationId) -> Result<()> {
+        let atomic = self.atomic().await?;
+        let remembered = archive_refs::table.filter(archive_refs::organization_id.eq(id.0));
+        diesel::delete(remembered).execute(&mut *atomic.connection().await?).await.stored()?;
+        diesel::delete(organizations::table.find(id.0))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()
+            .and_then(changed)?;
+        atomic.commit().await
     }
 
     async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>> {

@@ -1,0 +1,25 @@
+//! The end of an organization. The panel calls this; who may is its to ask.
+
+use crate::{Announcer, Store};
+use civitas_kernel::{Ability, Error, Event, OrganizationId, Result, Subject};
+use time::OffsetDateTime;
+
+/// Deletes an organization and everything that belongs to it, and announces it in its last state (contract 09 C.1).
+///
+/// # Errors
+/// `NotFound`.
+pub async fn delete_organization(
+    store: &dyn Store,
+    announcer: &Announcer,
+    id: OrganizationId,
+    now: OffsetDateTime,
+) -> Result<()> {
+    let deleted = Event { name: Ability::OrganizationDeleted, subject: Subject::Organization(id) };
+    announcer
+        .carry_out(store, now, async |tx| {
+            tx.organizations().hold(id).await?.ok_or(Error::NotFound)?;
+            announcer.tell(tx, vec![(id, deleted)], now).await?;
+            tx.organizations().remove(id).await
+        })
+        .await
+}
