@@ -1,6 +1,6 @@
 //! What administrators do with accounts. The panel and the archive call this; who may is theirs to ask.
 
-use crate::{User, UserStore, is_email, is_name, is_nickname};
+use crate::{Reception, User, UserStore, is_email, is_name, is_nickname};
 use civitas_kernel::{Ability, Change, Error, EventName, OrganizationId, Result, Subject, UserId};
 use time::OffsetDateTime;
 
@@ -136,17 +136,24 @@ impl UserAdmin<'_> {
         self.edit(organization, id, now, edit).await
     }
 
-    /// Says that the e-mail address is the person's.
+    /// Says that the e-mail address is the person's. Who was not confirmed before is welcomed now, where the
+    /// organization does that (contract 02 §2.4).
     ///
     /// # Errors
     /// `NotFound`.
     pub async fn confirm(
         &self,
+        reception: &Reception<'_>,
         organization: OrganizationId,
         id: UserId,
         now: OffsetDateTime,
     ) -> Result<User> {
-        self.edit(organization, id, now, |user| user.confirmed_at = user.confirmed_at.or(Some(now))).await
+        let edit = |user: &mut User| user.confirmed_at = user.confirmed_at.or(Some(now));
+        let user = self.edit(organization, id, now, edit).await?;
+        if user.confirmed_at == Some(now) {
+            reception.confirmed(organization, id, &user, now).await?;
+        }
+        Ok(user)
     }
 
     /// Whether an account can be kept: its members are valid, its nickname and e-mail address free among the living.
@@ -190,6 +197,8 @@ impl UserAdmin<'_> {
 mod tests {
     use super::*;
     use crate::MockUserStore;
+    use crate::reception::tests::home;
+    use civitas_kernel::MockTaskQueue;
     use time::Duration;
     use time::macros::datetime;
 
@@ -265,6 +274,29 @@ mod tests {
             let refused = admin.edit(CITY, NORA, NOW, edit).await.unwrap_err();
             assert_eq!(refused.description(), sentence);
         }
+    }
+
+    #[tokio::test]
+    async fn who_is_confirmed_is_welcomed_once() {
+        let nora = User { email: "nora@city.example".into(), ..nora() };
+        let before = nora.clone();
+        let mut store = MockUserStore::new();
+        store.expect_hold().once().returning(move |_, _| Ok(Some(before.clone())));
+        store.expect_has_email().returning(|_, _| Ok(false));
+        store.expect_save().once().returning(|_, _, change| {
+            assert!(change.events.is_empty(), "a confirmation is nobody's news");
+            Ok(())
+        });
+        let mut queue = MockTaskQueue::new();
+        queue.expect_add().once().returning(|_| Ok(()));
+        let homes = home(true);
+        let reception = Reception { queue: &queue, homes: &homes };
+        UserAdmin { store: &store }.confirm(&reception, CITY, NORA, NOW).await.unwrap();
+        let mut store = MockUserStore::new();
+        store
+            .expect_hold()
+            .returning(move |_, _| Ok(Some(User { confirmed_at: Some(THEN), ..nora.clone() })));
+        UserAdmin { store: &store }.confirm(&reception, CITY, NORA, NOW).await.unwrap();
     }
 
     #[tokio::test]
