@@ -24,7 +24,7 @@ pub use entry_desk::EntryDesk;
 pub use host_checks::HostChecks;
 pub use organization_removal::delete_organization;
 pub use ports::{ListChanges, Ports, RefStore, Store, Transaction};
-pub use post::Post;
+pub use post::{Invitations, Post};
 pub use rules::{CurrentSettings, fault};
 pub use scene::{Scene, Site};
 pub use tasks::{TaskHandler, TaskKinds, TaskWorker, Turn};

@@ -12,7 +12,7 @@ use actix_web::rt::System;
 use actix_web::{App, HttpServer};
 use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings};
-use civitas_application::{HostChecks, Post, Site, Store, TaskKinds, TaskWorker, Worker};
+use civitas_application::{HostChecks, Invitations, Post, Site, Store, TaskKinds, TaskWorker, Worker};
 use civitas_dns::Names;
 use civitas_kernel::{Error, Result};
 use civitas_mail::{Log, Smtp};
@@ -107,7 +107,10 @@ fn task_kinds(config: &Config) -> Result<TaskKinds> {
         loadbalancer_ips: config.loadbalancer_ips.clone(),
         interval: time::Duration::seconds(config.host_check_interval_seconds.get().into()),
     };
-    Ok(TaskKinds::default().on(Post { mailer: mailer(config)?, site: site(config) }).on(checks))
+    let mailer = mailer(config)?;
+    let post = Post { mailer: mailer.clone(), site: site(config) };
+    let invitations = Invitations { mailer, site: site(config) };
+    Ok(TaskKinds::default().on(post).on(invitations).on(checks))
 }
 
 fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {

@@ -1,6 +1,8 @@
 //! Registration, confirmation and welcome, with the mails they send (contract 02 §2.4).
 
 use civitas_accounts::{Confirmation, Secret};
+use civitas_application::Site;
+use civitas_application::archive::{ImportOptions, import};
 use civitas_kernel::clock;
 use civitas_tests::post::{PostBox, Received};
 use civitas_tests::service::{Answer, CITIES, Client, Service};
@@ -233,5 +235,34 @@ async fn a_mail_the_server_does_not_take_now_waits_and_one_it_never_takes_is_giv
             }
         }
         service.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn an_invitation_of_an_archive_is_sent_when_the_import_is_not_quiet() {
+    let post = PostBox::open().await;
+    for service in services(&post).await {
+        let engine = format!("{:?}", service.engine).to_lowercase();
+        let invitation = |reference: &str, email: &str| {
+            json!({"type": "role", "ref": reference, "organization": "city", "user": null, "email": email,
+                "kind": "space_moderator", "space": "streets", "invited_at": "2026-03-01T09:00:00Z"})
+        };
+        let import = async |record: Value, is_quiet: bool| {
+            let announcer = civitas_api::announcer(Site { scheme: "https".to_owned(), port: None });
+            let announcer = (!is_quiet).then_some(&announcer);
+            let options =
+                ImportOptions { dry_run: false, single_label_hosts: false, now: clock::now(), announcer };
+            let archive = record.to_string();
+            let passwords = civitas_tokens::Argon2Passwords::new();
+            import(&*service.store, &passwords, archive.as_bytes(), options, &mut |_| {}).await.unwrap();
+        };
+        import(invitation("quiet", &format!("quiet@{engine}.example")), true).await;
+        let address = format!("loud@{engine}.example");
+        import(invitation("loud", &address), false).await;
+        let mail = post.wait_for(&address, 1).await.remove(0);
+        assert_eq!(mail.header("Subject"), "You are invited to Riverton");
+        let space = service.id("space", "streets");
+        assert_eq!(mail.link(), format!("https://city.test/public/participatory_processes/{space}"));
+        assert!(post.wait_for(&format!("quiet@{engine}.example"), 0).await.is_empty());
     }
 }

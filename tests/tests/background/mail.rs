@@ -13,7 +13,7 @@ const LINK: &str = "https://city.example/confirmation/abc";
 fn letter(locale: Locale) -> Mail {
     let nora = User::new("norablum".into(), NORA.into(), "Nora \"Blüm\"".into(), clock::now());
     let head = Letterhead { organization: "Riverton", locale };
-    Letter::Confirmation.write(head, &nora, Secret::new(LINK))
+    Letter::Confirmation.write(head, (&nora).into(), Secret::new(LINK))
 }
 
 fn smtp(post: &PostBox, sender: &str) -> Smtp {

@@ -45,7 +45,9 @@ pub use homes::{Home, HomeStore};
 pub use magic_links::MockMagicLinkStore;
 #[cfg(any(test, feature = "mocks"))]
 pub use mail::MockMailer;
-pub use mail::{Letter, Letterhead, Mail, Mailer, Part, SendLetter, is_deliverable};
+pub use mail::{
+    Addressee, Letter, Letterhead, Mail, Mailer, Part, SendInvitation, SendLetter, is_deliverable,
+};
 pub use ports::{
     ClientStore, Identity, IdentityUser, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore,
     SystemAdminStore, TokenSigner, TokenStore, USER_FIELDS, UserField, UserFilter, UserStore,

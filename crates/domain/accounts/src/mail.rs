@@ -15,6 +15,8 @@ pub enum Letter {
     Confirmation,
     /// Greets a user whose account is confirmed.
     Welcome,
+    /// Tells somebody that they were invited to a role in a space.
+    Invitation,
 }
 
 /// The task of sending a letter. It names the user and not the address: what counts is what is known when it is sent.
@@ -36,8 +38,35 @@ impl SendLetter {
         let letter = match self.letter {
             Letter::Confirmation => "confirmation",
             Letter::Welcome => "welcome",
+            Letter::Invitation => "invitation",
         };
         format!("{letter}/{}", self.user)
+    }
+}
+
+/// The task of sending an invitation to a role. It names the row of the role: who is invited may have no account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendInvitation {
+    /// The row.
+    pub role: i64,
+}
+
+impl TaskPayload for SendInvitation {
+    const KIND: &'static str = "invitation";
+}
+
+/// Whom a letter goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Addressee<'a> {
+    /// Their address.
+    pub email: &'a str,
+    /// Their name, or whatever stands for it.
+    pub name: &'a str,
+}
+
+impl<'a> From<&'a User> for Addressee<'a> {
+    fn from(user: &'a User) -> Self {
+        Self { email: &user.email, name: &user.name }
     }
 }
 
@@ -90,18 +119,18 @@ impl Letter {
     pub fn is_for(self, user: &User) -> bool {
         let wanted = match self {
             Self::Confirmation => user.confirmed_at.is_none(),
-            Self::Welcome => true,
+            Self::Welcome | Self::Invitation => true,
         };
         wanted && user.deleted_at.is_none() && is_deliverable(&user.email)
     }
 
-    /// The letter to this user, with this link in it.
-    pub fn write(self, head: Letterhead<'_>, to: &User, link: Secret) -> Mail {
+    /// The letter to this reader, with this link in it.
+    pub fn write(self, head: Letterhead<'_>, to: Addressee<'_>, link: Secret) -> Mail {
         let words = texts::of(self, head.locale);
-        let fill = |text: &str| filled(text, &one_line(&to.name), &one_line(head.organization));
+        let fill = |text: &str| filled(text, &one_line(to.name), &one_line(head.organization));
         Mail {
-            to: to.email.clone(),
-            to_name: one_line(&to.name),
+            to: to.email.to_owned(),
+            to_name: one_line(to.name),
             from_name: one_line(head.organization),
             subject: fill(words.subject),
             parts: vec![Part::Text(fill(words.opening)), Part::Link(link), Part::Text(fill(words.closing))],
@@ -166,13 +195,13 @@ mod tests {
 
     fn letter(letter: Letter, organization: &str, locale: Locale) -> Mail {
         let link = Secret::new("https://city.example/confirmation/abc");
-        letter.write(Letterhead { organization, locale }, &nora(), link)
+        letter.write(Letterhead { organization, locale }, (&nora()).into(), link)
     }
 
     #[test]
     fn each_letter_is_written_in_each_language_with_both_names_and_the_link() {
         let mut subjects = Vec::new();
-        for kind in [Letter::Confirmation, Letter::Welcome] {
+        for kind in [Letter::Confirmation, Letter::Welcome, Letter::Invitation] {
             for locale in Locale::ALL {
                 let mail = letter(kind, "Riverton", locale);
                 assert_eq!((mail.to.as_str(), mail.to_name.as_str()), ("nora@city.example", "Nora Blum"));
@@ -188,7 +217,7 @@ mod tests {
         }
         subjects.sort();
         subjects.dedup();
-        assert_eq!(subjects.len(), 6, "each has words of its own");
+        assert_eq!(subjects.len(), 9, "each has words of its own");
     }
 
     #[test]

@@ -106,6 +106,11 @@ pub struct Role {
 }
 
 impl Role {
+    /// Whether it is an invitation that nobody has accepted yet.
+    pub fn is_pending(&self) -> bool {
+        self.invited_at.is_some() && self.accepted_at.is_none()
+    }
+
     /// Whether the role counts: given directly, or by an invitation that was accepted.
     pub fn is_effective(&self) -> bool {
         self.user.is_some() && (self.invited_at.is_none() || self.accepted_at.is_some())

@@ -10,8 +10,8 @@ use super::super::refs::space_id;
 use super::RecordType;
 use crate::Ports;
 use async_trait::async_trait;
-use civitas_accounts::{Role, RoleKind, is_email};
-use civitas_kernel::{Field, OrganizationId, SpaceManifest, UserId};
+use civitas_accounts::{Role, RoleKind, SendInvitation, is_email};
+use civitas_kernel::{Field, NewTask, OrganizationId, SpaceManifest, UserId};
 use serde::Deserialize;
 
 pub(super) struct Roles;
@@ -133,6 +133,20 @@ impl RoleRecord {
     }
 }
 
+/// Has a new invitation sent, where the import is not quiet.
+async fn invite(
+    import: &Import<'_>,
+    organization: OrganizationId,
+    row: i64,
+    role: &Role,
+) -> Result<(), Fault> {
+    if import.options.announcer.is_none() || !role.is_pending() {
+        return Ok(());
+    }
+    let task = NewTask::of(organization, &SendInvitation { role: row }, import.options.now)?;
+    Ok(import.ports.queue().add(&task.about(row)).await?)
+}
+
 fn check(role: &Role) -> Result<(), Fault> {
     match (&role.user, &role.email) {
         (None, None) => Err("email is required where user is null".into()),
@@ -176,13 +190,20 @@ impl RecordType for Roles {
         said.apply(import, organization, &mut role).await?;
         check(&role)?;
         match before {
-            None => Ok(Put::created(store.add(organization, &role).await?)),
+            None => {
+                let row = store.add(organization, &role).await?;
+                invite(import, organization, row, &role).await?;
+                Ok(Put::created(row))
+            }
             Some((row, old)) if old == role => Ok(Put::unchanged(row)),
-            Some((row, _)) => {
+            Some((row, old)) => {
                 if !restamped {
                     role.updated_at = import.options.now;
                 }
                 store.save(organization, row, &role).await?;
+                if !old.is_pending() {
+                    invite(import, organization, row, &role).await?;
+                }
                 Ok(Put::updated(row))
             }
         }

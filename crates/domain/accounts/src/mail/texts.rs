@@ -16,6 +16,7 @@ pub(super) fn of(letter: Letter, locale: Locale) -> Words {
     match letter {
         Letter::Confirmation => confirmation(locale),
         Letter::Welcome => welcome(locale),
+        Letter::Invitation => invitation(locale),
     }
 }
 
@@ -67,6 +68,30 @@ fn welcome(locale: Locale) -> Words {
                       Su cuenta está confirmada. ¡Le damos la bienvenida a {organization}! Aquí se propone, se debate\n\
                       y se decide:\n\n",
             closing: "\n\nEsperamos sus ideas.\n\n{organization}\n",
+        },
+    }
+}
+
+fn invitation(locale: Locale) -> Words {
+    match locale {
+        Locale::En => Words {
+            subject: "You are invited to {organization}",
+            opening: "Hello {name},\n\n\
+                      you are invited to take part in a space of {organization}, in a role of your own:\n\n",
+            closing: "\n\nIf you did not expect this message, you need not do anything.\n\n{organization}\n",
+        },
+        Locale::Fr => Words {
+            subject: "Vous êtes invité sur {organization}",
+            opening: "Bonjour {name},\n\n\
+                      vous êtes invité à participer à un espace de {organization}, avec un rôle qui vous est\n\
+                      propre :\n\n",
+            closing: "\n\nSi vous n'attendiez pas ce message, vous n'avez rien à faire.\n\n{organization}\n",
+        },
+        Locale::Es => Words {
+            subject: "Ha recibido una invitación a {organization}",
+            opening: "Hola, {name}:\n\n\
+                      Se le invita a participar en un espacio de {organization}, con una función propia:\n\n",
+            closing: "\n\nSi no esperaba este mensaje, no tiene que hacer nada.\n\n{organization}\n",
         },
     }
 }
