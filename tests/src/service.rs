@@ -32,7 +32,9 @@ static VALIDATOR: LazyLock<Validator> = LazyLock::new(Validator::new);
 fn http() -> reqwest::Client {
     // A second install is refused, and changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    // The server closes a connection that was idle for 5 s: none is used that is about to go.
+    let builder = reqwest::Client::builder().pool_idle_timeout(Duration::from_secs(2));
+    let builder = builder.redirect(reqwest::redirect::Policy::none());
     builder.build().expect("an HTTP client")
 }
 

@@ -23,6 +23,7 @@ use futures_util::future::BoxFuture;
 use serde::{Serialize, de::DeserializeOwned};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The database.
 pub type Db = diesel::sqlite::Sqlite;
@@ -124,10 +125,22 @@ pub async fn with_harness<R: Send + 'static>(
 ) -> Result<R> {
     let path = path_of(&settings.url)?.to_owned();
     let task = tokio::task::spawn_blocking(move || {
-        let mut connection = connect(&path, "").map_err(|e| Error::Unavailable(e.into()))?;
+        let mut connection = connect_patiently(&path).map_err(|e| Error::Unavailable(e.into()))?;
         connection.immediate_transaction(work).map_err(Error::Internal)
     });
     task.await.map_err(Error::internal)?
+}
+
+/// Connects, again and again for a second: of two processes that make a file a write-ahead one at once, one is told
+/// that it is locked without having waited.
+fn connect_patiently(path: &str) -> ConnectionResult<SqliteConnection> {
+    for _ in 0..20 {
+        if let Ok(connection) = connect(path, "") {
+            return Ok(connection);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    connect(path, "")
 }
 
 /// Runs statements on the spot. diesel-async's own runtime panics on current-thread runtimes, actix-web's workers
