@@ -46,7 +46,7 @@ impl ComponentAdmin<'_> {
         Ok(())
     }
 
-    /// Changes a component. An edit that changes nothing leaves its time alone.
+    /// Changes a component under its lock. An edit that changes nothing leaves its time alone.
     ///
     /// # Errors
     /// `NotFound` for one that is not there or deleted; as [`Self::create`].
@@ -57,7 +57,7 @@ impl ComponentAdmin<'_> {
         now: OffsetDateTime,
         edit: impl FnOnce(&mut Component) + Send,
     ) -> Result<Component> {
-        let before = self.components.find(organization, id).await?.filter(|kept| kept.deleted_at.is_none());
+        let before = self.components.hold(organization, id).await?.filter(|kept| kept.deleted_at.is_none());
         let before = before.ok_or(Error::NotFound)?;
         let mut component = before.clone();
         edit(&mut component);
@@ -102,7 +102,7 @@ mod tests {
 
     fn store() -> MockComponentStore {
         let mut store = MockComponentStore::new();
-        store.expect_find().returning(|_, _| Ok(Some(ideas())));
+        store.expect_hold().returning(|_, _| Ok(Some(ideas())));
         store
     }
 

@@ -113,7 +113,7 @@ impl Role {
 
     /// Whether the role counts: given directly, or by an invitation that was accepted.
     pub fn is_effective(&self) -> bool {
-        self.user.is_some() && (self.invited_at.is_none() || self.accepted_at.is_some())
+        self.user.is_some() && !self.is_pending()
     }
 
     /// Whom it lets into which private space, if it does.

@@ -30,9 +30,7 @@ impl Meetings<'_> {
         page: PageRequest,
     ) -> Result<Page<MeetingDetail>> {
         ctx.require(&READ_MEETINGS)?;
-        if filter.mentions("extended_data") && !ctx.may(Ability::MeetingsExtendedDataRead) {
-            return Err(Error::Forbidden);
-        }
+        ctx.may_filter(filter, Ability::MeetingsExtendedDataRead)?;
         let query = MeetingQuery { within, filters: read(MEETING_FIELDS, filter)?, order };
         self.store.list(ctx.sight(), &query, page).await
     }

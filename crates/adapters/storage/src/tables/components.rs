@@ -3,7 +3,7 @@
 use super::resources;
 use crate::columns::{self, Condition, Document, Expr, Name};
 use crate::correlated::Correlated;
-use crate::engine::{Conn, Db, sql};
+use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds, translated};
 use crate::schema::{components, spaces, steps};
@@ -259,6 +259,13 @@ impl ComponentStore for Session {
             .optional()
             .stored()?;
         Ok(row.map(|row| <(ComponentId, Component)>::from(row).1))
+    }
+
+    async fn hold(&self, organization: OrganizationId, id: ComponentId) -> Result<Option<Component>> {
+        let row = of(organization).filter(components::id.eq(id.0)).select(components::id);
+        let held: Option<i64> =
+            dialect::for_update!(row).get_result(&mut *self.write().await?).await.optional().stored()?;
+        if held.is_none() { Ok(None) } else { ComponentStore::find(self, organization, id).await }
     }
 
     async fn add(&self, organization: OrganizationId, component: &Component) -> Result<ComponentId> {

@@ -1,7 +1,7 @@
 //! Participatory spaces.
 
 use crate::columns::{self, Condition, Document, Name, Word, words};
-use crate::engine::{Conn, Db};
+use crate::engine::{Conn, Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds, translated};
 use crate::schema::{components, spaces};
@@ -248,6 +248,16 @@ impl SpaceStore for Session {
             .optional()
             .stored()?;
         Ok(row.map(|row| <(SpaceRef, Space)>::from(row).1))
+    }
+
+    async fn hold(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
+        let row = of(organization)
+            .filter(spaces::manifest.eq(Name(id.manifest)))
+            .filter(spaces::id.eq(id.id))
+            .select(spaces::id);
+        let held: Option<i64> =
+            dialect::for_update!(row).get_result(&mut *self.write().await?).await.optional().stored()?;
+        if held.is_none() { Ok(None) } else { SpaceStore::find(self, organization, id).await }
     }
 
     async fn find_by_slug(

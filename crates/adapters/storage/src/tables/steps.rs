@@ -131,6 +131,13 @@ impl StepStore for Session {
         Ok(row.map(|row| <(StepId, Step)>::from(row).1))
     }
 
+    async fn hold(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>> {
+        let row = of(organization).filter(steps::id.eq(id.0)).select(steps::id);
+        let held: Option<i64> =
+            dialect::for_update!(row).get_result(&mut *self.write().await?).await.optional().stored()?;
+        if held.is_none() { Ok(None) } else { StepStore::find(self, organization, id).await }
+    }
+
     async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>> {
         let row: Option<Row> = of(organization)
             .filter(steps::space_manifest.eq(Name(space.manifest)))

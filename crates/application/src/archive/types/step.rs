@@ -9,7 +9,7 @@ use super::super::refs::space_id;
 use super::RecordType;
 use crate::Ports;
 use async_trait::async_trait;
-use civitas_kernel::{Field, OrganizationId, SpaceManifest, StepId, Translated};
+use civitas_kernel::{Field, OrganizationId, StepId, Translated};
 use civitas_spaces::Step;
 use serde::Deserialize;
 
@@ -29,11 +29,10 @@ struct StepRecord {
 impl StepRecord {
     async fn begin(&self, import: &mut Import<'_>, organization: OrganizationId) -> Result<Step, Fault> {
         let space = import.refs.space(organization, &need("space", &self.space)?).await?;
-        if space.manifest != SpaceManifest::ParticipatoryProcesses {
-            return Err("only participatory processes have steps".into());
-        }
         let (title, position) = (need("title", &self.title)?, need("position", &self.position)?);
-        Ok(Step { space, title, position, active: false, starts_at: None, ends_at: None })
+        let step = Step { space, title, position, active: false, starts_at: None, ends_at: None };
+        step.check()?;
+        Ok(step)
     }
 
     async fn apply(

@@ -5,8 +5,7 @@ use super::{RoleKind, RoleType, Roles, already_given};
 use crate::{Role, RoleDetail, RoleId, SpaceRoleId, User};
 use async_trait::async_trait;
 use civitas_kernel::{
-    Ability, Access, Change, Command, Ctx, Error, FieldError, Handle, Result, Scope, SpaceRef, Subject,
-    UserId, Wording,
+    Ability, Access, Command, Ctx, Error, FieldError, Handle, Result, Scope, SpaceRef, UserId, Wording,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -138,10 +137,9 @@ impl Roles<'_> {
         if user.admin == admin {
             return Ok((user, false));
         }
-        let user = User { admin, updated_at: ctx.now, ..user };
-        let change = Change::quiet(user.clone()).announcing(Ability::UserUpdated, Subject::User(id));
-        self.users.save(ctx.organization, id, change).await?;
-        Ok((user, true))
+        let changed = User { admin, updated_at: ctx.now, ..user.clone() };
+        self.users.save(ctx.organization, id, changed.clone().after(id, &user)).await?;
+        Ok((changed, true))
     }
 
     async fn add(&self, ctx: &Ctx, user: UserId, space: SpaceRef, kind: RoleKind) -> Result<RoleDetail> {

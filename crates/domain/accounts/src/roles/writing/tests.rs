@@ -1,6 +1,6 @@
 use super::*;
 use crate::{MockRoleStore, MockUserStore};
-use civitas_kernel::{OrganizationId, SpaceManifest};
+use civitas_kernel::{OrganizationId, SpaceManifest, Subject};
 use serde_json::json;
 use time::OffsetDateTime;
 use time::macros::datetime;
