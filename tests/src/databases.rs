@@ -8,6 +8,8 @@ use civitas_application::Store;
 use civitas_kernel::{BoxError, Result, sortable_id};
 use civitas_storage_postgres as postgres;
 use civitas_storage_sqlite as sqlite;
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::Path;
@@ -96,6 +98,8 @@ enum Home {
     Directory(#[expect(dead_code, reason = "held for its drop")] TempDir),
     /// On the server of this address, under this name.
     Server { address: Url, name: String },
+    /// In a directory of somebody else.
+    Elsewhere,
 }
 
 /// A new database on each engine that can be reached.
@@ -124,6 +128,21 @@ impl Database {
         };
         let store = engine.open(&url).await.expect("the database opens");
         Some(Self { engine, store, url, home })
+    }
+
+    /// A new SQLite database in a directory that somebody else removes.
+    ///
+    /// # Panics
+    /// When it can not be made.
+    pub async fn sqlite_in(directory: &Path) -> Self {
+        let (engine, url) = (Engine::Sqlite, format!("sqlite://{}", directory.join("civitas.db").display()));
+        engine.migrate(&url).await.expect("the schema");
+        Self {
+            engine,
+            store: engine.open(&url).await.expect("the database opens"),
+            url,
+            home: Home::Elsewhere,
+        }
     }
 
     /// Its address.
@@ -167,14 +186,45 @@ impl Database {
         row.expect("the setting").get(0)
     }
 
-    /// Runs some SQL past the store. Nothing happens on SQLite.
+    /// Runs some SQL about this database, whose name stands in for `{}`, in another database of the server. Nothing
+    /// happens on SQLite.
     ///
     /// # Panics
     /// When the server refuses it.
-    pub async fn execute(&self, sql: &str) {
+    pub async fn administer(&self, sql: &str) {
         if let Home::Server { address, name } = &self.home {
-            let client = connect(&named(address, name)).await.expect("the server answers");
-            client.batch_execute(sql).await.expect("the statement succeeds");
+            let client = connect(address).await.expect("the server answers");
+            client.batch_execute(&sql.replace("{}", name)).await.expect("the statement succeeds");
+        }
+    }
+
+    /// Whether the server has measured a table. `true` on SQLite, which is asked where its pragmas are tested.
+    ///
+    /// # Panics
+    /// When the server does not answer.
+    pub async fn has_measured(&self, table: &str) -> bool {
+        let Home::Server { address, name } = &self.home else { return true };
+        let client = connect(&named(address, name)).await.expect("the server answers");
+        let sql = "SELECT reltuples >= 0 FROM pg_class WHERE oid = to_regclass($1)";
+        client.query_one(sql, &[&table]).await.expect("the table").get(0)
+    }
+
+    /// Runs some SQL past the store, as another process would.
+    ///
+    /// # Panics
+    /// When the database refuses it.
+    pub async fn execute(&self, sql: &str) {
+        match &self.home {
+            Home::Server { address, name } => {
+                let client = connect(&named(address, name)).await.expect("the server answers");
+                client.batch_execute(sql).await.expect("the statement succeeds");
+            }
+            Home::Directory(_) | Home::Elsewhere => {
+                let path = self.url.trim_start_matches("sqlite://");
+                let mut connection = SqliteConnection::establish(path).expect("the file opens");
+                let sql = format!("PRAGMA busy_timeout = 20000; {sql}");
+                connection.batch_execute(&sql).expect("the statement succeeds");
+            }
         }
     }
 }

@@ -71,7 +71,11 @@ impl Service {
         services
     }
 
-    async fn over(database: Database, archive: &str, settings: &[(&str, &str)]) -> Self {
+    /// One over this database, with this archive and these settings.
+    ///
+    /// # Panics
+    /// When the archive is not sound, or the server does not start.
+    pub async fn over(database: Database, archive: &str, settings: &[(&str, &str)]) -> Self {
         let options =
             ImportOptions { dry_run: false, single_label_hosts: false, now: clock::now(), announcer: None };
         let passwords = Argon2Passwords::new();

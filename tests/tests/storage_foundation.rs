@@ -47,6 +47,7 @@ mod jobs {
         pages_do_not_overlap,
         filters_by_key_and_status,
         claims_the_oldest_due_jobs,
+        takes_over_what_a_dead_process_left,
         records_the_end_of_a_job_once,
         tells_a_worker_that_its_job_is_gone,
         brings_lost_jobs_back_until_the_third_loss,
@@ -73,6 +74,7 @@ mod tasks {
     civitas_tests::on_both_engines!(civitas_tasks::contract:
         keeps_every_member,
         claims_what_is_due,
+        takes_over_what_a_dead_process_left,
         leaves_kinds_a_worker_does_not_know,
         brings_lost_tasks_back,
         postpones,

@@ -3,40 +3,68 @@
 use crate::error::Refusal;
 use actix_multipart::Multipart;
 use actix_web::HttpRequest;
-use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use actix_web::web::{Bytes, BytesMut, Payload};
+use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use actix_web::web::{self, Bytes, BytesMut, Payload};
+use civitas_kernel::Error;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value};
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
 use url::form_urlencoded;
 
 /// The deepest nesting a body may have.
 const DEEPEST: usize = 100;
+/// The most fields a form may have, of either encoding.
+const MAX_FIELDS: usize = 4_096;
+/// The longest body, in bytes, whose request is answered on the thread of its connection.
+pub(crate) const LIGHT: usize = 32 * 1024;
 /// How long a body may take before its first KiB; after that, a second for each.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// What a body says, or why it cannot be read.
+type Members = Result<Map<String, Value>, Refusal>;
+
+/// A body that was read.
+#[derive(Debug, Default)]
+pub(crate) struct Body {
+    /// What it says.
+    pub(crate) members: Map<String, Value>,
+    /// How long it was.
+    pub(crate) bytes: usize,
+}
+
 /// Reads a body of at most `limit` bytes as an object. An empty body is an empty object.
-pub(crate) async fn read(
-    request: &HttpRequest,
-    payload: Payload,
-    limit: usize,
-) -> Result<Map<String, Value>, Refusal> {
-    let bytes = collect(request, payload, limit).await?;
-    if bytes.is_empty() {
-        return Ok(Map::new());
-    }
+pub(crate) async fn read(request: &HttpRequest, payload: Payload, limit: usize) -> Result<Body, Refusal> {
+    let collected = collect(request, payload, limit).await?;
+    let bytes = collected.len();
+    let members = if bytes == 0 { Map::new() } else { members(request, collected).await? };
+    Ok(Body { members, bytes })
+}
+
+async fn members(request: &HttpRequest, bytes: Bytes) -> Members {
     let media_type = request.headers().get(CONTENT_TYPE).map(|v| v.to_str().unwrap_or("?"));
     let media_type = media_type.map(|t| t.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
     match media_type.as_deref() {
-        None | Some("" | "application/json") => json(&bytes),
-        Some("application/x-www-form-urlencoded") => {
-            std::str::from_utf8(&bytes).map_err(|_| Refusal::Malformed)?;
-            nested(form_urlencoded::parse(&bytes).into_owned())
+        None | Some("" | "application/json") => parsed(bytes, json).await,
+        Some("application/x-www-form-urlencoded") => parsed(bytes, form).await,
+        Some("multipart/form-data") if bytes.len() <= LIGHT => multipart(request.headers(), bytes).await,
+        Some("multipart/form-data") => {
+            let (headers, here) = (request.headers().clone(), Handle::current());
+            elsewhere(move || here.block_on(multipart(&headers, bytes))).await
         }
-        Some("multipart/form-data") => multipart(request, bytes).await,
         Some(_) => Err(Refusal::UnsupportedMediaType),
     }
+}
+
+async fn parsed(bytes: Bytes, parse: fn(&[u8]) -> Members) -> Members {
+    if bytes.len() <= LIGHT { parse(&bytes) } else { elsewhere(move || parse(&bytes)).await }
+}
+
+/// Parses on a thread of its own: that of the connection serves others meanwhile.
+async fn elsewhere(parse: impl FnOnce() -> Members + Send + 'static) -> Members {
+    let outcome = web::block(parse).await;
+    outcome.unwrap_or_else(|gone| Err(Error::Unavailable(gone.into()).into()))
 }
 
 /// A body that trickles in holds a connection and nothing else: it is given 10 s and then must keep 1 KiB/s.
@@ -60,13 +88,18 @@ async fn collect(request: &HttpRequest, mut payload: Payload, limit: usize) -> R
     }
 }
 
-fn json(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
+fn json(bytes: &[u8]) -> Members {
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(object)) if object.iter().all(|(key, value)| is_sound(key) && is_sane(value, 2)) => {
             Ok(object)
         }
         _ => Err(Refusal::Malformed),
     }
+}
+
+fn form(bytes: &[u8]) -> Members {
+    std::str::from_utf8(bytes).map_err(|_| Refusal::Malformed)?;
+    nested(form_urlencoded::parse(bytes).into_owned())
 }
 
 /// Neither too deep nor with a NUL anywhere: one of the engines could not keep it.
@@ -85,9 +118,9 @@ fn is_sound(text: &str) -> bool {
     !text.contains('\0')
 }
 
-async fn multipart(request: &HttpRequest, bytes: Bytes) -> Result<Map<String, Value>, Refusal> {
+async fn multipart(headers: &HeaderMap, bytes: Bytes) -> Members {
     let body = stream::once(async move { Ok::<_, actix_web::error::PayloadError>(bytes) });
-    let mut parts = Multipart::new(request.headers(), body.boxed_local());
+    let mut parts = Multipart::new(headers, body.boxed_local());
     let mut pairs = Vec::new();
     while let Some(mut part) = parts.try_next().await.map_err(|_| Refusal::Malformed)? {
         let name = part.name().map(str::to_owned).ok_or(Refusal::Malformed)?;
@@ -95,15 +128,21 @@ async fn multipart(request: &HttpRequest, bytes: Bytes) -> Result<Map<String, Va
         while let Some(chunk) = part.try_next().await.map_err(|_| Refusal::Malformed)? {
             text.extend_from_slice(&chunk);
         }
+        if pairs.len() == MAX_FIELDS {
+            return Err(Refusal::TooLarge);
+        }
         pairs.push((name, String::from_utf8(text).map_err(|_| Refusal::Malformed)?));
     }
     nested(pairs)
 }
 
 /// Bracket notation as an object: `data[title]=x&data[list][]=y` is `{"data": {"title": "x", "list": ["y"]}}`.
-fn nested(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Map<String, Value>, Refusal> {
+fn nested(pairs: impl IntoIterator<Item = (String, String)>) -> Members {
     let mut root = Map::new();
-    for (name, text) in pairs {
+    for (number, (name, text)) in pairs.into_iter().enumerate() {
+        if number == MAX_FIELDS {
+            return Err(Refusal::TooLarge);
+        }
         if !is_sound(&name) || !is_sound(&text) {
             return Err(Refusal::Malformed);
         }
@@ -145,16 +184,22 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn form(text: &str) -> Result<Value, Refusal> {
-        nested(form_urlencoded::parse(text.as_bytes()).into_owned()).map(Value::Object)
+    fn read_form(text: &str) -> Result<Value, Refusal> {
+        form(text.as_bytes()).map(Value::Object)
+    }
+
+    #[test]
+    fn a_form_has_at_most_4096_fields() {
+        assert!(read_form(&"a[]=1&".repeat(4_096)).is_ok());
+        assert!(matches!(read_form(&"a[]=1&".repeat(4_097)), Err(Refusal::TooLarge)));
     }
 
     #[test]
     fn brackets_nest_and_empty_ones_list() {
         let expected = json!({"data": {"title": "x", "list": ["a", "b"]}, "id": "3"});
-        assert_eq!(form("data[title]=x&data[list][]=a&data[list][]=b&id=3").unwrap(), expected);
+        assert_eq!(read_form("data[title]=x&data[list][]=a&data[list][]=b&id=3").unwrap(), expected);
         for bad in ["a[b=1", "a=1&a[b]=2", "a[]=1&a[b]=2"] {
-            assert!(form(bad).is_err(), "{bad}");
+            assert!(read_form(bad).is_err(), "{bad}");
         }
     }
 

@@ -129,7 +129,7 @@ impl Refusal {
                     response.insert_header((WWW_AUTHENTICATE, r#"Basic realm="oauth""#));
                 }
             }
-            Self::Error(Error::Unavailable(_) | Error::Conflict(_)) => {
+            Self::Error(Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_)) => {
                 response.insert_header((RETRY_AFTER, "1"));
             }
             _ => {}
@@ -163,7 +163,7 @@ fn status_of(error: &Error) -> StatusCode {
             _ => StatusCode::BAD_REQUEST,
         },
         Error::Disabled => StatusCode::NOT_IMPLEMENTED,
-        Error::Conflict(_) | Error::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => StatusCode::SERVICE_UNAVAILABLE,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
@@ -182,7 +182,7 @@ fn label_of(error: &Error) -> &'static str {
         },
         Error::OAuth { code, .. } => code,
         Error::Disabled => "501: Not implemented",
-        Error::Conflict(_) | Error::Unavailable(_) => "503: Service unavailable",
+        Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => "503: Service unavailable",
         Error::Internal(_) => "Server error",
     }
 }

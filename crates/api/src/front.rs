@@ -1,14 +1,15 @@
 //! The way of every request, in the order of contract 01: tenant, route, body, switches, token, rights, then the
 //! handler.
 
+use crate::Api;
+use crate::body::{self, Body};
 use crate::error::Refusal;
 use crate::memory::Question;
 use crate::query::Query;
 use crate::reply::Reply;
-use crate::route::{Gate, Route};
+use crate::route::{Answer, Gate, Route};
 use crate::router::Found;
 use crate::tenancy::{self, Door, Origin};
-use crate::{Api, body};
 use actix_web::http::Method;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::web::Payload;
@@ -166,7 +167,7 @@ async fn nowhere(api: &Api, http: &HttpRequest, origin: &Origin) -> HttpResponse
 /// The answer, and when the token it was given to ends; without such a token none.
 async fn work_out(
     api: Arc<Api>,
-    route: &Route,
+    route: &Arc<Route>,
     parameters: Vec<(&'static str, String)>,
     http: &HttpRequest,
     payload: Payload,
@@ -182,8 +183,9 @@ async fn work_out(
     }
     Span::current().record("organization", tenant.id.0);
     let has_body = !matches!(*http.method(), Method::GET | Method::HEAD);
-    let body =
-        if has_body { body::read(http, payload, api.settings().max_body_bytes).await? } else { Map::new() };
+    let limit = api.settings().max_body_bytes;
+    let Body { members: body, bytes } =
+        if has_body { body::read(http, payload, limit).await? } else { Body::default() };
     if !is_on(&tenant, route.path) {
         return Err(Error::Disabled.into());
     }
@@ -213,7 +215,20 @@ async fn work_out(
         api,
     };
     let until = request.ctx.as_ref().map(|ctx| ctx.caller.token_expires_at);
-    Ok(((route.handler)(request).await?, until))
+    let reply =
+        if bytes > body::LIGHT { aside(route, request).await? } else { (route.handler)(request).await? };
+    Ok((reply, until))
+}
+
+/// Answers a request with a long body on a thread of its own, a few at once: it may compute for a while, and the thread
+/// of a connection serves others meanwhile.
+async fn aside(route: &Arc<Route>, request: Request) -> Answer {
+    let (api, route, span) = (request.api.clone(), route.clone(), Span::current());
+    let _permit = api.heavy().acquire().await.map_err(|closed| Error::Unavailable(closed.into()))?;
+    let runtime = api.runtime().clone();
+    let answer =
+        api.runtime().spawn_blocking(move || runtime.block_on((route.handler)(request).instrument(span)));
+    answer.await.map_err(Error::internal)?
 }
 
 fn is_on(tenant: &Tenant, path: &str) -> bool {

@@ -35,9 +35,13 @@ use resources::{
 use route::Routes;
 use std::sync::Arc;
 use time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 
 /// Where the interface lives.
 pub const BASE: &str = "/api/rest_full/v0.3";
+/// How many requests that compute for a while are answered at once.
+const HEAVY: usize = 4;
 
 /// What the interface is told by the deployment (design §2).
 #[derive(Debug, Clone)]
@@ -52,14 +56,18 @@ pub struct Settings {
     pub max_async_api_job_payload_bytes: Option<usize>,
     /// The most extended data, in bytes; `None` for no limit.
     pub max_extended_data_payload_bytes: Option<usize>,
+    /// The most extended data of one record, in bytes, however many writes it took.
+    pub max_extended_data_stored_bytes: Option<usize>,
     /// How long a token counts.
     pub token_lifetime: Duration,
 }
 
 impl Settings {
-    /// The most extended data a record may have, in bytes; what a job may carry, where nothing else is said.
+    /// The most extended data a record may have, in bytes: what it may grow to at all, or less where one write (or a
+    /// job) may carry less.
     fn extended_data_limit(&self) -> Option<usize> {
-        self.max_extended_data_payload_bytes.or(self.max_async_api_job_payload_bytes)
+        let payload = self.max_extended_data_payload_bytes.or(self.max_async_api_job_payload_bytes);
+        payload.into_iter().chain(self.max_extended_data_stored_bytes).min()
     }
 }
 
@@ -72,6 +80,8 @@ pub struct Services {
     pub signer: Arc<dyn TokenSigner>,
     /// Checks passwords.
     pub passwords: Arc<dyn Passwords>,
+    /// Where requests are answered that compute for a while; of several threads.
+    pub runtime: Handle,
 }
 
 /// The interface: one for the whole process.
@@ -83,12 +93,14 @@ pub struct Api {
     document: String,
     memory: memory::Memory,
     router: router::Router,
+    runtime: Handle,
+    heavy: Semaphore,
 }
 
 impl Api {
     /// The interface over these services.
     pub fn new(settings: Settings, services: Services) -> Arc<Self> {
-        let Services { store, signer, passwords } = services;
+        let Services { store, signer, passwords, runtime } = services;
         let announcer = announcer(settings.site.clone());
         let limit = settings.max_async_api_job_payload_bytes;
         let registry = registry(&settings);
@@ -110,6 +122,8 @@ impl Api {
             document,
             memory: memory::Memory::new(),
             router: router::Router::of(routes()),
+            runtime,
+            heavy: Semaphore::new(HEAVY),
         })
     }
 
@@ -150,6 +164,15 @@ impl Api {
 
     pub(crate) fn router(&self) -> &router::Router {
         &self.router
+    }
+
+    pub(crate) fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    /// The places of requests that compute for a while.
+    pub(crate) fn heavy(&self) -> &Semaphore {
+        &self.heavy
     }
 
     pub(crate) fn document(&self) -> &str {

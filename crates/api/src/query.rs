@@ -66,6 +66,8 @@ impl Query {
                 "[]" => push(&mut filter, name, value),
                 _ => return Err(Error::rejected(format!("Unknown filter: {name}{tail}"))),
             }
+            // Counted while they are read: looking for the list of a name takes as long as there are filters.
+            filter.check_count()?;
         }
         Ok(filter)
     }

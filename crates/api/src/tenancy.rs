@@ -4,7 +4,7 @@ use crate::Api;
 use crate::error::Refusal;
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap};
-use civitas_kernel::Result;
+use civitas_kernel::{Error, Result};
 use civitas_organizations::{Located, Tenant};
 
 /// How the client sees this service: the start of the addresses of other pages.
@@ -27,7 +27,13 @@ pub(crate) enum Door {
 }
 
 /// Looks the host up.
+///
+/// # Errors
+/// `Rejected` when what stands behind the host's colon is no port: it would become part of a redirect.
 pub(crate) async fn resolve(api: &Api, request: &HttpRequest, origin: &Origin) -> Result<Door> {
+    if !has_sound_port(&origin.authority) {
+        return Err(Error::rejected("Invalid Host header"));
+    }
     let host = host_of(&origin.authority);
     if host.is_empty() || host.contains('\0') {
         return Ok(Door::Unknown);
@@ -44,7 +50,7 @@ impl Door {
     pub(crate) fn tenant(self) -> Result<Tenant, Refusal> {
         match self {
             Self::Tenant(tenant) => Ok(tenant),
-            Self::Unknown => Err(Refusal::Error(civitas_kernel::Error::NotFound)),
+            Self::Unknown => Err(Refusal::Error(Error::NotFound)),
             Self::Moved(to) => Err(Refusal::Moved(to)),
         }
     }
@@ -103,6 +109,11 @@ fn split(authority: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// Whether an authority names no port, or one of at most 5 digits. An empty port is none (RFC 3986, 3.2.3).
+fn has_sound_port(authority: &str) -> bool {
+    split(authority).1.is_none_or(|port| port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit()))
+}
+
 fn with_port(authority: &str, port: &str) -> String {
     let (host, _) = split(authority);
     let standard = port == "443" || port == "80";
@@ -133,6 +144,16 @@ mod tests {
             ("a..", "a."),
         ] {
             assert_eq!(host_of(authority), host);
+        }
+    }
+
+    #[test]
+    fn a_port_is_digits_or_there_is_none() {
+        for good in ["city.example", "city.example:80", "city.example:", "[::1]", "[::1]:3000", "::1", ""] {
+            assert!(has_sound_port(good), "{good}");
+        }
+        for bad in ["city:80@evil", "city:x", "city:-1", "city:123456", "[::1]:x", "a:٣"] {
+            assert!(!has_sound_port(bad), "{bad}");
         }
     }
 }

@@ -4,7 +4,7 @@
 use crate::announcing::tenant;
 use crate::{Announcer, Ports, Scene, Site, Store, Transaction};
 use civitas_accounts::{Callers, Door, TokenSigner};
-use civitas_jobs::{Finish, Job, JobOwner, JobPayload, JobStatus};
+use civitas_jobs::{Finish, Job, JobOwner, JobPayload};
 use civitas_kernel::{Command, Ctx, Error, FieldError, Handle, JobId, Result, Wording, clock, random_job_id};
 use civitas_organizations::Tenant;
 use serde_json::Value;
@@ -145,13 +145,9 @@ impl Commands {
             owner: JobOwner { client: ctx.caller.client, user: ctx.participant() },
             token: ctx.caller.token,
             command_key: key.to_owned(),
-            status: JobStatus::Pending,
             payload,
-            result: None,
-            failure: None,
             attempts: 0,
             created_at: ctx.now,
-            updated_at: ctx.now,
         };
         self.store.jobs().add(&job).await?;
         Ok(job.id)

@@ -29,4 +29,4 @@ pub use rules::{CurrentSettings, fault};
 pub use scene::{Scene, Site};
 pub use tasks::{TaskHandler, TaskKinds, TaskWorker, Turn};
 pub use token_desk::TokenDesk;
-pub use worker::Worker;
+pub use worker::{Worker, take_over};

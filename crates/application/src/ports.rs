@@ -85,6 +85,8 @@ pub trait Store: Ports {
     /// A number that is another one after anything was committed, by whomever; `None` where the engine has no
     /// cheap one. While it stays, every read would answer the same.
     fn epoch(&self) -> Option<u64>;
+    /// Measures the tables anew, for the planner of the engine. To be called after many records were written at once.
+    async fn analyze(&self) -> Result<()>;
 }
 
 /// Every port inside one transaction. Dropped, it rolls back.

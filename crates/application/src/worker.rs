@@ -1,17 +1,21 @@
 //! The worker: claims jobs, runs them, keeps its leases alive (contract 09 A.5).
 
-use crate::Commands;
 use crate::shift::{POLL, Shift, work};
+use crate::{Commands, Store};
 use async_trait::async_trait;
 use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, LEASE, MOST_ATTEMPTS, next_attempt};
 use civitas_kernel::{Error, Result, clock, sortable_id};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 /// How often jobs of lost workers are looked for.
 const RECLAIM: Duration = Duration::from_secs(5);
+/// How long a job waits after each fault of the machine, and after all that follow.
+const WAITS: [Duration; 4] =
+    [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Runs jobs until it is told to stop.
 pub struct Worker {
@@ -59,46 +63,121 @@ impl Shift for Worker {
     }
 }
 
+/// Takes over at once what a predecessor left when it died, instead of when its leases end. For a process that knows
+/// that no other worker lives, before its own workers begin. Tries until the database can be written, or `stop` says so.
+pub async fn take_over(store: &dyn Store, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        let now = clock::now();
+        let taken = async {
+            let jobs = store.jobs().take_over(now, &Failure::worker_lost()).await?;
+            Ok::<_, Error>(jobs + store.tasks().take_over(now).await?)
+        };
+        match taken.await {
+            Ok(0) => return,
+            Ok(taken) => {
+                return tracing::warn!(taken, "unfinished work of a server that died was taken over");
+            }
+            Err(error) => tracing::warn!(%error, "unfinished work could not be looked for"),
+        }
+        tokio::select! { () = sleep(POLL) => {}, _ = stop.changed() => {} }
+    }
+}
+
 /// Renews the leases of this worker, and takes jobs of lost ones back.
+///
+/// While the database cannot be written, no worker can renew its lease, and none is lost for it: after such a fault
+/// lost workers are looked for only when all that live had the time to renew theirs.
 async fn keep_leases(commands: Arc<Commands>, name: Arc<str>) {
-    let mut heartbeat = interval(HEARTBEAT.unsigned_abs());
-    let mut reclaim = interval(RECLAIM);
-    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    reclaim.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut heartbeat = Pulse::new(HEARTBEAT.unsigned_abs());
+    let mut ticks = interval(RECLAIM);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let jobs = commands.store().jobs();
     loop {
-        tokio::select! {
-            _ = heartbeat.tick() => {
-                if let Err(error) = jobs.renew(&name, clock::now() + LEASE).await {
-                    tracing::warn!(%error, "the leases could not be renewed");
-                }
+        ticks.tick().await;
+        if heartbeat.is_due(Instant::now()) {
+            let renewed = jobs.renew(&name, clock::now() + LEASE).await;
+            if let Err(error) = &renewed {
+                tracing::warn!(%error, "the leases could not be renewed");
             }
-            _ = reclaim.tick() => match jobs.reclaim(clock::now(), &Failure::worker_lost()).await {
-                Ok(0) => {}
-                Ok(lost) => tracing::warn!(lost, "jobs of lost workers were taken back"),
-                Err(error) => tracing::warn!(%error, "jobs of lost workers could not be looked for"),
-            },
+            heartbeat.beat(Instant::now(), renewed.is_ok());
+        }
+        if !heartbeat.is_steady(Instant::now()) {
+            continue;
+        }
+        match jobs.reclaim(clock::now(), &Failure::worker_lost()).await {
+            Ok(0) => {}
+            Ok(lost) => tracing::warn!(lost, "jobs of lost workers were taken back"),
+            Err(error) => {
+                tracing::warn!(%error, "jobs of lost workers could not be looked for");
+                heartbeat.beat(Instant::now(), false);
+            }
         }
     }
 }
 
-/// Runs one job to one of its ends. A panic is an end too: the job has failed, and the worker goes on.
-async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
-    let outcome = {
-        let (commands, worker, job) = (commands.clone(), worker.to_owned(), job.clone());
-        tokio::spawn(async move { commands.perform(&worker, &job).await }).await
-    };
-    let outcome = outcome.unwrap_or_else(|panic| Err(Error::internal(panic)));
-    let end = match outcome {
-        Ok(Finish::Lost) => {
-            tracing::warn!(job = %job.id, "another worker owns the job; nothing was kept");
-            return;
+/// When this worker renewed its leases, and when that failed.
+struct Pulse {
+    period: Duration,
+    /// The last time it succeeded; not since a failure.
+    succeeded: Option<Instant>,
+    /// The last failure.
+    failed: Option<Instant>,
+}
+
+impl Pulse {
+    fn new(period: Duration) -> Self {
+        Self { period, succeeded: None, failed: None }
+    }
+
+    /// Whether it is time to renew: a period after the last success, and after a failure at once.
+    fn is_due(&self, now: Instant) -> bool {
+        self.succeeded.is_none_or(|at| now - at >= self.period)
+    }
+
+    fn beat(&mut self, now: Instant, success: bool) {
+        if success {
+            self.succeeded = Some(now);
+        } else {
+            self.succeeded = None;
+            self.failed = Some(now);
         }
-        Ok(_) => return,
-        Err(error) => end_badly(commands, worker, job, error).await,
-    };
-    if let Err(error) = end {
-        tracing::error!(job = %job.id, %error, "the end of the job could not be recorded; its lease will expire");
+    }
+
+    /// Whether every living worker had the time to renew its leases since the last failure.
+    fn is_steady(&self, now: Instant) -> bool {
+        self.succeeded.is_some() && self.failed.is_none_or(|at| now - at >= self.period * 2)
+    }
+}
+
+/// Runs one job to one of its ends. A panic is an end too: the job has failed, and the worker goes on.
+///
+/// A fault of the machine (the database is away, its disk is full) is no end: the worker keeps the job, whose lease it
+/// renews as soon as it can, and runs it again until the fault is over. It costs no attempt.
+async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
+    let mut waits = WAITS.into_iter();
+    loop {
+        let outcome = {
+            let (commands, worker, job) = (commands.clone(), worker.to_owned(), job.clone());
+            tokio::spawn(async move { commands.perform(&worker, &job).await }).await
+        };
+        let outcome = outcome.unwrap_or_else(|panic| Err(Error::internal(panic)));
+        let end = match outcome {
+            Ok(finish) => Ok(finish),
+            Err(fault @ Error::Unavailable(_)) => Err(fault),
+            Err(error) => end_badly(commands, worker, job, error).await,
+        };
+        match end {
+            Ok(Finish::Lost) => {
+                tracing::warn!(job = %job.id, "another worker owns the job; nothing was kept");
+                return;
+            }
+            Ok(_) => return,
+            Err(fault) => {
+                let wait = waits.next().unwrap_or(LONGEST_WAIT);
+                tracing::warn!(job = %job.id, %fault, ?wait, "the job waits until a fault of the machine is over");
+                sleep(wait).await;
+            }
+        }
     }
 }
 
@@ -117,4 +196,27 @@ async fn end_badly(commands: &Commands, worker: &str, job: &Job, error: Error) -
         tracing::error!(job = %job.id, %error, "the job failed");
     }
     jobs.fail(worker, job.id, &Failure::from(&error), now).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_workers_are_looked_for_when_all_living_ones_could_renew_their_leases() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut pulse = Pulse::new(Duration::from_secs(20));
+        assert!(pulse.is_due(at(0)) && !pulse.is_steady(at(0)));
+        pulse.beat(at(0), true);
+        assert!(!pulse.is_due(at(19)) && pulse.is_due(at(20)) && pulse.is_steady(at(0)));
+        pulse.beat(at(20), false);
+        assert!(pulse.is_due(at(21)), "a failure is made up for at once");
+        assert!(!pulse.is_steady(at(100)), "not before it was");
+        pulse.beat(at(100), true);
+        assert!(pulse.is_steady(at(100)), "long after the failure");
+        pulse.beat(at(120), false);
+        pulse.beat(at(125), true);
+        assert!(!pulse.is_steady(at(159)) && pulse.is_steady(at(160)));
+    }
 }

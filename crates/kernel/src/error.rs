@@ -41,8 +41,11 @@ pub enum Error {
     Disabled,
     /// Two writers met; the whole unit of work may be tried again.
     Conflict(BoxError),
-    /// The service is overloaded or its database is away; try again later.
+    /// The service is overloaded, or the machine below it is at fault: the database is away, its disk is full or
+    /// cannot be written. Try again later.
     Unavailable(BoxError),
+    /// A statement took longer than it may. It may end in time later, or never.
+    Timeout(BoxError),
     /// A bug or a broken deployment. The cause goes to the log.
     Internal(BoxError),
 }
@@ -112,7 +115,7 @@ impl Error {
             }
             Self::OAuth { description, .. } => (*description).into(),
             Self::Disabled => "Not implemented".into(),
-            Self::Conflict(_) | Self::Unavailable(_) => "Service unavailable".into(),
+            Self::Conflict(_) | Self::Unavailable(_) | Self::Timeout(_) => "Service unavailable".into(),
             Self::Internal(_) => "Internal Server Error".into(),
         }
     }
@@ -128,14 +131,17 @@ impl Error {
     /// What the log should say and nobody else.
     pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync)> {
         match self {
-            Self::Conflict(cause) | Self::Unavailable(cause) | Self::Internal(cause) => Some(cause.as_ref()),
+            Self::Conflict(cause)
+            | Self::Unavailable(cause)
+            | Self::Timeout(cause)
+            | Self::Internal(cause) => Some(cause.as_ref()),
             _ => None,
         }
     }
 
     /// Whether the same work may succeed when it is done again.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Conflict(_) | Self::Unavailable(_))
+        matches!(self, Self::Conflict(_) | Self::Unavailable(_) | Self::Timeout(_))
     }
 }
 

@@ -26,6 +26,17 @@ impl RawFilter {
     pub fn mentions(&self, prefix: &str) -> bool {
         self.0.iter().any(|(key, _)| key.starts_with(prefix))
     }
+
+    /// Checks that there are not more filters than one request may have.
+    ///
+    /// # Errors
+    /// `Too many filters (maximum is 50)`.
+    pub fn check_count(&self) -> Result<()> {
+        if self.0.len() <= MAX_FILTERS {
+            return Ok(());
+        }
+        Err(Error::rejected(format!("Too many filters (maximum is {MAX_FILTERS})")))
+    }
 }
 
 /// One value of a filter, or the list of a `[]` key.
@@ -131,12 +142,20 @@ pub enum Is<T> {
 
 /// The most values one list may have.
 const MAX_VALUES: usize = 100;
+/// The most filters one request may have.
+pub const MAX_FILTERS: usize = 50;
+/// The longest value of a filter, in bytes.
+const MAX_VALUE_BYTES: usize = 1024;
 
 /// Reads what the caller wrote against the fields of a list. Filters with an empty value are left out.
 ///
 /// # Errors
-/// `Unknown filter: <key>`, `Invalid value for filter <key>`.
+/// `Too many filters (maximum is 50)`, `Unknown filter: <key>`, `Invalid value for filter <key>` (also for a value
+/// longer than 1,024 bytes).
+///
+/// Source: contract 01 §6.
 pub fn read<F: Copy>(fields: &'static [Field<F>], raw: &RawFilter) -> Result<Vec<Filter<F>>> {
+    raw.check_count()?;
     let mut filters = Vec::new();
     for (key, value) in &raw.0 {
         let (field, predicate) =
@@ -162,11 +181,14 @@ fn split<'k, F>(fields: &'static [Field<F>], key: &'k str) -> Option<(&'static F
 
 fn condition(kind: Kind, predicate: &str, key: &str, value: &RawValue) -> Result<Option<Condition>> {
     let invalid = || Error::rejected(format!("Invalid value for filter {key}"));
+    let values = match value {
+        RawValue::One(one) => std::slice::from_ref(one),
+        RawValue::Many(many) => many.as_slice(),
+    };
+    if values.iter().any(|value| value.len() > MAX_VALUE_BYTES) {
+        return Err(invalid());
+    }
     if matches!(predicate, "in" | "not_in") {
-        let values = match value {
-            RawValue::One(one) => std::slice::from_ref(one),
-            RawValue::Many(many) => many.as_slice(),
-        };
         let values: Vec<&str> = values.iter().map(String::as_str).filter(|v| !v.is_empty()).collect();
         if values.len() > MAX_VALUES {
             return Err(invalid());
@@ -278,6 +300,20 @@ mod tests {
         assert_eq!(list("id_in", &["", ""]).unwrap(), []);
         assert_eq!(one("extended_data_cont", "  ").unwrap(), []);
         assert_eq!(one("ghost_eq", "").unwrap_err().description(), "Unknown filter: ghost_eq");
+    }
+
+    #[test]
+    fn a_request_has_at_most_fifty_filters_and_a_value_at_most_1024_bytes() {
+        let filters = |count: usize| {
+            RawFilter((0..count).map(|n| ("id_gt".to_owned(), RawValue::One(n.to_string()))).collect())
+        };
+        assert_eq!(read(FIELDS, &filters(50)).unwrap().len(), 50);
+        let refused = read(FIELDS, &filters(51)).unwrap_err();
+        assert_eq!(refused.description(), "Too many filters (maximum is 50)");
+        one("title_matches", &"x".repeat(1024)).unwrap();
+        let refused = one("title_matches", &"x".repeat(1025)).unwrap_err();
+        assert_eq!(refused.description(), "Invalid value for filter title_matches");
+        assert!(list("title_in", &["a", &"x".repeat(1025)]).is_err(), "each value of a list is measured");
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod error;
 pub mod extended_data;
 pub mod filter;
 mod ids;
+pub mod limits;
 mod locale;
 mod page;
 mod patch;

@@ -84,8 +84,10 @@ settings! {
     max_body_bytes: NonZeroUsize = "1048576",
     /// The longest payload of an asynchronous job, in bytes. None or 0: no limit.
     max_async_api_job_payload_bytes: Limit = "",
-    /// The longest extended data of one record, in bytes. None or 0: no limit.
+    /// The longest extended data that may come of one write, in bytes. None or 0: no limit but the next one.
     max_extended_data_payload_bytes: Limit = "",
+    /// What the extended data of one record may grow to, in bytes. 0: no limit.
+    max_extended_data_stored_bytes: Limit = "1048576",
     /// The addresses a new host of an organization must point at before it is confirmed.
     loadbalancer_ips: Vec<IpAddr> = "127.0.0.1, ::1",
     /// Address and port of the DNS server asked for hosts of organizations and targets of webhooks. None: the

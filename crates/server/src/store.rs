@@ -6,6 +6,10 @@ use civitas_application::Store;
 use civitas_kernel::{Error, Result};
 use civitas_storage_postgres as postgres;
 use civitas_storage_sqlite as sqlite;
+use std::fmt::Display;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,9 +108,56 @@ impl Database {
         }
     }
 
+    /// Takes the only place among the servers of an SQLite database; `None` for a server of PostgreSQL, which has room
+    /// for many. The place is free again when the lock is dropped or its process ends, however it ends.
+    ///
+    /// # Errors
+    /// `Internal` with a sentence for the operator when another server has it, or the lock file cannot be made.
+    pub fn lock(&self) -> Result<Option<Lock>> {
+        self.file().map(Lock::take).transpose()
+    }
+
     /// Whether there may be something to open; of a server nobody knows before it answers.
     fn exists(&self) -> bool {
         self.file().is_none_or(Path::exists)
+    }
+}
+
+/// The only place among the servers of an SQLite database: an advisory lock on a file beside it.
+#[derive(Debug)]
+pub struct Lock {
+    /// Open as long as the lock is held.
+    _file: File,
+}
+
+impl Lock {
+    fn take(database: &Path) -> Result<Self> {
+        let mut path = database.as_os_str().to_owned();
+        path.push(".lock");
+        let path = Path::new(&path);
+        let failed = |error: &dyn Display| Error::internal(format!("{}: {error}", path.display()));
+        let open =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+        let mut file = open.map_err(|error| failed(&error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut process = String::new();
+                // It is there for the message alone.
+                let _ = file.read_to_string(&mut process);
+                return Err(Error::internal(format!(
+                    "another civitas (process {}) serves {}: stop it first, or use PostgreSQL for several servers",
+                    process.trim(),
+                    database.display()
+                )));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(&error)),
+        }
+        let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        if let Err(error) = written {
+            tracing::warn!(path = %path.display(), %error, "the lock file does not name this process");
+        }
+        Ok(Self { _file: file })
     }
 }
 

@@ -5,14 +5,18 @@
 
 use crate::config::Config;
 use crate::secret_key;
-use crate::store::Database;
+use crate::store::{Database, Lock};
 use crate::tls::Certificate;
 use actix_web::dev::{Server, ServerHandle};
+use actix_web::http::header::X_CONTENT_TYPE_OPTIONS;
+use actix_web::middleware::DefaultHeaders;
 use actix_web::rt::System;
 use actix_web::{App, HttpServer};
 use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings};
-use civitas_application::{HostChecks, Invitations, Post, Site, Store, TaskKinds, TaskWorker, Worker};
+use civitas_application::{
+    HostChecks, Invitations, Post, Site, Store, TaskKinds, TaskWorker, Worker, take_over,
+};
 use civitas_dns::Names;
 use civitas_kernel::{Error, Result};
 use civitas_mail::{Log, Smtp};
@@ -23,6 +27,7 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, spawn_blocking};
 
@@ -47,8 +52,10 @@ pub struct Running {
     /// Its data.
     pub store: Arc<dyn Store>,
     http: Option<Http>,
-    workers: Vec<JoinHandle<()>>,
+    workers: Option<JoinHandle<()>>,
     stop: watch::Sender<bool>,
+    /// Held until the last worker has ended.
+    _lock: Option<Lock>,
 }
 
 struct Http {
@@ -61,7 +68,7 @@ struct Http {
 /// Starts all parts of a server over a database whose schema is up to date.
 ///
 /// # Errors
-/// When the database does not answer, the address is taken, or a key or certificate can not be read.
+/// When the database does not answer, another server has its SQLite file, the address is taken, or a key or certificate can not be read.
 pub async fn start(config: Config) -> Result<Running> {
     start_parts(config, Parts { http: true, workers: true }).await
 }
@@ -71,33 +78,45 @@ pub async fn start(config: Config) -> Result<Running> {
 /// # Errors
 /// As [`start`].
 pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
-    let store = Database::of(&config).open().await?;
+    let database = Database::of(&config);
+    let lock = database.lock()?;
+    let store = database.open().await?;
     let key = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
     let services = Services {
         store: store.clone(),
         signer: Arc::new(Signer::new(&key.0)),
         passwords: Arc::new(Argon2Passwords::new()),
+        runtime: Handle::current(),
     };
     let api = Api::new(settings(&config), services);
     let (stop, told) = watch::channel(false);
-    let workers = if parts.workers { workers(&config, &api, &told)? } else { Vec::new() };
+    // Who holds the lock is alone.
+    let workers = if parts.workers { Some(workers(&config, &api, &told, lock.is_some())?) } else { None };
     let http = if parts.http { Some(Http::start(&config, api).await?) } else { None };
     let address = http.as_ref().map(|http| http.address);
     if let Some(address) = address {
         tracing::info!(%address, "listening");
     }
-    Ok(Running { address, store, http, workers, stop })
+    Ok(Running { address, store, http, workers, stop, _lock: lock })
 }
 
 /// Begins to work in the background.
-fn workers(config: &Config, api: &Api, told: &watch::Receiver<bool>) -> Result<Vec<JoinHandle<()>>> {
+fn workers(
+    config: &Config,
+    api: &Api,
+    told: &watch::Receiver<bool>,
+    is_alone: bool,
+) -> Result<JoinHandle<()>> {
     let commands = api.commands();
     let jobs = Worker::new(commands.clone(), config.worker_count());
     let tasks = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), task_kinds(config)?);
-    Ok(vec![
-        tokio::spawn(jobs.run(told.clone())),
-        tokio::spawn(tasks.run(config.worker_count(), told.clone())),
-    ])
+    let (store, told, count) = (commands.store().clone(), told.clone(), config.worker_count());
+    Ok(tokio::spawn(async move {
+        if is_alone {
+            take_over(&*store, told.clone()).await;
+        }
+        tokio::join!(jobs.run(told.clone()), tasks.run(count, told));
+    }))
 }
 
 /// Every kind of task, and what carries it out.
@@ -132,6 +151,7 @@ fn settings(config: &Config) -> Settings {
         max_body_bytes: config.max_body_bytes.get(),
         max_async_api_job_payload_bytes: config.max_async_api_job_payload_bytes.0,
         max_extended_data_payload_bytes: config.max_extended_data_payload_bytes.0,
+        max_extended_data_stored_bytes: config.max_extended_data_stored_bytes.0,
         token_lifetime: time::Duration::seconds(config.token_lifetime_seconds.get().into()),
     }
 }
@@ -156,10 +176,10 @@ impl Running {
         }
         // Without workers nobody listens.
         let _ = self.stop.send(true);
-        for worker in self.workers {
-            if let Err(error) = worker.await {
-                tracing::error!(%error, "a worker ended badly");
-            }
+        if let Some(workers) = self.workers
+            && let Err(error) = workers.await
+        {
+            tracing::error!(%error, "the workers ended badly");
         }
     }
 }
@@ -202,7 +222,8 @@ fn server(
 ) -> io::Result<(SocketAddr, Server)> {
     let http = HttpServer::new(move || {
         let api = api.clone();
-        App::new().configure(move |config| api.configure(config))
+        let headers = DefaultHeaders::new().add((X_CONTENT_TYPE_OPTIONS, "nosniff"));
+        App::new().wrap(headers).configure(move |config| api.configure(config))
     });
     let http = http.disable_signals().shutdown_timeout(GRACE_SECONDS).client_request_timeout(HEAD_TIME);
     let http = match certificate {

@@ -3,7 +3,7 @@
 //!
 //! Slow: a job that ran when its worker was killed is taken back when its lease of 60 s ends, and runs 5 s later.
 
-use civitas_jobs::{Job, JobOwner, JobStatus};
+use civitas_jobs::{JobOwner, JobReport, JobStatus, JobSummary};
 use civitas_kernel::{Ability, ClientId, JobId, OrganizationId, PageRequest, ProposalId, UserId};
 use civitas_tests::{Database, Engine};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ async fn kill_in_the_middle(engine: Engine) {
     let begun = Instant::now();
     let _server = city.serve().await;
     let jobs = city.jobs_when_all_have_ended().await;
-    let again = jobs.iter().filter(|job| job.attempts > 1).count();
+    let again = jobs.iter().filter(|job| job.summary.attempts > 1).count();
     let news = format!(
         "{engine:?}: {} of {WRITES} acknowledged, {unfinished} jobs open when it was killed, {again} of them running; \
          all done {:.1} s after the new start",
@@ -104,6 +104,11 @@ async fn write_until_killed(mut server: Server, city: &City, tokens: Arc<Vec<Str
     timeout(PATIENCE, half.notified()).await.expect("half of the writes are acknowledged");
     server.process.kill().expect("it runs");
     writers.join_all().await.into_iter().flatten().collect()
+}
+
+/// What a job has made; null where it made nothing.
+fn result_of(job: &JobReport) -> Value {
+    job.result.as_deref().map_or(Value::Null, |text| serde_json::from_str(text).expect("it is JSON"))
 }
 
 fn job_id(text: &Value) -> JobId {
@@ -197,7 +202,7 @@ impl City {
     }
 
     /// The jobs of everybody who writes.
-    async fn jobs(&self) -> Vec<Job> {
+    async fn jobs(&self) -> Vec<JobSummary> {
         let mut jobs = Vec::new();
         for number in 0..PEOPLE {
             let user = UserId(self.id("user", &nickname(number)));
@@ -209,27 +214,36 @@ impl City {
         jobs
     }
 
-    async fn jobs_when_all_have_ended(&self) -> Vec<Job> {
+    async fn jobs_when_all_have_ended(&self) -> Vec<JobReport> {
         let begun = Instant::now();
         loop {
             let jobs = self.jobs().await;
-            let open = |job: &&Job| matches!(job.status, JobStatus::Pending | JobStatus::Processing);
-            let Some(one) = jobs.iter().find(open) else { return jobs };
+            let open = |job: &&JobSummary| matches!(job.status, JobStatus::Pending | JobStatus::Processing);
+            let Some(one) = jobs.iter().find(open) else { break self.reports(&jobs).await };
             assert!(begun.elapsed() < PATIENCE, "a job does not end: {one:?}");
             sleep(Duration::from_millis(250)).await;
         }
     }
 
-    /// Every acknowledged job is completed, and so is any other; and each has made one row, and announced it once.
-    async fn assert_once(&self, accepted: &BTreeSet<JobId>, jobs: &[Job]) {
+    async fn reports(&self, jobs: &[JobSummary]) -> Vec<JobReport> {
+        let mut reports = Vec::new();
         for job in jobs {
-            assert_eq!((job.status, &job.failure), (JobStatus::Completed, &None), "{job:?}");
+            let report = self.database.store.jobs().find(self.organization, job.id).await;
+            reports.extend(report.expect("the database answers"));
         }
-        let kept: BTreeSet<JobId> = jobs.iter().map(|job| job.id).collect();
+        reports
+    }
+
+    /// Every acknowledged job is completed, and so is any other; and each has made one row, and announced it once.
+    async fn assert_once(&self, accepted: &BTreeSet<JobId>, jobs: &[JobReport]) {
+        for job in jobs {
+            assert_eq!((job.summary.status, &job.failure), (JobStatus::Completed, &None), "{job:?}");
+        }
+        let kept: BTreeSet<JobId> = jobs.iter().map(|job| job.summary.id).collect();
         assert!(accepted.is_subset(&kept), "acknowledged and gone: {:?}", accepted.difference(&kept));
         let made = |key: &str| {
-            let rows = jobs.iter().filter(|job| job.command_key == key);
-            sorted(rows.map(|job| id_of(job.result.as_ref().unwrap_or(&Value::Null))).collect())
+            let rows = jobs.iter().filter(|job| job.summary.command_key == key);
+            sorted(rows.map(|job| id_of(&result_of(job))).collect())
         };
         assert_eq!(made("vote_proposals#create"), self.votes().await, "votes");
         assert_eq!(made("draft_proposals#create"), self.drafts().await, "drafts");

@@ -11,6 +11,7 @@ mod edges;
 mod extended_data;
 mod hosts;
 mod jobs;
+mod limits;
 mod magic_links;
 mod meetings;
 mod organizations;

@@ -2,7 +2,7 @@
 
 use civitas_accounts::User;
 use civitas_application::Store;
-use civitas_jobs::{Job, JobOwner, JobPayload, JobStatus, LEASE};
+use civitas_jobs::{Job, JobOwner, JobPayload, LEASE};
 use civitas_kernel::{Change, ClientId, Error, OrganizationId, Result, TokenId, UserId, random_job_id};
 use civitas_tests::{Engine, World};
 use std::collections::HashSet;
@@ -32,17 +32,13 @@ fn job(organization: OrganizationId) -> Job {
         owner: JobOwner { client: ClientId(1), user: None },
         token: TokenId(1),
         command_key: "draft_proposals#create".to_owned(),
-        status: JobStatus::Pending,
         payload: JobPayload {
             name: "votes#create".to_owned(),
             command: serde_json::Value::Null,
             locales: None,
         },
-        result: None,
-        failure: None,
         attempts: 0,
         created_at: NOW,
-        updated_at: NOW,
     }
 }
 

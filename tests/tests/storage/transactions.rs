@@ -107,17 +107,13 @@ fn job(organization: OrganizationId) -> civitas_jobs::Job {
         owner: civitas_jobs::JobOwner { client: civitas_kernel::ClientId(1), user: None },
         token: civitas_kernel::TokenId(1),
         command_key: "draft_proposals#create".to_owned(),
-        status: civitas_jobs::JobStatus::Pending,
         payload: civitas_jobs::JobPayload {
             name: "votes#create".to_owned(),
             command: serde_json::Value::Null,
             locales: None,
         },
-        result: None,
-        failure: None,
         attempts: 0,
         created_at: now,
-        updated_at: now,
     }
 }
 

@@ -9,7 +9,7 @@ use diesel::result::Error as Failure;
 /// Diesel's results as ours.
 pub(crate) trait Stored<T> {
     /// `Conflict` when two writers met (a unique value taken, a deadlock), `Unavailable` when the database is away
-    /// or overloaded, `Internal` for the rest.
+    /// or cannot write, `Timeout` when a statement took too long, `Internal` for the rest.
     fn stored(self) -> Result<T>;
     /// The same, but this refusal when a unique value is taken. On PostgreSQL the open transaction is lost with it:
     /// where work may go on, ask `ON CONFLICT DO NOTHING` instead.
@@ -35,17 +35,41 @@ impl<T> Stored<T> for QueryResult<T> {
     }
 }
 
+/// What an engine's own words say of a failure of which Diesel tells no kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Two writers met.
+    Conflict,
+    /// The machine is at fault: the database is away, its disk is full or cannot be written.
+    Machine,
+    /// A statement was ended because it took too long.
+    Timeout,
+    /// A bug, or a broken database.
+    Other,
+}
+
 fn meaning(failure: Failure) -> Error {
-    let Failure::DatabaseError(kind, information) = &failure else {
-        return Error::internal(failure);
+    let (kind, information) = match &failure {
+        Failure::DatabaseError(kind, information) => (kind, information),
+        // A COMMIT failed, and the ROLLBACK after it too: the first says why.
+        Failure::RollbackErrorOnCommit { commit_error, .. } => match commit_error.as_ref() {
+            Failure::DatabaseError(kind, information) => (kind, information),
+            _ => return Error::internal(failure),
+        },
+        // The connection is useless, which happens where the database went away in a transaction.
+        Failure::BrokenTransactionManager => return Error::Unavailable(failure.into()),
+        _ => return Error::internal(failure),
     };
-    let message = information.message();
-    match kind {
-        Kind::UniqueViolation | Kind::SerializationFailure => Error::Conflict(failure.into()),
-        Kind::ClosedConnection | Kind::UnableToSendCommand => Error::Unavailable(failure.into()),
-        _ if engine::is_conflict(message) => Error::Conflict(failure.into()),
-        _ if engine::is_away(message) => Error::Unavailable(failure.into()),
-        _ => Error::internal(failure),
+    let cause = match kind {
+        Kind::UniqueViolation | Kind::SerializationFailure => Cause::Conflict,
+        Kind::ClosedConnection | Kind::UnableToSendCommand | Kind::ReadOnlyTransaction => Cause::Machine,
+        _ => engine::cause(information.message()),
+    };
+    match cause {
+        Cause::Conflict => Error::Conflict(failure.into()),
+        Cause::Machine => Error::Unavailable(failure.into()),
+        Cause::Timeout => Error::Timeout(failure.into()),
+        Cause::Other => Error::internal(failure),
     }
 }
 
@@ -55,4 +79,25 @@ fn meaning(failure: Failure) -> Error {
 /// `NotFound` when there was none.
 pub(crate) fn changed(rows: usize) -> Result<()> {
     if rows == 0 { Err(Error::NotFound) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unknown(message: &str) -> Failure {
+        Failure::DatabaseError(Kind::Unknown, Box::new(message.to_owned()))
+    }
+
+    #[test]
+    fn a_failed_commit_means_what_the_commit_said() {
+        let failed = |message| Failure::RollbackErrorOnCommit {
+            rollback_error: Box::new(unknown("no transaction is active")),
+            commit_error: Box::new(unknown(message)),
+        };
+        let full = if cfg!(feature = "sqlite") { "database or disk is full" } else { "53100: no space left" };
+        assert!(matches!(meaning(failed(full)), Error::Unavailable(_)));
+        assert!(matches!(meaning(failed("no such table")), Error::Internal(_)));
+        assert!(matches!(meaning(Failure::BrokenTransactionManager), Error::Unavailable(_)));
+    }
 }

@@ -394,7 +394,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
+    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
     use crate::engine::sql::{Json, Moment, Uuid};
 
     tasks (id) {
@@ -405,6 +405,7 @@ diesel::table! {
         payload -> Json,
         attempts -> BigInt,
         due_at -> Moment,
+        claimed -> Bool,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The face the application sees: all ports, and the door to a transaction.
 
+use crate::engine;
 use crate::failure::Stored;
 use crate::migrate;
 use crate::session::{Session, Settings};
@@ -19,6 +20,7 @@ use civitas_proposals::{PlaceStore, ProposalStore, StateStore, VoteStore};
 use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
 use civitas_tasks::TaskStore;
 use civitas_webhooks::Outbox;
+use diesel_async::SimpleAsyncConnection;
 use std::sync::Arc;
 
 /// Opens the database; an SQLite file is made when there is none. Neither migrates nor asks for the schema:
@@ -42,6 +44,10 @@ impl Store for Session {
 
     fn epoch(&self) -> Option<u64> {
         Session::epoch(self)
+    }
+
+    async fn analyze(&self) -> Result<()> {
+        SimpleAsyncConnection::batch_execute(&mut *self.write().await?, engine::ANALYZE).await.stored()
     }
 }
 

@@ -162,13 +162,8 @@ fn read_update(request: &Request) -> Result<UpdateDraft> {
     let id = ProposalId(request.id()?);
     let sent = data(&request.body)?;
     let member = |name: &str| sent.get(name).cloned();
-    Ok(UpdateDraft {
-        id,
-        within: request.query.within_space()?,
-        title: member("title"),
-        body: member("body"),
-        locale: member("locale").filter(|l| !l.is_null()),
-    })
+    let locale = member("locale").filter(|l| !l.is_null());
+    UpdateDraft::new(id, request.query.within_space()?, [member("title"), member("body")], locale)
 }
 
 async fn show_one(request: Request) -> Answer {

@@ -9,10 +9,11 @@ use crate::route::{Answer, Gate, Routes};
 use crate::shapes::iso_milliseconds;
 use actix_web::http::{Method, StatusCode};
 use civitas_application::Site;
-use civitas_jobs::{JOB_FIELDS, Job, JobStatus, Jobs, LIST_JOBS};
+use civitas_jobs::{self as jobs, JOB_FIELDS, JobReport, JobStatus, Jobs, LIST_JOBS};
 use civitas_kernel::{Error, FieldError, JobId, Result};
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 use uuid::Uuid;
@@ -118,11 +119,11 @@ pub(crate) struct JobDetail {
     #[schema(value_type = Vec<ErrorDetail>, required = false)]
     error_details: Vec<FieldError>,
     /// What the inline twin would have answered.
-    #[schema(value_type = Value, nullable)]
-    data: Value,
+    #[schema(value_type = Value, nullable, required)]
+    data: Option<Box<RawValue>>,
     /// The same.
-    #[schema(value_type = Value, nullable)]
-    return_value: Value,
+    #[schema(value_type = Value, nullable, required)]
+    return_value: Option<Box<RawValue>>,
     links: JobLinks,
 }
 
@@ -142,8 +143,8 @@ pub(crate) fn routes(routes: &mut Routes) {
 async fn show_one(request: Request) -> Answer {
     let jobs = Jobs { store: request.ports().jobs() };
     let job = jobs.find(request.tenant.id, id(&request)?).await?;
-    let changed_at = job.updated_at;
-    let detail = detail(request.api.commands().site(), &request.tenant.host, job);
+    let changed_at = job.summary.updated_at;
+    let detail = detail(request.api.commands().site(), &request.tenant.host, job)?;
     Ok(Reply::public_read(&request, &detail, changed_at)?)
 }
 
@@ -189,7 +190,7 @@ fn links(site: &Site, host: &str, id: JobId) -> JobLinks {
     JobLinks { this: ResourceLink::new(href, "API job status", LinkMeta::default()) }
 }
 
-fn summary(site: &Site, host: &str, job: Job) -> JobSummary {
+fn summary(site: &Site, host: &str, job: jobs::JobSummary) -> JobSummary {
     JobSummary {
         id: job.id.to_string(),
         status: job.status.as_str(),
@@ -200,23 +201,25 @@ fn summary(site: &Site, host: &str, job: Job) -> JobSummary {
     }
 }
 
-fn detail(site: &Site, host: &str, job: Job) -> JobDetail {
-    let result = job.result.unwrap_or(Value::Null);
+fn detail(site: &Site, host: &str, job: JobReport) -> Result<JobDetail> {
+    let result = job.result.map(RawValue::from_string).transpose().map_err(Error::internal)?;
     let (class, message, details) = match job.failure {
         Some(failure) => (Some(failure.class.into_owned()), Some(failure.message), failure.details),
         None => (None, None, Vec::new()),
     };
-    JobDetail {
-        id: job.id.to_string(),
-        status: job.status.as_str(),
-        command_key: job.command_key,
-        created_at: iso_milliseconds(job.created_at),
-        updated_at: iso_milliseconds(job.updated_at),
+    let JobSummary { id, status, command_key, created_at, updated_at, links } =
+        summary(site, host, job.summary);
+    Ok(JobDetail {
+        id,
+        status,
+        command_key,
+        created_at,
+        updated_at,
         error_class: class,
         error_message: message,
         error_details: details,
         data: result.clone(),
         return_value: result,
-        links: links(site, host, job.id),
-    }
+        links,
+    })
 }

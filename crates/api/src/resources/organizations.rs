@@ -3,11 +3,11 @@
 use crate::document::Doc;
 use crate::front::Request;
 use crate::reply::{Document, Reply};
-use crate::resources::data;
-use crate::route::{Answer, Routes, Write};
+use crate::route::{Answer, Gate, Routes, Write};
 use crate::shapes::{CreationDate, EditionDate, LocaleName, TimeZoneName, TranslatedProp};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::{Registry, Scene};
+use civitas_kernel::extended_data::is_blank;
 use civitas_kernel::{Ability, Error, Locale, OrganizationId, Result, Translated};
 use civitas_organizations::{
     Organization, OrganizationUpdates, Organizations, READ_ORGANIZATIONS, RegistrationMode,
@@ -113,6 +113,9 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.read("listOrganizations", "/organizations", READ_ORGANIZATIONS, list, index);
     let show = Doc::new("Shows an organization", "organization_item_response");
     let show = show.locales().fails(400).fails(404);
+    let unused = || Doc::new("Not implemented", "organization_item_response");
+    routes.on("", Method::POST, "/organizations", Gate::NoAction, unused(), index);
+    routes.on("", Method::DELETE, "/organizations/{id}", Gate::NoAction, unused(), show_one);
     routes.read("getOrganization", "/organizations/{id}", READ_ORGANIZATIONS, show, show_one);
     routes.write_or_patch(Write {
         ids: ["updateOrganizationAsync", "updateOrganization"],
@@ -141,10 +144,9 @@ pub(crate) fn commands(to: Registry, single_label_hosts: bool) -> Registry {
 }
 
 fn read_update(request: &Request) -> Result<UpdateOrganization> {
-    let attributes = data(&request.body)?;
-    if attributes.is_empty() {
+    let Some(Value::Object(attributes)) = request.body.get("data").filter(|data| !is_blank(data)) else {
         return Err(Error::missing("data"));
-    }
+    };
     Ok(UpdateOrganization { id: OrganizationId(request.id()?), attributes: attributes.clone() })
 }
 

@@ -99,6 +99,10 @@ pub async fn import(
         transaction.rollback().await;
     } else {
         transaction.commit().await.map_err(|error| ImportError::Store(0, error))?;
+        // The records are stored whatever becomes of this.
+        if let Err(error) = store.analyze().await {
+            tracing::warn!(%error, "the tables could not be measured; reads may be slow until they are");
+        }
     }
     done
 }

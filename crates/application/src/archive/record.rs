@@ -2,6 +2,7 @@
 
 use super::failure::Fault;
 use civitas_kernel::OrganizationId;
+use civitas_kernel::limits::{LINE, PROSE, URL, is_longer};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -36,6 +37,9 @@ pub(super) fn read(line: &str) -> Result<(Head, Map<String, Value>), Fault> {
     let Value::Object(mut members) = value else { return Err("is not a JSON object".into()) };
     let mut text = |name: &str| match members.remove(name) {
         None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if is_longer(&text, LINE) => {
+            Err(Fault::from(format!("{name} is too long (maximum is {LINE} characters)")))
+        }
         Some(Value::String(text)) if !text.is_empty() && !text.contains('\0') => Ok(Some(text)),
         Some(_) => Err(Fault::from(format!("{name} must be a text"))),
     };
@@ -66,6 +70,11 @@ impl Record {
         if let Some(name) = self.members.iter().find_map(|(name, value)| has_nul(value).then_some(name)) {
             return Err(format!("{name} must not contain the character U+0000").into());
         }
+        for (name, value) in &self.members {
+            if let Some(max) = longest_text(name).filter(|max| has_longer_text(value, *max)) {
+                return Err(format!("{name} is too long (maximum is {max} characters)").into());
+            }
+        }
         R::deserialize(&self.members).map_err(|error| self.culprit::<R>(&error))
     }
 
@@ -91,6 +100,31 @@ fn has_nul(value: &Value) -> bool {
         Value::String(text) => text.contains('\0'),
         Value::Array(items) => items.iter().any(has_nul),
         Value::Object(members) => members.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// The longest text a member may hold, in characters; `None` where its size is bounded in another way.
+fn longest_text(name: &str) -> Option<usize> {
+    match name {
+        "extended_data" => None,
+        "about"
+        | "body"
+        | "default_step_settings"
+        | "description"
+        | "settings"
+        | "short_description"
+        | "step_settings" => Some(PROSE),
+        "personal_url" => Some(URL),
+        _ => Some(LINE),
+    }
+}
+
+fn has_longer_text(value: &Value, max: usize) -> bool {
+    match value {
+        Value::String(text) => is_longer(text, max),
+        Value::Array(items) => items.iter().any(|item| has_longer_text(item, max)),
+        Value::Object(members) => members.values().any(|value| has_longer_text(value, max)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
@@ -138,6 +172,16 @@ mod tests {
         let refused = members(r#"{"title": {"en": "a\u0000b"}}"#).unwrap_err();
         assert_eq!(refused, "line 1: title must not contain the character U+0000");
         members(r#"{"title": {"en": "a\\u0000b"}}"#).unwrap();
+    }
+
+    #[test]
+    fn a_text_of_a_record_has_a_maximum() {
+        let refused = members(&format!(r#"{{"title": {{"en": "{}"}}}}"#, "x".repeat(256))).unwrap_err();
+        assert_eq!(refused, "line 1: title is too long (maximum is 255 characters)");
+        members(&format!(r#"{{"title": {{"en": "{}"}}}}"#, "é".repeat(255))).unwrap();
+        let line = format!(r#"{{"type": "user", "ref": "{}"}}"#, "x".repeat(256));
+        let refused = read(&line).unwrap_err().at(1, None).to_string();
+        assert_eq!(refused, "line 1: ref is too long (maximum is 255 characters)");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::{USER_FIELDS, UserStore};
 use civitas_kernel::filter::{RawFilter, read};
+use civitas_kernel::limits::{LINE, is_longer};
 use civitas_kernel::{Ability, Access, Ctx, Locale, Page, PageRequest, Result, Scope, UserId, UserState};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
@@ -114,17 +115,21 @@ impl Users<'_> {
 
 /// Whether a text is an e-mail address.
 pub fn is_email(text: &str) -> bool {
-    text.validate_email()
+    text.validate_email() && !is_longer(text, LINE)
 }
 
-/// Whether a text can be a nickname: `A-Z a-z 0-9 _ -` only. Its length is a rule of registration.
+/// Whether a text can be a nickname: `A-Z a-z 0-9 _ -` only, at most [`LINE`] of them. Registration allows fewer.
 pub fn is_nickname(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+    !text.is_empty()
+        && text.len() <= LINE
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
-/// Whether a text can be a name: not blank, and none of `< > ? % & ^ * # @ ( ) [ ] = + : ; " { } \ |`.
+/// Whether a text can be a name: not blank, at most [`LINE`] characters, and none of `< > ? % & ^ * # @ ( ) [ ] = + : ; " { } \ |`.
 pub fn is_name(text: &str) -> bool {
-    !text.trim().is_empty() && !text.contains(|c| r#"<>?%&^*#@()[]=+:;"{}\|"#.contains(c))
+    !text.trim().is_empty()
+        && !is_longer(text, LINE)
+        && !text.contains(|c| r#"<>?%&^*#@()[]=+:;"{}\|"#.contains(c))
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
 
-use crate::{Failure, Finish, Job, JobField, JobFilter, JobOwner, JobPayload, JobStatus, JobStore, LEASE};
+use crate::{
+    Failure, Finish, Job, JobField, JobFilter, JobOwner, JobPayload, JobReport, JobStatus, JobStore,
+    JobSummary, LEASE,
+};
 use civitas_kernel::filter::{Condition, Is};
 use civitas_kernel::{
     ClientId, FieldError, Locale, OrganizationId, PageRequest, Result, TokenId, UserId, random_job_id,
@@ -33,17 +36,25 @@ fn job(organization: OrganizationId, owner: JobOwner, seconds: i64) -> Job {
         owner,
         token: TokenId(3),
         command_key: "draft_proposals#create".to_owned(),
-        status: JobStatus::Pending,
         payload: JobPayload {
             name: "votes#create".to_owned(),
             command: json!({"title": "Été", "n": seconds}),
             locales: None,
         },
-        result: None,
-        failure: None,
         attempts: 0,
         created_at: NOW + Duration::seconds(seconds),
-        updated_at: NOW + Duration::seconds(seconds),
+    }
+}
+
+/// A job that nobody has started, as it is listed.
+fn pending(job: &Job) -> JobSummary {
+    JobSummary {
+        id: job.id,
+        command_key: job.command_key.clone(),
+        status: JobStatus::Pending,
+        attempts: 0,
+        created_at: job.created_at,
+        updated_at: job.created_at,
     }
 }
 
@@ -60,18 +71,18 @@ impl World<'_> {
         self.jobs.claim(worker, now, now + LEASE, 100).await
     }
 
-    async fn find(&self, job: &Job) -> Result<Job> {
+    async fn find(&self, job: &Job) -> Result<JobReport> {
         self.jobs.find(self.mine, job.id).await?.ok_or(civitas_kernel::Error::NotFound)
     }
 
-    async fn listed(&self, owner: JobOwner, filters: &[JobFilter]) -> Result<Vec<Job>> {
+    async fn listed(&self, owner: JobOwner, filters: &[JobFilter]) -> Result<Vec<JobSummary>> {
         Ok(self.jobs.list(self.mine, owner, filters, EVERYTHING).await?.items)
     }
 }
 
-/// What is kept comes back, member by member.
+/// What a job was asked to do comes back when it is claimed, member by member.
 pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
-    let pending = Job {
+    let job = Job {
         payload: JobPayload {
             name: "votes#create".to_owned(),
             command: json!({"deep": [{"a": 1}], "nothing": null}),
@@ -79,21 +90,9 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
         },
         ..job(world.mine, PERSON, 0)
     };
-    let failed = Job {
-        status: JobStatus::Failed,
-        failure: Some(refusal()),
-        attempts: 2,
-        ..job(world.mine, SERVICE, 1)
-    };
-    let completed = Job {
-        status: JobStatus::Completed,
-        result: Some(json!({"data": {"id": "311"}})),
-        ..job(world.mine, SERVICE, 2)
-    };
-    for job in [pending, failed, completed] {
-        world.jobs.add(&job).await?;
-        assert_eq!(world.find(&job).await?, job);
-    }
+    world.jobs.add(&job).await?;
+    assert_eq!(world.find(&job).await?, JobReport { summary: pending(&job), result: None, failure: None });
+    assert_eq!(world.claim("w", NOW).await?, [Job { attempts: 1, ..job }]);
     Ok(())
 }
 
@@ -104,7 +103,7 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     assert_eq!(world.jobs.find(world.other, mine.id).await?, None);
     assert!(world.jobs.list(world.other, SERVICE, &[], EVERYTHING).await?.items.is_empty());
     assert!(!world.jobs.remove(world.other, SERVICE, mine.id).await?);
-    assert_eq!(world.find(&mine).await?, mine);
+    assert_eq!(world.find(&mine).await?.summary, pending(&mine));
     Ok(())
 }
 
@@ -120,7 +119,7 @@ pub async fn keeps_owners_apart(world: World<'_>) -> Result<()> {
         jobs.push(job);
     }
     for (owner, job) in owners.into_iter().zip(&jobs) {
-        assert_eq!(world.listed(owner, &[]).await?, from_ref(job), "{owner:?}");
+        assert_eq!(world.listed(owner, &[]).await?, [pending(job)], "{owner:?}");
         for foreign in owners.into_iter().filter(|o| *o != owner) {
             assert!(!world.jobs.remove(world.mine, foreign, job.id).await?, "{foreign:?}");
         }
@@ -136,7 +135,7 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
     for seconds in [3, 1, 2, 1, 1] {
         let job = job(world.mine, SERVICE, seconds);
         world.jobs.add(&job).await?;
-        all.push(job);
+        all.push(pending(&job));
     }
     all.sort_by_key(|job| std::cmp::Reverse((job.created_at, job.id)));
     let mut seen = Vec::new();
@@ -153,10 +152,14 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
 /// Jobs are found by command key and status.
 pub async fn filters_by_key_and_status(world: World<'_>) -> Result<()> {
     let vote = Job { command_key: "vote_proposals#create".to_owned(), ..job(world.mine, SERVICE, 1) };
-    let failed = Job { status: JobStatus::Failed, failure: Some(refusal()), ..job(world.mine, SERVICE, 0) };
+    let failed = job(world.mine, SERVICE, 0);
     for job in [&vote, &failed] {
         world.jobs.add(job).await?;
     }
+    assert_eq!(world.jobs.claim("w", NOW, NOW + LEASE, 1).await?[0].id, failed.id);
+    world.jobs.fail("w", failed.id, &refusal(), NOW).await?;
+    let failed = JobSummary { status: JobStatus::Failed, attempts: 1, ..pending(&failed) };
+    let vote = pending(&vote);
     let by = |field, condition| [JobFilter { field, condition }];
     let status = |name: &str| by(JobField::Status, Condition::Text(Is::Eq(name.to_owned())));
     assert_eq!(world.listed(SERVICE, &status("failed")).await?, from_ref(&failed));
@@ -179,9 +182,10 @@ pub async fn claims_the_oldest_due_jobs(world: World<'_>) -> Result<()> {
     }
     let now = NOW + Duration::seconds(60);
     let first = world.jobs.claim("a", now, now + LEASE, 1).await?;
-    let claimed = Job { status: JobStatus::Processing, attempts: 1, updated_at: now, ..early };
-    assert_eq!(first, from_ref(&claimed));
-    assert_eq!(world.find(&claimed).await?, claimed);
+    let processing =
+        JobSummary { status: JobStatus::Processing, attempts: 1, updated_at: now, ..pending(&early) };
+    assert_eq!(world.find(&early).await?.summary, processing);
+    assert_eq!(first, [Job { attempts: 1, ..early }]);
     let second = world.claim("b", now).await?;
     assert_eq!(second.iter().map(|job| job.id).collect::<Vec<_>>(), [late.id], "not what is not due");
     assert!(world.claim("c", now).await?.is_empty());
@@ -202,12 +206,14 @@ pub async fn records_the_end_of_a_job_once(world: World<'_>) -> Result<()> {
     assert_eq!(world.jobs.complete("w", done.id, &document, end).await?, Finish::Recorded);
     assert_eq!(world.jobs.complete("w", silent.id, &Value::Null, end).await?, Finish::Recorded);
     assert_eq!(world.jobs.fail("w", refused.id, &refusal(), end).await?, Finish::Recorded);
-    let ended = Job { status: JobStatus::Completed, attempts: 1, updated_at: end, ..silent };
-    assert_eq!(world.find(&ended).await?, ended);
+    let summary =
+        JobSummary { status: JobStatus::Completed, attempts: 1, updated_at: end, ..pending(&silent) };
+    assert_eq!(world.find(&silent).await?, JobReport { summary, result: None, failure: None });
     let failed = world.find(&refused).await?;
-    assert_eq!((failed.status, failed.failure), (JobStatus::Failed, Some(refusal())));
+    assert_eq!((failed.summary.status, failed.failure), (JobStatus::Failed, Some(refusal())));
     let kept = world.find(&done).await?;
-    assert_eq!(kept.result, Some(document));
+    let result = kept.result.as_deref().map(serde_json::from_str::<Value>);
+    assert_eq!(result.expect("it has a result").expect("it is JSON"), document);
     assert_eq!(world.jobs.complete("w", done.id, &json!(2), end).await?, Finish::Lost);
     assert_eq!(world.jobs.fail("w", done.id, &refusal(), end).await?, Finish::Lost);
     assert_eq!(world.jobs.reclaim(end + LEASE * 9, &Failure::worker_lost()).await?, 0);
@@ -239,7 +245,7 @@ pub async fn brings_lost_jobs_back_until_the_third_loss(world: World<'_>) -> Res
         now = now + LEASE + Duration::seconds(1);
         assert_eq!(world.jobs.reclaim(now, &lost).await?, 1);
         let back = world.find(&job).await?;
-        assert_eq!((back.status, back.updated_at), (JobStatus::Pending, now));
+        assert_eq!((back.summary.status, back.summary.updated_at), (JobStatus::Pending, now));
         assert_eq!(world.jobs.complete("w", job.id, &json!(1), now).await?, Finish::Lost);
         now += Duration::seconds(delay);
         assert!(world.claim("w", now - Duration::microseconds(1)).await?.is_empty(), "not before {delay} s");
@@ -248,7 +254,28 @@ pub async fn brings_lost_jobs_back_until_the_third_loss(world: World<'_>) -> Res
     now = now + LEASE + Duration::seconds(1);
     assert_eq!(world.jobs.reclaim(now, &lost).await?, 1);
     let failed = world.find(&job).await?;
-    assert_eq!((failed.status, failed.failure, failed.attempts), (JobStatus::Failed, Some(lost), 3));
+    assert_eq!((failed.summary.status, failed.failure), (JobStatus::Failed, Some(lost)));
+    assert_eq!(failed.summary.attempts, 3);
+    Ok(())
+}
+
+/// Who is alone takes over what runs: it is due at once, but for the job whose last attempt was lost.
+pub async fn takes_over_what_a_dead_process_left(world: World<'_>) -> Result<()> {
+    let [first, third, waiting] = [1, 2, 900].map(|seconds| job(world.mine, SERVICE, seconds));
+    let third = Job { attempts: 2, ..third };
+    for job in [&first, &third, &waiting] {
+        world.jobs.add(job).await?;
+    }
+    let now = NOW + Duration::seconds(60);
+    assert_eq!(world.claim("dead", now).await?.len(), 2);
+    let lost = Failure::worker_lost();
+    assert_eq!(world.jobs.take_over(now, &lost).await?, 2);
+    assert_eq!(world.find(&first).await?.summary.status, JobStatus::Pending);
+    let failed = world.find(&third).await?;
+    assert_eq!((failed.summary.status, failed.failure), (JobStatus::Failed, Some(lost.clone())));
+    let again = world.claim("alive", now).await?;
+    assert_eq!(again.iter().map(|job| (job.id, job.attempts)).collect::<Vec<_>>(), [(first.id, 2)]);
+    assert_eq!(world.jobs.complete("dead", first.id, &json!(1), now).await?, Finish::Lost);
     Ok(())
 }
 
@@ -261,8 +288,8 @@ pub async fn renews_the_leases_of_one_worker(world: World<'_>) -> Result<()> {
     world.claim("dead", NOW + Duration::seconds(5)).await?;
     world.jobs.renew("alive", NOW + LEASE * 3).await?;
     assert_eq!(world.jobs.reclaim(NOW + LEASE * 2, &Failure::worker_lost()).await?, 1);
-    assert_eq!(world.find(&alive).await?.status, JobStatus::Processing);
-    assert_eq!(world.find(&dead).await?.status, JobStatus::Pending);
+    assert_eq!(world.find(&alive).await?.summary.status, JobStatus::Processing);
+    assert_eq!(world.find(&dead).await?.summary.status, JobStatus::Pending);
     Ok(())
 }
 

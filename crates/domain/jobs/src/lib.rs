@@ -20,7 +20,8 @@ mod ports;
 mod service;
 
 pub use model::{
-    Failure, HEARTBEAT, Job, JobOwner, JobPayload, JobStatus, LEASE, MOST_ATTEMPTS, next_attempt,
+    Failure, HEARTBEAT, Job, JobOwner, JobPayload, JobReport, JobStatus, JobSummary, LEASE, MOST_ATTEMPTS,
+    next_attempt,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::MockJobStore;

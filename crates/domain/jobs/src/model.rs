@@ -114,10 +114,11 @@ impl From<&Error> for Failure {
             | Error::Disabled
             | Error::Conflict(_)
             | Error::Unavailable(_)
+            | Error::Timeout(_)
             | Error::Internal(_) => "InternalError",
         };
         let message = match error {
-            Error::Conflict(_) | Error::Unavailable(_) => Cow::Borrowed("Internal Server Error"),
+            transient if transient.is_transient() => Cow::Borrowed("Internal Server Error"),
             other => other.description(),
         };
         Self {
@@ -128,7 +129,7 @@ impl From<&Error> for Failure {
     }
 }
 
-/// A job.
+/// A job for a worker: what is to be done, and for whom.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     /// Its id; to know it is to be allowed to read it.
@@ -141,20 +142,41 @@ pub struct Job {
     pub token: TokenId,
     /// The command's key (contract 09 A.6).
     pub command_key: String,
-    /// Where it is on its way.
-    pub status: JobStatus,
     /// What it was asked to do.
     pub payload: JobPayload,
-    /// What the inline twin would have answered; `None` before, and for writes without an answer.
-    pub result: Option<Value>,
-    /// Why it failed.
-    pub failure: Option<Failure>,
+    /// How often it was started.
+    pub attempts: i64,
+    /// When it was accepted.
+    pub created_at: OffsetDateTime,
+}
+
+/// A job in a list. Its payload and result, which may be large, are not read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobSummary {
+    /// Its id.
+    pub id: JobId,
+    /// The command's key.
+    pub command_key: String,
+    /// Where it is on its way.
+    pub status: JobStatus,
     /// How often it was started.
     pub attempts: i64,
     /// When it was accepted.
     pub created_at: OffsetDateTime,
     /// When it last took a step.
     pub updated_at: OffsetDateTime,
+}
+
+/// A job as its client reads it: without what it was asked to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobReport {
+    /// What a list says of it too.
+    pub summary: JobSummary,
+    /// What the synchronous endpoint would have answered, as JSON text; `None` before the end, and for writes
+    /// without an answer.
+    pub result: Option<String>,
+    /// Why it failed.
+    pub failure: Option<Failure>,
 }
 
 #[cfg(test)]

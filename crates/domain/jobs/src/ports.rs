@@ -1,6 +1,6 @@
 //! What this room needs from outside.
 
-use crate::{Failure, Job, JobOwner, JobStatus};
+use crate::{Failure, Job, JobOwner, JobReport, JobStatus, JobSummary};
 use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::{JobId, OrganizationId, Page, PageRequest, Result};
@@ -41,10 +41,10 @@ pub enum Finish {
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait JobStore: Send + Sync {
-    /// Keeps a new job.
+    /// Keeps a new job: pending, due at once.
     async fn add(&self, job: &Job) -> Result<()>;
     /// The job.
-    async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<Job>>;
+    async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<JobReport>>;
     /// The owner's jobs, newest first.
     async fn list(
         &self,
@@ -52,7 +52,7 @@ pub trait JobStore: Send + Sync {
         owner: JobOwner,
         filters: &[JobFilter],
         page: PageRequest,
-    ) -> Result<Page<Job>>;
+    ) -> Result<Page<JobSummary>>;
     /// Removes the owner's job, whatever its status. Whether there was one.
     async fn remove(&self, organization: OrganizationId, owner: JobOwner, id: JobId) -> Result<bool>;
 
@@ -70,6 +70,9 @@ pub trait JobStore: Send + Sync {
     /// Returns jobs whose lease ended before `now` to `pending`, due after the delay of their attempt; after the
     /// last attempt they have failed with `lost`. How many there were.
     async fn reclaim(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64>;
+    /// Returns all jobs that are being processed to `pending`, due at `now`; after the last attempt they have failed
+    /// with `lost`. For a process that knows that no other worker lives. How many there were.
+    async fn take_over(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64>;
     /// Completes a job this worker still owns. A null result is none.
     async fn complete(&self, worker: &str, id: JobId, result: &Value, now: OffsetDateTime) -> Result<Finish>;
     /// Fails a job this worker still owns.

@@ -1,6 +1,6 @@
 //! Reading and removing jobs.
 
-use crate::{JOB_FIELDS, Job, JobOwner, JobStore};
+use crate::{JOB_FIELDS, JobOwner, JobReport, JobStore, JobSummary};
 use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::{Access, Ctx, Error, JobId, OrganizationId, Page, PageRequest, Result};
 
@@ -18,7 +18,7 @@ impl Jobs<'_> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Job> {
+    pub async fn find(&self, organization: OrganizationId, id: JobId) -> Result<JobReport> {
         self.store.find(organization, id).await?.ok_or(Error::NotFound)
     }
 
@@ -26,7 +26,7 @@ impl Jobs<'_> {
     ///
     /// # Errors
     /// `Unknown filter`, `Invalid value for filter`.
-    pub async fn list(&self, ctx: &Ctx, filter: &RawFilter, page: PageRequest) -> Result<Page<Job>> {
+    pub async fn list(&self, ctx: &Ctx, filter: &RawFilter, page: PageRequest) -> Result<Page<JobSummary>> {
         ctx.require(&LIST_JOBS)?;
         self.store.list(ctx.organization, owner(ctx), &read(JOB_FIELDS, filter)?, page).await
     }

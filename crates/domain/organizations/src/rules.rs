@@ -1,7 +1,9 @@
 //! What the settings of an organization must hold (contract 03 §1.3), uniqueness left out: that is the store's.
 
 use crate::{Organization, RegistrationMode, TIME_ZONES, is_host};
+use civitas_kernel::limits::{ITEMS, LINE, PROSE, any_too_long, too_long};
 use civitas_kernel::{Error, FieldError, Locale, Result, Translated, Wording};
+use std::collections::HashSet;
 
 impl Organization {
     /// Brings settings into the form in which they are kept: hosts trimmed and in lower case, none twice; no
@@ -9,13 +11,7 @@ impl Organization {
     pub fn tidy(&mut self) {
         self.host = tidy(&self.host);
         self.unconfirmed_host = self.unconfirmed_host.take().map(|host| tidy(&host));
-        let mut hosts: Vec<String> = Vec::with_capacity(self.secondary_hosts.len());
-        for host in self.secondary_hosts.iter().map(|host| tidy(host)) {
-            if !hosts.contains(&host) {
-                hosts.push(host);
-            }
-        }
-        self.secondary_hosts = hosts;
+        self.secondary_hosts = tidy_all(&self.secondary_hosts);
         if self.users_registration_mode == RegistrationMode::Disabled {
             self.force_users_to_authenticate_before_access_organization = false;
         }
@@ -85,7 +81,22 @@ impl Organization {
         if self.reference_prefix.trim().is_empty() {
             faults.push(FieldError::new("reference_prefix", "blank", "Reference prefix cannot be blank"));
         }
+        faults.extend(self.length_errors());
         faults
+    }
+
+    /// The settings that are too long to be stored.
+    pub(crate) fn length_errors(&self) -> impl Iterator<Item = FieldError> {
+        let hosts = self.secondary_hosts.len() > ITEMS;
+        let text = format!("Secondary hosts is too long (maximum is {ITEMS} hosts)");
+        [
+            any_too_long("name", "Name", &self.name, LINE),
+            any_too_long("description", "Description", &self.description, PROSE),
+            too_long("reference_prefix", "Reference prefix", &self.reference_prefix, LINE),
+            hosts.then(|| FieldError::new("secondary_hosts", "too_many", text)),
+        ]
+        .into_iter()
+        .flatten()
     }
 
     fn faults_of_hosts(&self, single_label: bool) -> Vec<FieldError> {
@@ -116,6 +127,13 @@ impl Organization {
 /// The form in which hosts are kept.
 pub(crate) fn tidy(host: &str) -> String {
     host.trim().to_lowercase()
+}
+
+/// The form in which a list of hosts is kept: none twice, none empty, in the order of their first place.
+pub(crate) fn tidy_all(hosts: &[String]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let hosts = hosts.iter().map(|host| tidy(host)).filter(|host| !host.is_empty());
+    hosts.filter(|host| seen.insert(host.clone())).collect()
 }
 
 /// Whether a text says nothing in this language.

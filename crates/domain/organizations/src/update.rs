@@ -1,8 +1,9 @@
 //! A partial update as it was sent: what it makes of an organization, and everything that is wrong with it
 //! (contract 03 §1.3). Whether names and hosts are taken by others is the store's to say.
 
-use crate::rules::{blank_in, tidy};
+use crate::rules::{blank_in, tidy, tidy_all};
 use crate::{Organization, TIME_ZONES, is_host};
+use civitas_kernel::limits::ITEMS;
 use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated, Wording};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -48,6 +49,7 @@ impl<'a> Update<'a> {
         update.switches();
         update.others();
         update.organization.tidy();
+        update.faults.extend(update.organization.length_errors());
         update
     }
 
@@ -187,9 +189,11 @@ impl<'a> Update<'a> {
             Value::Null => Some(Vec::new()),
             sent => read::<Vec<String>>(sent),
         };
-        let hosts: Option<Vec<String>> =
-            listed.map(|hosts| hosts.iter().map(|host| tidy(host)).filter(|host| !host.is_empty()).collect());
-        match hosts {
+        match listed.as_deref().map(tidy_all) {
+            Some(hosts) if hosts.len() > ITEMS => {
+                let text = format!("Secondary hosts is too long (maximum is {ITEMS} hosts)");
+                self.refuse("secondary_hosts", "too_many", text);
+            }
             Some(hosts) if hosts.iter().all(|host| is_host(host, single_label)) => {
                 if hosts.contains(&self.organization.host) {
                     self.refuse("secondary_hosts", "taken", "Secondary hosts has already been taken");
@@ -330,6 +334,22 @@ mod tests {
     fn faults(sent: &Value) -> Vec<String> {
         let error = update(sent).expect_err("it is refused");
         error.details().iter().map(|fault| format!("{} {}", fault.field, fault.code)).collect()
+    }
+
+    #[test]
+    fn a_text_has_a_maximum_and_so_has_the_list_of_hosts() {
+        let hosts: Vec<String> = (0..101).map(|n| format!("h{n}.example")).collect();
+        let sent = json!({"name": {"fr": "n".repeat(6_000)}, "description": {"en": "d".repeat(65_537)},
+            "reference_prefix": "r".repeat(256), "secondary_hosts": hosts});
+        let expected = [
+            "name too_long",
+            "description too_long",
+            "reference_prefix too_long",
+            "secondary_hosts too_many",
+        ];
+        assert_eq!(faults(&sent), expected);
+        let sent = json!({"name": {"fr": "é".repeat(255)}, "description": {"en": "d".repeat(65_536)}});
+        update(&sent).unwrap();
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::{DraftErrors, PlaceStore, Proposal, ProposalDetail, ProposalStore, pl
 use async_trait::async_trait;
 use civitas_kernel::{
     Ability, Access, Change, Command, ComponentId, Ctx, Error, FieldError, Handle, Locale, ProposalId,
-    Result, Scope, Subject, Translated, Within, Wording,
+    Result, Scope, Subject, Translated, Within, Wording, limits,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,14 +26,38 @@ pub struct UpdateDraft {
     pub id: ProposalId,
     /// Where it is looked for.
     pub within: Within,
-    /// The new title as sent; `None` when it was not. Null is empty text.
+    /// The new title: as sent, but a text is without markup. `None` when it was not sent; null is empty text.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    pub title: Option<Value>,
-    /// The new body as sent.
+    title: Option<Value>,
+    /// The new body, like the title.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    pub body: Option<Value>,
+    body: Option<Value>,
     /// The language to write in, as sent; `None` means the caller's.
     pub locale: Option<Value>,
+}
+
+impl UpdateDraft {
+    /// Reads the texts as they were sent: measures them, then removes their markup. It happens here, so that it
+    /// happens once, before a job is stored and before a transaction begins.
+    ///
+    /// # Errors
+    /// `Invalid` with `too_long` for a text of more than [`limits::PROSE`] characters, markup included.
+    pub fn new(
+        id: ProposalId,
+        within: Within,
+        [title, body]: [Option<Value>; 2],
+        locale: Option<Value>,
+    ) -> Result<Self> {
+        let errors = [("title", &title), ("body", &body)].into_iter().filter_map(|(field, sent)| {
+            limits::too_long(field, label(field), sent.as_ref()?.as_str()?, limits::PROSE)
+        });
+        Error::unless_valid(Wording::InvalidRequest, errors.collect())?;
+        let plain = |sent: Option<Value>| match sent {
+            Some(Value::String(text)) => Some(Value::String(plain_text(&text))),
+            other => other,
+        };
+        Ok(Self { id, within, title: plain(title), body: plain(body), locale })
+    }
 }
 
 /// A null that was sent is something; only what was not sent is `None`.
@@ -233,17 +257,18 @@ impl Proposal {
     }
 }
 
-/// A text as sent: without markup; null is empty. `Ok(None)` when it was not sent.
+/// The text of a field; null is empty. `Ok(None)` when it was not sent.
 fn read_text(field: &'static str, sent: Option<Value>) -> Result<Option<String>, FieldError> {
     match sent {
         None => Ok(None),
         Some(Value::Null) => Ok(Some(String::new())),
-        Some(Value::String(text)) => Ok(Some(plain_text(&text))),
-        Some(_) => {
-            let name = if field == "title" { "Title" } else { "Body" };
-            Err(FieldError::new(field, "invalid", format!("{name} is invalid")))
-        }
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(FieldError::new(field, "invalid", format!("{} is invalid", label(field)))),
     }
+}
+
+fn label(field: &str) -> &'static str {
+    if field == "title" { "Title" } else { "Body" }
 }
 
 pub(crate) fn participation(participates: bool) -> Result<()> {

@@ -70,6 +70,22 @@ pub async fn leaves_kinds_a_worker_does_not_know(world: World<'_>) -> Result<()>
     Ok(())
 }
 
+/// Who is alone makes due what was claimed, and leaves what was postponed.
+pub async fn takes_over_what_a_dead_process_left(world: World<'_>) -> Result<()> {
+    for number in [1, 2] {
+        world.queue.add(&task(world.mine, json!(number), number)).await?;
+    }
+    let now = NOW + Duration::seconds(10);
+    let claimed = world.claim(now).await?;
+    assert_eq!(payloads(&claimed), [&json!(1), &json!(2)]);
+    assert!(world.tasks.postpone(&claimed[1], now + LEASE).await?);
+    assert_eq!(world.tasks.take_over(now).await?, 1);
+    let again = world.claim(now).await?;
+    assert_eq!(payloads(&again), [&json!(1)]);
+    assert!(!world.tasks.end(&claimed[0]).await?, "the dead one has lost it");
+    Ok(())
+}
+
 /// What a worker claimed and never ended comes back when the lease is over, as another attempt; the first worker has
 /// lost it.
 pub async fn brings_lost_tasks_back(world: World<'_>) -> Result<()> {

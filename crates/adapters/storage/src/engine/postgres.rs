@@ -1,5 +1,6 @@
 //! PostgreSQL's own ways.
 
+use crate::failure::Cause;
 use crate::session::{self, Settings};
 use civitas_kernel::{Error, Result};
 use diesel::connection::SimpleConnection;
@@ -18,6 +19,8 @@ use std::io::Write;
 
 #[path = "postgres/tls.rs"]
 mod tls;
+#[path = "postgres/wire.rs"]
+mod wire;
 
 /// The database.
 pub type Db = diesel::pg::Pg;
@@ -27,6 +30,9 @@ pub type Conn = AsyncPgConnection;
 pub type Harness = AsyncConnectionWrapper<AsyncPgConnection>;
 /// The migrations this build knows.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/postgres");
+
+/// Measures all tables, by samples. It may take longer than a statement of a request.
+pub const ANALYZE: &str = "BEGIN; SET LOCAL statement_timeout = '10min'; ANALYZE; COMMIT";
 
 /// The SQL types of the schema.
 pub mod sql {
@@ -57,14 +63,20 @@ pub fn write_json<T: Serialize>(value: &T, out: &mut Output<'_, '_, Db>) -> seri
     Ok(IsNull::No)
 }
 
-/// Whether a failure means that two writers met. Diesel has no kind for a deadlock.
-pub fn is_conflict(message: &str) -> bool {
-    message == "deadlock detected"
-}
-
-/// Whether a failure means that the database is away or overloaded. Diesel has no kind for these.
-pub fn is_away(message: &str) -> bool {
-    message.starts_with("canceling statement due to") || message.starts_with("terminating connection due to")
+/// What a failure means of which Diesel tells no kind, by the SQLSTATE that [`wire`] writes before its message.
+pub fn cause(message: &str) -> Cause {
+    let state = message.split_once(": ").map_or("", |(state, _)| state);
+    match state {
+        // query_canceled (by statement_timeout), lock_not_available.
+        "57014" | "55P03" => Cause::Timeout,
+        // Serialization failure, deadlock.
+        _ if state.starts_with("40") => Cause::Conflict,
+        // Connection, insufficient resources (a full disk, no memory, too many connections), operator intervention,
+        // system error; read_only_sql_transaction, idle_in_transaction_session_timeout.
+        "25006" | "25P03" => Cause::Machine,
+        _ if ["08", "53", "57", "58"].iter().any(|class| state.starts_with(class)) => Cause::Machine,
+        _ => Cause::Other,
+    }
 }
 
 /// The pools of readers and writers: one and the same.
@@ -179,4 +191,26 @@ pub mod dialect {
         };
     }
     pub(crate) use {for_update, skip_locked};
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_says_what_a_failure_means_in_any_language() {
+        for (message, expected) in [
+            ("53100: impossible d'écrire", Cause::Machine),
+            ("57P01: FATAL", Cause::Machine),
+            ("25006: nur lesen", Cause::Machine),
+            ("57014: annulé", Cause::Timeout),
+            ("55P03: verrou", Cause::Timeout),
+            ("40P01: Verklemmung entdeckt", Cause::Conflict),
+            ("54000: index row size exceeds the maximum", Cause::Other),
+            ("42P01: relation does not exist", Cause::Other),
+            ("deadlock detected", Cause::Other),
+        ] {
+            assert_eq!(cause(message), expected, "{message}");
+        }
+    }
 }

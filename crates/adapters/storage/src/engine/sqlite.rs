@@ -4,6 +4,7 @@
 //! `SQLITE_BUSY`. Readers see the last commit and never wait (WAL). Statements run on the caller's thread: a few
 //! microseconds from the page cache, and never cancelled half-way.
 
+use crate::failure::Cause;
 use crate::session::{self, Settings};
 use civitas_kernel::{Error, Result};
 use diesel::connection::{AnsiTransactionManager, SimpleConnection};
@@ -21,6 +22,9 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::{Serialize, de::DeserializeOwned};
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -33,6 +37,9 @@ pub type Conn = SyncConnectionWrapper<SqliteConnection, Inline>;
 pub type Harness = SqliteConnection;
 /// The migrations this build knows.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
+
+/// Measures all tables. Of each index at most 1,000 rows are read: a fraction of a second for any table.
+pub const ANALYZE: &str = "PRAGMA analysis_limit = 1000; ANALYZE";
 
 /// The SQL types of the schema.
 pub mod sql {
@@ -62,14 +69,20 @@ pub fn write_json<T: Serialize>(value: &T, out: &mut Output<'_, '_, Db>) -> seri
     Ok(IsNull::No)
 }
 
-/// Whether a failure means that two writers met. Diesel has no kind for these.
-pub fn is_conflict(message: &str) -> bool {
-    message.starts_with("database is locked") || message.starts_with("database table is locked")
-}
-
-/// Whether a failure means that the database is away or overloaded. Diesel has no kind for these.
-pub fn is_away(message: &str) -> bool {
-    message.starts_with("unable to open database file") || message.starts_with("disk I/O error")
+/// What a failure means of which Diesel tells no kind. Diesel hands on SQLite's message and not its code; the messages
+/// are part of the library that is compiled in (`sqlite3_errstr`), in English always.
+pub fn cause(message: &str) -> Cause {
+    const CAUSES: [(&str, Cause); 8] = [
+        ("database is locked", Cause::Conflict),                  // SQLITE_BUSY
+        ("database table is locked", Cause::Conflict),            // SQLITE_LOCKED
+        ("interrupted", Cause::Timeout),                          // SQLITE_INTERRUPT
+        ("database or disk is full", Cause::Machine),             // SQLITE_FULL
+        ("attempt to write a readonly database", Cause::Machine), // SQLITE_READONLY
+        ("disk I/O error", Cause::Machine),                       // SQLITE_IOERR
+        ("unable to open database file", Cause::Machine),         // SQLITE_CANTOPEN
+        ("out of memory", Cause::Machine),                        // SQLITE_NOMEM
+    ];
+    CAUSES.iter().find(|(start, _)| message.starts_with(start)).map_or(Cause::Other, |(_, cause)| *cause)
 }
 
 /// The pools of the readers and of the one writer.
@@ -93,7 +106,32 @@ fn path_of(url: &str) -> Result<&str> {
         .ok_or_else(|| Error::internal("the address of an SQLite database is sqlite://PATH"))
 }
 
+/// Makes the file, where there is none, and takes other users' access to it away. SQLite gives the files beside it the
+/// same mode when it makes them; those that are there already are changed too.
+fn make_private(path: &str) -> std::io::Result<()> {
+    const PRIVATE: u32 = 0o600;
+    let made = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path);
+    match made {
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        Err(_) => {}
+    }
+    for file in ["", "-wal", "-shm"].map(|end| format!("{path}{end}")) {
+        let Ok(metadata) = fs::metadata(&file) else { continue };
+        if metadata.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(&file, Permissions::from_mode(PRIVATE))?;
+        }
+    }
+    Ok(())
+}
+
 fn connect(path: &str, pragmas: &str) -> ConnectionResult<SqliteConnection> {
+    if path != ":memory:"
+        && let Err(error) = make_private(path)
+    {
+        // SQLite itself says whether it can be opened; who may change the mode is another question.
+        tracing::warn!(path, %error, "other users may be able to read the database");
+    }
     let mut connection = SqliteConnection::establish(path)?;
     // `synchronous = FULL`: an acknowledged write survives a power cut.
     connection
@@ -325,6 +363,37 @@ pub mod dialect {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_other_user_can_read_the_files() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("civitas.db").display().to_string();
+        let modes = || {
+            let files = ["", "-wal", "-shm"].map(|end| fs::metadata(format!("{path}{end}")).unwrap());
+            files.map(|file| file.permissions().mode() & 0o777)
+        };
+        let mut first = connect(&path, "").unwrap();
+        first.batch_execute("CREATE TABLE t (x)").unwrap();
+        assert_eq!(modes(), [0o600; 3]);
+        for end in ["", "-wal", "-shm"] {
+            fs::set_permissions(format!("{path}{end}"), Permissions::from_mode(0o644)).unwrap();
+        }
+        drop(connect(&path, "").unwrap());
+        assert_eq!(modes(), [0o600; 3], "files of an older version are made private");
+    }
+
+    #[test]
+    fn a_fault_of_the_machine_is_told_from_a_bug() {
+        let mut connection = connect(":memory:", "").unwrap();
+        connection.batch_execute("CREATE TABLE t (x TEXT); PRAGMA max_page_count = 3").unwrap();
+        let full = connection.batch_execute("INSERT INTO t VALUES (randomblob(100000))").unwrap_err();
+        assert_eq!(cause(&full.to_string()), Cause::Machine, "{full}");
+        connection.batch_execute("PRAGMA query_only = ON").unwrap();
+        let read_only = connection.batch_execute("INSERT INTO t VALUES (1)").unwrap_err();
+        assert_eq!(cause(&read_only.to_string()), Cause::Machine, "{read_only}");
+        let bug = connection.batch_execute("SELECT nothing").unwrap_err();
+        assert_eq!(cause(&bug.to_string()), Cause::Other, "{bug}");
+    }
 
     /// Without the option SQLite prepares a kept statement anew each time a value is bound that its planner looked
     /// at, that of a `LIMIT` among them.

@@ -10,8 +10,8 @@ use crate::schema::jobs;
 use crate::session::{Session, Work};
 use async_trait::async_trait;
 use civitas_jobs::{
-    Failure, Finish, Job, JobField, JobFilter, JobOwner, JobPayload, JobStatus, JobStore, MOST_ATTEMPTS,
-    next_attempt,
+    Failure, Finish, Job, JobField, JobFilter, JobOwner, JobPayload, JobReport, JobStatus, JobStore,
+    JobSummary, MOST_ATTEMPTS, next_attempt,
 };
 use civitas_kernel::{
     ClientId, FieldError, JobId, OrganizationId, Page, PageRequest, Result, TokenId, UserId, clock,
@@ -22,9 +22,11 @@ use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text};
 use diesel_async::RunQueryDsl;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::time::Duration;
 use time::OffsetDateTime;
 
+/// What is written of a new job, and read of a claimed one.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = jobs, check_for_backend(Db))]
 struct Row {
@@ -36,43 +38,53 @@ struct Row {
     command_key: String,
     status: Name<JobStatus>,
     payload: Document<JobPayload>,
-    result: Option<Document<Value>>,
-    error_class: Option<String>,
-    error_message: Option<String>,
-    error_details: Option<Document<Vec<FieldError>>>,
     attempts: i64,
     due_at: OffsetDateTime,
     created_at: OffsetDateTime,
     updated_at: OffsetDateTime,
 }
 
+/// What a list reads: no payload and no result, of which each may have a MiB.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = jobs, check_for_backend(Db))]
+struct SummaryRow {
+    id: Key,
+    command_key: String,
+    status: Name<JobStatus>,
+    attempts: i64,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+/// What the client of a job reads. The result stays text.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = jobs, check_for_backend(Db))]
+struct ReportRow {
+    #[diesel(embed)]
+    summary: SummaryRow,
+    result: Option<Document<Box<RawValue>>>,
+    error_class: Option<String>,
+    error_message: Option<String>,
+    error_details: Option<Document<Vec<FieldError>>>,
+}
+
 impl From<Row> for Job {
     fn from(row: Row) -> Self {
-        let failure = row.error_class.map(|class| Failure {
-            class: class.into(),
-            message: row.error_message.unwrap_or_default(),
-            details: row.error_details.map(|details| details.0).unwrap_or_default(),
-        });
         Self {
             id: JobId(row.id.0),
             organization: OrganizationId(row.organization_id),
             owner: JobOwner { client: ClientId(row.api_client_id), user: row.user_id.map(UserId) },
             token: TokenId(row.access_token_id),
             command_key: row.command_key,
-            status: row.status.0,
             payload: row.payload.0,
-            result: row.result.map(|result| result.0),
-            failure,
             attempts: row.attempts,
             created_at: row.created_at,
-            updated_at: row.updated_at,
         }
     }
 }
 
 impl From<&Job> for Row {
     fn from(job: &Job) -> Self {
-        let failure = job.failure.as_ref();
         Self {
             id: Key(job.id.0),
             organization_id: job.organization.0,
@@ -80,17 +92,38 @@ impl From<&Job> for Row {
             user_id: job.owner.user.map(|user| user.0),
             access_token_id: job.token.0,
             command_key: job.command_key.clone(),
-            status: Name(job.status),
+            status: Name(JobStatus::Pending),
             payload: Document(job.payload.clone()),
-            result: job.result.clone().filter(|result| !result.is_null()).map(Document),
-            error_class: failure.map(|f| f.class.clone().into_owned()),
-            error_message: failure.map(|f| f.message.clone()),
-            error_details: failure.map(|f| Document(f.details.clone())),
             attempts: job.attempts,
             due_at: job.created_at,
             created_at: job.created_at,
-            updated_at: job.updated_at,
+            updated_at: job.created_at,
         }
+    }
+}
+
+impl From<SummaryRow> for JobSummary {
+    fn from(row: SummaryRow) -> Self {
+        Self {
+            id: JobId(row.id.0),
+            command_key: row.command_key,
+            status: row.status.0,
+            attempts: row.attempts,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
+}
+
+impl From<ReportRow> for JobReport {
+    fn from(row: ReportRow) -> Self {
+        let failure = row.error_class.map(|class| Failure {
+            class: class.into(),
+            message: row.error_message.unwrap_or_default(),
+            details: row.error_details.map(|details| details.0).unwrap_or_default(),
+        });
+        let result = row.result.map(|result| Box::<str>::from(result.0).into_string());
+        Self { summary: row.summary.into(), result, failure }
     }
 }
 
@@ -201,11 +234,11 @@ impl JobStore for Session {
         Ok(())
     }
 
-    async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<Job>> {
-        let row: Option<Row> = jobs::table
+    async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<JobReport>> {
+        let row: Option<ReportRow> = jobs::table
             .find(Key(id.0))
             .filter(jobs::organization_id.eq(organization.0))
-            .select(columns::of::<Row>())
+            .select(columns::of::<ReportRow>())
             .first(&mut *self.read().await?)
             .await
             .optional()
@@ -219,16 +252,16 @@ impl JobStore for Session {
         owner: JobOwner,
         filters: &[JobFilter],
         page: PageRequest,
-    ) -> Result<Page<Job>> {
+    ) -> Result<Page<JobSummary>> {
         let mut own = of(organization, owner);
         for filter in filters {
             own = own.filter(condition(filter)?);
         }
-        let rows: Vec<Row> = own
+        let rows: Vec<SummaryRow> = own
             .order((jobs::created_at.desc(), jobs::id.desc()))
             .limit(page.fetch())
             .offset(page.offset())
-            .select(columns::of::<Row>())
+            .select(columns::of::<SummaryRow>())
             .load(&mut *self.read().await?)
             .await
             .stored()?;
@@ -310,6 +343,23 @@ impl JobStore for Session {
             .stored()?;
         atomic.commit().await?;
         Ok(reclaimed as u64)
+    }
+
+    async fn take_over(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
+        let atomic = self.atomic().await?;
+        let failed =
+            diesel::update(jobs::table.filter(processing()).filter(jobs::attempts.ge(MOST_ATTEMPTS)))
+                .set(Transition::failed(lost, now))
+                .execute(&mut *atomic.connection().await?)
+                .await
+                .stored()?;
+        let pending = diesel::update(jobs::table.filter(processing()))
+            .set((Transition::to(JobStatus::Pending, now), jobs::due_at.eq(now)))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        atomic.commit().await?;
+        Ok((failed + pending) as u64)
     }
 
     async fn complete(&self, worker: &str, id: JobId, result: &Value, now: OffsetDateTime) -> Result<Finish> {

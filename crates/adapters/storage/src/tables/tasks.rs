@@ -45,6 +45,7 @@ impl TaskQueue for Session {
             tasks::id.eq(Key(sortable_id())),
             tasks::payload.eq(Document(&task.payload)),
             tasks::attempts.eq(0),
+            tasks::claimed.eq(false),
             tasks::due_at.eq(task.due_at),
         );
         let place = (
@@ -101,7 +102,7 @@ impl TaskStore for Session {
         let oldest: Vec<Key> =
             dialect::skip_locked!(oldest).load(&mut *atomic.connection().await?).await.stored()?;
         let mut claimed: Vec<Row> = diesel::update(tasks::table.filter(tasks::id.eq_any(&oldest)))
-            .set((tasks::attempts.eq(tasks::attempts + 1), tasks::due_at.eq(until)))
+            .set((tasks::attempts.eq(tasks::attempts + 1), tasks::due_at.eq(until), tasks::claimed.eq(true)))
             .returning(Row::as_returning())
             .get_results(&mut *atomic.connection().await?)
             .await
@@ -111,10 +112,19 @@ impl TaskStore for Session {
         Ok(claimed.into_iter().map(Into::into).collect())
     }
 
+    async fn take_over(&self, now: OffsetDateTime) -> Result<u64> {
+        let claimed = diesel::update(tasks::table.filter(tasks::claimed))
+            .set((tasks::due_at.eq(now), tasks::claimed.eq(false)))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()?;
+        Ok(claimed as u64)
+    }
+
     async fn postpone(&self, task: &Task, due: OffsetDateTime) -> Result<bool> {
         let postponed = diesel::update(tasks::table.find(Key(task.id.0)))
             .filter(tasks::attempts.eq(task.attempt))
-            .set(tasks::due_at.eq(due))
+            .set((tasks::due_at.eq(due), tasks::claimed.eq(false)))
             .execute(&mut *self.write().await?)
             .await
             .stored()?;

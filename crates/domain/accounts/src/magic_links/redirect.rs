@@ -41,6 +41,12 @@ pub fn check(url: &str, destinations: &[String]) -> Result<()> {
     let parsed = match Url::parse(url) {
         Ok(parsed) => Some(parsed),
         Err(ParseError::EmptyHost) => None,
+        // It names a host and takes its scheme from the page it stands on: readable, but not https by itself.
+        Err(ParseError::RelativeUrlWithoutBase)
+            if url.starts_with("//") && Url::parse(&format!("https:{url}")).is_ok() =>
+        {
+            None
+        }
         Err(_) => return Err(invalid()),
     };
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
@@ -144,7 +150,7 @@ mod tests {
         for url in [
             "nowhere",
             "/path",
-            "//city.example/",
+            "//city.example:port/",
             "https://city.example/a b",
             "https://city.example:port/",
             "https://city.example:99999/",
@@ -164,6 +170,7 @@ mod tests {
             ("http://city.example", "https_only"),
             ("javascript:alert(1)", "https_only"),
             ("http://", "https_only"),
+            ("//city.example/", "https_only"),
             ("ftp://user@evil.example", "https_only"),
             ("https://", "host_blank"),
             ("https:///city.example", "host_blank"),

@@ -1,23 +1,104 @@
-//! How a connection is made: in the clear, or over TLS where the address says `sslmode=require`.
+//! How a connection is made: in the clear, or over TLS where the address says `sslmode=require`. Both ways errors come
+//! with their SQLSTATE ([`super::wire`]).
 
+use super::wire::Wire;
 use diesel::{ConnectionError, ConnectionResult};
-use diesel_async::{AsyncConnection, AsyncPgConnection};
+use diesel_async::AsyncPgConnection;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Ready, ready};
 use rustls::{ClientConfig, RootCertStore};
+use std::convert::Infallible;
 use std::error::Error;
 use std::sync::{Arc, OnceLock};
-use tokio_postgres::Config;
-use tokio_postgres::config::SslMode;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::UnixStream;
+use tokio_postgres::config::{Host, SslMode, SslNegotiation};
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_postgres::{Config, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Connects as the address asks. Over TLS the server must prove its name with a certificate that the system trusts
 /// (`SSL_CERT_FILE` names other roots): stricter than `libpq`, whose `require` believes anybody.
 pub async fn connect(url: &str) -> ConnectionResult<AsyncPgConnection> {
-    let config: Config = url.parse().map_err(|error| refused(&error))?;
-    if config.get_ssl_mode() != SslMode::Require {
-        return AsyncPgConnection::establish(url).await;
+    let mut config: Config = url.parse().map_err(|error| refused(&error))?;
+    if config.get_ssl_mode() == SslMode::Require {
+        let (client, connection) =
+            config.connect(Secure(connector()?)).await.map_err(|error| refused(&error))?;
+        return AsyncPgConnection::try_from_client_and_connection(client, connection).await;
     }
-    let (client, connection) = config.connect(connector()?).await.map_err(|error| refused(&error))?;
+    if let Some(Host::Unix(directory)) = config.get_hosts().first() {
+        let port = config.get_ports().first().copied().unwrap_or(5432);
+        let path = directory.join(format!(".s.PGSQL.{port}"));
+        let socket = UnixStream::connect(&path).await;
+        let socket =
+            socket.map_err(|e| ConnectionError::BadConnection(format!("{}: {e}", path.display())))?;
+        let wire = Wire::over(socket, |_| ChannelBinding::none());
+        let (client, connection) = config.connect_raw(wire, NoTls).await.map_err(|error| refused(&error))?;
+        // It ends with its client, who is told of its failures too.
+        tokio::spawn(connection.map(drop));
+        return AsyncPgConnection::try_from(client).await;
+    }
+    // No TLS is spoken: what tokio-postgres takes for TLS that begins at once is the wire alone.
+    config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
+    let (client, connection) = config.connect(Plain).await.map_err(|error| refused(&error))?;
     AsyncPgConnection::try_from_client_and_connection(client, connection).await
+}
+
+/// Puts the wire over a socket.
+#[derive(Clone, Copy)]
+struct Plain;
+
+impl MakeTlsConnect<Socket> for Plain {
+    type Stream = Wire<Socket>;
+    type TlsConnect = Self;
+    type Error = Infallible;
+
+    fn make_tls_connect(&mut self, _: &str) -> Result<Self, Infallible> {
+        Ok(*self)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsConnect<S> for Plain {
+    type Stream = Wire<S>;
+    type Error = Infallible;
+    type Future = Ready<Result<Wire<S>, Infallible>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        ready(Ok(Wire::over(stream, |_| ChannelBinding::none())))
+    }
+}
+
+/// Puts the wire over TLS.
+#[derive(Clone)]
+struct Secure<T>(T);
+
+impl<T: MakeTlsConnect<Socket>> MakeTlsConnect<Socket> for Secure<T>
+where
+    T::Stream: Send + 'static,
+    <T::TlsConnect as TlsConnect<Socket>>::Future: Send + 'static,
+{
+    type Stream = Wire<T::Stream>;
+    type TlsConnect = Secure<T::TlsConnect>;
+    type Error = T::Error;
+
+    fn make_tls_connect(&mut self, domain: &str) -> Result<Self::TlsConnect, T::Error> {
+        self.0.make_tls_connect(domain).map(Secure)
+    }
+}
+
+impl<S, T: TlsConnect<S>> TlsConnect<S> for Secure<T>
+where
+    T::Stream: Send + 'static,
+    T::Future: Send + 'static,
+{
+    type Stream = Wire<T::Stream>;
+    type Error = T::Error;
+    type Future = BoxFuture<'static, Result<Wire<T::Stream>, T::Error>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        let secured = self.0.connect(stream);
+        async move { Ok(Wire::over(secured.await?, TlsStream::channel_binding)) }.boxed()
+    }
 }
 
 /// Made once: to read the system's certificates takes a while.

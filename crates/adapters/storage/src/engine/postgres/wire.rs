@@ -1,0 +1,228 @@
+//! The SQLSTATE of errors. diesel-async hands on the message of an error of PostgreSQL and not its code, and the
+//! message is in the language of the server. So the code is written before the message where it arrives: a stream
+//! between the socket (or TLS) and tokio-postgres rewrites each `ErrorResponse`.
+//!
+//! A connection on which the server says that it only reads (SQLSTATE 25006) is closed after that answer: the pool
+//! makes a new one, perhaps to another server that writes.
+//!
+//! Source: the PostgreSQL manual, "Message Formats"; `docs/decisions/0019-sqlstate-from-the-wire.md`.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::tls::{ChannelBinding, TlsStream};
+
+/// The longest error that is rewritten, in bytes; a longer one passes as it is.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+/// How much is read at once, in bytes.
+const CHUNK: usize = 16 * 1024;
+/// `read_only_sql_transaction`
+const READ_ONLY: &[u8] = b"25006";
+
+/// A stream from which errors come with their SQLSTATE before their message.
+pub struct Wire<S> {
+    inner: S,
+    binding: fn(&S) -> ChannelBinding,
+    messages: Messages,
+    chunk: Box<[u8; CHUNK]>,
+    /// How much of `messages.ready` was handed on.
+    handed: usize,
+}
+
+impl<S> Wire<S> {
+    /// Over a stream whose channel binding is told by `binding`.
+    pub fn over(inner: S, binding: fn(&S) -> ChannelBinding) -> Self {
+        Self { inner, binding, messages: Messages::default(), chunk: Box::new([0; CHUNK]), handed: 0 }
+    }
+}
+
+/// Messages of the server, cut out of what was read.
+#[derive(Default)]
+struct Messages {
+    /// Kind and length of the message that is being read: at most 5 bytes.
+    head: Vec<u8>,
+    /// How much of its body is still to come.
+    rest: usize,
+    /// The body of an error, as far as it was read.
+    error: Option<Vec<u8>>,
+    /// What can be handed on.
+    ready: Vec<u8>,
+    is_read_only: bool,
+    is_over: bool,
+}
+
+impl Messages {
+    fn push(&mut self, mut read: &[u8]) {
+        while !read.is_empty() && !self.is_over {
+            if self.rest == 0 {
+                let (head, rest) = read.split_at((5 - self.head.len()).min(read.len()));
+                self.head.extend_from_slice(head);
+                read = rest;
+                if let [kind, length @ ..] = self.head.as_slice()
+                    && let Ok(length) = <[u8; 4]>::try_from(length)
+                {
+                    self.begin(*kind, u32::from_be_bytes(length));
+                }
+            } else {
+                let (body, rest) = read.split_at(self.rest.min(read.len()));
+                self.error.as_mut().unwrap_or(&mut self.ready).extend_from_slice(body);
+                self.rest -= body.len();
+                read = rest;
+                if self.rest == 0 {
+                    self.end();
+                }
+            }
+        }
+    }
+
+    /// `length` counts itself.
+    fn begin(&mut self, kind: u8, length: u32) {
+        self.rest = usize::try_from(length).unwrap_or(usize::MAX).saturating_sub(4);
+        if kind == b'E' && self.rest <= MAX_ERROR_BYTES {
+            self.error = Some(Vec::with_capacity(self.rest));
+        } else {
+            self.ready.extend_from_slice(&self.head);
+        }
+        if self.rest == 0 {
+            self.end();
+        }
+    }
+
+    fn end(&mut self) {
+        let is_ready_for_query = self.head.first() == Some(&b'Z');
+        self.head.clear();
+        if let Some(body) = self.error.take() {
+            self.is_read_only |= field(&body, b'C') == Some(READ_ONLY);
+            let body = with_state(&body);
+            self.ready.push(b'E');
+            let length = u32::try_from(body.len() + 4).unwrap_or(u32::MAX);
+            self.ready.extend_from_slice(&length.to_be_bytes());
+            self.ready.extend_from_slice(&body);
+        }
+        self.is_over = self.is_read_only && is_ready_for_query;
+    }
+}
+
+/// The fields of an error: a letter and a text each, every text with a zero behind it.
+fn fields(body: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    body.split(|byte| *byte == 0).filter_map(|field| field.split_first().map(|(kind, text)| (*kind, text)))
+}
+
+fn field(body: &[u8], wanted: u8) -> Option<&[u8]> {
+    fields(body).find(|(kind, _)| *kind == wanted).map(|(_, text)| text)
+}
+
+/// The same error with its SQLSTATE before its message.
+fn with_state(body: &[u8]) -> Vec<u8> {
+    let state = field(body, b'C').unwrap_or(b"00000");
+    let mut changed = Vec::with_capacity(body.len() + state.len() + 2);
+    for (kind, text) in fields(body) {
+        changed.push(kind);
+        if kind == b'M' {
+            changed.extend_from_slice(state);
+            changed.extend_from_slice(b": ");
+        }
+        changed.extend_from_slice(text);
+        changed.push(0);
+    }
+    changed.push(0);
+    changed
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Wire<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        while this.handed == this.messages.ready.len() {
+            this.messages.ready.clear();
+            this.handed = 0;
+            if this.messages.is_over {
+                return Poll::Ready(Ok(()));
+            }
+            let mut chunk = ReadBuf::new(&mut this.chunk[..]);
+            ready!(Pin::new(&mut this.inner).poll_read(context, &mut chunk))?;
+            if chunk.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            this.messages.push(chunk.filled());
+        }
+        let rest = &this.messages.ready[this.handed..];
+        let length = rest.len().min(buffer.remaining());
+        buffer.put_slice(&rest[..length]);
+        this.handed += length;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Wire<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.inner).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(context)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Wire<S> {
+    fn channel_binding(&self) -> ChannelBinding {
+        (self.binding)(&self.inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(body.len() + 4).unwrap();
+        [&[kind], length.to_be_bytes().as_slice(), body].concat()
+    }
+
+    /// What comes out, whatever the pieces in which it came in.
+    fn handed_on(sent: &[u8], piece: usize) -> (Vec<u8>, bool) {
+        let mut messages = Messages::default();
+        sent.chunks(piece).for_each(|piece| messages.push(piece));
+        (messages.ready, messages.is_over)
+    }
+
+    #[test]
+    fn an_error_comes_with_its_state_and_everything_else_as_it_was() {
+        let error = message(b'E', b"SFATAL\0C53100\0Mno room\0\0");
+        let sent = [message(b'1', b""), message(b'D', &[0; 300]), error, message(b'Z', b"I")].concat();
+        let error = message(b'E', b"SFATAL\0C53100\0M53100: no room\0\0");
+        let expected = [message(b'1', b""), message(b'D', &[0; 300]), error, message(b'Z', b"I")].concat();
+        for piece in [1, 2, 3, 5, 7, 64, 10_000] {
+            assert_eq!(handed_on(&sent, piece), (expected.clone(), false), "in pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn a_connection_that_only_reads_is_over_after_the_answer() {
+        let error = message(b'E', b"SERROR\0C25006\0Mread-only\0\0");
+        let sent = [error, message(b'Z', b"I"), message(b'T', b"next")].concat();
+        let (ready, is_over) = handed_on(&sent, 4);
+        assert!(is_over);
+        assert!(ready.ends_with(&message(b'Z', b"I")), "the answer is handed on, and nothing after it");
+    }
+
+    #[test]
+    fn an_error_of_any_length_passes() {
+        let long = [b"C42601\0M".as_slice(), &vec![b'x'; MAX_ERROR_BYTES], b"\0\0"].concat();
+        let sent = message(b'E', &long);
+        assert_eq!(handed_on(&sent, 1000).0, sent, "too long to be rewritten");
+        assert_eq!(handed_on(&message(b'E', b"\0"), 9).0, message(b'E', b"\0"), "an empty one");
+    }
+}

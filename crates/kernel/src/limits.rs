@@ -1,0 +1,61 @@
+//! How long stored texts may be: one maximum for each kind of text, the same on both engines (contract 01 §6,
+//! `docs/decisions/0018-one-maximum-for-each-text.md`).
+//!
+//! ```
+//! use civitas_kernel::limits::{LINE, too_long};
+//!
+//! assert!(too_long("name", "Name", "Riverbend", LINE).is_none());
+//! let error = too_long("name", "Name", &"x".repeat(256), LINE).unwrap();
+//! assert_eq!(error.description, "Name is too long (maximum is 255 characters)");
+//! ```
+
+use crate::{FieldError, Translated};
+
+/// The longest text of one line, in characters: a name, a title, a nickname, a slug. Four bytes for each fit into an
+/// index entry of PostgreSQL, which holds 2,704 bytes.
+pub const LINE: usize = 255;
+/// The longest text of several lines, in characters: a body, a description.
+pub const PROSE: usize = 65_536;
+/// The longest address of a page, in characters.
+pub const URL: usize = 2_048;
+/// The longest list of texts that is stored in one record, in items.
+pub const ITEMS: usize = 100;
+
+/// The error of a text that is too long; `None` when it is not. `max` in characters, `label` begins the sentence.
+pub fn too_long(field: &'static str, label: &str, text: &str, max: usize) -> Option<FieldError> {
+    is_longer(text, max).then(|| error(field, label, max))
+}
+
+/// Whether a text has more than `max` characters.
+pub fn is_longer(text: &str, max: usize) -> bool {
+    text.len() > max && text.chars().nth(max).is_some()
+}
+
+/// The same for a text in several languages: one error, however many of them are too long.
+pub fn any_too_long(field: &'static str, label: &str, texts: &Translated, max: usize) -> Option<FieldError> {
+    texts.iter().find_map(|(_, text)| too_long(field, label, text, max))
+}
+
+fn error(field: &'static str, label: &str, max: usize) -> FieldError {
+    FieldError::new(field, "too_long", format!("{label} is too long (maximum is {max} characters)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Locale;
+
+    #[test]
+    fn characters_are_counted_and_not_bytes() {
+        assert!(too_long("name", "Name", &"é".repeat(255), LINE).is_none());
+        assert!(too_long("name", "Name", &"é".repeat(256), LINE).is_some());
+    }
+
+    #[test]
+    fn a_text_in_several_languages_has_one_error() {
+        let long = || "x".repeat(256);
+        let texts = Translated::from([(Locale::En, long()), (Locale::Fr, long()), (Locale::Es, "x".into())]);
+        let error = any_too_long("title", "Title", &texts, LINE).unwrap();
+        assert_eq!((error.field.as_ref(), error.code.as_ref()), ("title", "too_long"));
+    }
+}
