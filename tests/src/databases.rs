@@ -30,15 +30,20 @@ const WAIT: Duration = Duration::from_secs(20);
 /// [`crate::World`] can be turned into.
 #[macro_export]
 macro_rules! on_both_engines {
-    ($room:ident::contract: $($promise:ident),+ $(,)?) => {
-        $crate::on_both_engines!(@ sqlite Sqlite $room: $($promise),+);
-        $crate::on_both_engines!(@ postgres Postgres $room: $($promise),+);
+    (in a transaction $room:ident::contract: $($promise:ident),+ $(,)?) => {
+        $crate::on_both_engines!(@ sqlite Sqlite in_transaction $room: $($promise),+);
+        $crate::on_both_engines!(@ postgres Postgres in_transaction $room: $($promise),+);
     };
-    (@ $engine:ident $variant:ident $room:ident: $($promise:ident),+) => {
+    ($room:ident::contract: $($promise:ident),+ $(,)?) => {
+        $crate::on_both_engines!(@ sqlite Sqlite on_the_pool $room: $($promise),+);
+        $crate::on_both_engines!(@ postgres Postgres on_the_pool $room: $($promise),+);
+    };
+    (@ $engine:ident $variant:ident $place:ident $room:ident: $($promise:ident),+) => {
         mod $engine {$(
             #[tokio::test]
             async fn $promise() {
                 let Some(world) = $crate::World::fresh($crate::Engine::$variant).await else { return };
+                let world = world.$place().await;
                 $room::contract::$promise((&world).into()).await.unwrap();
             }
         )+}

@@ -1,7 +1,7 @@
 //! A database in which the promises of the ports can be tried.
 
 use crate::{Database, Engine, Rooms};
-use civitas_application::{Ports, Store};
+use civitas_application::{Ports, Store, Transaction};
 use civitas_kernel::{Locale, OrganizationId, SpaceManifest, SpaceRef, Translated, clock};
 use civitas_organizations::{Organization, OrganizationStore};
 use civitas_spaces::Space;
@@ -22,6 +22,7 @@ pub struct World {
     pub conference: SpaceRef,
     /// A third one, with people, spaces and components.
     pub rooms: Rooms,
+    transaction: Option<Box<dyn Transaction>>,
 }
 
 impl World {
@@ -38,7 +39,7 @@ impl World {
         let assembly = published(SpaceManifest::Assemblies).await;
         let conference = published(SpaceManifest::Conferences).await;
         let rooms = Rooms::fill(&*database.store).await.expect("people, spaces and components");
-        Some(Self { database, mine, other, space, assembly, conference, rooms })
+        Some(Self { database, mine, other, space, assembly, conference, rooms, transaction: None })
     }
 
     /// Its store.
@@ -46,9 +47,27 @@ impl World {
         &*self.database.store
     }
 
+    /// The same: its ports are on the pool.
+    #[expect(clippy::unused_async, reason = "beside `in_transaction`")]
+    pub async fn on_the_pool(self) -> Self {
+        self
+    }
+
+    /// The same, with its ports inside one transaction that is never committed.
+    ///
+    /// # Panics
+    /// When the transaction does not begin.
+    pub async fn in_transaction(self) -> Self {
+        let transaction = self.database.store.begin().await.expect("a transaction");
+        Self { transaction: Some(transaction), ..self }
+    }
+
     /// Its ports.
     pub fn ports(&self) -> &dyn Ports {
-        &*self.database.store
+        match &self.transaction {
+            Some(transaction) => &**transaction,
+            None => &*self.database.store,
+        }
     }
 }
 

@@ -17,9 +17,15 @@ mod organizations {
 }
 
 mod accounts {
+    mod locking {
+        civitas_tests::on_both_engines!(in a transaction civitas_accounts::contract:
+            keeps_every_member_of_users,
+            keeps_organizations_apart,
+            finds_roles_by_their_names,
+        );
+    }
+
     civitas_tests::on_both_engines!(civitas_accounts::contract:
-        keeps_every_member_of_users,
-        keeps_organizations_apart,
         nicknames_are_unique_in_any_case,
         a_deleted_user_leaves_name_and_tokens,
         the_twentieth_failed_login_locks,
@@ -30,7 +36,6 @@ mod accounts {
         knows_the_first_eligible_administrator,
         revokes_all_tokens_of_a_user,
         keeps_roles,
-        finds_roles_by_their_names,
         removes_roles,
         lists_roles_in_order,
         filters_roles,

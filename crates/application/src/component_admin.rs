@@ -57,7 +57,8 @@ impl ComponentAdmin<'_> {
         now: OffsetDateTime,
         edit: impl FnOnce(&mut Component) + Send,
     ) -> Result<Component> {
-        let before = self.components.hold(organization, id).await?.filter(|kept| kept.deleted_at.is_none());
+        let before =
+            self.components.find_for_update(organization, id).await?.filter(|kept| kept.deleted_at.is_none());
         let before = before.ok_or(Error::NotFound)?;
         let mut component = before.clone();
         edit(&mut component);
@@ -102,7 +103,7 @@ mod tests {
 
     fn store() -> MockComponentStore {
         let mut store = MockComponentStore::new();
-        store.expect_hold().returning(|_, _| Ok(Some(ideas())));
+        store.expect_find_for_update().returning(|_, _| Ok(Some(ideas())));
         store
     }
 

@@ -17,7 +17,7 @@ pub async fn delete_organization(
     let deleted = Event { name: Ability::OrganizationDeleted, subject: Subject::Organization(id) };
     announcer
         .carry_out(store, now, async |tx| {
-            tx.organizations().hold(id).await?.ok_or(Error::NotFound)?;
+            tx.organizations().find_for_update(id).await?.ok_or(Error::NotFound)?;
             announcer.tell(tx, vec![(id, deleted)], now).await?;
             tx.organizations().remove(id).await
         })

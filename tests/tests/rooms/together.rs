@@ -89,13 +89,13 @@ async fn who_holds_a_proposal_lets_others_wait() {
         let published = Proposal { published_at: Some(NOW), ..Proposal::draft(ideas, NOW) };
         let proposal = store.proposals().add(mine, &published, &[]).await.unwrap().unwrap();
         let first = store.begin().await.unwrap();
-        first.votes().hold(mine, proposal, nora).await.unwrap();
+        first.votes().lock(mine, proposal, nora).await.unwrap();
         let second = tokio::spawn({
             let store = store.clone();
             async move {
                 let waiting = Instant::now();
                 let second = store.begin().await?;
-                second.votes().hold(mine, proposal, otto).await?;
+                second.votes().lock(mine, proposal, otto).await?;
                 second.rollback().await;
                 Ok::<_, Error>(waiting.elapsed())
             }
@@ -104,7 +104,7 @@ async fn who_holds_a_proposal_lets_others_wait() {
         assert!(!second.is_finished(), "the second waits for the first");
         first.commit().await.unwrap();
         assert!(second.await.unwrap().unwrap() >= Duration::from_millis(250));
-        let outside = store.votes().hold(mine, proposal, nora).await;
+        let outside = store.votes().lock(mine, proposal, nora).await;
         assert!(matches!(outside, Err(Error::Internal(_))), "nothing is held without a transaction");
     }
 }
@@ -125,7 +125,8 @@ async fn a_draft_found_in_a_transaction_is_published_once() {
             let store = store.clone();
             async move {
                 let tx = store.begin().await?;
-                let found = tx.proposals().find_draft(sight, client, id, Within::default()).await?;
+                let found =
+                    tx.proposals().find_draft_for_update(sight, client, id, Within::default()).await?;
                 let Some(found) = found else { return Ok(None) };
                 let published = Proposal { published_at: Some(NOW), ..found.proposal };
                 tx.proposals().save(mine, id, civitas_kernel::Change::quiet(published)).await?;
@@ -200,7 +201,7 @@ async fn edits_of_one_meeting_at_once_are_all_kept() {
                 let tx = store.begin().await?;
                 let admin = MeetingAdmin { meetings: tx.meetings(), homes: tx.meeting_homes() };
                 // Reads who is registered under the lock, and adds one.
-                let held = tx.meetings().hold(mine, id).await?.ok_or(Error::NotFound)?;
+                let held = tx.meetings().find_for_update(mine, id).await?.ok_or(Error::NotFound)?;
                 let mut registrations = held.registrations;
                 registrations.insert(people[i]);
                 let edit = EditMeeting { registrations: Some(registrations), ..EditMeeting::default() };

@@ -109,7 +109,7 @@ async fn an_account_that_is_held_loses_no_change() {
 /// Reads, decides, writes.
 async fn count(store: &Arc<dyn Store>, organization: OrganizationId, id: UserId) -> Result<()> {
     let transaction = store.begin().await?;
-    let mut user = transaction.users().hold(organization, id).await?.ok_or(Error::NotFound)?;
+    let mut user = transaction.users().find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
     tokio::task::yield_now().await;
     user.failed_logins += 1;
     transaction.users().save(organization, id, Change::quiet(user)).await?;
@@ -147,7 +147,7 @@ async fn who_goes_away_in_the_middle_leaves_the_pool_whole() {
         }
         for _ in 0..4 {
             let transaction = store.begin().await.unwrap();
-            transaction.users().hold(world.mine, UserId(1)).await.unwrap();
+            transaction.users().find_for_update(world.mine, UserId(1)).await.unwrap();
             transaction.commit().await.unwrap();
         }
     }

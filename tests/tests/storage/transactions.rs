@@ -3,7 +3,8 @@
 use civitas_accounts::{Role, RoleKind, User};
 use civitas_application::{Ports, Store};
 use civitas_kernel::{
-    Ability, Change, Error, Event, OrganizationId, SpaceRef, Subject, UserId, clock, random_job_id,
+    Ability, Change, ClientId, Error, Event, MeetingId, OrganizationId, ProposalId, Sight, SpaceRef, StepId,
+    Subject, UserId, Viewer, Within, clock, random_job_id,
 };
 use civitas_tests::{Engine, World};
 use std::sync::Barrier;
@@ -248,5 +249,34 @@ async fn the_archive_remembers_records_by_organization_kind_and_reference() {
         refs.add(Some(world.mine), "space", "a", "assemblies/2").await.unwrap();
         let space = refs.find(Some(world.mine), "space", "a").await.unwrap();
         assert_eq!(space.as_deref(), Some("assemblies/2"), "another row stands for the reference");
+    }
+}
+
+/// A lock that ends with its statement locks nothing. Every port that has a locking read refuses it on the pool.
+#[tokio::test]
+async fn a_locking_read_outside_a_transaction_is_refused() {
+    for world in worlds().await {
+        let (ports, rooms) = (world.ports(), &world.rooms);
+        let (organization, sight) =
+            (rooms.mine, Sight { organization: rooms.mine, viewer: Viewer::Public, participant: None });
+        let within = Within::default();
+        let name = role(world.space, UserId(1), RoleKind::SpaceModerator).id();
+        let draft = ports.proposals().find_draft_for_update(sight, ClientId(1), ProposalId(1), within);
+        let refused = [
+            ports.organizations().find_for_update(organization).await.map(drop),
+            ports.users().find_for_update(organization, UserId(1)).await.map(drop),
+            ports.roles().find_for_update(organization, &name).await.map(drop),
+            ports.spaces().find_for_update(organization, world.space).await.map(drop),
+            ports.steps().find_for_update(organization, StepId(1)).await.map(drop),
+            ports.components().find_for_update(organization, rooms.ideas).await.map(drop),
+            ports.proposals().find_for_update(organization, ProposalId(1)).await.map(drop),
+            draft.await.map(drop),
+            ports.votes().lock(organization, ProposalId(1), UserId(1)).await,
+            ports.meetings().find_for_update(organization, MeetingId(1)).await.map(drop),
+            ports.extended_data().find_for_update(sight, rooms.ideas.into()).await.map(drop),
+        ];
+        for (number, outcome) in refused.into_iter().enumerate() {
+            assert!(matches!(outcome, Err(Error::Internal(_))), "{number}: {outcome:?}");
+        }
     }
 }

@@ -56,6 +56,20 @@ struct Open {
     has_work: [AtomicBool; 2],
 }
 
+/// Locks the row of a query that selects its number, until the transaction ends. Whether there is one. A macro, for
+/// the types of locking queries cannot be named.
+macro_rules! lock_row {
+    ($session:expr, $row:expr) => {
+        $crate::engine::dialect::for_update!($row)
+            .get_result::<i64>(&mut *$session.for_update().await?)
+            .await
+            .optional()
+            .stored()?
+            .is_some()
+    };
+}
+pub(crate) use lock_row;
+
 /// What both engines' pools share.
 pub(crate) fn pool(
     manager: AsyncDieselConnectionManager<Conn>,
@@ -95,17 +109,23 @@ impl Session {
         }
     }
 
+    /// A connection for a locking read. Hold one at a time.
+    ///
+    /// # Errors
+    /// `Internal` outside a transaction: the lock would end with its statement.
+    pub(crate) async fn for_update(&self) -> Result<Lease<'_>> {
+        match &self.source {
+            Source::Pools { .. } => Err(Error::internal("a locking read needs a transaction")),
+            Source::Transaction(open) => open.lease().await,
+        }
+    }
+
     /// Several statements, all or nothing: a transaction of its own on the pool, a part of the open one otherwise.
     pub(crate) async fn atomic(&self) -> Result<Atomic<'_>> {
         Ok(match &self.source {
             Source::Pools { .. } => Atomic::Own(Box::new(self.begin_own().await?)),
             Source::Transaction(_) => Atomic::Joined(self),
         })
-    }
-
-    /// Whether this is an open transaction: then locks last.
-    pub(crate) fn is_transaction(&self) -> bool {
-        matches!(self.source, Source::Transaction(_))
     }
 
     /// Whether events can be announced: always in a transaction, never on the pool, where they would be lost.
@@ -286,6 +306,11 @@ impl Atomic<'_> {
             Self::Own(session) => session.write().await,
             Self::Joined(session) => session.write().await,
         }
+    }
+
+    /// Its connection, for a locking read: it is a transaction always.
+    pub(crate) async fn for_update(&self) -> Result<Lease<'_>> {
+        self.connection().await
     }
 
     /// Keeps everything, or leaves that to the open transaction.

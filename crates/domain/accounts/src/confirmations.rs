@@ -105,7 +105,7 @@ mod tests {
         user.locale = Some(Locale::Fr);
         change(&mut user);
         let mut users = MockUserStore::new();
-        users.expect_hold().returning(move |_, _| Ok(Some(user.clone())));
+        users.expect_find_for_update().returning(move |_, _| Ok(Some(user.clone())));
         users
     }
 

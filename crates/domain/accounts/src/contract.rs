@@ -138,7 +138,7 @@ pub async fn keeps_every_member_of_users(world: World<'_>) -> Result<()> {
     let unusual = unusual();
     let id = world.add_user(&unusual).await?;
     assert_eq!(world.users.find(world.mine, id).await?.as_ref(), Some(&unusual));
-    assert_eq!(world.users.hold(world.mine, id).await?, Some(unusual));
+    assert_eq!(world.users.find_for_update(world.mine, id).await?, Some(unusual));
     let plain = user("plain");
     world.users.save(world.mine, id, Change::quiet(plain.clone())).await?;
     assert_eq!(world.users.find(world.mine, id).await?, Some(plain.clone()));
@@ -153,7 +153,7 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     let (mine, other) = (world.mine, world.other);
     let id = world.add_user(&user("Nora")).await?;
     assert_eq!(world.users.find(other, id).await?, None);
-    assert_eq!(world.users.hold(other, id).await?, None);
+    assert_eq!(world.users.find_for_update(other, id).await?, None);
     assert_eq!(world.users.find_by_nickname(other, "nora").await?, None);
     assert!(!world.users.has_email(other, "nora@example.org").await?);
     assert_eq!(world.users.after(other, None, 9).await?, []);
@@ -172,7 +172,7 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     let row = world.roles.add(mine, &role).await?;
     assert_eq!(world.roles.find(other, row).await?, None);
     assert_eq!(world.roles.find_by_id(other, &role.id()).await?, None);
-    assert_eq!(world.roles.hold(other, &role.id()).await?, None);
+    assert_eq!(world.roles.find_for_update(other, &role.id()).await?, None);
     assert!(!world.roles.has(other, world.space, id, role.kind).await?);
     assert!(!world.roles.has_space(other, world.space).await?);
     let page = PageRequest::default();

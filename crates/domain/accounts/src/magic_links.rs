@@ -92,7 +92,7 @@ impl Handle<CreateMagicLink> for MagicLinks<'_> {
             None => None,
         };
         // Of two that make a link for one user at once, the second takes the place of the first.
-        self.users.hold(ctx.organization, user).await?;
+        self.users.find_for_update(ctx.organization, user).await?;
         let token = Secret::alphanumeric();
         let link = MagicLink {
             user,
@@ -140,7 +140,7 @@ impl SignIns<'_> {
         now: OffsetDateTime,
     ) -> Result<SignedIn> {
         let (id, link) = self.find(organization, token, now).await?;
-        may_sign_in(self.users.hold(organization, link.user).await?)?;
+        may_sign_in(self.users.find_for_update(organization, link.user).await?)?;
         if !self.links.remove(organization, id).await? {
             return Err(not_found());
         }

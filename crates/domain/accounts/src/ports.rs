@@ -45,8 +45,8 @@ pub trait UserStore: Send + Sync {
     ) -> Result<Page<(UserId, User)>>;
     /// The account.
     async fn find(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>>;
-    /// The account, locked against other writers until the transaction ends.
-    async fn hold(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>>;
+    /// The account, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_for_update(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>>;
     /// The account with this nickname, in any case. Not a deleted one.
     async fn find_by_nickname(
         &self,
@@ -188,8 +188,12 @@ pub trait RoleStore: Send + Sync {
     ) -> Result<Page<RoleDetail>>;
     /// The role of this name. Of invitations without account that share one, the first.
     async fn find_by_id(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<Role>>;
-    /// The same and its row, locked against other writers until the transaction ends.
-    async fn hold(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<(i64, Role)>>;
+    /// The same and its row, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_for_update(
+        &self,
+        organization: OrganizationId,
+        id: &SpaceRoleId,
+    ) -> Result<Option<(i64, Role)>>;
     /// Whether the user has this kind on this space, or an invitation to it.
     async fn has(
         &self,

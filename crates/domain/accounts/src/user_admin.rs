@@ -79,7 +79,8 @@ impl UserAdmin<'_> {
         now: OffsetDateTime,
         edit: impl FnOnce(&mut User) + Send,
     ) -> Result<User> {
-        let before = self.store.hold(organization, id).await?.filter(|user| user.deleted_at.is_none());
+        let before =
+            self.store.find_for_update(organization, id).await?.filter(|user| user.deleted_at.is_none());
         let before = before.ok_or(Error::NotFound)?;
         let mut user = before.clone();
         edit(&mut user);
@@ -245,7 +246,7 @@ mod tests {
     #[tokio::test]
     async fn a_block_is_kept_dated_and_announced_once() {
         let mut store = MockUserStore::new();
-        store.expect_hold().once().returning(|_, _| Ok(Some(nora())));
+        store.expect_find_for_update().once().returning(|_, _| Ok(Some(nora())));
         store.expect_save().once().returning(|_, id, change| {
             assert_eq!((id, change.state.blocked_at, change.state.updated_at), (NORA, Some(NOW), NOW));
             assert_eq!(change.events.len(), 1);
@@ -253,7 +254,7 @@ mod tests {
         });
         let blocked = UserAdmin { store: &store }.block(CITY, NORA, NOW).await.unwrap();
         let mut store = MockUserStore::new();
-        store.expect_hold().once().returning(move |_, _| Ok(Some(blocked.clone())));
+        store.expect_find_for_update().once().returning(move |_, _| Ok(Some(blocked.clone())));
         let again = UserAdmin { store: &store }.block(CITY, NORA, NOW + Duration::DAY).await.unwrap();
         assert_eq!(again.blocked_at, Some(NOW), "the first block counts");
     }
@@ -261,7 +262,7 @@ mod tests {
     #[tokio::test]
     async fn an_edit_keeps_the_rules_of_accounts() {
         let mut store = MockUserStore::new();
-        store.expect_hold().returning(|_, _| Ok(Some(nora())));
+        store.expect_find_for_update().returning(|_, _| Ok(Some(nora())));
         store.expect_has_email().returning(|_, email| Ok(email == "taken@example.org"));
         store.expect_find_by_nickname().returning(|_, _| Ok(Some((UserId(8), nora()))));
         let admin = UserAdmin { store: &store };
@@ -281,7 +282,7 @@ mod tests {
         let nora = User { email: "nora@city.example".into(), ..nora() };
         let before = nora.clone();
         let mut store = MockUserStore::new();
-        store.expect_hold().once().returning(move |_, _| Ok(Some(before.clone())));
+        store.expect_find_for_update().once().returning(move |_, _| Ok(Some(before.clone())));
         store.expect_has_email().returning(|_, _| Ok(false));
         store.expect_save().once().returning(|_, _, change| {
             assert!(change.events.is_empty(), "a confirmation is nobody's news");
@@ -294,7 +295,7 @@ mod tests {
         UserAdmin { store: &store }.confirm(&reception, CITY, NORA, NOW).await.unwrap();
         let mut store = MockUserStore::new();
         store
-            .expect_hold()
+            .expect_find_for_update()
             .returning(move |_, _| Ok(Some(User { confirmed_at: Some(THEN), ..nora.clone() })));
         UserAdmin { store: &store }.confirm(&reception, CITY, NORA, NOW).await.unwrap();
     }
@@ -302,7 +303,7 @@ mod tests {
     #[tokio::test]
     async fn an_account_that_was_deleted_can_not_be_edited() {
         let mut store = MockUserStore::new();
-        store.expect_hold().returning(|_, _| Ok(Some(User { deleted_at: Some(NOW), ..nora() })));
+        store.expect_find_for_update().returning(|_, _| Ok(Some(User { deleted_at: Some(NOW), ..nora() })));
         let refused = UserAdmin { store: &store }.unlock(CITY, NORA, NOW).await;
         assert!(matches!(refused, Err(Error::NotFound)));
     }

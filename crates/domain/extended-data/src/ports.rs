@@ -21,8 +21,8 @@ pub struct Kept {
 pub trait ExtendedDataStore: Send + Sync {
     /// That of a record which is visible here; a deleted account is not.
     async fn find(&self, sight: Sight, owner: Owner) -> Result<Option<Kept>>;
-    /// The same, and nobody else changes the record before the transaction ends.
-    async fn hold(&self, sight: Sight, owner: Owner) -> Result<Option<Kept>>;
+    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_for_update(&self, sight: Sight, owner: Owner) -> Result<Option<Kept>>;
     /// Keeps a new state. The record was last changed at its `updated_at`. `unconfirmed_host` can only be taken away
     /// from an organization's, which cancels the change of its host. `NotFound` when the record is gone.
     async fn save(&self, organization: OrganizationId, owner: Owner, change: Change<Kept>) -> Result<()>;

@@ -73,7 +73,7 @@ impl<K: Kind> Handle<SetExtendedData<K>> for ExtendedData<'_> {
         let SetExtendedData { id, path, data } = command;
         let owner: Owner = id.into();
         at_home(ctx, owner)?;
-        let kept = self.store.hold(ctx.sight(), owner).await?.ok_or(Error::NotFound)?;
+        let kept = self.store.find_for_update(ctx.sight(), owner).await?.ok_or(Error::NotFound)?;
         if let Owner::Organization(_) = owner {
             spares_reserved(&path, &data)?;
         }
@@ -120,7 +120,7 @@ mod tests {
 
     fn holding(data: Value) -> MockExtendedDataStore {
         let mut store = MockExtendedDataStore::new();
-        store.expect_hold().returning(move |_, _| Ok(Some(kept(&data))));
+        store.expect_find_for_update().returning(move |_, _| Ok(Some(kept(&data))));
         store
     }
 

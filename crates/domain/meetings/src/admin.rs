@@ -102,7 +102,7 @@ impl MeetingAdmin<'_> {
         edit: EditMeeting,
         now: OffsetDateTime,
     ) -> Result<Meeting> {
-        let before = self.meetings.hold(organization, id).await?.ok_or(Error::NotFound)?;
+        let before = self.meetings.find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
         let mut meeting = before.clone().edited(edit, now);
         let mut faults = meeting.faults();
         let newcomers = meeting.registrations.difference(&before.registrations).copied().collect();
@@ -210,7 +210,7 @@ mod tests {
     /// A store that holds one meeting, and takes so many new states.
     fn store(saves: usize) -> MockMeetingStore {
         let mut store = MockMeetingStore::new();
-        store.expect_hold().returning(|_, id| Ok((id == ID).then(kickoff)));
+        store.expect_find_for_update().returning(|_, id| Ok((id == ID).then(kickoff)));
         store.expect_save().times(saves).returning(|_, _, _| Ok(()));
         store
     }

@@ -60,8 +60,8 @@ pub trait MeetingStore: Send + Sync {
     ) -> Result<Option<MeetingDetail>>;
     /// The meeting, visible or not.
     async fn find(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<Meeting>>;
-    /// The same, locked against other writers until the transaction ends. `Internal` where there is none.
-    async fn hold(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<Meeting>>;
+    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_for_update(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<Meeting>>;
     /// Keeps a new one. `NotFound` when somebody without an account in the organization is registered.
     async fn add(&self, organization: OrganizationId, meeting: &Meeting) -> Result<MeetingId>;
     /// Keeps a new state. `NotFound` when there is no such meeting, and as [`Self::add`].

@@ -106,7 +106,7 @@ pub async fn confirm(
     proven: &str,
     now: OffsetDateTime,
 ) -> Result<()> {
-    let kept = store.hold(id).await?.ok_or(Error::NotFound)?;
+    let kept = store.find_for_update(id).await?.ok_or(Error::NotFound)?;
     if kept.unconfirmed_host.as_deref() != Some(proven) {
         return Ok(());
     }
@@ -191,7 +191,7 @@ mod tests {
 
     fn store(pending: &'static str, taken: bool) -> MockOrganizationStore {
         let mut store = MockOrganizationStore::new();
-        store.expect_hold().returning(move |_| Ok(Some(waiting(pending))));
+        store.expect_find_for_update().returning(move |_| Ok(Some(waiting(pending))));
         store.expect_taken_hosts().returning(move |_, hosts| Ok(if taken { hosts.to_vec() } else { vec![] }));
         store
     }

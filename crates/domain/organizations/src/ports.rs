@@ -27,8 +27,8 @@ pub trait OrganizationStore: Send + Sync {
     async fn tenant(&self, id: OrganizationId) -> Result<Option<Tenant>>;
     /// The organization.
     async fn find(&self, id: OrganizationId) -> Result<Option<Organization>>;
-    /// The organization, and nobody else changes it before the transaction ends.
-    async fn hold(&self, id: OrganizationId) -> Result<Option<Organization>>;
+    /// The organization, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_for_update(&self, id: OrganizationId) -> Result<Option<Organization>>;
     /// By ascending id: all, or this one alone.
     async fn list(
         &self,

@@ -94,7 +94,7 @@ impl Handle<UpdateOrganization> for OrganizationUpdates<'_> {
         ctx.require(&UPDATE_ORGANIZATIONS)?;
         let UpdateOrganization { id, attributes } = command;
         reaches(ctx, id)?;
-        let kept = self.store.hold(id).await?.ok_or(Error::NotFound)?;
+        let kept = self.store.find_for_update(id).await?.ok_or(Error::NotFound)?;
         let mut update = Update::read(kept.clone(), &attributes, self.single_label_hosts);
         let names: Vec<_> = update.sent_names().into_iter().map(|(l, text)| (l, text.to_owned())).collect();
         let texts: Vec<String> = names.iter().map(|(_, text)| text.clone()).collect();
@@ -145,7 +145,7 @@ mod tests {
 
     fn holding() -> MockOrganizationStore {
         let mut store = MockOrganizationStore::new();
-        store.expect_hold().returning(|_| Ok(Some(city())));
+        store.expect_find_for_update().returning(|_| Ok(Some(city())));
         store
     }
 
@@ -187,7 +187,7 @@ mod tests {
     async fn every_update_begins_the_checks_of_a_pending_host_anew() {
         let mut store = MockOrganizationStore::new();
         let waiting = Organization { unconfirmed_host: Some("new.example".into()), ..city() };
-        store.expect_hold().returning(move |_| Ok(Some(waiting.clone())));
+        store.expect_find_for_update().returning(move |_| Ok(Some(waiting.clone())));
         free(&mut store);
         let mut queue = MockTaskQueue::new();
         queue.expect_add().once().returning(|task| {

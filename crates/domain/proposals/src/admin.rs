@@ -84,7 +84,8 @@ impl ProposalAdmin<'_> {
         now: OffsetDateTime,
         edit: impl FnOnce(&mut Proposal) + Send,
     ) -> Result<Proposal> {
-        let before = self.store.hold(organization, id).await?.filter(|kept| kept.deleted_at.is_none());
+        let before =
+            self.store.find_for_update(organization, id).await?.filter(|kept| kept.deleted_at.is_none());
         let before = before.ok_or(Error::NotFound)?;
         let mut proposal = before.clone();
         edit(&mut proposal);
@@ -256,7 +257,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_is_kept_dated_and_announced() {
         let mut store = MockProposalStore::new();
-        store.expect_hold().returning(|_, _| Ok(Some(published())));
+        store.expect_find_for_update().returning(|_, _| Ok(Some(published())));
         store.expect_save().once().returning(|_, id, change| {
             let state = &change.state;
             assert_eq!((id, state.state, state.state_published_at), (TREES, Some(StateId(9)), Some(NOW)));
@@ -270,10 +271,10 @@ mod tests {
     async fn what_is_withdrawn_stays_so_and_what_is_deleted_is_gone() {
         let mut store = MockProposalStore::new();
         let withdrawn = Proposal { withdrawn_at: Some(NOW), ..published() };
-        store.expect_hold().once().returning(move |_, _| Ok(Some(withdrawn.clone())));
+        store.expect_find_for_update().once().returning(move |_, _| Ok(Some(withdrawn.clone())));
         ProposalAdmin { store: &store }.withdraw(CITY, TREES, NOW).await.unwrap();
         let deleted = Proposal { deleted_at: Some(NOW), ..published() };
-        store.expect_hold().returning(move |_, _| Ok(Some(deleted.clone())));
+        store.expect_find_for_update().returning(move |_, _| Ok(Some(deleted.clone())));
         let refused = ProposalAdmin { store: &store }.hide(CITY, TREES, NOW).await;
         assert!(matches!(refused, Err(Error::NotFound)));
     }

@@ -135,6 +135,13 @@ impl Drafts<'_> {
         found.ok_or(Error::NotFound)
     }
 
+    /// The same, locked until the transaction ends.
+    async fn find_for_update(&self, ctx: &Ctx, id: ProposalId, within: Within) -> Result<ProposalDetail> {
+        ctx.require(&DRAFT)?;
+        let found = self.store.find_draft_for_update(ctx.sight(), ctx.caller.client, id, within).await?;
+        found.ok_or(Error::NotFound)
+    }
+
     async fn has_none(&self, ctx: &Ctx, component: ComponentId) -> Result<()> {
         ctx.require(&DRAFT)?;
         let exists = self.store.has_draft(ctx.organization, ctx.user()?.id, component).await?;
@@ -184,7 +191,7 @@ impl Handle<UpdateDraft> for Drafts<'_> {
     }
 
     async fn handle(&self, ctx: &Ctx, command: UpdateDraft) -> Result<UpdatedDraft> {
-        let mut draft = self.find(ctx, command.id, command.within).await?;
+        let mut draft = self.find_for_update(ctx, command.id, command.within).await?;
         let locale = match &command.locale {
             None => ctx.working_locale(),
             Some(sent) => sent.as_str().and_then(Locale::parse).ok_or_else(|| strange_locale(sent))?,
@@ -220,7 +227,7 @@ impl Handle<PublishDraft> for Drafts<'_> {
     }
 
     async fn handle(&self, ctx: &Ctx, PublishDraft { id, within }: PublishDraft) -> Result<ProposalDetail> {
-        let draft = self.find(ctx, id, within).await?;
+        let draft = self.find_for_update(ctx, id, within).await?;
         participation(draft.place.participates)?;
         let rules = &draft.place.rules;
         DraftErrors::of(&draft.proposal, ctx.working_locale(), rules.proposal_length).refuse()?;
@@ -239,7 +246,7 @@ impl Handle<WithdrawDraft> for Drafts<'_> {
     }
 
     async fn handle(&self, ctx: &Ctx, WithdrawDraft { id, within }: WithdrawDraft) -> Result<ProposalDetail> {
-        let draft = self.find(ctx, id, within).await?;
+        let draft = self.find_for_update(ctx, id, within).await?;
         self.store.remove(ctx.organization, id, ctx.now).await?;
         Ok(draft)
     }

@@ -78,8 +78,15 @@ pub trait ProposalStore: Send + Sync {
     /// The neighbours of a proposal in the list a query makes; none when it is not in that list.
     async fn neighbours(&self, sight: Sight, query: &ProposalQuery, id: ProposalId) -> Result<Neighbours>;
     /// The draft of this reader, created through this client, in a visible component, inside (contract 06 §2.2).
-    /// Locked against other writers until the transaction ends, if there is one.
     async fn find_draft(
+        &self,
+        sight: Sight,
+        client: ClientId,
+        id: ProposalId,
+        within: Within,
+    ) -> Result<Option<ProposalDetail>>;
+    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_draft_for_update(
         &self,
         sight: Sight,
         client: ClientId,
@@ -104,8 +111,9 @@ pub trait ProposalStore: Send + Sync {
     ) -> Result<i64>;
     /// The proposal.
     async fn find(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<Proposal>>;
-    /// The same, and nobody else changes it before the transaction ends.
-    async fn hold(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<Proposal>>;
+    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_for_update(&self, organization: OrganizationId, id: ProposalId)
+    -> Result<Option<Proposal>>;
     /// Keeps a new one and announces it by these names. `None` when it is a draft and its first author has one in
     /// the component already, also when that happened a moment ago.
     async fn add(
@@ -213,8 +221,9 @@ pub trait VoteStore: Send + Sync {
     ) -> Result<Page<(VoteId, Vote)>>;
     /// The vote, if it is visible and inside.
     async fn find_visible(&self, sight: Sight, id: VoteId, within: Within) -> Result<Option<(VoteId, Vote)>>;
-    /// Lets no other vote of this user, or on this proposal, be cast or removed until the transaction ends.
-    async fn hold(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()>;
+    /// Lets no other vote of this user, or on this proposal, be cast or removed until the transaction ends. `Internal`
+    /// outside a transaction.
+    async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()>;
     /// Whether the user has voted on the proposal.
     async fn has(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<bool>;
     /// The user's votes in a component, temporary ones included.

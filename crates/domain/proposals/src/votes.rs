@@ -156,7 +156,7 @@ impl Handle<CastVote> for Votes<'_> {
         let proposal = self.open_proposal(ctx, &command).await?;
         let user = ctx.user()?.id;
         participation(proposal.place.participates)?;
-        self.store.hold(ctx.organization, proposal.id, user).await?;
+        self.store.lock(ctx.organization, proposal.id, user).await?;
         self.has_not_voted(ctx, proposal.id).await?;
         let weight = accepted_weight(sent_weight(command.data.as_ref())?, &proposal.place)?;
         self.limits_allow(ctx, user, &proposal).await?;
@@ -188,7 +188,7 @@ impl Handle<RemoveVote> for Votes<'_> {
         if vote.user != user {
             return Err(Error::Forbidden);
         }
-        self.store.hold(ctx.organization, vote.proposal, user).await?;
+        self.store.lock(ctx.organization, vote.proposal, user).await?;
         // Looked at again under the lock: of two that remove it at once, one finds nothing.
         let (_, vote) = self.store.find_visible(ctx.sight(), id, within).await?.ok_or(Error::NotFound)?;
         let found = self.proposals.find_visible(ctx.sight(), vote.proposal, Within::default()).await?;

@@ -42,7 +42,7 @@ impl SpaceAdmin<'_> {
         now: OffsetDateTime,
         edit: impl FnOnce(&mut Space) + Send,
     ) -> Result<Space> {
-        let before = self.spaces.hold(organization, id).await?.ok_or(Error::NotFound)?;
+        let before = self.spaces.find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
         let mut space = before.clone();
         edit(&mut space);
         if space != before {
@@ -72,7 +72,7 @@ impl SpaceAdmin<'_> {
         id: StepId,
         edit: impl FnOnce(&mut Step) + Send,
     ) -> Result<Step> {
-        let before = self.steps.hold(organization, id).await?.ok_or(Error::NotFound)?;
+        let before = self.steps.find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
         let mut step = before.clone();
         edit(&mut step);
         if step != before {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     async fn activate(was_active: bool, mut steps: MockStepStore) -> Step {
-        steps.expect_hold().returning(move |_, _| Ok(Some(step(was_active))));
+        steps.expect_find_for_update().returning(move |_, _| Ok(Some(step(was_active))));
         let spaces = MockSpaceStore::new();
         SpaceAdmin { spaces: &spaces, steps: &steps }.activate_step(CITY, StepId(5)).await.unwrap()
     }
@@ -149,7 +149,9 @@ mod tests {
     #[tokio::test]
     async fn a_space_keeps_the_rules_of_its_kind() {
         let mut spaces = MockSpaceStore::new();
-        spaces.expect_hold().returning(|_, _| Ok(Some(Space::new(SpaceManifest::Conferences, title(), NOW))));
+        spaces
+            .expect_find_for_update()
+            .returning(|_, _| Ok(Some(Space::new(SpaceManifest::Conferences, title(), NOW))));
         let steps = MockStepStore::new();
         let admin = SpaceAdmin { spaces: &spaces, steps: &steps };
         let id = SpaceRef { manifest: SpaceManifest::Conferences, id: 1 };

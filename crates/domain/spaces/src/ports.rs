@@ -55,8 +55,8 @@ pub trait SpaceStore: Send + Sync {
     async fn find_visible(&self, sight: Sight, id: SpaceRef) -> Result<Option<SpaceDetail>>;
     /// The space.
     async fn find(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>>;
-    /// The same, and nobody else changes it before the transaction ends.
-    async fn hold(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>>;
+    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_for_update(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>>;
     /// The number of the space with this slug.
     async fn find_by_slug(
         &self,
@@ -83,8 +83,8 @@ pub trait SpaceStore: Send + Sync {
 pub trait StepStore: Send + Sync {
     /// The step.
     async fn find(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>>;
-    /// The same, and nobody else changes it before the transaction ends.
-    async fn hold(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>>;
+    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_for_update(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>>;
     /// The active step of a process, if it has one.
     async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>>;
     /// Keeps a new one. An active one makes the others of its process inactive and announces itself by these names.
@@ -152,8 +152,12 @@ pub trait ComponentStore: Send + Sync {
     async fn find_visible(&self, sight: Sight, id: ComponentId) -> Result<Option<ComponentDetail>>;
     /// The component.
     async fn find(&self, organization: OrganizationId, id: ComponentId) -> Result<Option<Component>>;
-    /// The same, and nobody else changes it before the transaction ends.
-    async fn hold(&self, organization: OrganizationId, id: ComponentId) -> Result<Option<Component>>;
+    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_for_update(
+        &self,
+        organization: OrganizationId,
+        id: ComponentId,
+    ) -> Result<Option<Component>>;
     /// Keeps a new one; one for proposals gets its built-in states.
     async fn add(&self, organization: OrganizationId, component: &Component) -> Result<ComponentId>;
     /// Keeps a new state.

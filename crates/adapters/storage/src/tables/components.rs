@@ -3,11 +3,11 @@
 use super::resources;
 use crate::columns::{self, Condition, Document, Expr, Name};
 use crate::correlated::Correlated;
-use crate::engine::{Conn, Db, dialect, sql};
+use crate::engine::{Conn, Db, sql};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds, translated};
 use crate::schema::{components, spaces, steps};
-use crate::session::Session;
+use crate::session::{Session, lock_row};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::canonical_text;
@@ -261,11 +261,13 @@ impl ComponentStore for Session {
         Ok(row.map(|row| <(ComponentId, Component)>::from(row).1))
     }
 
-    async fn hold(&self, organization: OrganizationId, id: ComponentId) -> Result<Option<Component>> {
+    async fn find_for_update(
+        &self,
+        organization: OrganizationId,
+        id: ComponentId,
+    ) -> Result<Option<Component>> {
         let row = of(organization).filter(components::id.eq(id.0)).select(components::id);
-        let held: Option<i64> =
-            dialect::for_update!(row).get_result(&mut *self.write().await?).await.optional().stored()?;
-        if held.is_none() { Ok(None) } else { ComponentStore::find(self, organization, id).await }
+        if lock_row!(self, row) { ComponentStore::find(self, organization, id).await } else { Ok(None) }
     }
 
     async fn add(&self, organization: OrganizationId, component: &Component) -> Result<ComponentId> {

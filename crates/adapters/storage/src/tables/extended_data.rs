@@ -2,10 +2,9 @@
 
 use super::organizations::{PROMOTED, SECONDARY, UNCONFIRMED};
 use crate::columns::{Document, Name};
-use crate::engine::dialect;
 use crate::failure::{Stored, changed};
 use crate::schema::{components, meetings, organization_hosts, organizations, proposals, spaces, users};
-use crate::session::{Atomic, Session};
+use crate::session::{Atomic, Session, lock_row};
 use async_trait::async_trait;
 use civitas_accounts::UserStore;
 use civitas_extended_data::{ExtendedDataStore, Kept, Owner};
@@ -24,14 +23,6 @@ macro_rules! row {
     ($table:ident, $organization:expr, $id:expr) => {
         $table::table.filter($table::organization_id.eq($organization.0)).filter($table::id.eq($id))
     };
-}
-
-/// Takes the lock of a row; whether there is one tells the read that follows.
-macro_rules! lock {
-    ($session:ident, $row:expr, $id:expr) => {{
-        let connection = &mut *$session.write().await?;
-        dialect::for_update!($row.select($id)).get_result::<i64>(connection).await.optional().stored()?
-    }};
 }
 
 /// Writes the data, the text in which it is searched, and the time.
@@ -87,23 +78,24 @@ impl ExtendedDataStore for Session {
         Ok(found.map(|(data, updated_at)| Kept { data, updated_at }))
     }
 
-    async fn hold(&self, sight: Sight, owner: Owner) -> Result<Option<Kept>> {
-        if !self.is_transaction() {
-            return Err(Error::internal("what is held, is held by a transaction"));
-        }
+    async fn find_for_update(&self, sight: Sight, owner: Owner) -> Result<Option<Kept>> {
         let organization = sight.organization;
-        match owner {
-            Owner::Organization(id) => lock!(self, organizations::table.find(id.0), organizations::id),
-            Owner::User(id) => lock!(self, row!(users, organization, id.0), users::id),
+        let is_there = match owner {
+            Owner::Organization(id) => {
+                lock_row!(self, organizations::table.find(id.0).select(organizations::id))
+            }
+            Owner::User(id) => lock_row!(self, row!(users, organization, id.0).select(users::id)),
             Owner::Space(id) => {
                 let row = row!(spaces, organization, id.id).filter(spaces::manifest.eq(Name(id.manifest)));
-                lock!(self, row, spaces::id)
+                lock_row!(self, row.select(spaces::id))
             }
-            Owner::Component(id) => lock!(self, row!(components, organization, id.0), components::id),
-            Owner::Proposal(id) => lock!(self, row!(proposals, organization, id.0), proposals::id),
-            Owner::Meeting(id) => lock!(self, row!(meetings, organization, id.0), meetings::id),
+            Owner::Component(id) => {
+                lock_row!(self, row!(components, organization, id.0).select(components::id))
+            }
+            Owner::Proposal(id) => lock_row!(self, row!(proposals, organization, id.0).select(proposals::id)),
+            Owner::Meeting(id) => lock_row!(self, row!(meetings, organization, id.0).select(meetings::id)),
         };
-        ExtendedDataStore::find(self, sight, owner).await
+        if is_there { ExtendedDataStore::find(self, sight, owner).await } else { Ok(None) }
     }
 
     async fn save(&self, organization: OrganizationId, owner: Owner, change: Change<Kept>) -> Result<()> {

@@ -9,7 +9,7 @@ use crate::engine::{Conn, Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds};
 use crate::schema::{components, meetings, spaces, users};
-use crate::session::Session;
+use crate::session::{Session, lock_row};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -135,17 +135,9 @@ impl MeetingStore for Session {
         one(&mut *self.read().await?, organization, id).await
     }
 
-    async fn hold(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<Meeting>> {
-        if !self.is_transaction() {
-            return Err(Error::internal("what is held, is held by a transaction"));
-        }
-        let connection = &mut *self.write().await?;
+    async fn find_for_update(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<Meeting>> {
         let row = of(organization).filter(meetings::id.eq(id.0)).select(meetings::id);
-        let held: Option<i64> = dialect::for_update!(row).get_result(connection).await.optional().stored()?;
-        match held {
-            Some(_) => one(connection, organization, id).await,
-            None => Ok(None),
-        }
+        if lock_row!(self, row) { MeetingStore::find(self, organization, id).await } else { Ok(None) }
     }
 
     async fn add(&self, organization: OrganizationId, meeting: &Meeting) -> Result<MeetingId> {

@@ -1,10 +1,10 @@
 //! Organizations, and the hosts that lead to them.
 
 use crate::columns::{self, Document, Name};
-use crate::engine::{Db, dialect};
+use crate::engine::Db;
 use crate::failure::{Stored, changed};
 use crate::schema::{archive_refs, organization_hosts, organization_names, organizations};
-use crate::session::{Atomic, Session};
+use crate::session::{Atomic, Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
     Change, Error, Event, EventName, Locale, Locales, OrganizationId, Page, PageRequest, Result, Subject,
@@ -310,11 +310,9 @@ impl OrganizationStore for Session {
         rows.pop().map(|row| row.with(hosts)).transpose()
     }
 
-    async fn hold(&self, id: OrganizationId) -> Result<Option<Organization>> {
+    async fn find_for_update(&self, id: OrganizationId) -> Result<Option<Organization>> {
         let row = organizations::table.find(id.0).select(organizations::id);
-        let held: Option<i64> =
-            dialect::for_update!(row).get_result(&mut *self.write().await?).await.optional().stored()?;
-        if held.is_none() { Ok(None) } else { OrganizationStore::find(self, id).await }
+        if lock_row!(self, row) { OrganizationStore::find(self, id).await } else { Ok(None) }
     }
 
     async fn list(

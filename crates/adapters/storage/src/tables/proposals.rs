@@ -7,10 +7,10 @@ mod rows;
 use self::reading::{Drafts, Standing};
 use self::rows::{Row, Written, add_authors, authors_of, replace_authors};
 use crate::columns::{self, Condition};
-use crate::engine::{Conn, dialect};
+use crate::engine::Conn;
 use crate::failure::{Stored, changed};
 use crate::schema::{proposal_authors, proposals};
-use crate::session::Session;
+use crate::session::{Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
     Change, ClientId, ComponentId, Error, Event, EventName, OrganizationId, Page, PageRequest, ProposalId,
@@ -97,19 +97,22 @@ impl ProposalStore for Session {
         within: Within,
     ) -> Result<Option<ProposalDetail>> {
         let connection = &mut *self.read().await?;
-        if self.is_transaction() {
-            let row = of(sight.organization).filter(proposals::id.eq(id.0)).select(proposals::id);
-            let held: Option<i64> =
-                dialect::for_update!(row).get_result(connection).await.optional().stored()?;
-            if held.is_none() {
-                return Ok(None);
-            }
-        }
         let mut conditions = reading::visible(sight, Drafts::seen(sight, &[]), within);
         conditions.push(this(id));
         conditions.push(Box::new(proposals::published_at.is_null().nullable()));
         conditions.push(Box::new(proposals::api_client_id.eq(client.0)));
         reading::one(connection, sight.viewer, sight.participant, conditions).await
+    }
+
+    async fn find_draft_for_update(
+        &self,
+        sight: Sight,
+        client: ClientId,
+        id: ProposalId,
+        within: Within,
+    ) -> Result<Option<ProposalDetail>> {
+        let row = of(sight.organization).filter(proposals::id.eq(id.0)).select(proposals::id);
+        if lock_row!(self, row) { self.find_draft(sight, client, id, within).await } else { Ok(None) }
     }
 
     async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>> {
@@ -158,11 +161,13 @@ impl ProposalStore for Session {
         Ok(with_authors(connection, rows).await?.pop().map(|(_, proposal)| proposal))
     }
 
-    async fn hold(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<Proposal>> {
+    async fn find_for_update(
+        &self,
+        organization: OrganizationId,
+        id: ProposalId,
+    ) -> Result<Option<Proposal>> {
         let row = of(organization).filter(proposals::id.eq(id.0)).select(proposals::id);
-        let held: Option<i64> =
-            dialect::for_update!(row).get_result(&mut *self.write().await?).await.optional().stored()?;
-        if held.is_none() { Ok(None) } else { ProposalStore::find(self, organization, id).await }
+        if lock_row!(self, row) { ProposalStore::find(self, organization, id).await } else { Ok(None) }
     }
 
     async fn add(

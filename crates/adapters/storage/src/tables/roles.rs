@@ -122,10 +122,17 @@ impl RoleStore for Session {
         Ok(row.map(|row| <(i64, Role)>::from(row).1))
     }
 
-    async fn hold(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<(i64, Role)>> {
+    async fn find_for_update(
+        &self,
+        organization: OrganizationId,
+        id: &SpaceRoleId,
+    ) -> Result<Option<(i64, Role)>> {
         let first = of(organization).filter(named(id)).order(roles::id).limit(1).select(columns::of::<Row>());
-        let row: Option<Row> =
-            dialect::for_update!(first).get_result(&mut *self.write().await?).await.optional().stored()?;
+        let row: Option<Row> = dialect::for_update!(first)
+            .get_result(&mut *self.for_update().await?)
+            .await
+            .optional()
+            .stored()?;
         Ok(row.map(Into::into))
     }
 

@@ -1,11 +1,11 @@
 //! Participatory spaces.
 
 use crate::columns::{self, Condition, Document, Name, Word, words};
-use crate::engine::{Conn, Db, dialect};
+use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds, translated};
 use crate::schema::{components, spaces};
-use crate::session::Session;
+use crate::session::{Session, lock_row};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::canonical_text;
@@ -250,14 +250,12 @@ impl SpaceStore for Session {
         Ok(row.map(|row| <(SpaceRef, Space)>::from(row).1))
     }
 
-    async fn hold(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
+    async fn find_for_update(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
         let row = of(organization)
             .filter(spaces::manifest.eq(Name(id.manifest)))
             .filter(spaces::id.eq(id.id))
             .select(spaces::id);
-        let held: Option<i64> =
-            dialect::for_update!(row).get_result(&mut *self.write().await?).await.optional().stored()?;
-        if held.is_none() { Ok(None) } else { SpaceStore::find(self, organization, id).await }
+        if lock_row!(self, row) { SpaceStore::find(self, organization, id).await } else { Ok(None) }
     }
 
     async fn find_by_slug(

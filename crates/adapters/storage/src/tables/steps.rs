@@ -1,10 +1,10 @@
 //! Steps of participatory processes.
 
 use crate::columns::{self, Document, Name};
-use crate::engine::{Db, dialect};
+use crate::engine::Db;
 use crate::failure::{Stored, changed};
 use crate::schema::{spaces, steps};
-use crate::session::{Atomic, Session};
+use crate::session::{Atomic, Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
     Error, Event, EventName, OrganizationId, Result, SpaceManifest, SpaceRef, StepId, Subject, Translated,
@@ -95,12 +95,9 @@ async fn give_way(
         .filter(spaces::manifest.eq(Name(step.space.manifest)))
         .filter(spaces::id.eq(step.space.id))
         .select(spaces::id);
-    let held: Option<i64> = dialect::for_update!(process)
-        .get_result(&mut *atomic.connection().await?)
-        .await
-        .optional()
-        .stored()?;
-    held.ok_or(Error::NotFound)?;
+    if !lock_row!(atomic, process) {
+        return Err(Error::NotFound);
+    }
     let others = of(organization)
         .filter(steps::space_manifest.eq(Name(step.space.manifest)))
         .filter(steps::space_id.eq(step.space.id))
@@ -131,11 +128,9 @@ impl StepStore for Session {
         Ok(row.map(|row| <(StepId, Step)>::from(row).1))
     }
 
-    async fn hold(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>> {
+    async fn find_for_update(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>> {
         let row = of(organization).filter(steps::id.eq(id.0)).select(steps::id);
-        let held: Option<i64> =
-            dialect::for_update!(row).get_result(&mut *self.write().await?).await.optional().stored()?;
-        if held.is_none() { Ok(None) } else { StepStore::find(self, organization, id).await }
+        if lock_row!(self, row) { StepStore::find(self, organization, id).await } else { Ok(None) }
     }
 
     async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>> {

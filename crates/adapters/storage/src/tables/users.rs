@@ -203,10 +203,13 @@ impl UserStore for Session {
         Ok(row.map(|row| <(UserId, User)>::from(row).1))
     }
 
-    async fn hold(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>> {
+    async fn find_for_update(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>> {
         let account = of(organization).filter(users::id.eq(id.0)).select(columns::of::<Row>());
-        let row: Option<Row> =
-            dialect::for_update!(account).get_result(&mut *self.write().await?).await.optional().stored()?;
+        let row: Option<Row> = dialect::for_update!(account)
+            .get_result(&mut *self.for_update().await?)
+            .await
+            .optional()
+            .stored()?;
         Ok(row.map(|row| <(UserId, User)>::from(row).1))
     }
 

@@ -2,11 +2,11 @@
 
 use super::components::{OfSpace, of_space};
 use crate::columns::{self, Condition};
-use crate::engine::{Conn, Db, dialect};
+use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds};
 use crate::schema::{components, proposals, spaces, users, votes};
-use crate::session::Session;
+use crate::session::{Session, lock_row};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -163,22 +163,20 @@ impl VoteStore for Session {
         Ok(visible(&mut *self.read().await?, sight, within, vec![this], one).await?.items.pop())
     }
 
-    async fn hold(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()> {
-        if !self.is_transaction() {
-            return Err(Error::internal("what is held, is held by a transaction"));
-        }
-        let connection = &mut *self.write().await?;
-        // Always in this order, so that two who hold never wait for each other.
+    async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()> {
+        // Always in this order, so that two transactions never wait for each other.
         let proposal = proposals::table
             .filter(proposals::organization_id.eq(organization.0))
             .filter(proposals::id.eq(proposal.0))
             .select(proposals::id);
-        dialect::for_update!(proposal).get_result::<i64>(connection).await.optional().stored()?;
+        // What is not there needs no lock.
+        let _ = lock_row!(self, proposal);
         let user = users::table
             .filter(users::organization_id.eq(organization.0))
             .filter(users::id.eq(user.0))
             .select(users::id);
-        dialect::for_update!(user).get_result::<i64>(connection).await.optional().stored().map(drop)
+        let _ = lock_row!(self, user);
+        Ok(())
     }
 
     async fn has(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<bool> {

@@ -71,7 +71,7 @@ pub async fn finds_roles_by_their_names(world: World<'_>) -> Result<()> {
     let row = roles.add(mine, &invited).await?;
     let name = invited.id();
     assert_eq!(roles.find_by_id(mine, &name).await?.as_ref(), Some(&invited));
-    assert_eq!(roles.hold(mine, &name).await?, Some((row, invited)));
+    assert_eq!(roles.find_for_update(mine, &name).await?, Some((row, invited)));
     let moved = |seconds| name.invited_at.map(|at| at + Duration::seconds(seconds));
     for other in [
         SpaceRoleId { invited_at: None, ..name },
@@ -83,16 +83,20 @@ pub async fn finds_roles_by_their_names(world: World<'_>) -> Result<()> {
         SpaceRoleId { space: world.assembly, ..name },
     ] {
         assert_eq!(roles.find_by_id(mine, &other).await?, None, "{other:?}");
-        assert_eq!(roles.hold(mine, &other).await?, None, "{other:?}");
+        assert_eq!(roles.find_for_update(mine, &other).await?, None, "{other:?}");
     }
     let first = pending(world.space, "one@example.org");
     let one = roles.add(mine, &first).await?;
     roles.add(mine, &pending(world.space, "two@example.org")).await?;
-    assert_eq!(roles.hold(mine, &first.id()).await?, Some((one, first)), "of two of a name, the first");
+    assert_eq!(
+        roles.find_for_update(mine, &first.id()).await?,
+        Some((one, first)),
+        "of two of a name, the first"
+    );
     let gone = User { deleted_at: Some(NOW), ..user("Nora") };
     world.users.save(mine, nora, Change::quiet(gone)).await?;
     assert_eq!(roles.find_by_id(mine, &name).await?, None, "whose account is deleted");
-    assert_eq!(roles.hold(mine, &name).await?, None);
+    assert_eq!(roles.find_for_update(mine, &name).await?, None);
     assert!(roles.find(mine, row).await?.is_some(), "the row stays");
     Ok(())
 }

@@ -108,7 +108,9 @@ impl Impersonation<'_> {
         if extra.is_empty() {
             return Ok(());
         }
-        let Some(user) = self.users.hold(organization, id).await? else { return Err(Error::NotFound) };
+        let Some(user) = self.users.find_for_update(organization, id).await? else {
+            return Err(Error::NotFound);
+        };
         let mut changed = user.clone();
         self.merged(&mut changed, extra)?;
         if changed == user {
@@ -239,7 +241,7 @@ mod tests {
             let (listed, held) = (user.clone(), user);
             let mut users = MockUserStore::new();
             users.expect_find_by_nickname().returning(move |_, _| Ok(Some((UserId(5), listed.clone()))));
-            users.expect_hold().returning(move |_, _| Ok(Some(held.clone())));
+            users.expect_find_for_update().returning(move |_, _| Ok(Some(held.clone())));
             users
         };
         let renamed = Registration { name: Some("Else".to_owned()), ..on_missing() };

@@ -21,7 +21,7 @@ fn nora(change: fn(&mut User)) -> MockUserStore {
     let (found, held) = (user.clone(), user);
     let mut users = MockUserStore::new();
     users.expect_find().returning(move |_, _| Ok(Some(found.clone())));
-    users.expect_hold().returning(move |_, _| Ok(Some(held.clone())));
+    users.expect_find_for_update().returning(move |_, _| Ok(Some(held.clone())));
     users
 }
 

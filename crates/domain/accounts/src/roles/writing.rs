@@ -132,7 +132,7 @@ impl Roles<'_> {
 
     /// Sets or clears the flag of a general administrator, and answers whether that changed anything.
     async fn set_admin(&self, ctx: &Ctx, id: UserId, admin: bool) -> Result<(User, bool)> {
-        let held = self.users.hold(ctx.organization, id).await?;
+        let held = self.users.find_for_update(ctx.organization, id).await?;
         let user = held.filter(|user| user.deleted_at.is_none()).ok_or(Error::NotFound)?;
         if user.admin == admin {
             return Ok((user, false));
@@ -175,8 +175,8 @@ impl Roles<'_> {
     }
 
     /// The row of a role in a space, locked.
-    async fn hold(&self, ctx: &Ctx, id: &SpaceRoleId) -> Result<(i64, Role)> {
-        self.store.hold(ctx.organization, id).await?.ok_or(Error::NotFound)
+    async fn find_for_update(&self, ctx: &Ctx, id: &SpaceRoleId) -> Result<(i64, Role)> {
+        self.store.find_for_update(ctx.organization, id).await?.ok_or(Error::NotFound)
     }
 }
 
@@ -214,7 +214,7 @@ impl Handle<UpdateRole> for Roles<'_> {
         let found = self.seek(ctx, &command.id).await?;
         let kind = self.exchange(ctx, &command).await?;
         let (RoleId::InSpace(id), Some(kind)) = (&command.id, kind) else { return Ok(found) };
-        let (row, role) = self.hold(ctx, id).await?;
+        let (row, role) = self.find_for_update(ctx, id).await?;
         let role = Role { kind, updated_at: ctx.now, ..role };
         self.store.save(ctx.organization, row, &role).await?;
         Ok(role.detail())
@@ -236,7 +236,7 @@ impl Handle<DestroyRole> for Roles<'_> {
         self.admit(ctx, &command).await?;
         match command.id {
             RoleId::InSpace(id) => {
-                let (row, _) = self.hold(ctx, &id).await?;
+                let (row, _) = self.find_for_update(ctx, &id).await?;
                 self.store.remove(ctx.organization, row).await
             }
             RoleId::GeneralAdmin { user, .. } => {

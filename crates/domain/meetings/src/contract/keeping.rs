@@ -83,7 +83,7 @@ pub async fn registers_nobody_without_an_account(world: World<'_>) -> Result<()>
 /// A meeting is held by a transaction: on the pool nothing would hold it.
 pub async fn is_held_by_a_transaction_only(world: World<'_>) -> Result<()> {
     let id = world.add(&open(world.agenda)).await?;
-    assert!(matches!(world.meetings.hold(world.mine, id).await, Err(Error::Internal(_))));
+    assert!(matches!(world.meetings.find_for_update(world.mine, id).await, Err(Error::Internal(_))));
     Ok(())
 }
 

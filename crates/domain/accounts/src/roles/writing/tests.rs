@@ -36,7 +36,7 @@ fn people(user: User) -> MockUserStore {
     let mut users = MockUserStore::new();
     let held = user.clone();
     users.expect_find().returning(move |_, id| Ok((id.0 == 42).then(|| user.clone())));
-    users.expect_hold().returning(move |_, id| Ok((id.0 == 42).then(|| held.clone())));
+    users.expect_find_for_update().returning(move |_, id| Ok((id.0 == 42).then(|| held.clone())));
     users
 }
 
@@ -51,7 +51,7 @@ fn places() -> MockRoleStore {
     let given = [RoleKind::SpaceModerator, RoleKind::SpaceValuator];
     store.expect_has().returning(move |_, _, _, kind| Ok(given.contains(&kind)));
     store.expect_find_by_id().returning(move |_, id| Ok(moderator(id)));
-    store.expect_hold().returning(move |_, id| Ok(moderator(id).map(|role| (3, role))));
+    store.expect_find_for_update().returning(move |_, id| Ok(moderator(id).map(|role| (3, role))));
     store
 }
 
