@@ -17,20 +17,29 @@ pub fn canonical_text(data: &Value) -> String {
     text
 }
 
+/// The same of the extended data of a record.
+pub fn canonical_object(data: &Map<String, Value>) -> String {
+    let mut text = String::new();
+    write_object(data, &mut text);
+    text
+}
+
+fn write_object(members: &Map<String, Value>, text: &mut String) {
+    let mut members: Vec<_> = members.iter().collect();
+    members.sort_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+    text.push('{');
+    for (i, (key, value)) in members.into_iter().enumerate() {
+        text.push_str(if i == 0 { "" } else { ", " });
+        text.push_str(&Value::from(key.as_str()).to_string());
+        text.push_str(": ");
+        write(value, text);
+    }
+    text.push('}');
+}
+
 fn write(value: &Value, text: &mut String) {
     match value {
-        Value::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            members.sort_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
-            text.push('{');
-            for (i, (key, value)) in members.into_iter().enumerate() {
-                text.push_str(if i == 0 { "" } else { ", " });
-                text.push_str(&Value::from(key.as_str()).to_string());
-                text.push_str(": ");
-                write(value, text);
-            }
-            text.push('}');
-        }
+        Value::Object(members) => write_object(members, text),
         Value::Array(items) => {
             text.push('[');
             for (i, item) in items.iter().enumerate() {

@@ -1,10 +1,15 @@
 //! Columns that hold one of our types, and the types of expressions over columns.
 
+mod mapping;
+
+pub(crate) use self::mapping::{ColumnValue, columns};
+
 use crate::engine::{self, Db, dialect, sql};
 use civitas_accounts::RoleKind;
 use civitas_jobs::JobStatus;
 use civitas_kernel::{EventName, Locale, SpaceManifest};
 use civitas_organizations::RegistrationMode;
+use civitas_spaces::{ComponentManifest, Visibility};
 use diesel::ExpressionMethods;
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, FromSqlRow};
@@ -43,15 +48,15 @@ where
 /// A JSON column. To write, `T` may be a reference.
 #[derive(Debug, Clone, Copy, AsExpression, FromSqlRow)]
 #[diesel(sql_type = sql::Json)]
-pub(crate) struct Document<T: Debug>(pub(crate) T);
+pub(crate) struct JsonColumn<T: Debug>(pub(crate) T);
 
-impl<T: Debug + DeserializeOwned> FromSql<sql::Json, Db> for Document<T> {
+impl<T: Debug + DeserializeOwned> FromSql<sql::Json, Db> for JsonColumn<T> {
     fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
         engine::read_json(raw).map(Self)
     }
 }
 
-impl<T: Debug + Serialize> ToSql<sql::Json, Db> for Document<T> {
+impl<T: Debug + Serialize> ToSql<sql::Json, Db> for JsonColumn<T> {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Db>) -> serialize::Result {
         engine::write_json(&self.0, out)
     }
@@ -60,22 +65,22 @@ impl<T: Debug + Serialize> ToSql<sql::Json, Db> for Document<T> {
 /// A UUID column. (Diesel binds `Uuid` itself on PostgreSQL alone.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
 #[diesel(sql_type = sql::Uuid)]
-pub(crate) struct Key(pub(crate) Uuid);
+pub(crate) struct UuidColumn(pub(crate) Uuid);
 
-impl FromSql<sql::Uuid, Db> for Key {
+impl FromSql<sql::Uuid, Db> for UuidColumn {
     fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
         engine::read_uuid(raw).map(Self)
     }
 }
 
-impl ToSql<sql::Uuid, Db> for Key {
+impl ToSql<sql::Uuid, Db> for UuidColumn {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Db>) -> serialize::Result {
         engine::write_uuid(&self.0, out)
     }
 }
 
 /// A value that is kept by its name.
-pub(crate) trait Word: Sized + Copy + Debug {
+pub(crate) trait TextEnum: Sized + Copy + Debug {
     /// The name that is kept.
     fn name(self) -> &'static str;
     /// The value of exactly that name.
@@ -85,39 +90,48 @@ pub(crate) trait Word: Sized + Copy + Debug {
 /// A text column that holds a word out of a closed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Text)]
-pub(crate) struct Name<T: Debug>(pub(crate) T);
+pub(crate) struct EnumColumn<T: Debug>(pub(crate) T);
 
-impl<T: Word> FromSql<Text, Db> for Name<T> {
+impl<T: TextEnum> FromSql<Text, Db> for EnumColumn<T> {
     fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
         let name = <String as FromSql<Text, Db>>::from_sql(raw)?;
         T::named(&name).map(Self).ok_or_else(|| format!("no such name: {name}").into())
     }
 }
 
-impl<T: Word> ToSql<Text, Db> for Name<T> {
+impl<T: TextEnum> ToSql<Text, Db> for EnumColumn<T> {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Db>) -> serialize::Result {
         <str as ToSql<Text, Db>>::to_sql(self.0.name(), out)
     }
 }
 
 /// Says of types that know their names on the wire that these are kept.
-macro_rules! words {
-    ($($word:ty),+ $(,)?) => {$(
-        impl $crate::columns::Word for $word {
+macro_rules! text_enums {
+    ($($value:ty),+ $(,)?) => {$(
+        impl TextEnum for $value {
             fn name(self) -> &'static str {
                 self.as_str()
             }
             fn named(name: &str) -> Option<Self> {
-                <$word>::parse(name)
+                <$value>::parse(name)
             }
         }
     )+};
 }
-pub(crate) use words;
 
-words!(SpaceManifest, Locale, JobStatus, EventName, RoleKind);
+text_enums!(ComponentManifest, EventName, JobStatus, Locale, RoleKind, SpaceManifest);
 
-impl Word for RegistrationMode {
+impl TextEnum for Visibility {
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        [Self::Public, Self::Transparent, Self::Private].into_iter().find(|v| v.as_str() == name)
+    }
+}
+
+impl TextEnum for RegistrationMode {
     fn name(self) -> &'static str {
         match self {
             Self::Enabled => "enabled",

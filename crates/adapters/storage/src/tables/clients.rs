@@ -1,6 +1,6 @@
 //! API clients. They are the deployment's, not an organization's: see the port.
 
-use crate::columns;
+use crate::columns::{self, columns};
 use crate::engine::Db;
 use crate::failure::{Stored, changed};
 use crate::schema::api_clients;
@@ -12,61 +12,19 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = api_clients, check_for_backend(Db))]
-pub(super) struct Row {
-    id: i64,
-    uid: String,
-    secret_digest: String,
-    name: String,
-    organization_id: Option<i64>,
-    scopes: String,
-    permissions: String,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl From<Row> for (ClientId, ApiClient) {
-    fn from(row: Row) -> Self {
-        let client = ApiClient {
-            uid: row.uid,
-            secret: Digest::kept(row.secret_digest),
-            name: row.name,
-            organization: row.organization_id.map(OrganizationId),
-            scopes: Scopes::read(&row.scopes),
-            permissions: Abilities::read(&row.permissions),
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        };
-        (ClientId(row.id), client)
-    }
-}
-
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = api_clients, treat_none_as_null = true, treat_none_as_default_value = false)]
-struct Written<'a> {
-    uid: &'a str,
-    secret_digest: &'a str,
-    name: &'a str,
-    organization_id: Option<i64>,
-    scopes: String,
-    permissions: String,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl<'a> From<&'a ApiClient> for Written<'a> {
-    fn from(client: &'a ApiClient) -> Self {
-        Self {
-            uid: &client.uid,
-            secret_digest: client.secret.as_str(),
-            name: &client.name,
-            organization_id: client.organization.map(|id| id.0),
-            scopes: client.scopes.to_string(),
-            permissions: client.permissions.to_string(),
-            created_at: client.created_at,
-            updated_at: client.updated_at,
-        }
+columns! {
+    /// An API client as its row stores it.
+    api_clients as ApiClient;
+    id ClientId;
+    fields {
+        uid: String,
+        secret as secret_digest: Digest,
+        name: String,
+        organization as organization_id: Option<OrganizationId>,
+        scopes: Scopes,
+        permissions: Abilities,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
     }
 }
 
@@ -96,7 +54,7 @@ impl ClientStore for Session {
 
     async fn add(&self, client: &ApiClient) -> Result<ClientId> {
         let id: Option<i64> = diesel::insert_into(api_clients::table)
-            .values(Written::from(client))
+            .values(Changeset::of(client))
             .on_conflict_do_nothing()
             .returning(api_clients::id)
             .get_result(&mut *self.write().await?)
@@ -108,7 +66,7 @@ impl ClientStore for Session {
 
     async fn save(&self, id: ClientId, client: &ApiClient) -> Result<()> {
         diesel::update(api_clients::table.find(id.0))
-            .set(Written::from(client))
+            .set(Changeset::of(client))
             .execute(&mut *self.write().await?)
             .await
             .stored()

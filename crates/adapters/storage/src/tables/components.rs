@@ -1,7 +1,7 @@
 //! Components of spaces.
 
 use super::resources;
-use crate::columns::{self, Condition, Document, Expr, Name};
+use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn, columns};
 use crate::correlated::Correlated;
 use crate::engine::{Conn, Db, sql};
 use crate::failure::{Stored, changed};
@@ -10,7 +10,7 @@ use crate::schema::{components, spaces, steps};
 use crate::session::{Session, lock_row};
 use crate::visibility::Rule;
 use async_trait::async_trait;
-use civitas_kernel::extended_data::canonical_text;
+use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{
     ComponentId, Error, OrganizationId, Page, PageRequest, Result, Sight, SpaceManifest, SpaceRef, StepId,
     Translated,
@@ -26,87 +26,28 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = components, check_for_backend(Db))]
-struct Row {
-    id: i64,
-    space_manifest: Name<SpaceManifest>,
-    space_id: i64,
-    manifest: Name<ComponentManifest>,
-    name: Document<Translated>,
-    published_at: Option<OffsetDateTime>,
-    weight: i64,
-    settings: Document<Map<String, Value>>,
-    default_step_settings: Document<Map<String, Value>>,
-    step_settings: Document<BTreeMap<StepId, Map<String, Value>>>,
-    scope_id: Option<i64>,
-    deleted_at: Option<OffsetDateTime>,
-    extended_data: Document<Map<String, Value>>,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl From<Row> for (ComponentId, Component) {
-    fn from(row: Row) -> Self {
-        let component = Component {
-            space: SpaceRef { manifest: row.space_manifest.0, id: row.space_id },
-            manifest: row.manifest.0,
-            name: row.name.0,
-            published_at: row.published_at,
-            weight: row.weight,
-            settings: row.settings.0,
-            default_step_settings: row.default_step_settings.0,
-            step_settings: row.step_settings.0,
-            scope_id: row.scope_id,
-            deleted_at: row.deleted_at,
-            extended_data: row.extended_data.0,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        };
-        (ComponentId(row.id), component)
+columns! {
+    /// A component as its row stores it.
+    components as Component;
+    id ComponentId;
+    fields {
+        manifest: ComponentManifest,
+        name: Translated,
+        published_at: Option<OffsetDateTime>,
+        weight: i64,
+        settings: Map<String, Value>,
+        default_step_settings: Map<String, Value>,
+        step_settings: BTreeMap<StepId, Map<String, Value>>,
+        scope_id: Option<i64>,
+        deleted_at: Option<OffsetDateTime>,
+        extended_data: Map<String, Value>,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
     }
-}
-
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = components, treat_none_as_null = true, treat_none_as_default_value = false)]
-struct Written<'a> {
-    space_manifest: Name<SpaceManifest>,
-    space_id: i64,
-    manifest: Name<ComponentManifest>,
-    name: Document<&'a Translated>,
-    published_at: Option<OffsetDateTime>,
-    weight: i64,
-    settings: Document<&'a Map<String, Value>>,
-    default_step_settings: Document<&'a Map<String, Value>>,
-    step_settings: Document<&'a BTreeMap<StepId, Map<String, Value>>>,
-    scope_id: Option<i64>,
-    deleted_at: Option<OffsetDateTime>,
-    extended_data: Document<&'a Map<String, Value>>,
-    extended_data_text: String,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl<'a> From<&'a Component> for Written<'a> {
-    fn from(component: &'a Component) -> Self {
-        Self {
-            space_manifest: Name(component.space.manifest),
-            space_id: component.space.id,
-            manifest: Name(component.manifest),
-            name: Document(&component.name),
-            published_at: component.published_at,
-            weight: component.weight,
-            settings: Document(&component.settings),
-            default_step_settings: Document(&component.default_step_settings),
-            step_settings: Document(&component.step_settings),
-            scope_id: component.scope_id,
-            deleted_at: component.deleted_at,
-            extended_data: Document(&component.extended_data),
-            extended_data_text: canonical_text(&Value::Object(component.extended_data.clone())),
-            created_at: component.created_at,
-            updated_at: component.updated_at,
-        }
+    nested {
+        space: SpaceRef { manifest as space_manifest: SpaceManifest, id as space_id: i64 },
     }
+    write_only { extended_data_text: String = |component| canonical_object(&component.extended_data) }
 }
 
 type Scoped = Filter<components::table, Eq<components::organization_id, i64>>;
@@ -164,7 +105,7 @@ fn condition(filter: &ComponentFilter) -> Result<Condition<Located>> {
 /// The class name of the component's space.
 fn class_of_space() -> Expr<Located, Text> {
     let [first, second, third, last] = SpaceManifest::ALL;
-    let kind = |manifest: SpaceManifest| components::space_manifest.eq(Name(manifest));
+    let kind = |manifest: SpaceManifest| components::space_manifest.eq(EnumColumn(manifest));
     let class = |manifest: SpaceManifest| manifest.class().into_sql::<Text>();
     let classes = case_when(kind(first), class(first))
         .when(kind(second), class(second))
@@ -174,7 +115,7 @@ fn class_of_space() -> Expr<Located, Text> {
 }
 
 /// A component as it is read, without its resources.
-type Found = (Row, Document<Translated>, OffsetDateTime, Option<i64>, Option<OffsetDateTime>);
+type Found = (Row, JsonColumn<Translated>, OffsetDateTime, Option<i64>, Option<OffsetDateTime>);
 
 /// The visible components of a sight that also satisfy these conditions, by id.
 async fn visible(
@@ -235,7 +176,8 @@ impl ComponentStore for Session {
     ) -> Result<Page<ComponentDetail>> {
         let mut conditions = Vec::new();
         if let Some(manifest) = manifest {
-            let of_kind: Condition<Located> = Box::new(components::manifest.eq(Name(manifest)).nullable());
+            let of_kind: Condition<Located> =
+                Box::new(components::manifest.eq(EnumColumn(manifest)).nullable());
             conditions.push(of_kind);
         }
         for filter in filters {
@@ -273,7 +215,7 @@ impl ComponentStore for Session {
     async fn add(&self, organization: OrganizationId, component: &Component) -> Result<ComponentId> {
         let atomic = self.atomic().await?;
         let id: i64 = diesel::insert_into(components::table)
-            .values((components::organization_id.eq(organization.0), Written::from(component)))
+            .values((components::organization_id.eq(organization.0), Changeset::of(component)))
             .returning(components::id)
             .get_result(&mut *atomic.connection().await?)
             .await
@@ -297,7 +239,7 @@ impl ComponentStore for Session {
             .stored()?
             .ok_or(Error::NotFound)?;
         diesel::update(row)
-            .set(Written::from(component))
+            .set(Changeset::of(component))
             .execute(&mut *atomic.connection().await?)
             .await
             .stored()

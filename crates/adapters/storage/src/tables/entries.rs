@@ -1,7 +1,6 @@
 //! Pages, budgets, results and debates.
 
-use crate::columns::{self, Document, Name};
-use crate::engine::Db;
+use crate::columns::{self, EnumColumn, columns};
 use crate::failure::{Stored, changed};
 use crate::schema::{components, entries};
 use crate::session::Session;
@@ -13,53 +12,17 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = entries, check_for_backend(Db))]
-struct Row {
-    id: i64,
-    component_id: i64,
-    title: Document<Translated>,
-    hidden_at: Option<OffsetDateTime>,
-    deleted_at: Option<OffsetDateTime>,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl From<Row> for (EntryId, Entry) {
-    fn from(row: Row) -> Self {
-        let entry = Entry {
-            component: ComponentId(row.component_id),
-            title: row.title.0,
-            hidden_at: row.hidden_at,
-            deleted_at: row.deleted_at,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        };
-        (EntryId(row.id), entry)
-    }
-}
-
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = entries, treat_none_as_null = true, treat_none_as_default_value = false)]
-struct Written<'a> {
-    component_id: i64,
-    title: Document<&'a Translated>,
-    hidden_at: Option<OffsetDateTime>,
-    deleted_at: Option<OffsetDateTime>,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl<'a> From<&'a Entry> for Written<'a> {
-    fn from(entry: &'a Entry) -> Self {
-        Self {
-            component_id: entry.component.0,
-            title: Document(&entry.title),
-            hidden_at: entry.hidden_at,
-            deleted_at: entry.deleted_at,
-            created_at: entry.created_at,
-            updated_at: entry.updated_at,
-        }
+columns! {
+    /// An entry as its row stores it.
+    entries as Entry;
+    id EntryId;
+    fields {
+        component as component_id: ComponentId,
+        title: Translated,
+        hidden_at: Option<OffsetDateTime>,
+        deleted_at: Option<OffsetDateTime>,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
     }
 }
 
@@ -85,7 +48,7 @@ impl EntryStore for Session {
 
     async fn add(&self, organization: OrganizationId, entry: &Entry) -> Result<EntryId> {
         let id: i64 = diesel::insert_into(entries::table)
-            .values((entries::organization_id.eq(organization.0), Written::from(entry)))
+            .values((entries::organization_id.eq(organization.0), Changeset::of(entry)))
             .returning(entries::id)
             .get_result(&mut *self.write().await?)
             .await
@@ -104,7 +67,7 @@ impl EntryStore for Session {
             .stored()?
             .ok_or(Error::NotFound)?;
         diesel::update(row)
-            .set(Written::from(entry))
+            .set(Changeset::of(entry))
             .execute(&mut *atomic.connection().await?)
             .await
             .stored()
@@ -125,7 +88,7 @@ impl EntryStore for Session {
     ) -> Result<Vec<(EntryId, Entry)>> {
         let rows: Vec<Row> = of(organization)
             .inner_join(components::table)
-            .filter(components::manifest.eq(Name(kind.manifest())))
+            .filter(components::manifest.eq(EnumColumn(kind.manifest())))
             .filter(entries::id.gt(after.map_or(i64::MIN, |id| id.0)))
             .order(entries::id)
             .limit(limit)

@@ -1,14 +1,14 @@
 //! Extended data, in the tables of its owners.
 
 use super::organizations::{PROMOTED, SECONDARY, UNCONFIRMED};
-use crate::columns::{Document, Name};
+use crate::columns::{EnumColumn, JsonColumn};
 use crate::failure::{Stored, changed};
 use crate::schema::{components, meetings, organization_hosts, organizations, proposals, spaces, users};
 use crate::session::{Atomic, Session, lock_row};
 use async_trait::async_trait;
 use civitas_accounts::UserStore;
 use civitas_extended_data::{ExtendedDataStore, Kept, Owner};
-use civitas_kernel::extended_data::canonical_text;
+use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{Change, Error, OrganizationId, Result, Sight, Within};
 use civitas_meetings::MeetingStore;
 use civitas_organizations::OrganizationStore;
@@ -30,8 +30,8 @@ macro_rules! keep {
     ($atomic:ident, $table:ident, $row:expr, $kept:ident) => {
         diesel::update($row)
             .set((
-                $table::extended_data.eq(Document(&$kept.data)),
-                $table::extended_data_text.eq(canonical_text(&Value::Object($kept.data.clone()))),
+                $table::extended_data.eq(JsonColumn(&$kept.data)),
+                $table::extended_data_text.eq(canonical_object(&$kept.data)),
                 $table::updated_at.eq($kept.updated_at),
             ))
             .execute(&mut *$atomic.connection().await?)
@@ -86,7 +86,8 @@ impl ExtendedDataStore for Session {
             }
             Owner::User(id) => lock_row!(self, row!(users, organization, id.0).select(users::id)),
             Owner::Space(id) => {
-                let row = row!(spaces, organization, id.id).filter(spaces::manifest.eq(Name(id.manifest)));
+                let row =
+                    row!(spaces, organization, id.id).filter(spaces::manifest.eq(EnumColumn(id.manifest)));
                 lock_row!(self, row.select(spaces::id))
             }
             Owner::Component(id) => {
@@ -107,7 +108,8 @@ impl ExtendedDataStore for Session {
             Owner::Organization(id) => keep_of_organization(&atomic, id, state).await,
             Owner::User(id) => keep!(atomic, users, row!(users, organization, id.0), state),
             Owner::Space(id) => {
-                let row = row!(spaces, organization, id.id).filter(spaces::manifest.eq(Name(id.manifest)));
+                let row =
+                    row!(spaces, organization, id.id).filter(spaces::manifest.eq(EnumColumn(id.manifest)));
                 keep!(atomic, spaces, row, state)
             }
             Owner::Component(id) => {
@@ -135,7 +137,7 @@ async fn keep_of_organization(atomic: &Atomic<'_>, id: OrganizationId, kept: Kep
             .stored()?;
     }
     diesel::update(organizations::table.find(id.0))
-        .set((organizations::extended_data.eq(Document(&data)), organizations::updated_at.eq(updated_at)))
+        .set((organizations::extended_data.eq(JsonColumn(&data)), organizations::updated_at.eq(updated_at)))
         .execute(&mut *atomic.connection().await?)
         .await
         .stored()

@@ -1,6 +1,6 @@
 //! What accounts know of their organizations.
 
-use crate::columns::Document;
+use crate::columns::JsonColumn;
 use crate::failure::Stored;
 use crate::schema::{organization_hosts, organizations};
 use crate::session::Session;
@@ -13,7 +13,7 @@ use diesel_async::RunQueryDsl;
 #[async_trait]
 impl HomeStore for Session {
     async fn find(&self, organization: OrganizationId) -> Result<Option<Home>> {
-        let found: Option<(bool, Document<Vec<String>>)> = organizations::table
+        let found: Option<(bool, JsonColumn<Vec<String>>)> = organizations::table
             .find(organization.0)
             .select((organizations::send_welcome_notification, organizations::external_domain_allowlist))
             .first(&mut *self.read().await?)

@@ -2,7 +2,7 @@
 
 #![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
 
-use crate::columns::{self, Condition, Document, Expr, Key, Name};
+use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn, UuidColumn};
 use crate::engine::{Db, dialect};
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
@@ -30,14 +30,14 @@ use time::OffsetDateTime;
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = jobs, check_for_backend(Db))]
 struct Row {
-    id: Key,
+    id: UuidColumn,
     organization_id: i64,
     api_client_id: i64,
     user_id: Option<i64>,
     access_token_id: i64,
     command_key: String,
-    status: Name<JobStatus>,
-    payload: Document<JobPayload>,
+    status: EnumColumn<JobStatus>,
+    payload: JsonColumn<JobPayload>,
     attempts: i64,
     due_at: OffsetDateTime,
     created_at: OffsetDateTime,
@@ -48,9 +48,9 @@ struct Row {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = jobs, check_for_backend(Db))]
 struct SummaryRow {
-    id: Key,
+    id: UuidColumn,
     command_key: String,
-    status: Name<JobStatus>,
+    status: EnumColumn<JobStatus>,
     attempts: i64,
     created_at: OffsetDateTime,
     updated_at: OffsetDateTime,
@@ -62,10 +62,10 @@ struct SummaryRow {
 struct ReportRow {
     #[diesel(embed)]
     summary: SummaryRow,
-    result: Option<Document<Box<RawValue>>>,
+    result: Option<JsonColumn<Box<RawValue>>>,
     error_class: Option<String>,
     error_message: Option<String>,
-    error_details: Option<Document<Vec<FieldError>>>,
+    error_details: Option<JsonColumn<Vec<FieldError>>>,
 }
 
 impl From<Row> for Job {
@@ -86,14 +86,14 @@ impl From<Row> for Job {
 impl From<&Job> for Row {
     fn from(job: &Job) -> Self {
         Self {
-            id: Key(job.id.0),
+            id: UuidColumn(job.id.0),
             organization_id: job.organization.0,
             api_client_id: job.owner.client.0,
             user_id: job.owner.user.map(|user| user.0),
             access_token_id: job.token.0,
             command_key: job.command_key.clone(),
-            status: Name(JobStatus::Pending),
-            payload: Document(job.payload.clone()),
+            status: EnumColumn(JobStatus::Pending),
+            payload: JsonColumn(job.payload.clone()),
             attempts: job.attempts,
             due_at: job.created_at,
             created_at: job.created_at,
@@ -131,13 +131,13 @@ impl From<ReportRow> for JobReport {
 #[derive(AsChangeset)]
 #[diesel(table_name = jobs, treat_none_as_null = true)]
 struct Transition<'a> {
-    status: Name<JobStatus>,
+    status: EnumColumn<JobStatus>,
     worker: Option<&'a str>,
     leased_until: Option<OffsetDateTime>,
-    result: Option<Document<&'a Value>>,
+    result: Option<JsonColumn<&'a Value>>,
     error_class: Option<&'a str>,
     error_message: Option<&'a str>,
-    error_details: Option<Document<&'a [FieldError]>>,
+    error_details: Option<JsonColumn<&'a [FieldError]>>,
     updated_at: OffsetDateTime,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Transition<'a> {
     /// To a status in which no worker owns the job.
     fn to(status: JobStatus, now: OffsetDateTime) -> Self {
         Self {
-            status: Name(status),
+            status: EnumColumn(status),
             worker: None,
             leased_until: None,
             result: None,
@@ -160,7 +160,7 @@ impl<'a> Transition<'a> {
         Self {
             error_class: Some(&failure.class),
             error_message: Some(&failure.message),
-            error_details: Some(Document(&failure.details)),
+            error_details: Some(JsonColumn(&failure.details)),
             ..Self::to(JobStatus::Failed, now)
         }
     }
@@ -201,7 +201,7 @@ fn processing() -> SqlLiteral<Bool> {
 impl Session {
     /// Ends the turn of a worker with a job it still owns.
     async fn end(&self, worker: &str, id: JobId, transition: Transition<'_>) -> Result<Finish> {
-        let ended = diesel::update(jobs::table.find(Key(id.0)))
+        let ended = diesel::update(jobs::table.find(UuidColumn(id.0)))
             .filter(jobs::worker.eq(worker))
             .filter(processing())
             .set(transition)
@@ -216,7 +216,7 @@ impl Session {
         if rows > 0 {
             return Ok(Finish::Recorded);
         }
-        let is_there = diesel::select(exists(jobs::table.find(Key(id.0))));
+        let is_there = diesel::select(exists(jobs::table.find(UuidColumn(id.0))));
         let is_there: bool = is_there.get_result(&mut *self.write().await?).await.stored()?;
         Ok(if is_there { Finish::Lost } else { Finish::Gone })
     }
@@ -236,7 +236,7 @@ impl JobStore for Session {
 
     async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<JobReport>> {
         let row: Option<ReportRow> = jobs::table
-            .find(Key(id.0))
+            .find(UuidColumn(id.0))
             .filter(jobs::organization_id.eq(organization.0))
             .select(columns::of::<ReportRow>())
             .first(&mut *self.read().await?)
@@ -269,7 +269,7 @@ impl JobStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, owner: JobOwner, id: JobId) -> Result<bool> {
-        let own = of(organization, owner).filter(jobs::id.eq(Key(id.0))).select(jobs::id);
+        let own = of(organization, owner).filter(jobs::id.eq(UuidColumn(id.0))).select(jobs::id);
         let removed = diesel::delete(jobs::table.filter(jobs::id.eq_any(own)))
             .execute(&mut *self.write().await?)
             .await
@@ -291,13 +291,13 @@ impl JobStore for Session {
             .order((jobs::due_at, jobs::created_at))
             .limit(limit)
             .select(jobs::id);
-        let due: Vec<Key> =
+        let due: Vec<UuidColumn> =
             dialect::skip_locked!(due).load(&mut *atomic.connection().await?).await.stored()?;
         let mut claimed: Vec<Row> = Vec::new();
         if !due.is_empty() {
             claimed = diesel::update(jobs::table.filter(jobs::id.eq_any(due)))
                 .set((
-                    jobs::status.eq(Name(JobStatus::Processing)),
+                    jobs::status.eq(EnumColumn(JobStatus::Processing)),
                     jobs::worker.eq(worker),
                     jobs::leased_until.eq(until),
                     jobs::attempts.eq(jobs::attempts + 1),
@@ -363,7 +363,7 @@ impl JobStore for Session {
     }
 
     async fn complete(&self, worker: &str, id: JobId, result: &Value, now: OffsetDateTime) -> Result<Finish> {
-        let result = Some(result).filter(|result| !result.is_null()).map(Document);
+        let result = Some(result).filter(|result| !result.is_null()).map(JsonColumn);
         self.end(worker, id, Transition { result, ..Transition::to(JobStatus::Completed, now) }).await
     }
 
@@ -372,7 +372,7 @@ impl JobStore for Session {
     }
 
     async fn release(&self, worker: &str, id: JobId, due: OffsetDateTime, forgive: bool) -> Result<Finish> {
-        let released = diesel::update(jobs::table.find(Key(id.0)))
+        let released = diesel::update(jobs::table.find(UuidColumn(id.0)))
             .filter(jobs::worker.eq(worker))
             .filter(processing())
             .set((

@@ -2,9 +2,9 @@
 
 mod rows;
 
-use self::rows::{AT_ONCE, Listed, Row, Written, register, registrations_of};
+use self::rows::{AT_ONCE, Changeset, Listed, Row, register, registrations_of};
 use super::components::{OfSpace, of_space};
-use crate::columns::{self, Condition, Name};
+use crate::columns::{self, Condition, EnumColumn};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds};
@@ -88,7 +88,7 @@ async fn with_registrations(connection: &mut Conn, rows: Vec<Row>) -> Result<Vec
     let mut registrations = registrations_of(connection, rows.iter().map(|row| row.id).collect()).await?;
     let meetings = rows.into_iter().map(|row| {
         let registered = registrations.remove(&row.id).unwrap_or_default();
-        (MeetingId(row.id), row.with(registered))
+        (MeetingId(row.id), row.into_model(registered))
     });
     Ok(meetings.collect())
 }
@@ -144,7 +144,7 @@ impl MeetingStore for Session {
         let atomic = self.atomic().await?;
         let mut connection = atomic.connection().await?;
         let id: i64 = diesel::insert_into(meetings::table)
-            .values((meetings::organization_id.eq(organization.0), Written::from(meeting)))
+            .values((meetings::organization_id.eq(organization.0), Changeset::of(meeting)))
             .returning(meetings::id)
             .get_result(&mut *connection)
             .await
@@ -161,7 +161,7 @@ impl MeetingStore for Session {
         let mut connection = atomic.connection().await?;
         let before = one(&mut connection, organization, id).await?.ok_or(Error::NotFound)?;
         diesel::update(of(organization).filter(meetings::id.eq(id.0)))
-            .set(Written::from(meeting))
+            .set(Changeset::of(meeting))
             .execute(&mut *connection)
             .await
             .stored()
@@ -201,7 +201,7 @@ impl MeetingHomes for Session {
         let found = components::table
             .filter(components::organization_id.eq(organization.0))
             .filter(components::id.eq(component.0))
-            .filter(components::manifest.eq(Name(ComponentManifest::Meetings)))
+            .filter(components::manifest.eq(EnumColumn(ComponentManifest::Meetings)))
             .filter(components::deleted_at.is_null());
         diesel::select(exists(found)).get_result(&mut *self.read().await?).await.stored()
     }

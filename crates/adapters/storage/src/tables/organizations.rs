@@ -1,6 +1,6 @@
 //! Organizations, and the hosts that lead to them.
 
-use crate::columns::{self, Document, Name};
+use crate::columns::{self, ColumnValue, EnumColumn, JsonColumn, columns};
 use crate::engine::Db;
 use crate::failure::{Stored, changed};
 use crate::schema::{archive_refs, organization_hosts, organization_names, organizations};
@@ -27,52 +27,54 @@ pub(super) const PROMOTED: &str = "promoted";
 #[diesel(table_name = organizations, check_for_backend(Db))]
 struct TenantRow {
     id: i64,
-    name: Document<Translated>,
-    default_locale: Name<Locale>,
+    name: JsonColumn<Translated>,
+    default_locale: EnumColumn<Locale>,
     available_locales: String,
-    features: Document<Features>,
+    features: JsonColumn<Features>,
     comments_max_length: i64,
 }
 
 impl TenantRow {
-    fn at(self, host: String) -> Result<Tenant> {
-        Ok(Tenant {
+    fn at(self, host: String) -> Tenant {
+        Tenant {
             id: OrganizationId(self.id),
             host,
             name: self.name.0,
             default_locale: self.default_locale.0,
-            available_locales: self.available_locales.parse()?,
+            available_locales: Locales::from_column(self.available_locales),
             features: self.features.0,
             comments_max_length: self.comments_max_length,
-        })
+        }
     }
 }
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = organizations, check_for_backend(Db))]
-#[expect(clippy::struct_excessive_bools, reason = "the columns of the table")]
-struct Row {
-    name: Document<Translated>,
-    description: Document<Translated>,
-    available_locales: String,
-    default_locale: Name<Locale>,
-    reference_prefix: String,
-    time_zone: String,
-    comments_max_length: i64,
-    users_registration_mode: Name<RegistrationMode>,
-    force_users_to_authenticate: bool,
-    badges_enabled: bool,
-    enable_participatory_space_filters: bool,
-    enable_machine_translations: bool,
-    user_groups_enabled: bool,
-    rich_text_editor_in_public_views: bool,
-    send_welcome_notification: bool,
-    external_domain_allowlist: Document<Vec<String>>,
-    max_attachment_bytes: i64,
-    features: Document<Features>,
-    extended_data: Document<Map<String, Value>>,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
+columns! {
+    /// An organization as its row stores it, without its hosts.
+    organizations as Organization;
+    fields {
+        name: Translated,
+        description: Translated,
+        available_locales: Locales,
+        default_locale: Locale,
+        reference_prefix: String,
+        time_zone: String,
+        comments_max_length: i64,
+        users_registration_mode: RegistrationMode,
+        force_users_to_authenticate_before_access_organization as force_users_to_authenticate: bool,
+        badges_enabled: bool,
+        enable_participatory_space_filters: bool,
+        enable_machine_translations: bool,
+        user_groups_enabled: bool,
+        rich_text_editor_in_public_views: bool,
+        send_welcome_notification: bool,
+        external_domain_allowlist: Vec<String>,
+        max_attachment_bytes: i64,
+        features: Features,
+        extended_data: Map<String, Value>,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
+    }
+    read_with { host: String, secondary_hosts: Vec<String>, unconfirmed_host: Option<String> }
 }
 
 impl Row {
@@ -92,93 +94,9 @@ impl Row {
                 _ => unconfirmed_host = Some(host),
             }
         }
-        Ok(Organization {
-            host: primary.ok_or_else(|| Error::internal("an organization without primary host"))?,
-            secondary_hosts,
-            unconfirmed_host,
-            name: self.name.0,
-            description: self.description.0,
-            available_locales: self.available_locales.parse()?,
-            default_locale: self.default_locale.0,
-            reference_prefix: self.reference_prefix,
-            time_zone: self.time_zone,
-            comments_max_length: self.comments_max_length,
-            users_registration_mode: self.users_registration_mode.0,
-            force_users_to_authenticate_before_access_organization: self.force_users_to_authenticate,
-            badges_enabled: self.badges_enabled,
-            enable_participatory_space_filters: self.enable_participatory_space_filters,
-            enable_machine_translations: self.enable_machine_translations,
-            user_groups_enabled: self.user_groups_enabled,
-            rich_text_editor_in_public_views: self.rich_text_editor_in_public_views,
-            send_welcome_notification: self.send_welcome_notification,
-            external_domain_allowlist: self.external_domain_allowlist.0,
-            max_attachment_bytes: self.max_attachment_bytes,
-            features: self.features.0,
-            extended_data: self.extended_data.0,
-            created_at: self.created_at,
-            updated_at: self.updated_at,
-        })
+        let primary = primary.ok_or_else(|| Error::internal("an organization without primary host"))?;
+        Ok(self.into_model(primary, secondary_hosts, unconfirmed_host))
     }
-}
-
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = organizations)]
-#[expect(clippy::struct_excessive_bools, reason = "the columns of the table")]
-struct Written<'a> {
-    name: Document<&'a Translated>,
-    description: Document<&'a Translated>,
-    available_locales: String,
-    default_locale: Name<Locale>,
-    reference_prefix: &'a str,
-    time_zone: &'a str,
-    comments_max_length: i64,
-    users_registration_mode: Name<RegistrationMode>,
-    force_users_to_authenticate: bool,
-    badges_enabled: bool,
-    enable_participatory_space_filters: bool,
-    enable_machine_translations: bool,
-    user_groups_enabled: bool,
-    rich_text_editor_in_public_views: bool,
-    send_welcome_notification: bool,
-    external_domain_allowlist: Document<&'a [String]>,
-    max_attachment_bytes: i64,
-    features: Document<&'a Features>,
-    extended_data: Document<&'a Map<String, Value>>,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl<'a> From<&'a Organization> for Written<'a> {
-    fn from(o: &'a Organization) -> Self {
-        Self {
-            name: Document(&o.name),
-            description: Document(&o.description),
-            available_locales: names_of(o.available_locales),
-            default_locale: Name(o.default_locale),
-            reference_prefix: &o.reference_prefix,
-            time_zone: &o.time_zone,
-            comments_max_length: o.comments_max_length,
-            users_registration_mode: Name(o.users_registration_mode),
-            force_users_to_authenticate: o.force_users_to_authenticate_before_access_organization,
-            badges_enabled: o.badges_enabled,
-            enable_participatory_space_filters: o.enable_participatory_space_filters,
-            enable_machine_translations: o.enable_machine_translations,
-            user_groups_enabled: o.user_groups_enabled,
-            rich_text_editor_in_public_views: o.rich_text_editor_in_public_views,
-            send_welcome_notification: o.send_welcome_notification,
-            external_domain_allowlist: Document(&o.external_domain_allowlist),
-            max_attachment_bytes: o.max_attachment_bytes,
-            features: Document(&o.features),
-            extended_data: Document(&o.extended_data),
-            created_at: o.created_at,
-            updated_at: o.updated_at,
-        }
-    }
-}
-
-/// `en,fr`
-fn names_of(locales: Locales) -> String {
-    locales.iter().map(Locale::as_str).collect::<Vec<_>>().join(",")
 }
 
 #[derive(Queryable, Selectable, Insertable, Clone, PartialEq)]
@@ -275,7 +193,7 @@ impl OrganizationStore for Session {
             .optional()
             .stored()?;
         Ok(match found {
-            Some((kind, row)) if kind == PRIMARY => Some(Located::Primary(row.at(host.to_owned())?)),
+            Some((kind, row)) if kind == PRIMARY => Some(Located::Primary(row.at(host.to_owned()))),
             Some((kind, row)) if kind == SECONDARY || kind == PROMOTED => {
                 let tenant = self.tenant(OrganizationId(row.id)).await?;
                 tenant.map(|tenant| Located::Secondary { primary: tenant.host })
@@ -294,7 +212,7 @@ impl OrganizationStore for Session {
             .await
             .optional()
             .stored()?;
-        found.map(|(host, row)| row.at(host)).transpose()
+        Ok(found.map(|(host, row)| row.at(host)))
     }
 
     async fn find(&self, id: OrganizationId) -> Result<Option<Organization>> {
@@ -389,7 +307,7 @@ impl OrganizationStore for Session {
         self.check_hosts(organization, None).await?;
         let atomic = self.atomic().await?;
         let id: i64 = diesel::insert_into(organizations::table)
-            .values(Written::from(organization))
+            .values(Changeset::of(organization))
             .returning(organizations::id)
             .get_result(&mut *atomic.connection().await?)
             .await
@@ -417,7 +335,7 @@ impl OrganizationStore for Session {
             .await
             .stored()?;
         diesel::update(organizations::table.find(id.0))
-            .set(Written::from(&state))
+            .set(Changeset::of(&state))
             .execute(&mut *atomic.connection().await?)
             .await
             .stored()

@@ -1,6 +1,6 @@
 //! Events that wait for their receivers.
 
-use crate::columns::{self, Document, Key, Name};
+use crate::columns::{self, EnumColumn, JsonColumn, UuidColumn};
 use crate::engine::Db;
 use crate::failure::Stored;
 use crate::schema::outbox;
@@ -17,10 +17,10 @@ use uuid::Uuid;
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = outbox, check_for_backend(Db), treat_none_as_default_value = false)]
 struct Row {
-    id: Key,
+    id: UuidColumn,
     organization_id: i64,
-    name: Name<EventName>,
-    payload: Document<Value>,
+    name: EnumColumn<EventName>,
+    payload: JsonColumn<Value>,
     occurred_at: OffsetDateTime,
 }
 
@@ -39,10 +39,10 @@ impl From<Row> for Announcement {
 impl From<&Announcement> for Row {
     fn from(announcement: &Announcement) -> Self {
         Self {
-            id: Key(announcement.id),
+            id: UuidColumn(announcement.id),
             organization_id: announcement.organization.0,
-            name: Name(announcement.name),
-            payload: Document(announcement.payload.clone()),
+            name: EnumColumn(announcement.name),
+            payload: JsonColumn(announcement.payload.clone()),
             occurred_at: announcement.occurred_at,
         }
     }
@@ -70,7 +70,7 @@ impl Outbox for Session {
     ) -> Result<Vec<Announcement>> {
         let rows: Vec<Row> = outbox::table
             .filter(outbox::organization_id.eq(organization.0))
-            .filter(outbox::id.gt(Key(after.unwrap_or(Uuid::nil()))))
+            .filter(outbox::id.gt(UuidColumn(after.unwrap_or(Uuid::nil()))))
             .order(outbox::id)
             .limit(limit)
             .select(columns::of::<Row>())

@@ -1,7 +1,7 @@
 //! What proposals must know of the components they stand in.
 
 use super::components::{OfSpace, active_step, newest_step, of_space};
-use crate::columns::{self, Document, Expr, Name};
+use crate::columns::{self, EnumColumn, Expr, JsonColumn};
 use crate::engine::{Conn, Db, sql};
 use crate::failure::Stored;
 use crate::schema::{components, spaces};
@@ -30,12 +30,12 @@ const ANY_LENGTH: i64 = 1000;
 #[diesel(table_name = components, check_for_backend(Db))]
 pub(super) struct Columns {
     id: i64,
-    space_manifest: Name<SpaceManifest>,
+    space_manifest: EnumColumn<SpaceManifest>,
     space_id: i64,
-    name: Document<Translated>,
-    settings: Document<Map<String, Value>>,
-    default_step_settings: Document<Map<String, Value>>,
-    step_settings: Document<BTreeMap<StepId, Map<String, Value>>>,
+    name: JsonColumn<Translated>,
+    settings: JsonColumn<Map<String, Value>>,
+    default_step_settings: JsonColumn<Map<String, Value>>,
+    step_settings: JsonColumn<BTreeMap<StepId, Map<String, Value>>>,
     scope_id: Option<i64>,
     updated_at: OffsetDateTime,
 }
@@ -123,7 +123,7 @@ impl PlaceStore for Session {
             .inner_join(spaces::table.on(of_space()))
             .filter(components::organization_id.eq(sight.organization.0))
             .filter(components::id.eq(component.0))
-            .filter(components::manifest.eq(Name(ComponentManifest::Proposals)))
+            .filter(components::manifest.eq(EnumColumn(ComponentManifest::Proposals)))
             .filter(Rule::ComponentIsVisible(sight.viewer))
             .select(read::<Located>(sight.viewer.user()))
             .first(&mut *self.read().await?)

@@ -5,7 +5,7 @@ mod reading;
 mod rows;
 
 use self::reading::{Drafts, Standing};
-use self::rows::{Row, Written, add_authors, authors_of, replace_authors};
+use self::rows::{Row, add_authors, authors_of, changeset, replace_authors};
 use crate::columns::{self, Condition};
 use crate::engine::Conn;
 use crate::failure::{Stored, changed};
@@ -53,7 +53,7 @@ async fn with_authors(connection: &mut Conn, rows: Vec<Row>) -> Result<Vec<(Prop
     let mut authors = authors_of(connection, &ids).await?;
     let proposals = rows.into_iter().map(|row| {
         let authors = authors.remove(&row.id).unwrap_or_default();
-        (ProposalId(row.id), row.by(authors))
+        (ProposalId(row.id), row.into_model(authors))
     });
     Ok(proposals.collect())
 }
@@ -179,7 +179,7 @@ impl ProposalStore for Session {
         self.can_announce(announce)?;
         let atomic = self.atomic().await?;
         let mut connection = atomic.connection().await?;
-        let written = Written::of(&mut connection, proposal).await?;
+        let written = changeset(&mut connection, proposal).await?;
         let id: Option<i64> = diesel::insert_into(proposals::table)
             .values((proposals::organization_id.eq(organization.0), written))
             .on_conflict_do_nothing()
@@ -219,8 +219,8 @@ impl ProposalStore for Session {
             .optional()
             .stored()?
             .ok_or(Error::NotFound)?;
-        let before = before.by(Vec::new());
-        let written = Written::of(&mut connection, &proposal).await?;
+        let before = before.into_model(Vec::new());
+        let written = changeset(&mut connection, &proposal).await?;
         diesel::update(row)
             .set(written)
             .execute(&mut *connection)

@@ -1,11 +1,9 @@
 //! Roles of people in spaces, and invitations to them.
 
-#![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
-
 mod listing;
 
-use crate::columns::{self, Condition, Name};
-use crate::engine::{Db, dialect};
+use crate::columns::{self, Condition, EnumColumn, columns};
+use crate::engine::dialect;
 use crate::failure::{Stored, changed};
 use crate::schema::{roles, spaces};
 use crate::session::Session;
@@ -17,64 +15,27 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::{Duration, OffsetDateTime};
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = roles, check_for_backend(Db))]
-struct Row {
-    id: i64,
-    space_manifest: Name<SpaceManifest>,
-    space_id: i64,
-    user_id: Option<i64>,
-    email: Option<String>,
-    kind: Name<RoleKind>,
-    invited_at: Option<OffsetDateTime>,
-    accepted_at: Option<OffsetDateTime>,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
+columns! {
+    /// A role as its row stores it.
+    roles as Role;
+    read_only { id: i64 }
+    fields {
+        user as user_id: Option<UserId>,
+        email: Option<String>,
+        kind: RoleKind,
+        invited_at: Option<OffsetDateTime>,
+        accepted_at: Option<OffsetDateTime>,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
+    }
+    nested {
+        space: SpaceRef { manifest as space_manifest: SpaceManifest, id as space_id: i64 },
+    }
 }
 
 impl From<Row> for (i64, Role) {
     fn from(row: Row) -> Self {
-        let role = Role {
-            space: SpaceRef { manifest: row.space_manifest.0, id: row.space_id },
-            user: row.user_id.map(UserId),
-            email: row.email,
-            kind: row.kind.0,
-            invited_at: row.invited_at,
-            accepted_at: row.accepted_at,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        };
-        (row.id, role)
-    }
-}
-
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = roles, treat_none_as_null = true, treat_none_as_default_value = false)]
-struct Written<'a> {
-    space_manifest: Name<SpaceManifest>,
-    space_id: i64,
-    user_id: Option<i64>,
-    email: Option<&'a str>,
-    kind: Name<RoleKind>,
-    invited_at: Option<OffsetDateTime>,
-    accepted_at: Option<OffsetDateTime>,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl<'a> From<&'a Role> for Written<'a> {
-    fn from(role: &'a Role) -> Self {
-        Self {
-            space_manifest: Name(role.space.manifest),
-            space_id: role.space.id,
-            user_id: role.user.map(|user| user.0),
-            email: role.email.as_deref(),
-            kind: Name(role.kind),
-            invited_at: role.invited_at,
-            accepted_at: role.accepted_at,
-            created_at: role.created_at,
-            updated_at: role.updated_at,
-        }
+        (row.id, row.into_model())
     }
 }
 
@@ -87,7 +48,7 @@ fn of(organization: OrganizationId) -> Scoped {
 
 /// The role of this name. Rows know the time of an invitation more precisely than names do.
 fn named(id: &SpaceRoleId) -> Condition<roles::table> {
-    let place = roles::space_manifest.eq(Name(id.space.manifest)).and(roles::space_id.eq(id.space.id));
+    let place = roles::space_manifest.eq(EnumColumn(id.space.manifest)).and(roles::space_id.eq(id.space.id));
     let user: Condition<roles::table> = match id.user {
         Some(user) => Box::new(roles::user_id.eq(user.0)),
         None => Box::new(roles::user_id.is_null().nullable()),
@@ -96,7 +57,7 @@ fn named(id: &SpaceRoleId) -> Condition<roles::table> {
         Some(at) => Box::new(roles::invited_at.ge(at).and(roles::invited_at.lt(at + Duration::SECOND))),
         None => Box::new(roles::invited_at.is_null().nullable()),
     };
-    Box::new(place.and(roles::kind.eq(Name(id.kind))).and(user).and(invited).and(listing::of_living()))
+    Box::new(place.and(roles::kind.eq(EnumColumn(id.kind))).and(user).and(invited).and(listing::of_living()))
 }
 
 #[async_trait]
@@ -144,17 +105,17 @@ impl RoleStore for Session {
         kind: RoleKind,
     ) -> Result<bool> {
         let given = of(organization)
-            .filter(roles::space_manifest.eq(Name(space.manifest)))
+            .filter(roles::space_manifest.eq(EnumColumn(space.manifest)))
             .filter(roles::space_id.eq(space.id))
             .filter(roles::user_id.eq(user.0))
-            .filter(roles::kind.eq(Name(kind)));
+            .filter(roles::kind.eq(EnumColumn(kind)));
         diesel::select(exists(given)).get_result(&mut *self.read().await?).await.stored()
     }
 
     async fn has_space(&self, organization: OrganizationId, space: SpaceRef) -> Result<bool> {
         let here = spaces::table
             .filter(spaces::organization_id.eq(organization.0))
-            .filter(spaces::manifest.eq(Name(space.manifest)))
+            .filter(spaces::manifest.eq(EnumColumn(space.manifest)))
             .filter(spaces::id.eq(space.id));
         diesel::select(exists(here)).get_result(&mut *self.read().await?).await.stored()
     }
@@ -173,7 +134,7 @@ impl RoleStore for Session {
     async fn add(&self, organization: OrganizationId, role: &Role) -> Result<i64> {
         let atomic = self.atomic().await?;
         let id: Option<i64> = diesel::insert_into(roles::table)
-            .values((roles::organization_id.eq(organization.0), Written::from(role)))
+            .values((roles::organization_id.eq(organization.0), Changeset::of(role)))
             .on_conflict_do_nothing()
             .returning(roles::id)
             .get_result(&mut *atomic.connection().await?)
@@ -199,7 +160,7 @@ impl RoleStore for Session {
             .stored()?;
         let (_, before): (i64, Role) = before.ok_or(Error::NotFound)?.into();
         diesel::update(row)
-            .set(Written::from(role))
+            .set(Changeset::of(role))
             .execute(&mut *atomic.connection().await?)
             .await
             .stored_unless(already_given)

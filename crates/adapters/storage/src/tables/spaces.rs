@@ -1,6 +1,6 @@
 //! Participatory spaces.
 
-use crate::columns::{self, Condition, Document, Name, Word, words};
+use crate::columns::{self, Condition, EnumColumn, columns};
 use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds, translated};
@@ -8,7 +8,7 @@ use crate::schema::{components, spaces};
 use crate::session::{Session, lock_row};
 use crate::visibility::Rule;
 use async_trait::async_trait;
-use civitas_kernel::extended_data::canonical_text;
+use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{
     ComponentId, Error, OrganizationId, Page, PageRequest, Result, Sight, SpaceManifest, SpaceRef,
     Translated, Viewer,
@@ -24,91 +24,33 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use time::OffsetDateTime;
 
-words!(ComponentManifest);
-
-impl Word for Visibility {
-    fn name(self) -> &'static str {
-        self.as_str()
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        [Self::Public, Self::Transparent, Self::Private].into_iter().find(|v| v.as_str() == name)
-    }
-}
-
 const TAKEN: &str = "slug has already been taken";
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = spaces, check_for_backend(Db))]
-struct Row {
-    manifest: Name<SpaceManifest>,
-    id: i64,
-    slug: Option<String>,
-    title: Document<Translated>,
-    subtitle: Document<Translated>,
-    short_description: Document<Translated>,
-    description: Document<Translated>,
-    visibility: Name<Visibility>,
-    published_at: Option<OffsetDateTime>,
-    scope_id: Option<i64>,
-    extended_data: Document<Map<String, Value>>,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
+columns! {
+    /// A space as its row stores it.
+    spaces as Space;
+    read_only { manifest: EnumColumn<SpaceManifest>, id: i64 }
+    fields {
+        slug: Option<String>,
+        title: Translated,
+        subtitle: Translated,
+        short_description: Translated,
+        description: Translated,
+        visibility: Visibility,
+        published_at: Option<OffsetDateTime>,
+        scope_id: Option<i64>,
+        extended_data: Map<String, Value>,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
+    }
+    read_with { manifest: SpaceManifest }
+    write_only { extended_data_text: String = |space| canonical_object(&space.extended_data) }
 }
 
 impl From<Row> for (SpaceRef, Space) {
     fn from(row: Row) -> Self {
-        let space = Space {
-            manifest: row.manifest.0,
-            slug: row.slug,
-            title: row.title.0,
-            subtitle: row.subtitle.0,
-            short_description: row.short_description.0,
-            description: row.description.0,
-            visibility: row.visibility.0,
-            published_at: row.published_at,
-            scope_id: row.scope_id,
-            extended_data: row.extended_data.0,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        };
-        (SpaceRef { manifest: row.manifest.0, id: row.id }, space)
-    }
-}
-
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = spaces, treat_none_as_null = true, treat_none_as_default_value = false)]
-struct Written<'a> {
-    slug: Option<String>,
-    title: Document<&'a Translated>,
-    subtitle: Document<&'a Translated>,
-    short_description: Document<&'a Translated>,
-    description: Document<&'a Translated>,
-    visibility: Name<Visibility>,
-    published_at: Option<OffsetDateTime>,
-    scope_id: Option<i64>,
-    extended_data: Document<&'a Map<String, Value>>,
-    extended_data_text: String,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl<'a> From<&'a Space> for Written<'a> {
-    fn from(space: &'a Space) -> Self {
-        Self {
-            slug: space.slug.clone(),
-            title: Document(&space.title),
-            subtitle: Document(&space.subtitle),
-            short_description: Document(&space.short_description),
-            description: Document(&space.description),
-            visibility: Name(space.visibility),
-            published_at: space.published_at,
-            scope_id: space.scope_id,
-            extended_data: Document(&space.extended_data),
-            extended_data_text: canonical_text(&Value::Object(space.extended_data.clone())),
-            created_at: space.created_at,
-            updated_at: space.updated_at,
-        }
+        let id = SpaceRef { manifest: row.manifest.0, id: row.id };
+        (id, row.into_model(id.manifest))
     }
 }
 
@@ -125,7 +67,7 @@ fn condition(filter: &SpaceFilter) -> Result<Condition<spaces::table>> {
         SpaceField::Id => Column::Integer(Box::new(spaces::id.nullable())),
         SpaceField::Slug => Column::Text(Box::new(
             case_when(
-                spaces::manifest.eq(Name(SpaceManifest::Initiatives)),
+                spaces::manifest.eq(EnumColumn(SpaceManifest::Initiatives)),
                 "i-".into_sql::<Text>().concat(spaces::id.cast::<Text>()).nullable(),
             )
             .otherwise(spaces::slug),
@@ -139,10 +81,10 @@ fn condition(filter: &SpaceFilter) -> Result<Condition<spaces::table>> {
 /// A visible component of a space, as a space names it.
 #[derive(Queryable)]
 struct Part {
-    space_manifest: Name<SpaceManifest>,
+    space_manifest: EnumColumn<SpaceManifest>,
     space_id: i64,
     id: i64,
-    manifest: Name<ComponentManifest>,
+    manifest: EnumColumn<ComponentManifest>,
     updated_at: OffsetDateTime,
 }
 
@@ -205,7 +147,7 @@ impl SpaceStore for Session {
             .select(columns::of::<Row>())
             .into_boxed::<Db>();
         if let Some(manifest) = manifest {
-            rows = rows.filter(spaces::manifest.eq(Name(manifest)));
+            rows = rows.filter(spaces::manifest.eq(EnumColumn(manifest)));
         }
         for filter in filters {
             rows = rows.filter(condition(filter)?);
@@ -226,7 +168,7 @@ impl SpaceStore for Session {
     async fn find_visible(&self, sight: Sight, id: SpaceRef) -> Result<Option<SpaceDetail>> {
         let connection = &mut *self.read().await?;
         let row: Option<Row> = of(sight.organization)
-            .filter(spaces::manifest.eq(Name(id.manifest)))
+            .filter(spaces::manifest.eq(EnumColumn(id.manifest)))
             .filter(spaces::id.eq(id.id))
             .filter(Rule::SpaceIsVisible(sight.viewer))
             .select(columns::of::<Row>())
@@ -240,7 +182,7 @@ impl SpaceStore for Session {
 
     async fn find(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
         let row: Option<Row> = of(organization)
-            .filter(spaces::manifest.eq(Name(id.manifest)))
+            .filter(spaces::manifest.eq(EnumColumn(id.manifest)))
             .filter(spaces::id.eq(id.id))
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
@@ -252,7 +194,7 @@ impl SpaceStore for Session {
 
     async fn find_for_update(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
         let row = of(organization)
-            .filter(spaces::manifest.eq(Name(id.manifest)))
+            .filter(spaces::manifest.eq(EnumColumn(id.manifest)))
             .filter(spaces::id.eq(id.id))
             .select(spaces::id);
         if lock_row!(self, row) { SpaceStore::find(self, organization, id).await } else { Ok(None) }
@@ -264,7 +206,7 @@ impl SpaceStore for Session {
         manifest: SpaceManifest,
         slug: &str,
     ) -> Result<Option<SpaceRef>> {
-        let mut found = of(organization).filter(spaces::manifest.eq(Name(manifest))).into_boxed::<Db>();
+        let mut found = of(organization).filter(spaces::manifest.eq(EnumColumn(manifest))).into_boxed::<Db>();
         found = if manifest == SpaceManifest::Initiatives {
             let number = slug.strip_prefix("i-").and_then(|n| n.parse::<i64>().ok());
             let Some(number) = number.filter(|n| slug == format!("i-{n}")) else { return Ok(None) };
@@ -282,7 +224,7 @@ impl SpaceStore for Session {
         let manifest = space.manifest;
         // Of two that take the same number at once on PostgreSQL one meets the primary key: `Conflict`, tried again.
         let last: Option<i64> = spaces::table
-            .filter(spaces::manifest.eq(Name(manifest)))
+            .filter(spaces::manifest.eq(EnumColumn(manifest)))
             .select(max(spaces::id))
             .get_result(&mut *atomic.connection().await?)
             .await
@@ -290,10 +232,10 @@ impl SpaceStore for Session {
         let id = last.unwrap_or(0) + 1;
         let added = diesel::insert_into(spaces::table)
             .values((
-                spaces::manifest.eq(Name(manifest)),
+                spaces::manifest.eq(EnumColumn(manifest)),
                 spaces::id.eq(id),
                 spaces::organization_id.eq(organization.0),
-                Written::from(space),
+                Changeset::of(space),
             ))
             .on_conflict((spaces::organization_id, spaces::manifest, spaces::slug))
             .do_nothing()
@@ -309,9 +251,10 @@ impl SpaceStore for Session {
 
     async fn save(&self, organization: OrganizationId, id: SpaceRef, space: &Space) -> Result<()> {
         let atomic = self.atomic().await?;
-        let row =
-            of(organization).filter(spaces::manifest.eq(Name(id.manifest))).filter(spaces::id.eq(id.id));
-        let before: (bool, Name<Visibility>) = row
+        let row = of(organization)
+            .filter(spaces::manifest.eq(EnumColumn(id.manifest)))
+            .filter(spaces::id.eq(id.id));
+        let before: (bool, EnumColumn<Visibility>) = row
             .select((spaces::published_at.is_not_null(), spaces::visibility))
             .first(&mut *atomic.connection().await?)
             .await
@@ -319,7 +262,7 @@ impl SpaceStore for Session {
             .stored()?
             .ok_or(Error::NotFound)?;
         diesel::update(row)
-            .set(Written::from(space))
+            .set(Changeset::of(space))
             .execute(&mut *atomic.connection().await?)
             .await
             .stored_unless_taken(TAKEN)
@@ -338,8 +281,8 @@ impl SpaceStore for Session {
     ) -> Result<Vec<(SpaceRef, Space)>> {
         let mut rows = of(organization).select(columns::of::<Row>()).into_boxed::<Db>();
         if let Some(SpaceRef { manifest, id }) = after {
-            let same = spaces::manifest.eq(Name(manifest)).and(spaces::id.gt(id));
-            rows = rows.filter(spaces::manifest.gt(Name(manifest)).or(same));
+            let same = spaces::manifest.eq(EnumColumn(manifest)).and(spaces::id.gt(id));
+            rows = rows.filter(spaces::manifest.gt(EnumColumn(manifest)).or(same));
         }
         let rows: Vec<Row> = rows
             .order((spaces::manifest, spaces::id))

@@ -1,7 +1,7 @@
 //! The states of proposals.
 
-use crate::columns::{self, Document};
-use crate::engine::{Conn, Db};
+use crate::columns::{self, columns};
+use crate::engine::Conn;
 use crate::failure::{Stored, changed};
 use crate::schema::{proposal_states, proposals};
 use crate::session::Session;
@@ -12,49 +12,16 @@ use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = proposal_states, check_for_backend(Db))]
-struct Row {
-    id: i64,
-    component_id: i64,
-    token: String,
-    title: Document<Translated>,
-    bg_color: Option<String>,
-    text_color: Option<String>,
-}
-
-impl From<Row> for (StateId, ProposalState) {
-    fn from(row: Row) -> Self {
-        let state = ProposalState {
-            component: ComponentId(row.component_id),
-            token: row.token,
-            title: row.title.0,
-            bg_color: row.bg_color,
-            text_color: row.text_color,
-        };
-        (StateId(row.id), state)
-    }
-}
-
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = proposal_states, treat_none_as_null = true, treat_none_as_default_value = false)]
-struct Written<'a> {
-    component_id: i64,
-    token: &'a str,
-    title: Document<&'a Translated>,
-    bg_color: Option<String>,
-    text_color: Option<String>,
-}
-
-impl<'a> From<&'a ProposalState> for Written<'a> {
-    fn from(state: &'a ProposalState) -> Self {
-        Self {
-            component_id: state.component.0,
-            token: &state.token,
-            title: Document(&state.title),
-            bg_color: state.bg_color.clone(),
-            text_color: state.text_color.clone(),
-        }
+columns! {
+    /// A state as its row stores it.
+    proposal_states as ProposalState;
+    id StateId;
+    fields {
+        component as component_id: ComponentId,
+        token: String,
+        title: Translated,
+        bg_color: Option<String>,
+        text_color: Option<String>,
     }
 }
 
@@ -89,7 +56,7 @@ pub(super) async fn add_built_in(
         let state =
             ProposalState { component, token: token.to_owned(), title, bg_color: None, text_color: None };
         diesel::insert_into(proposal_states::table)
-            .values((proposal_states::organization_id.eq(organization.0), Written::from(&state)))
+            .values((proposal_states::organization_id.eq(organization.0), Changeset::of(&state)))
             .execute(connection)
             .await
             .stored()?;
@@ -129,7 +96,7 @@ impl StateStore for Session {
 
     async fn add(&self, organization: OrganizationId, state: &ProposalState) -> Result<StateId> {
         let id: Option<i64> = diesel::insert_into(proposal_states::table)
-            .values((proposal_states::organization_id.eq(organization.0), Written::from(state)))
+            .values((proposal_states::organization_id.eq(organization.0), Changeset::of(state)))
             .on_conflict_do_nothing()
             .returning(proposal_states::id)
             .get_result(&mut *self.write().await?)
@@ -142,7 +109,7 @@ impl StateStore for Session {
     async fn save(&self, organization: OrganizationId, id: StateId, state: &ProposalState) -> Result<()> {
         let atomic = self.atomic().await?;
         diesel::update(of(organization).filter(proposal_states::id.eq(id.0)))
-            .set(Written::from(state))
+            .set(Changeset::of(state))
             .execute(&mut *atomic.connection().await?)
             .await
             .stored_unless_taken(TAKEN)

@@ -1,7 +1,6 @@
 //! Steps of participatory processes.
 
-use crate::columns::{self, Document, Name};
-use crate::engine::Db;
+use crate::columns::{self, EnumColumn, columns};
 use crate::failure::{Stored, changed};
 use crate::schema::{spaces, steps};
 use crate::session::{Atomic, Session, lock_row};
@@ -16,59 +15,21 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = steps, check_for_backend(Db))]
-struct Row {
-    id: i64,
-    space_manifest: Name<SpaceManifest>,
-    space_id: i64,
-    title: Document<Translated>,
-    position: i64,
-    active: bool,
-    starts_at: Option<OffsetDateTime>,
-    ends_at: Option<OffsetDateTime>,
-}
-
-impl From<Row> for (StepId, Step) {
-    fn from(row: Row) -> Self {
-        let step = Step {
-            space: SpaceRef { manifest: row.space_manifest.0, id: row.space_id },
-            title: row.title.0,
-            position: row.position,
-            active: row.active,
-            starts_at: row.starts_at,
-            ends_at: row.ends_at,
-        };
-        (StepId(row.id), step)
+columns! {
+    /// A step as its row stores it.
+    steps as Step;
+    id StepId;
+    fields {
+        title: Translated,
+        position: i64,
+        active: bool,
+        starts_at: Option<OffsetDateTime>,
+        ends_at: Option<OffsetDateTime>,
     }
-}
-
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = steps, treat_none_as_null = true, treat_none_as_default_value = false)]
-struct Written<'a> {
-    space_manifest: Name<SpaceManifest>,
-    space_id: i64,
-    title: Document<&'a Translated>,
-    position: i64,
-    active: bool,
-    starts_at: Option<OffsetDateTime>,
-    ends_at: Option<OffsetDateTime>,
-    updated_at: OffsetDateTime,
-}
-
-impl<'a> Written<'a> {
-    fn of(step: &'a Step, now: OffsetDateTime) -> Self {
-        Self {
-            space_manifest: Name(step.space.manifest),
-            space_id: step.space.id,
-            title: Document(&step.title),
-            position: step.position,
-            active: step.active,
-            starts_at: step.starts_at,
-            ends_at: step.ends_at,
-            updated_at: now,
-        }
+    nested {
+        space: SpaceRef { manifest as space_manifest: SpaceManifest, id as space_id: i64 },
     }
+    write_with { updated_at: OffsetDateTime }
 }
 
 type Scoped = Filter<steps::table, Eq<steps::organization_id, i64>>;
@@ -92,14 +53,14 @@ async fn give_way(
     }
     let process = spaces::table
         .filter(spaces::organization_id.eq(organization.0))
-        .filter(spaces::manifest.eq(Name(step.space.manifest)))
+        .filter(spaces::manifest.eq(EnumColumn(step.space.manifest)))
         .filter(spaces::id.eq(step.space.id))
         .select(spaces::id);
     if !lock_row!(atomic, process) {
         return Err(Error::NotFound);
     }
     let others = of(organization)
-        .filter(steps::space_manifest.eq(Name(step.space.manifest)))
+        .filter(steps::space_manifest.eq(EnumColumn(step.space.manifest)))
         .filter(steps::space_id.eq(step.space.id))
         .filter(steps::active)
         .filter(steps::id.ne(own.map_or(0, |id| id.0)));
@@ -135,7 +96,7 @@ impl StepStore for Session {
 
     async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>> {
         let row: Option<Row> = of(organization)
-            .filter(steps::space_manifest.eq(Name(space.manifest)))
+            .filter(steps::space_manifest.eq(EnumColumn(space.manifest)))
             .filter(steps::space_id.eq(space.id))
             .filter(steps::active)
             .select(columns::of::<Row>())
@@ -152,7 +113,7 @@ impl StepStore for Session {
         let atomic = self.atomic().await?;
         give_way(&atomic, organization, None, step, now).await?;
         let id: i64 = diesel::insert_into(steps::table)
-            .values((steps::organization_id.eq(organization.0), Written::of(step, now)))
+            .values((steps::organization_id.eq(organization.0), Changeset::of(step, now)))
             .returning(steps::id)
             .get_result(&mut *atomic.connection().await?)
             .await
@@ -174,7 +135,7 @@ impl StepStore for Session {
         let atomic = self.atomic().await?;
         give_way(&atomic, organization, Some(id), step, now).await?;
         diesel::update(of(organization).filter(steps::id.eq(id.0)))
-            .set(Written::of(step, now))
+            .set(Changeset::of(step, now))
             .execute(&mut *atomic.connection().await?)
             .await
             .stored()

@@ -1,6 +1,6 @@
 //! Tasks, and who of the workers has claimed them: a claimed task is due again when its lease ends.
 
-use crate::columns::{Document, Key};
+use crate::columns::{JsonColumn, UuidColumn};
 use crate::engine::{Db, dialect};
 use crate::failure::Stored;
 use crate::schema::tasks;
@@ -18,10 +18,10 @@ use time::OffsetDateTime;
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = tasks, check_for_backend(Db))]
 struct Row {
-    id: Key,
+    id: UuidColumn,
     organization_id: i64,
     kind: String,
-    payload: Document<Value>,
+    payload: JsonColumn<Value>,
     attempts: i64,
 }
 
@@ -42,8 +42,8 @@ impl TaskQueue for Session {
     async fn add(&self, task: &NewTask) -> Result<()> {
         // One that takes the place of another is known by another id: whoever runs that one has lost it.
         let fresh = (
-            tasks::id.eq(Key(sortable_id())),
-            tasks::payload.eq(Document(&task.payload)),
+            tasks::id.eq(UuidColumn(sortable_id())),
+            tasks::payload.eq(JsonColumn(&task.payload)),
             tasks::attempts.eq(0),
             tasks::claimed.eq(false),
             tasks::due_at.eq(task.due_at),
@@ -99,7 +99,7 @@ impl TaskStore for Session {
         }
         let atomic = self.atomic().await?;
         let oldest = due().order((tasks::due_at, tasks::id)).limit(limit).select(tasks::id);
-        let oldest: Vec<Key> =
+        let oldest: Vec<UuidColumn> =
             dialect::skip_locked!(oldest).load(&mut *atomic.connection().await?).await.stored()?;
         let mut claimed: Vec<Row> = diesel::update(tasks::table.filter(tasks::id.eq_any(&oldest)))
             .set((tasks::attempts.eq(tasks::attempts + 1), tasks::due_at.eq(until), tasks::claimed.eq(true)))
@@ -122,7 +122,7 @@ impl TaskStore for Session {
     }
 
     async fn postpone(&self, task: &Task, due: OffsetDateTime) -> Result<bool> {
-        let postponed = diesel::update(tasks::table.find(Key(task.id.0)))
+        let postponed = diesel::update(tasks::table.find(UuidColumn(task.id.0)))
             .filter(tasks::attempts.eq(task.attempt))
             .set((tasks::due_at.eq(due), tasks::claimed.eq(false)))
             .execute(&mut *self.write().await?)
@@ -132,7 +132,7 @@ impl TaskStore for Session {
     }
 
     async fn end(&self, task: &Task) -> Result<bool> {
-        let ended = diesel::delete(tasks::table.find(Key(task.id.0)))
+        let ended = diesel::delete(tasks::table.find(UuidColumn(task.id.0)))
             .filter(tasks::attempts.eq(task.attempt))
             .execute(&mut *self.write().await?)
             .await

@@ -1,7 +1,7 @@
 //! Access tokens, and in one statement all a request must know of its bearer.
 
 use super::clients;
-use crate::columns::{self, Name};
+use crate::columns::{self, EnumColumn};
 use crate::engine::Db;
 use crate::failure::Stored;
 use crate::schema::{access_tokens, api_clients, users};
@@ -46,7 +46,7 @@ impl From<Row> for AccessToken {
 struct UserRow {
     id: i64,
     admin: bool,
-    locale: Option<Name<Locale>>,
+    locale: Option<EnumColumn<Locale>>,
     blocked_at: Option<OffsetDateTime>,
     locked_at: Option<OffsetDateTime>,
     deleted_at: Option<OffsetDateTime>,

@@ -1,8 +1,6 @@
 //! People's accounts.
 
-#![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
-
-use crate::columns::{self, Condition, Document, Name};
+use crate::columns::{self, Condition, columns};
 use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds};
@@ -10,7 +8,7 @@ use crate::schema::{access_tokens, users};
 use crate::session::{Atomic, Session};
 use async_trait::async_trait;
 use civitas_accounts::{User, UserField, UserFilter, UserStore};
-use civitas_kernel::extended_data::canonical_text;
+use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{
     Change, Error, Event, EventName, Locale, OrganizationId, Page, PageRequest, Result, Subject, UserId,
 };
@@ -20,105 +18,33 @@ use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = users, check_for_backend(Db))]
-struct Row {
-    id: i64,
-    nickname: String,
-    email: String,
-    name: String,
-    password_hash: Option<String>,
-    admin: bool,
-    locale: Option<Name<Locale>>,
-    about: Option<String>,
-    personal_url: Option<String>,
-    confirmed_at: Option<OffsetDateTime>,
-    blocked_at: Option<OffsetDateTime>,
-    locked_at: Option<OffsetDateTime>,
-    deleted_at: Option<OffsetDateTime>,
-    managed: bool,
-    tos_accepted_at: Option<OffsetDateTime>,
-    failed_logins: i64,
-    extended_data: Document<Map<String, Value>>,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl From<Row> for (UserId, User) {
-    fn from(row: Row) -> Self {
-        let user = User {
-            nickname: row.nickname,
-            email: row.email,
-            name: row.name,
-            password_hash: row.password_hash,
-            admin: row.admin,
-            locale: row.locale.map(|locale| locale.0),
-            about: row.about,
-            personal_url: row.personal_url,
-            confirmed_at: row.confirmed_at,
-            blocked_at: row.blocked_at,
-            locked_at: row.locked_at,
-            deleted_at: row.deleted_at,
-            managed: row.managed,
-            tos_accepted_at: row.tos_accepted_at,
-            failed_logins: row.failed_logins,
-            extended_data: row.extended_data.0,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        };
-        (UserId(row.id), user)
+columns! {
+    /// An account as its row stores it.
+    users as User;
+    id UserId;
+    fields {
+        nickname: String,
+        email: String,
+        name: String,
+        password_hash: Option<String>,
+        admin: bool,
+        locale: Option<Locale>,
+        about: Option<String>,
+        personal_url: Option<String>,
+        confirmed_at: Option<OffsetDateTime>,
+        blocked_at: Option<OffsetDateTime>,
+        locked_at: Option<OffsetDateTime>,
+        deleted_at: Option<OffsetDateTime>,
+        managed: bool,
+        tos_accepted_at: Option<OffsetDateTime>,
+        failed_logins: i64,
+        extended_data: Map<String, Value>,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
     }
-}
-
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = users, treat_none_as_null = true, treat_none_as_default_value = false)]
-struct Written<'a> {
-    nickname: &'a str,
-    nickname_folded: String,
-    email: &'a str,
-    name: &'a str,
-    password_hash: Option<&'a str>,
-    admin: bool,
-    locale: Option<Name<Locale>>,
-    about: Option<&'a str>,
-    personal_url: Option<&'a str>,
-    confirmed_at: Option<OffsetDateTime>,
-    blocked_at: Option<OffsetDateTime>,
-    locked_at: Option<OffsetDateTime>,
-    deleted_at: Option<OffsetDateTime>,
-    managed: bool,
-    tos_accepted_at: Option<OffsetDateTime>,
-    failed_logins: i64,
-    extended_data: Document<&'a Map<String, Value>>,
-    extended_data_text: String,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl<'a> From<&'a User> for Written<'a> {
-    fn from(user: &'a User) -> Self {
-        Self {
-            nickname: &user.nickname,
-            nickname_folded: folded(&user.nickname),
-            email: &user.email,
-            name: &user.name,
-            password_hash: user.password_hash.as_deref(),
-            admin: user.admin,
-            locale: user.locale.map(Name),
-            about: user.about.as_deref(),
-            personal_url: user.personal_url.as_deref(),
-            confirmed_at: user.confirmed_at,
-            blocked_at: user.blocked_at,
-            locked_at: user.locked_at,
-            deleted_at: user.deleted_at,
-            managed: user.managed,
-            tos_accepted_at: user.tos_accepted_at,
-            failed_logins: user.failed_logins,
-            extended_data: Document(&user.extended_data),
-            extended_data_text: canonical_text(&Value::Object(user.extended_data.clone())),
-            created_at: user.created_at,
-            updated_at: user.updated_at,
-        }
+    write_only {
+        nickname_folded: String = |user| folded(&user.nickname),
+        extended_data_text: String = |user| canonical_object(&user.extended_data),
     }
 }
 
@@ -238,7 +164,7 @@ impl UserStore for Session {
         self.can_announce(announce)?;
         let atomic = self.atomic().await?;
         let id: Option<i64> = diesel::insert_into(users::table)
-            .values((users::organization_id.eq(organization.0), Written::from(user)))
+            .values((users::organization_id.eq(organization.0), Changeset::of(user)))
             .on_conflict_do_nothing()
             .returning(users::id)
             .get_result(&mut *atomic.connection().await?)
@@ -266,7 +192,7 @@ impl UserStore for Session {
             .stored()?;
         let (_, before): (UserId, User) = before.ok_or(Error::NotFound)?.into();
         diesel::update(of(organization).filter(users::id.eq(id.0)))
-            .set(Written::from(&state))
+            .set(Changeset::of(&state))
             .execute(&mut *atomic.connection().await?)
             .await
             .stored()

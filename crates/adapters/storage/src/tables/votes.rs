@@ -1,7 +1,7 @@
 //! Votes.
 
 use super::components::{OfSpace, of_space};
-use crate::columns::{self, Condition};
+use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds};
@@ -20,56 +20,19 @@ use time::OffsetDateTime;
 
 diesel::alias!(votes as ballots: Ballots);
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = votes, check_for_backend(Db))]
-struct Row {
-    id: i64,
-    proposal_id: i64,
-    user_id: i64,
-    weight: i64,
-    temporary: bool,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl From<Row> for (VoteId, Vote) {
-    fn from(row: Row) -> Self {
-        let vote = Vote {
-            proposal: ProposalId(row.proposal_id),
-            user: UserId(row.user_id),
-            weight: row.weight,
-            temporary: row.temporary,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        };
-        (VoteId(row.id), vote)
+columns! {
+    /// A vote as its row stores it.
+    votes as Vote;
+    id VoteId;
+    fields {
+        proposal as proposal_id: ProposalId,
+        user as user_id: UserId,
+        weight: i64,
+        temporary: bool,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
     }
-}
-
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = votes)]
-struct Written {
-    proposal_id: i64,
-    component_id: i64,
-    user_id: i64,
-    weight: i64,
-    temporary: bool,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl Written {
-    fn of(vote: &Vote, component: i64) -> Self {
-        Self {
-            proposal_id: vote.proposal.0,
-            component_id: component,
-            user_id: vote.user.0,
-            weight: vote.weight,
-            temporary: vote.temporary,
-            created_at: vote.created_at,
-            updated_at: vote.updated_at,
-        }
-    }
+    write_with { component_id: i64 }
 }
 
 type Scoped = Filter<votes::table, Eq<votes::organization_id, i64>>;
@@ -214,7 +177,7 @@ impl VoteStore for Session {
         let connection = &mut *self.write().await?;
         let component = component_of(connection, organization, vote).await?;
         let id: Option<i64> = diesel::insert_into(votes::table)
-            .values((votes::organization_id.eq(organization.0), Written::of(vote, component)))
+            .values((votes::organization_id.eq(organization.0), Changeset::of(vote, component)))
             .on_conflict_do_nothing()
             .returning(votes::id)
             .get_result(connection)
@@ -228,7 +191,7 @@ impl VoteStore for Session {
         let connection = &mut *self.write().await?;
         let component = component_of(connection, organization, vote).await?;
         diesel::update(of(organization).filter(votes::id.eq(id.0)))
-            .set(Written::of(vote, component))
+            .set(Changeset::of(vote, component))
             .execute(connection)
             .await
             .stored()

@@ -1,10 +1,10 @@
 //! A meeting as its row holds it.
 
-use crate::columns::{Document, Name};
+use crate::columns::{EnumColumn, JsonColumn, columns};
 use crate::engine::{Conn, Db};
 use crate::failure::Stored;
 use crate::schema::{components, meeting_registrations, meetings, spaces, users};
-use civitas_kernel::extended_data::canonical_text;
+use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{
     ComponentId, Error, MeetingId, OrganizationId, Result, SpaceManifest, SpaceRef, Translated, UserId,
 };
@@ -19,47 +19,28 @@ use time::OffsetDateTime;
 /// How many people one statement names; SQLite takes some 32,000 values.
 pub(super) const AT_ONCE: usize = 10_000;
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = meetings, check_for_backend(Db))]
-pub(super) struct Row {
-    pub(super) id: i64,
-    component_id: i64,
-    title: Document<Translated>,
-    description: Document<Translated>,
-    start_time: OffsetDateTime,
-    end_time: Option<OffsetDateTime>,
-    published_at: Option<OffsetDateTime>,
-    private: bool,
-    transparent: bool,
-    withdrawn_at: Option<OffsetDateTime>,
-    hidden_at: Option<OffsetDateTime>,
-    deleted_at: Option<OffsetDateTime>,
-    extended_data: Document<Map<String, Value>>,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl Row {
-    /// The meeting with who is registered.
-    pub(super) fn with(self, registrations: BTreeSet<UserId>) -> Meeting {
-        Meeting {
-            component: ComponentId(self.component_id),
-            title: self.title.0,
-            description: self.description.0,
-            start_time: self.start_time,
-            end_time: self.end_time,
-            published_at: self.published_at,
-            private: self.private,
-            transparent: self.transparent,
-            registrations,
-            withdrawn_at: self.withdrawn_at,
-            hidden_at: self.hidden_at,
-            deleted_at: self.deleted_at,
-            extended_data: self.extended_data.0,
-            created_at: self.created_at,
-            updated_at: self.updated_at,
-        }
+columns! {
+    /// A meeting as its row stores it.
+    meetings as Meeting;
+    read_only { id: i64 }
+    fields {
+        component as component_id: ComponentId,
+        title: Translated,
+        description: Translated,
+        start_time: OffsetDateTime,
+        end_time: Option<OffsetDateTime>,
+        published_at: Option<OffsetDateTime>,
+        private: bool,
+        transparent: bool,
+        withdrawn_at: Option<OffsetDateTime>,
+        hidden_at: Option<OffsetDateTime>,
+        deleted_at: Option<OffsetDateTime>,
+        extended_data: Map<String, Value>,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
     }
+    read_with { registrations: BTreeSet<UserId> }
+    write_only { extended_data_text: String = |meeting| canonical_object(&meeting.extended_data) }
 }
 
 /// A meeting and its place, as they are read.
@@ -67,21 +48,21 @@ impl Row {
 #[diesel(table_name = meetings, check_for_backend(Db))]
 pub(super) struct Listed {
     id: i64,
-    title: Document<Translated>,
-    description: Document<Translated>,
+    title: JsonColumn<Translated>,
+    description: JsonColumn<Translated>,
     start_time: OffsetDateTime,
     end_time: Option<OffsetDateTime>,
-    extended_data: Document<Map<String, Value>>,
+    extended_data: JsonColumn<Map<String, Value>>,
     created_at: OffsetDateTime,
     updated_at: OffsetDateTime,
     #[diesel(select_expression = components::id)]
     component: i64,
     #[diesel(select_expression = components::name)]
-    name: Document<Translated>,
+    name: JsonColumn<Translated>,
     #[diesel(select_expression = components::updated_at)]
     component_changed_at: OffsetDateTime,
     #[diesel(select_expression = spaces::manifest)]
-    space_manifest: Name<SpaceManifest>,
+    space_manifest: EnumColumn<SpaceManifest>,
     #[diesel(select_expression = spaces::id)]
     space_id: i64,
     #[diesel(select_expression = spaces::updated_at)]
@@ -105,48 +86,6 @@ impl From<Listed> for MeetingDetail {
                 space: SpaceRef { manifest: row.space_manifest.0, id: row.space_id },
             },
             changed_at: row.updated_at.max(row.component_changed_at).max(row.space_changed_at),
-        }
-    }
-}
-
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = meetings, treat_none_as_null = true, treat_none_as_default_value = false)]
-pub(super) struct Written<'a> {
-    component_id: i64,
-    title: Document<&'a Translated>,
-    description: Document<&'a Translated>,
-    start_time: OffsetDateTime,
-    end_time: Option<OffsetDateTime>,
-    published_at: Option<OffsetDateTime>,
-    private: bool,
-    transparent: bool,
-    withdrawn_at: Option<OffsetDateTime>,
-    hidden_at: Option<OffsetDateTime>,
-    deleted_at: Option<OffsetDateTime>,
-    extended_data: Document<&'a Map<String, Value>>,
-    extended_data_text: String,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-impl<'a> From<&'a Meeting> for Written<'a> {
-    fn from(meeting: &'a Meeting) -> Self {
-        Self {
-            component_id: meeting.component.0,
-            title: Document(&meeting.title),
-            description: Document(&meeting.description),
-            start_time: meeting.start_time,
-            end_time: meeting.end_time,
-            published_at: meeting.published_at,
-            private: meeting.private,
-            transparent: meeting.transparent,
-            withdrawn_at: meeting.withdrawn_at,
-            hidden_at: meeting.hidden_at,
-            deleted_at: meeting.deleted_at,
-            extended_data: Document(&meeting.extended_data),
-            extended_data_text: canonical_text(&Value::Object(meeting.extended_data.clone())),
-            created_at: meeting.created_at,
-            updated_at: meeting.updated_at,
         }
     }
 }

@@ -114,7 +114,7 @@ impl Facts {
     fn detail(self, authors: Vec<UserId>, place: Arc<Place>) -> ProposalDetail {
         let id = ProposalId(self.row.id);
         let state = self.row.public_state();
-        let proposal = self.row.by(authors);
+        let proposal = self.row.into_model(authors);
         let newest = proposal.updated_at.max(place.changed_at);
         ProposalDetail {
             id,

@@ -1,10 +1,10 @@
 //! A proposal as its row holds it.
 
-use crate::columns::{self, Document};
-use crate::engine::{Conn, Db};
+use crate::columns::{self, columns};
+use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::schema::{proposal_authors, proposal_states, proposals};
-use civitas_kernel::extended_data::canonical_text;
+use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{ClientId, ComponentId, Error, ProposalId, Result, StateId, Translated, UserId};
 use civitas_proposals::{Proposal, PublicState};
 use diesel::prelude::*;
@@ -13,25 +13,32 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use time::OffsetDateTime;
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = proposals, check_for_backend(Db))]
-pub(super) struct Row {
-    pub(super) id: i64,
-    pub(super) component_id: i64,
-    title: Document<Translated>,
-    body: Document<Translated>,
-    api_client_id: Option<i64>,
-    published_at: Option<OffsetDateTime>,
-    state_id: Option<i64>,
-    state_published_at: Option<OffsetDateTime>,
-    public_state: String,
-    withdrawn_at: Option<OffsetDateTime>,
-    hidden_at: Option<OffsetDateTime>,
-    deleted_at: Option<OffsetDateTime>,
-    scope_id: Option<i64>,
-    extended_data: Document<Map<String, Value>>,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
+columns! {
+    /// A proposal as its row stores it.
+    proposals as Proposal;
+    read_only { id: i64, public_state: String }
+    fields {
+        component as component_id: ComponentId,
+        title: Translated,
+        body: Translated,
+        client as api_client_id: Option<ClientId>,
+        published_at: Option<OffsetDateTime>,
+        state as state_id: Option<StateId>,
+        state_published_at: Option<OffsetDateTime>,
+        withdrawn_at: Option<OffsetDateTime>,
+        hidden_at: Option<OffsetDateTime>,
+        deleted_at: Option<OffsetDateTime>,
+        scope_id: Option<i64>,
+        extended_data: Map<String, Value>,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
+    }
+    read_with { authors: Vec<UserId> }
+    write_only {
+        draft_author_id: Option<i64> = |proposal| draft_author(proposal),
+        extended_data_text: String = |proposal| canonical_object(&proposal.extended_data),
+    }
+    write_with { public_state: String }
 }
 
 impl Row {
@@ -43,75 +50,18 @@ impl Row {
             _ => PublicState::None,
         }
     }
-
-    /// The proposal with its authors.
-    pub(super) fn by(self, authors: Vec<UserId>) -> Proposal {
-        Proposal {
-            component: ComponentId(self.component_id),
-            title: self.title.0,
-            body: self.body.0,
-            authors,
-            client: self.api_client_id.map(ClientId),
-            published_at: self.published_at,
-            state: self.state_id.map(StateId),
-            state_published_at: self.state_published_at,
-            withdrawn_at: self.withdrawn_at,
-            hidden_at: self.hidden_at,
-            deleted_at: self.deleted_at,
-            scope_id: self.scope_id,
-            extended_data: self.extended_data.0,
-            created_at: self.created_at,
-            updated_at: self.updated_at,
-        }
-    }
 }
 
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = proposals, treat_none_as_null = true, treat_none_as_default_value = false)]
-pub(super) struct Written<'a> {
-    component_id: i64,
-    title: Document<&'a Translated>,
-    body: Document<&'a Translated>,
-    api_client_id: Option<i64>,
-    draft_author_id: Option<i64>,
-    published_at: Option<OffsetDateTime>,
-    state_id: Option<i64>,
-    state_published_at: Option<OffsetDateTime>,
-    public_state: String,
-    withdrawn_at: Option<OffsetDateTime>,
-    hidden_at: Option<OffsetDateTime>,
-    deleted_at: Option<OffsetDateTime>,
-    scope_id: Option<i64>,
-    extended_data: Document<&'a Map<String, Value>>,
-    extended_data_text: String,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
+/// What to write, with the public token of its state.
+pub(super) async fn changeset<'a>(connection: &mut Conn, proposal: &'a Proposal) -> Result<Changeset<'a>> {
+    let public_state = public_token(connection, proposal).await?;
+    Ok(Changeset::of(proposal, public_state))
 }
 
-impl<'a> Written<'a> {
-    /// What to write, with the token everybody may know and the author whose one draft this is.
-    pub(super) async fn of(connection: &mut Conn, proposal: &'a Proposal) -> Result<Self> {
-        let is_draft = proposal.published_at.is_none() && proposal.deleted_at.is_none();
-        Ok(Self {
-            component_id: proposal.component.0,
-            title: Document(&proposal.title),
-            body: Document(&proposal.body),
-            api_client_id: proposal.client.map(|id| id.0),
-            draft_author_id: is_draft.then(|| first(&proposal.authors)).flatten(),
-            published_at: proposal.published_at,
-            state_id: proposal.state.map(|id| id.0),
-            state_published_at: proposal.state_published_at,
-            public_state: public_token(connection, proposal).await?,
-            withdrawn_at: proposal.withdrawn_at,
-            hidden_at: proposal.hidden_at,
-            deleted_at: proposal.deleted_at,
-            scope_id: proposal.scope_id,
-            extended_data: Document(&proposal.extended_data),
-            extended_data_text: canonical_text(&Value::Object(proposal.extended_data.clone())),
-            created_at: proposal.created_at,
-            updated_at: proposal.updated_at,
-        })
-    }
+/// Whose one draft in its component this is.
+fn draft_author(proposal: &Proposal) -> Option<i64> {
+    let is_draft = proposal.published_at.is_none() && proposal.deleted_at.is_none();
+    if is_draft { first(&proposal.authors) } else { None }
 }
 
 /// The one who began it. (`first` of a list is Diesel's here.)

@@ -4,7 +4,7 @@
 //! hold, and nothing of what follows.
 
 use super::of;
-use crate::columns::{Condition, Expr, Name};
+use crate::columns::{Condition, EnumColumn, Expr};
 use crate::engine::{Conn, sql as engine};
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
@@ -27,9 +27,9 @@ struct Listed {
     /// Of the account or the row.
     number: i64,
     user: Option<i64>,
-    space_manifest: Option<Name<SpaceManifest>>,
+    space_manifest: Option<EnumColumn<SpaceManifest>>,
     resource: i64,
-    kind: Option<Name<RoleKind>>,
+    kind: Option<EnumColumn<RoleKind>>,
     invited_at: Option<OffsetDateTime>,
     accepted_at: Option<OffsetDateTime>,
     updated_at: OffsetDateTime,

@@ -1,0 +1,302 @@
+//! One list of the columns of a table, from which come the row that is read, the changes that are written, and the
+//! conversions of both.
+//!
+//! ```text
+//! columns! {
+//!     /// An entry as its row stores it.
+//!     entries as Entry;
+//!     id EntryId;                                      // `From<Row> for (EntryId, Entry)`
+//!     fields {
+//!         component as component_id: ComponentId,      // member `component`, column `component_id`
+//!         title: Translated,                           // member and column of one name
+//!         hidden_at: Option<OffsetDateTime>,
+//!     }
+//!     write_only { title_text: String = |entry| .. }   // computed from the model, never read back
+//! }
+//! ```
+//!
+//! gives `Row` (selectable; `row.into_model()`) and `Changeset` (`Changeset::of(&entry)`, for inserts and updates).
+//! Further clauses: `read_only { .. }` for columns that are no members; `nested { space: SpaceRef { manifest as
+//! space_manifest: SpaceManifest, id as space_id: i64 } }` for a member of several columns; `read_with { authors:
+//! Vec<UserId> }` for members that are stored elsewhere (arguments of `into_model`); `write_with { .. }` for columns that
+//! are computed elsewhere (arguments of `Changeset::of`).
+
+use super::{EnumColumn, JsonColumn};
+use civitas_accounts::{Digest, RoleKind};
+use civitas_kernel::{
+    Abilities, ClientId, ComponentId, Locale, Locales, OrganizationId, ProposalId, Scopes, SpaceManifest,
+    StateId, StepId, Translated, UserId,
+};
+use civitas_organizations::{Features, RegistrationMode};
+use civitas_spaces::{ComponentManifest, Visibility};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use time::OffsetDateTime;
+
+/// How a value of a model is read from a column and written to one.
+pub(crate) trait ColumnValue: Sized {
+    /// What Diesel reads.
+    type Read;
+    /// What Diesel writes.
+    type Write<'a>
+    where
+        Self: 'a;
+
+    /// The value of a column.
+    fn from_column(read: Self::Read) -> Self;
+    /// What the column stores.
+    fn to_column(&self) -> Self::Write<'_>;
+}
+
+impl<T: ColumnValue> ColumnValue for Option<T> {
+    type Read = Option<T::Read>;
+    type Write<'a>
+        = Option<T::Write<'a>>
+    where
+        T: 'a;
+
+    fn from_column(read: Self::Read) -> Self {
+        read.map(T::from_column)
+    }
+
+    fn to_column(&self) -> Self::Write<'_> {
+        self.as_ref().map(T::to_column)
+    }
+}
+
+impl ColumnValue for String {
+    type Read = Self;
+    type Write<'a> = &'a str;
+
+    fn from_column(read: Self) -> Self {
+        read
+    }
+
+    fn to_column(&self) -> &str {
+        self
+    }
+}
+
+/// Values that are stored as they are.
+macro_rules! plain {
+    ($($value:ty),+) => {$(
+        impl ColumnValue for $value {
+            type Read = Self;
+            type Write<'a> = Self;
+
+            fn from_column(read: Self) -> Self {
+                read
+            }
+
+            fn to_column(&self) -> Self {
+                *self
+            }
+        }
+    )+};
+}
+
+/// Ids, stored as their numbers.
+macro_rules! ids {
+    ($($id:ident),+) => {$(
+        impl ColumnValue for $id {
+            type Read = i64;
+            type Write<'a> = i64;
+
+            fn from_column(read: i64) -> Self {
+                Self(read)
+            }
+
+            fn to_column(&self) -> i64 {
+                self.0
+            }
+        }
+    )+};
+}
+
+/// Values stored as JSON.
+macro_rules! json {
+    ($($value:ty),+) => {$(
+        impl ColumnValue for $value {
+            type Read = JsonColumn<Self>;
+            type Write<'a> = JsonColumn<&'a Self>;
+
+            fn from_column(read: JsonColumn<Self>) -> Self {
+                read.0
+            }
+
+            fn to_column(&self) -> JsonColumn<&Self> {
+                JsonColumn(self)
+            }
+        }
+    )+};
+}
+
+/// Values of a closed list, stored by their names.
+macro_rules! enums {
+    ($($value:ty),+) => {$(
+        impl ColumnValue for $value {
+            type Read = EnumColumn<Self>;
+            type Write<'a> = EnumColumn<Self>;
+
+            fn from_column(read: EnumColumn<Self>) -> Self {
+                read.0
+            }
+
+            fn to_column(&self) -> EnumColumn<Self> {
+                EnumColumn(*self)
+            }
+        }
+    )+};
+}
+
+/// Values stored as the text they are read from.
+macro_rules! texts {
+    ($($value:ty: $read:expr;)+) => {$(
+        impl ColumnValue for $value {
+            type Read = String;
+            type Write<'a> = String;
+
+            fn from_column(read: String) -> Self {
+                $read(&read)
+            }
+
+            fn to_column(&self) -> String {
+                self.to_string()
+            }
+        }
+    )+};
+}
+
+plain!(i64, bool, OffsetDateTime);
+ids!(ClientId, ComponentId, OrganizationId, ProposalId, StateId, UserId);
+json!(BTreeMap<StepId, Map<String, Value>>, Features, Map<String, Value>, Translated, Vec<String>);
+enums!(ComponentManifest, Locale, RegistrationMode, RoleKind, SpaceManifest, Visibility);
+texts! {
+    Abilities: Abilities::read;
+    Scopes: Scopes::read;
+}
+
+/// `en,fr`. A locale the deployment no longer has is left out.
+impl ColumnValue for Locales {
+    type Read = String;
+    type Write<'a> = String;
+
+    fn from_column(read: String) -> Self {
+        read.split(',').filter_map(Locale::parse).collect()
+    }
+
+    fn to_column(&self) -> String {
+        self.iter().map(Locale::as_str).collect::<Vec<_>>().join(",")
+    }
+}
+
+impl ColumnValue for Digest {
+    type Read = String;
+    type Write<'a> = &'a str;
+
+    fn from_column(read: String) -> Self {
+        Self::kept(read)
+    }
+
+    fn to_column(&self) -> &str {
+        self.as_str()
+    }
+}
+
+/// See the documentation of this module.
+macro_rules! columns {
+    (
+        $(#[$doc:meta])*
+        $table:ident as $Model:ident;
+        $(id $Id:ident;)?
+        $(read_only { $($only:ident: $Only:ty),+ $(,)? })?
+        fields { $($fields:tt)* }
+        $(nested {
+            $($outer:ident: $Outer:ident { $($inner:ident as $inner_column:ident: $Inner:ty),+ $(,)? }),+ $(,)?
+        })?
+        $(read_with { $($given:ident: $Given:ty),+ $(,)? })?
+        $(write_only { $($extra:ident: $Extra:ty = |$model:ident| $value:expr),+ $(,)? })?
+        $(write_with { $($with:ident: $With:ty),+ $(,)? })?
+    ) => {
+        $crate::columns::columns! {
+            @fields [$($fields)*] []
+            [$(#[$doc])*] $table $Model
+            [$(id $Id)?]
+            [$($($only: $Only),+)?]
+            [$($($outer: $Outer { $($inner $inner_column $Inner),+ }),+)?]
+            [$($($given: $Given),+)?]
+            [$($($extra: $Extra = |$model| $value),+)?]
+            [$($($with: $With),+)?]
+        }
+    };
+    (@fields [$member:ident as $column:ident: $Value:ty, $($rest:tt)*] [$($done:tt)*] $($all:tt)*) => {
+        $crate::columns::columns! { @fields [$($rest)*] [$($done)* ($member $column $Value)] $($all)* }
+    };
+    (@fields [$member:ident: $Value:ty, $($rest:tt)*] [$($done:tt)*] $($all:tt)*) => {
+        $crate::columns::columns! { @fields [$($rest)*] [$($done)* ($member $member $Value)] $($all)* }
+    };
+    (
+        @fields [] [$(($member:ident $column:ident $Value:ty))*]
+        [$(#[$doc:meta])*] $table:ident $Model:ident
+        [$($id:ident $Id:ident)?]
+        [$($only:ident: $Only:ty),*]
+        [$($outer:ident: $Outer:ident { $($inner:ident $inner_column:ident $Inner:ty),+ }),*]
+        [$($given:ident: $Given:ty),*]
+        [$($extra:ident: $Extra:ty = |$model:ident| $value:expr),*]
+        [$($with:ident: $With:ty),*]
+    ) => {
+        $(#[$doc])*
+        #[derive(::diesel::Queryable, ::diesel::Selectable)]
+        #[diesel(table_name = $table, check_for_backend($crate::engine::Db))]
+        pub(super) struct Row {
+            $(pub(super) $id: i64,)?
+            $(pub(super) $only: $Only,)*
+            $($($inner_column: <$Inner as $crate::columns::ColumnValue>::Read,)+)*
+            $(pub(super) $column: <$Value as $crate::columns::ColumnValue>::Read,)*
+        }
+
+        impl Row {
+            /// The model, with what is stored elsewhere.
+            pub(super) fn into_model(self $(, $given: $Given)*) -> $Model {
+                use $crate::columns::ColumnValue;
+                $Model {
+                    $($outer: $Outer { $($inner: <$Inner>::from_column(self.$inner_column)),+ },)*
+                    $($member: <$Value>::from_column(self.$column),)*
+                    $($given,)*
+                }
+            }
+        }
+
+        $(
+            impl From<Row> for ($Id, $Model) {
+                fn from(row: Row) -> Self {
+                    ($Id(row.$id), row.into_model())
+                }
+            }
+        )?
+
+        /// What is written of a model.
+        #[derive(::diesel::Insertable, ::diesel::AsChangeset)]
+        #[diesel(table_name = $table)]
+        pub(super) struct Changeset<'a> {
+            $($($inner_column: <$Inner as $crate::columns::ColumnValue>::Write<'a>,)+)*
+            $($column: <$Value as $crate::columns::ColumnValue>::Write<'a>,)*
+            $($extra: $Extra,)*
+            $($with: $With,)*
+        }
+
+        impl<'a> Changeset<'a> {
+            /// Of a model, with what is computed elsewhere.
+            pub(super) fn of(from: &'a $Model $(, $with: $With)*) -> Self {
+                use $crate::columns::ColumnValue;
+                Self {
+                    $($($inner_column: from.$outer.$inner.to_column(),)+)*
+                    $($column: from.$member.to_column(),)*
+                    $($extra: { let $model = from; $value },)*
+                    $($with,)*
+                }
+            }
+        }
+    };
+}
+pub(crate) use columns;
