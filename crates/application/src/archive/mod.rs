@@ -22,6 +22,7 @@ mod output;
 mod record;
 mod refs;
 mod report;
+mod table;
 mod types;
 
 pub use context::ImportOptions;

@@ -174,23 +174,27 @@ impl<'a> Refs<'a> {
         }
     }
 
-    /// The users of a list of refs; an error if one is listed twice. `name` is the name of the member.
-    pub(super) async fn distinct_users(
+    /// Sets a member that lists refs of users; an error if one is listed twice.
+    pub(super) async fn set_users<C: FromIterator<UserId>>(
         &mut self,
         organization: OrganizationId,
         name: &str,
-        references: &[String],
-    ) -> Result<Vec<UserId>, RecordError> {
-        let mut users = Vec::with_capacity(references.len());
-        let mut seen = HashSet::new();
-        for reference in references {
+        field: &Field<Vec<String>>,
+        target: &mut C,
+    ) -> Result<(), RecordError> {
+        if field.is_absent() {
+            return Ok(());
+        }
+        let (mut users, mut seen) = (Vec::new(), HashSet::new());
+        for reference in field.as_value().into_iter().flatten() {
             let user = self.resolve(organization, reference).await?;
             if !seen.insert(user) {
                 return Err(format!("{name} name {reference:?} twice").into());
             }
             users.push(user);
         }
-        Ok(users)
+        *target = users.into_iter().collect();
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::kind::Members;
 use super::super::members::check_fixed;
 use super::{Field, OrganizationId, Ports, Result, async_trait};
-use super::{Found, ImportContext, Moment, PAGE, RecordError, RecordKind, Rows, members, required};
+use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
 use civitas_accounts::{ApiClient, DEPLOYMENT_WIDE, Digest, Secret};
 use civitas_kernel::{Abilities, Ability, ClientId, Scope, Scopes};
 
@@ -30,18 +30,18 @@ members! { ApiClients, "api_client", Owner, ApiClientFields, |kind, client: ApiC
     created_at: required(Moment),
 }}
 
-fn check_client_id(fields: &mut ApiClientFields, client: &mut ApiClient) -> Result<(), RecordError> {
+fn check_client_id(fields: &mut ApiClientFields, client: &mut ApiClient) -> Imported {
     check_fixed("client_id", &fields.client_id, &client.uid)
 }
 
-fn set_secret(fields: &mut ApiClientFields, client: &mut ApiClient) -> Result<(), RecordError> {
+fn set_secret(fields: &mut ApiClientFields, client: &mut ApiClient) -> Imported {
     if let Some(digest) = digest(fields)? {
         client.secret = digest;
     }
     Ok(())
 }
 
-fn check_scopes(fields: &mut ApiClientFields, client: &mut ApiClient) -> Result<(), RecordError> {
+fn check_scopes(fields: &mut ApiClientFields, client: &mut ApiClient) -> Imported {
     match &fields.scopes {
         Field::Absent => Ok(()),
         Field::Value(words) if scopes(words)? == client.scopes => Ok(()),
@@ -49,7 +49,7 @@ fn check_scopes(fields: &mut ApiClientFields, client: &mut ApiClient) -> Result<
     }
 }
 
-fn set_permissions(fields: &mut ApiClientFields, client: &mut ApiClient) -> Result<(), RecordError> {
+fn set_permissions(fields: &mut ApiClientFields, client: &mut ApiClient) -> Imported {
     let parse =
         |word: &String| Ability::parse(word).ok_or_else(|| format!("permission {word:?} is not known"));
     match &fields.permissions {
@@ -60,13 +60,13 @@ fn set_permissions(fields: &mut ApiClientFields, client: &mut ApiClient) -> Resu
     Ok(())
 }
 
-fn scopes(words: &[String]) -> Result<Scopes, RecordError> {
+fn scopes(words: &[String]) -> Imported<Scopes> {
     let parse = |word: &String| Scope::parse(word).ok_or_else(|| format!("scope {word:?} is not known"));
     Ok(words.iter().map(parse).collect::<Result<_, _>>()?)
 }
 
 /// The digest of the secret of a record; `None` if the record has no secret.
-fn digest(fields: &ApiClientFields) -> Result<Option<Digest>, RecordError> {
+fn digest(fields: &ApiClientFields) -> Imported<Option<Digest>> {
     let is_digest =
         |text: &str| text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     match (&fields.client_secret, &fields.client_secret_hash) {
@@ -92,18 +92,17 @@ impl RecordKind for ApiClients {
     /// By id, else by `client_id`, which is unique in the deployment. Checks the secret first.
     async fn find_existing(
         &self,
-        context: &mut ImportContext<'_>,
-        owner: Owner,
+        import: &mut Import<'_, '_, Self>,
         id: Option<ClientId>,
         fields: &ApiClientFields,
-    ) -> Result<Option<Found<Self>>, RecordError> {
+    ) -> Imported<Option<Found<Self>>> {
         digest(fields)?;
-        if let Some(found) = self.find_by_id(context.ports, owner, id).await? {
+        if let Some(found) = self.find_by_id(import, id).await? {
             return Ok(Some(found));
         }
         let Some(uid) = fields.client_id.as_value() else { return Ok(None) };
-        match context.ports.clients().find_by_uid(uid).await? {
-            Some((_, client)) if client.organization != owner => {
+        match import.context.ports.clients().find_by_uid(uid).await? {
+            Some((_, client)) if client.organization != import.owner => {
                 Err(format!("client_id {uid:?} has already been taken").into())
             }
             found => Ok(found),
@@ -125,16 +124,15 @@ impl RecordKind for ApiClients {
 
     async fn create(
         &self,
-        context: &mut ImportContext<'_>,
-        organization: Owner,
+        import: &mut Import<'_, '_, Self>,
         fields: &ApiClientFields,
-    ) -> Result<ApiClient, RecordError> {
-        let now = context.options.now;
+    ) -> Imported<ApiClient> {
+        let now = import.context.options.now;
         let (uid, name) = (required("client_id", &fields.client_id)?, required("name", &fields.name)?);
         let scopes = scopes(&required("scopes", &fields.scopes)?)?;
         let secret = digest(fields)?.unwrap_or_else(|| {
             let secret = Secret::random("key_", 32);
-            context.report.add_secret(self.type_name(), &context.reference, secret.expose());
+            import.context.report.add_secret(self.type_name(), &import.context.reference, secret.expose());
             secret.digest()
         });
         let permissions = Abilities::default();
@@ -142,7 +140,7 @@ impl RecordKind for ApiClients {
             uid,
             secret,
             name,
-            organization,
+            organization: import.owner,
             scopes,
             permissions,
             created_at: now,
@@ -150,53 +148,43 @@ impl RecordKind for ApiClients {
         })
     }
 
-    fn check(&self, _: &ImportContext<'_>, client: &mut ApiClient) -> Result<(), RecordError> {
-        check(client)
+    fn check(&self, _: &ImportContext<'_>, client: &mut ApiClient) -> Imported {
+        if client.uid.chars().count() < ApiClient::SHORTEST_UID {
+            return Err(format!(
+                "client_id {:?} is shorter than {} characters",
+                client.uid,
+                ApiClient::SHORTEST_UID
+            )
+            .into());
+        }
+        if client.name.trim().is_empty() {
+            return Err("name must not be blank".into());
+        }
+        if client.scopes.is_empty() {
+            return Err("scopes must not be empty".into());
+        }
+        if client.organization.is_none() && client.scopes != DEPLOYMENT_WIDE.into_iter().collect() {
+            return Err(r#"organization is required unless scopes are exactly ["system"]"#.into());
+        }
+        match client.permissions.iter().find(|ability| !client.may_hold(*ability)) {
+            Some(ability) => {
+                Err(format!("permission {:?} needs a scope the client does not own", ability.as_str()).into())
+            }
+            None => Ok(()),
+        }
     }
 
-    async fn add(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        _: Owner,
-        client: &ApiClient,
-    ) -> Result<ClientId, RecordError> {
-        Ok(context.ports.clients().add(client).await?)
+    async fn add(&mut self, import: &Import<'_, '_, Self>, client: &ApiClient) -> Imported<ClientId> {
+        Ok(import.context.ports.clients().add(client).await?)
     }
 
     async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        _: Owner,
+        &self,
+        import: &Import<'_, '_, Self>,
         (id, _): &Found<Self>,
         mut client: ApiClient,
-    ) -> Result<(), RecordError> {
-        client.updated_at = context.options.now;
-        Ok(context.ports.clients().save(*id, &client).await?)
-    }
-}
-
-fn check(client: &ApiClient) -> Result<(), RecordError> {
-    if client.uid.chars().count() < ApiClient::SHORTEST_UID {
-        return Err(format!(
-            "client_id {:?} is shorter than {} characters",
-            client.uid,
-            ApiClient::SHORTEST_UID
-        )
-        .into());
-    }
-    if client.name.trim().is_empty() {
-        return Err("name must not be blank".into());
-    }
-    if client.scopes.is_empty() {
-        return Err("scopes must not be empty".into());
-    }
-    if client.organization.is_none() && client.scopes != DEPLOYMENT_WIDE.into_iter().collect() {
-        return Err(r#"organization is required unless scopes are exactly ["system"]"#.into());
-    }
-    match client.permissions.iter().find(|ability| !client.may_hold(*ability)) {
-        Some(ability) => {
-            Err(format!("permission {:?} needs a scope the client does not own", ability.as_str()).into())
-        }
-        None => Ok(()),
+    ) -> Imported {
+        client.updated_at = import.context.options.now;
+        Ok(import.context.ports.clients().save(*id, &client).await?)
     }
 }

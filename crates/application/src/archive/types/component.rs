@@ -1,7 +1,7 @@
 //! `component`: a component of a space, with its settings.
 
 use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
-use super::{Found, ImportContext, Moment, PAGE, RecordError, RecordKind, Rows, members, required};
+use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
 use crate::ComponentAdmin;
 use civitas_kernel::{ComponentId, SpaceRef, StepId};
 use civitas_spaces::{Component, ComponentManifest};
@@ -33,11 +33,10 @@ members! { Components, "component", OrganizationId, ComponentFields, |kind, comp
 
 /// Replaces the refs of steps by their ids. The steps must belong to the space of the component.
 async fn set_step_settings(
-    context: &mut ImportContext<'_>,
-    organization: OrganizationId,
+    import: &mut Import<'_, '_, Components>,
     fields: &mut ComponentFields,
     component: &mut Component,
-) -> Result<(), RecordError> {
+) -> Imported {
     let settings_by_ref = match std::mem::take(&mut fields.step_settings) {
         Field::Absent => return Ok(()),
         Field::Null => BTreeMap::new(),
@@ -45,8 +44,8 @@ async fn set_step_settings(
     };
     let mut settings_by_id = BTreeMap::new();
     for (reference, settings) in settings_by_ref {
-        let id = context.refs.resolve(organization, &reference).await?;
-        let step = context.ports.steps().find(organization, id).await?;
+        let id = import.context.refs.resolve(import.owner, &reference).await?;
+        let step = import.context.ports.steps().find(import.owner, id).await?;
         if step.is_none_or(|step| step.space != component.space) {
             return Err(format!("step {reference:?} is not one of the component's space").into());
         }
@@ -88,31 +87,24 @@ impl RecordKind for Components {
 
     async fn create(
         &self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
+        import: &mut Import<'_, '_, Self>,
         fields: &ComponentFields,
-    ) -> Result<Component, RecordError> {
-        let space = context.refs.resolve(of, &required("space", &fields.space)?).await?;
+    ) -> Imported<Component> {
+        let space = import.context.refs.resolve(import.owner, &required("space", &fields.space)?).await?;
         let (manifest, name) = (required("manifest", &fields.manifest)?, required("name", &fields.name)?);
-        Ok(Component::new(space, manifest, name, context.options.now))
+        Ok(Component::new(space, manifest, name, import.context.options.now))
     }
 
-    async fn add(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        component: &Component,
-    ) -> Result<ComponentId, RecordError> {
-        Ok(admin(context).create(of, component).await?)
+    async fn add(&mut self, import: &Import<'_, '_, Self>, component: &Component) -> Imported<ComponentId> {
+        Ok(admin(import.context).create(import.owner, component).await?)
     }
 
     async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
+        &self,
+        import: &Import<'_, '_, Self>,
         (id, old): &Found<Self>,
         component: Component,
-    ) -> Result<(), RecordError> {
-        Ok(admin(context).change(of, *id, old, &component).await?)
+    ) -> Imported {
+        Ok(admin(import.context).change(import.owner, *id, old, &component).await?)
     }
 }

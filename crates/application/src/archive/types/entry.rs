@@ -1,6 +1,6 @@
 //! `page`, `budget`, `result`, `debate`: entries that a component only lists and counts (contract 05 §3.4).
 
-use super::{Found, ImportContext, Moment, PAGE, RecordError, RecordKind, Rows, members, required};
+use super::{Found, Import, Imported, Moment, PAGE, RecordKind, Rows, members, required};
 use super::{OrganizationId, Ports, Result, Translated, async_trait};
 use civitas_kernel::{ComponentId, EntryId};
 use civitas_spaces::{Entry, EntryKind};
@@ -40,34 +40,19 @@ impl RecordKind for Entries {
         ports.entries().after(of, self.0, after, PAGE).await
     }
 
-    async fn create(
-        &self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        fields: &EntryFields,
-    ) -> Result<Entry, RecordError> {
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &EntryFields) -> Imported<Entry> {
         let (manifest, plural) = (self.0.manifest(), self.names().1);
-        let component = context.refs.component_for(of, &fields.component, manifest, plural).await?;
-        Ok(Entry::new(component, required("title", &fields.title)?, context.options.now))
+        let component =
+            import.context.refs.component_for(import.owner, &fields.component, manifest, plural).await?;
+        Ok(Entry::new(component, required("title", &fields.title)?, import.context.options.now))
     }
 
-    async fn add(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        entry: &Entry,
-    ) -> Result<EntryId, RecordError> {
-        Ok(context.ports.entries().add(of, entry).await?)
+    async fn add(&mut self, import: &Import<'_, '_, Self>, entry: &Entry) -> Imported<EntryId> {
+        Ok(import.context.ports.entries().add(import.owner, entry).await?)
     }
 
-    async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        (id, _): &Found<Self>,
-        mut entry: Entry,
-    ) -> Result<(), RecordError> {
-        entry.updated_at = context.options.now;
-        Ok(context.ports.entries().save(of, *id, &entry).await?)
+    async fn save(&self, import: &Import<'_, '_, Self>, (id, _): &Found<Self>, mut entry: Entry) -> Imported {
+        entry.updated_at = import.context.options.now;
+        Ok(import.context.ports.entries().save(import.owner, *id, &entry).await?)
     }
 }

@@ -1,7 +1,7 @@
 //! `meeting`: a meeting, and the users registered for it.
 
-use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
-use super::{Found, ImportContext, Moment, PAGE, RecordError, RecordKind, Rows, members, required};
+use super::{Found, Import, Imported, Moment, PAGE, RecordKind, Rows, members, required};
+use super::{Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
 use civitas_kernel::{ComponentId, MeetingId, UserId};
 use civitas_meetings::Meeting;
 use civitas_spaces::ComponentManifest;
@@ -31,20 +31,12 @@ members! { Meetings, "meeting", OrganizationId, MeetingFields, |kind, meeting: M
 }}
 
 async fn set_registrations(
-    context: &mut ImportContext<'_>,
-    organization: OrganizationId,
+    import: &mut Import<'_, '_, Meetings>,
     fields: &mut MeetingFields,
     meeting: &mut Meeting,
-) -> Result<(), RecordError> {
-    match &fields.registrations {
-        Field::Absent => {}
-        Field::Null => meeting.registrations.clear(),
-        Field::Value(references) => {
-            let users = context.refs.distinct_users(organization, "registrations", references).await?;
-            meeting.registrations = users.into_iter().collect();
-        }
-    }
-    Ok(())
+) -> Imported {
+    let (refs, users) = (&mut import.context.refs, &mut meeting.registrations);
+    refs.set_users(import.owner, "registrations", &fields.registrations, users).await
 }
 
 #[async_trait]
@@ -59,35 +51,20 @@ impl RecordKind for Meetings {
         ports.meetings().after(of, after, PAGE).await
     }
 
-    async fn create(
-        &self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        fields: &MeetingFields,
-    ) -> Result<Meeting, RecordError> {
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &MeetingFields) -> Imported<Meeting> {
         let manifest = ComponentManifest::Meetings;
-        let component = context.refs.component_for(of, &fields.component, manifest, "meetings").await?;
+        let component =
+            import.context.refs.component_for(import.owner, &fields.component, manifest, "meetings").await?;
         let (title, start_time) =
             (required("title", &fields.title)?, required("start_time", &fields.start_time)?);
-        Ok(Meeting::new(component, title, start_time.into(), context.options.now))
+        Ok(Meeting::new(component, title, start_time.into(), import.context.options.now))
     }
 
-    async fn add(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        meeting: &Meeting,
-    ) -> Result<MeetingId, RecordError> {
-        Ok(context.ports.meetings().add(of, meeting).await?)
+    async fn add(&mut self, import: &Import<'_, '_, Self>, meeting: &Meeting) -> Imported<MeetingId> {
+        Ok(import.context.ports.meetings().add(import.owner, meeting).await?)
     }
 
-    async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        (id, _): &Found<Self>,
-        meeting: Meeting,
-    ) -> Result<(), RecordError> {
-        Ok(context.ports.meetings().save(of, *id, &meeting).await?)
+    async fn save(&self, import: &Import<'_, '_, Self>, (id, _): &Found<Self>, meeting: Meeting) -> Imported {
+        Ok(import.context.ports.meetings().save(import.owner, *id, &meeting).await?)
     }
 }

@@ -16,10 +16,10 @@ mod user;
 mod vote;
 
 use super::context::{ImportContext, RecordType};
-use super::error::RecordError;
-use super::kind::{Found, RecordKind, Rows, members};
+use super::kind::{Found, Import, Imported, RecordKind, Rows};
 use super::members::{Moment, required};
 use super::output::PAGE;
+use super::table::members;
 use crate::Ports;
 use async_trait::async_trait;
 use civitas_kernel::{Field, OrganizationId, Result, Translated};

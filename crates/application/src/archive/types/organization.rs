@@ -1,34 +1,17 @@
 //! `organization`: a tenant.
 
-use super::super::kind::Owner;
-use super::super::record::Record;
+use super::super::kind::NoOrganization;
 use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
-use super::{Found, ImportContext, Moment, ORGANIZATION, RecordError, RecordKind, Rows, members, required};
+use super::{
+    Found, Import, ImportContext, Imported, Moment, ORGANIZATION, RecordKind, Rows, members, required,
+};
 use civitas_kernel::{Locale, Locales};
 use civitas_organizations::{Features, Organization, OrganizationAdmin, RegistrationMode};
 use serde::Deserialize;
 
 pub(super) struct Organizations;
 
-/// The organization to export; `None` in an import.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Exported(Option<OrganizationId>);
-
-impl Owner for Exported {
-    fn of_record(record: &Record) -> Result<Self, RecordError> {
-        record.forbid_organization().map(|()| Self(None))
-    }
-
-    fn of_export(organization: Option<OrganizationId>) -> Option<Self> {
-        organization.map(|id| Self(Some(id)))
-    }
-
-    fn organization(self) -> Option<OrganizationId> {
-        None
-    }
-}
-
-members! { Organizations, ORGANIZATION, Exported, OrganizationFields, |kind, organization: Organization| {
+members! { Organizations, ORGANIZATION, NoOrganization, OrganizationFields, |kind, organization: Organization| {
     host: required(String),
     name: required(Translated),
     description: filled(Translated),
@@ -91,7 +74,7 @@ impl FeaturesFields {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the table of members expects a result")]
-fn set_features(fields: &mut OrganizationFields, organization: &mut Organization) -> Result<(), RecordError> {
+fn set_features(fields: &mut OrganizationFields, organization: &mut Organization) -> Imported {
     match &fields.features {
         Field::Absent => {}
         Field::Null => organization.features = Features::default(),
@@ -112,72 +95,73 @@ fn admin<'a>(context: &ImportContext<'a>) -> OrganizationAdmin<'a> {
 impl RecordKind for Organizations {
     type Id = OrganizationId;
 
-    async fn find(&self, ports: &dyn Ports, _: Exported, id: OrganizationId) -> Result<Option<Organization>> {
+    async fn find(
+        &self,
+        ports: &dyn Ports,
+        _: NoOrganization,
+        id: OrganizationId,
+    ) -> Result<Option<Organization>> {
         ports.organizations().find(id).await
     }
 
     /// By id, else by host.
     async fn find_existing(
         &self,
-        context: &mut ImportContext<'_>,
-        owner: Exported,
+        import: &mut Import<'_, '_, Self>,
         id: Option<OrganizationId>,
         fields: &OrganizationFields,
-    ) -> Result<Option<Found<Self>>, RecordError> {
-        if let Some(found) = self.find_by_id(context.ports, owner, id).await? {
+    ) -> Imported<Option<Found<Self>>> {
+        if let Some(found) = self.find_by_id(import, id).await? {
             return Ok(Some(found));
         }
         let Some(host) = fields.host.as_value() else { return Ok(None) };
-        let id = context.ports.organizations().find_by_host(&host.trim().to_lowercase()).await?;
-        self.find_by_id(context.ports, owner, id).await
+        let id = import.context.ports.organizations().find_by_host(&host.trim().to_lowercase()).await?;
+        self.find_by_id(import, id).await
     }
 
     async fn page(
         &mut self,
         ports: &dyn Ports,
-        owner: Exported,
+        owner: NoOrganization,
         after: Option<OrganizationId>,
     ) -> Rows<Self> {
-        let (Exported(Some(id)), None) = (owner, after) else { return Ok(Vec::new()) };
+        let (NoOrganization(Some(id)), None) = (owner, after) else { return Ok(Vec::new()) };
         let found = ports.organizations().find(id).await?;
         Ok(found.map(|organization| (id, organization)).into_iter().collect())
     }
 
     async fn create(
         &self,
-        context: &mut ImportContext<'_>,
-        _: Exported,
+        import: &mut Import<'_, '_, Self>,
         fields: &OrganizationFields,
-    ) -> Result<Organization, RecordError> {
+    ) -> Imported<Organization> {
         required("available_locales", &fields.available_locales)?;
         let (host, name) = (required("host", &fields.host)?, required("name", &fields.name)?);
         let locale = required("default_locale", &fields.default_locale)?;
-        Ok(Organization::new(host, name, locale, context.options.now))
+        Ok(Organization::new(host, name, locale, import.context.options.now))
     }
 
-    fn check(&self, context: &ImportContext<'_>, organization: &mut Organization) -> Result<(), RecordError> {
+    fn check(&self, context: &ImportContext<'_>, organization: &mut Organization) -> Imported {
         organization.tidy();
         Ok(organization.check(context.options.single_label_hosts)?)
     }
 
     async fn add(
         &mut self,
-        context: &mut ImportContext<'_>,
-        _: Exported,
+        import: &Import<'_, '_, Self>,
         organization: &Organization,
-    ) -> Result<OrganizationId, RecordError> {
-        Ok(admin(context).create(&mut organization.clone(), context.options.now).await?)
+    ) -> Imported<OrganizationId> {
+        Ok(admin(import.context).create(&mut organization.clone(), import.context.options.now).await?)
     }
 
     /// [`OrganizationAdmin::change`] sets `updated_at`.
     async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        _: Exported,
+        &self,
+        import: &Import<'_, '_, Self>,
         (id, old): &Found<Self>,
         organization: Organization,
-    ) -> Result<(), RecordError> {
-        admin(context).change(*id, old, organization, context.options.now).await?;
+    ) -> Imported {
+        admin(import.context).change(*id, old, organization, import.context.options.now).await?;
         Ok(())
     }
 }

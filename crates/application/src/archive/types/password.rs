@@ -1,6 +1,6 @@
 //! Passwords of users and system administrators.
 
-use super::{Field, ImportContext, RecordError, Result};
+use super::{Field, ImportContext, Imported};
 use civitas_accounts::Secret;
 
 /// The prefix of the supported hashes.
@@ -13,7 +13,7 @@ pub(super) async fn set_hash(
     password: &Field<String>,
     hash: &Field<String>,
     target: &mut Option<String>,
-) -> Result<(), RecordError> {
+) -> Imported {
     match (password, hash) {
         (Field::Value(_), Field::Value(_)) => Err("give either password or password_hash".into()),
         (Field::Value(text), _) if text.trim().is_empty() => Err("password must not be blank".into()),

@@ -2,7 +2,7 @@
 
 use super::super::refs::unknown;
 use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
-use super::{Found, ImportContext, Moment, PAGE, RecordError, RecordKind, Rows, members, required};
+use super::{Found, Import, Imported, Moment, PAGE, RecordKind, Rows, members, required};
 use civitas_kernel::{ComponentId, ProposalId, StateId, UserId};
 use civitas_proposals::{Proposal, ProposalAdmin};
 use civitas_spaces::ComponentManifest;
@@ -47,49 +47,42 @@ impl Proposals {
 }
 
 async fn set_authors(
-    context: &mut ImportContext<'_>,
-    organization: OrganizationId,
+    import: &mut Import<'_, '_, Proposals>,
     fields: &mut ProposalFields,
     proposal: &mut Proposal,
-) -> Result<(), RecordError> {
-    match &fields.authors {
-        Field::Absent => {}
-        Field::Null => proposal.authors.clear(),
-        Field::Value(references) => {
-            proposal.authors = context.refs.distinct_users(organization, "authors", references).await?;
-        }
-    }
-    Ok(())
+) -> Imported {
+    let (refs, users) = (&mut import.context.refs, &mut proposal.authors);
+    refs.set_users(import.owner, "authors", &fields.authors, users).await
 }
 
 async fn set_client(
-    context: &mut ImportContext<'_>,
-    organization: OrganizationId,
+    import: &mut Import<'_, '_, Proposals>,
     fields: &mut ProposalFields,
     proposal: &mut Proposal,
-) -> Result<(), RecordError> {
+) -> Imported {
     match &fields.api_client {
         Field::Absent => {}
         Field::Null => proposal.client = None,
-        Field::Value(client) => proposal.client = Some(context.refs.resolve(organization, client).await?),
+        Field::Value(client) => {
+            proposal.client = Some(import.context.refs.resolve(import.owner, client).await?);
+        }
     }
     Ok(())
 }
 
 /// Finds the state by its token in the component of the proposal.
 async fn set_state(
-    context: &mut ImportContext<'_>,
-    organization: OrganizationId,
+    import: &mut Import<'_, '_, Proposals>,
     fields: &mut ProposalFields,
     proposal: &mut Proposal,
-) -> Result<(), RecordError> {
+) -> Imported {
     match &fields.state {
         Field::Absent => {}
         Field::Null => proposal.state = None,
         Field::Value(token) => {
-            let store = context.ports.states();
+            let store = import.context.ports.states();
             let (id, _) = store
-                .find_by_token(organization, proposal.component, token)
+                .find_by_token(import.owner, proposal.component, token)
                 .await?
                 .ok_or_else(|| unknown("state", token))?;
             proposal.state = Some(id);
@@ -118,35 +111,27 @@ impl RecordKind for Proposals {
         Ok(rows)
     }
 
-    async fn create(
-        &self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        fields: &ProposalFields,
-    ) -> Result<Proposal, RecordError> {
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &ProposalFields) -> Imported<Proposal> {
         let manifest = ComponentManifest::Proposals;
-        let component = context.refs.component_for(of, &fields.component, manifest, "proposals").await?;
+        let component =
+            import.context.refs.component_for(import.owner, &fields.component, manifest, "proposals").await?;
         required("title", &fields.title)?;
         required("body", &fields.body)?;
-        Ok(Proposal::draft(component, context.options.now))
+        Ok(Proposal::draft(component, import.context.options.now))
     }
 
-    async fn add(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        proposal: &Proposal,
-    ) -> Result<ProposalId, RecordError> {
-        Ok(ProposalAdmin { store: context.ports.proposals() }.create(of, proposal).await?)
+    async fn add(&mut self, import: &Import<'_, '_, Self>, proposal: &Proposal) -> Imported<ProposalId> {
+        Ok(ProposalAdmin { store: import.context.ports.proposals() }.create(import.owner, proposal).await?)
     }
 
     async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
+        &self,
+        import: &Import<'_, '_, Self>,
         (id, old): &Found<Self>,
         proposal: Proposal,
-    ) -> Result<(), RecordError> {
-        Ok(ProposalAdmin { store: context.ports.proposals() }.change(of, *id, old, proposal).await?)
+    ) -> Imported {
+        Ok(ProposalAdmin { store: import.context.ports.proposals() }
+            .change(import.owner, *id, old, proposal)
+            .await?)
     }
 }

@@ -2,7 +2,7 @@
 //! token of a built-in state changes how that state is shown.
 
 use super::{Field, OrganizationId, Ports, Result, Translated, async_trait};
-use super::{Found, ImportContext, PAGE, RecordError, RecordKind, Rows, members, required};
+use super::{Found, Import, Imported, PAGE, RecordKind, Rows, members, required};
 use civitas_kernel::{ComponentId, StateId};
 use civitas_proposals::ProposalState;
 use civitas_spaces::ComponentManifest;
@@ -33,23 +33,28 @@ impl RecordKind for ProposalStates {
     /// By id, else by component and token. Checks the manifest of the component.
     async fn find_existing(
         &self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
+        import: &mut Import<'_, '_, Self>,
         id: Option<StateId>,
         fields: &ProposalStateFields,
-    ) -> Result<Option<Found<Self>>, RecordError> {
+    ) -> Imported<Option<Found<Self>>> {
         let component = match &fields.component {
             Field::Value(_) => {
                 let manifest = ComponentManifest::Proposals;
-                Some(context.refs.component_for(of, &fields.component, manifest, "proposals").await?)
+                Some(
+                    import
+                        .context
+                        .refs
+                        .component_for(import.owner, &fields.component, manifest, "proposals")
+                        .await?,
+                )
             }
             Field::Absent | Field::Null => None,
         };
-        if let Some(found) = self.find_by_id(context.ports, of, id).await? {
+        if let Some(found) = self.find_by_id(import, id).await? {
             return Ok(Some(found));
         }
         let (Some(component), Field::Value(token)) = (component, &fields.token) else { return Ok(None) };
-        match context.ports.states().find_by_token(of, component, token).await? {
+        match import.context.ports.states().find_by_token(import.owner, component, token).await? {
             Some(_) if !ProposalState::BUILT_IN.contains(&token.as_str()) => {
                 Err(format!("token {token:?} has already been taken").into())
             }
@@ -63,11 +68,11 @@ impl RecordKind for ProposalStates {
 
     async fn create(
         &self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
+        import: &mut Import<'_, '_, Self>,
         fields: &ProposalStateFields,
-    ) -> Result<ProposalState, RecordError> {
-        let component = context.refs.resolve(of, &required("component", &fields.component)?).await?;
+    ) -> Imported<ProposalState> {
+        let component =
+            import.context.refs.resolve(import.owner, &required("component", &fields.component)?).await?;
         let (token, title) = (required("token", &fields.token)?, required("title", &fields.title)?);
         if token.trim().is_empty() {
             return Err("token must not be blank".into());
@@ -75,22 +80,16 @@ impl RecordKind for ProposalStates {
         Ok(ProposalState { component, token, title, bg_color: None, text_color: None })
     }
 
-    async fn add(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        state: &ProposalState,
-    ) -> Result<StateId, RecordError> {
-        Ok(context.ports.states().add(of, state).await?)
+    async fn add(&mut self, import: &Import<'_, '_, Self>, state: &ProposalState) -> Imported<StateId> {
+        Ok(import.context.ports.states().add(import.owner, state).await?)
     }
 
     async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
+        &self,
+        import: &Import<'_, '_, Self>,
         (id, _): &Found<Self>,
         state: ProposalState,
-    ) -> Result<(), RecordError> {
-        Ok(context.ports.states().save(of, *id, &state).await?)
+    ) -> Imported {
+        Ok(import.context.ports.states().save(import.owner, *id, &state).await?)
     }
 }

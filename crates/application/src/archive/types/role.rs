@@ -10,7 +10,7 @@ use super::super::record::Record;
 use super::super::refs::RecordId;
 use super::super::report::Outcome;
 use super::{Field, OrganizationId, Ports, Result, async_trait};
-use super::{Found, ImportContext, Moment, PAGE, RecordError, RecordKind, Rows, members, required};
+use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
 use civitas_accounts::{Role, RoleKind, SendInvitation, is_email};
 use civitas_kernel::{NewTask, SpaceManifest, SpaceRef, UserId};
 use serde::Deserialize;
@@ -35,7 +35,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn in_space(self) -> Result<RoleKind, RecordError> {
+    fn in_space(self) -> Imported<RoleKind> {
         Ok(match self {
             Self::GeneralAdmin => return Err("kind can not change".into()),
             Self::SpacePrivateMember => RoleKind::SpacePrivateMember,
@@ -59,13 +59,12 @@ members! { SpaceRoles, "role", OrganizationId, RoleFields, |kind, role: Role| {
 }}
 
 async fn set_space_kind_and_user(
-    context: &mut ImportContext<'_>,
-    organization: OrganizationId,
+    import: &mut Import<'_, '_, SpaceRoles>,
     fields: &mut RoleFields,
     role: &mut Role,
-) -> Result<(), RecordError> {
+) -> Imported {
     if let Some(space) = fields.space.as_value() {
-        let space = context.refs.resolve::<SpaceRef>(organization, space).await?;
+        let space = import.context.refs.resolve::<SpaceRef>(import.owner, space).await?;
         check_fixed("space", &Field::Value(space), &role.space)?;
     }
     match fields.kind {
@@ -76,7 +75,7 @@ async fn set_space_kind_and_user(
     match &fields.user {
         Field::Absent => {}
         Field::Null => role.user = None,
-        Field::Value(user) => role.user = Some(context.refs.resolve(organization, user).await?),
+        Field::Value(user) => role.user = Some(import.context.refs.resolve(import.owner, user).await?),
     }
     Ok(())
 }
@@ -87,7 +86,7 @@ async fn invite(
     organization: OrganizationId,
     row: i64,
     role: &Role,
-) -> Result<(), RecordError> {
+) -> Imported {
     if context.options.announcer.is_none() || !role.is_pending() {
         return Ok(());
     }
@@ -107,18 +106,14 @@ impl RecordKind for SpaceRoles {
         ports.roles().after(of, after, PAGE).await
     }
 
-    async fn create(
-        &self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        fields: &RoleFields,
-    ) -> Result<Role, RecordError> {
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &RoleFields) -> Imported<Role> {
         let kind = required("kind", &fields.kind)?.in_space()?;
-        let space: SpaceRef = context.refs.resolve(of, &required("space", &fields.space)?).await?;
+        let space: SpaceRef =
+            import.context.refs.resolve(import.owner, &required("space", &fields.space)?).await?;
         if space.manifest == SpaceManifest::Initiatives {
             return Err("an initiative has no roles".into());
         }
-        let now = context.options.now;
+        let now = import.context.options.now;
         Ok(Role {
             space,
             user: None,
@@ -131,7 +126,7 @@ impl RecordKind for SpaceRoles {
         })
     }
 
-    fn check(&self, _: &ImportContext<'_>, role: &mut Role) -> Result<(), RecordError> {
+    fn check(&self, _: &ImportContext<'_>, role: &mut Role) -> Imported {
         role.email = role.email.take().map(|email| email.trim().to_lowercase());
         match (&role.user, &role.email) {
             (None, None) => Err("email is required where user is null".into()),
@@ -143,26 +138,15 @@ impl RecordKind for SpaceRoles {
         }
     }
 
-    async fn add(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        role: &Role,
-    ) -> Result<i64, RecordError> {
-        let row = context.ports.roles().add(of, role).await?;
-        invite(context, of, row, role).await?;
+    async fn add(&mut self, import: &Import<'_, '_, Self>, role: &Role) -> Imported<i64> {
+        let row = import.context.ports.roles().add(import.owner, role).await?;
+        invite(import.context, import.owner, row, role).await?;
         Ok(row)
     }
 
-    async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        (row, old): &Found<Self>,
-        role: Role,
-    ) -> Result<(), RecordError> {
-        context.ports.roles().save(of, *row, &role).await?;
-        if old.is_pending() { Ok(()) } else { invite(context, of, *row, &role).await }
+    async fn save(&self, import: &Import<'_, '_, Self>, (row, old): &Found<Self>, role: Role) -> Imported {
+        import.context.ports.roles().save(import.owner, *row, &role).await?;
+        if old.is_pending() { Ok(()) } else { invite(import.context, import.owner, *row, &role).await }
     }
 }
 
@@ -172,7 +156,7 @@ async fn make_admin(
     organization: OrganizationId,
     existing: Option<UserId>,
     fields: &RoleFields,
-) -> Result<ImportedRecord, RecordError> {
+) -> Imported<ImportedRecord> {
     let without_place = fields.space.is_absent() && fields.email.is_absent();
     if !(without_place && fields.invited_at.is_absent() && fields.accepted_at.is_absent()) {
         return Err("a general_admin has no space, email, invited_at and accepted_at".into());
@@ -203,11 +187,7 @@ impl RecordType for Roles {
         SpaceRoles.type_name()
     }
 
-    async fn import(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        record: Record,
-    ) -> Result<ImportedRecord, RecordError> {
+    async fn import(&mut self, context: &mut ImportContext<'_>, record: Record) -> Imported<ImportedRecord> {
         let organization = OrganizationId::of_record(&record)?;
         let fields: RoleFields = record.fields()?;
         let existing_id = record.existing_id.as_deref();
@@ -218,7 +198,10 @@ impl RecordType for Roles {
             }
             Field::Absent if admin.is_some() => make_admin(context, organization, admin, &fields).await,
             _ if admin.is_some() => Err("kind can not change".into()),
-            _ => import_fields(&mut SpaceRoles, context, &record, organization, fields).await,
+            _ => {
+                let import = &mut Import { context, owner: organization };
+                import_fields(&mut SpaceRoles, import, &record, fields).await
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! `space`: a participatory space.
 
 use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
-use super::{Found, ImportContext, Moment, PAGE, RecordError, RecordKind, Rows, members, required};
+use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
 use civitas_kernel::{SpaceManifest, SpaceRef};
 use civitas_spaces::{Space, Visibility};
 
@@ -33,55 +33,38 @@ impl RecordKind for Spaces {
     /// By id, else by manifest and slug.
     async fn find_existing(
         &self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
+        import: &mut Import<'_, '_, Self>,
         id: Option<SpaceRef>,
         fields: &SpaceFields,
-    ) -> Result<Option<Found<Self>>, RecordError> {
-        if let Some(found) = self.find_by_id(context.ports, of, id).await? {
+    ) -> Imported<Option<Found<Self>>> {
+        if let Some(found) = self.find_by_id(import, id).await? {
             return Ok(Some(found));
         }
         let (Field::Value(manifest), Field::Value(slug)) = (&fields.manifest, &fields.slug) else {
             return Ok(None);
         };
-        let id = context.ports.spaces().find_by_slug(of, *manifest, slug).await?;
-        self.find_by_id(context.ports, of, id).await
+        let id = import.context.ports.spaces().find_by_slug(import.owner, *manifest, slug).await?;
+        self.find_by_id(import, id).await
     }
 
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<SpaceRef>) -> Rows<Self> {
         ports.spaces().after(of, after, PAGE).await
     }
 
-    async fn create(
-        &self,
-        context: &mut ImportContext<'_>,
-        _: OrganizationId,
-        fields: &SpaceFields,
-    ) -> Result<Space, RecordError> {
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &SpaceFields) -> Imported<Space> {
         let (manifest, title) = (required("manifest", &fields.manifest)?, required("title", &fields.title)?);
-        Ok(Space::new(manifest, title, context.options.now))
+        Ok(Space::new(manifest, title, import.context.options.now))
     }
 
-    fn check(&self, _: &ImportContext<'_>, space: &mut Space) -> Result<(), RecordError> {
+    fn check(&self, _: &ImportContext<'_>, space: &mut Space) -> Imported {
         Ok(space.check()?)
     }
 
-    async fn add(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        space: &Space,
-    ) -> Result<SpaceRef, RecordError> {
-        Ok(context.ports.spaces().add(of, space).await?)
+    async fn add(&mut self, import: &Import<'_, '_, Self>, space: &Space) -> Imported<SpaceRef> {
+        Ok(import.context.ports.spaces().add(import.owner, space).await?)
     }
 
-    async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        (id, _): &Found<Self>,
-        space: Space,
-    ) -> Result<(), RecordError> {
-        Ok(context.ports.spaces().save(of, *id, &space).await?)
+    async fn save(&self, import: &Import<'_, '_, Self>, (id, _): &Found<Self>, space: Space) -> Imported {
+        Ok(import.context.ports.spaces().save(import.owner, *id, &space).await?)
     }
 }

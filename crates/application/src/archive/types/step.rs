@@ -1,6 +1,6 @@
 //! `step`: a phase of a participatory process.
 
-use super::{Found, ImportContext, Moment, PAGE, RecordError, RecordKind, Rows, members, required};
+use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
 use super::{OrganizationId, Ports, Result, Translated, async_trait};
 use civitas_kernel::{SpaceRef, StepId};
 use civitas_spaces::Step;
@@ -28,39 +28,23 @@ impl RecordKind for Steps {
         ports.steps().after(of, after, PAGE).await
     }
 
-    async fn create(
-        &self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        fields: &StepFields,
-    ) -> Result<Step, RecordError> {
-        let space = context.refs.resolve(of, &required("space", &fields.space)?).await?;
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &StepFields) -> Imported<Step> {
+        let space = import.context.refs.resolve(import.owner, &required("space", &fields.space)?).await?;
         let (title, position) = (required("title", &fields.title)?, required("position", &fields.position)?);
         let step = Step { space, title, position, active: false, starts_at: None, ends_at: None };
         step.check()?;
         Ok(step)
     }
 
-    fn check(&self, _: &ImportContext<'_>, step: &mut Step) -> Result<(), RecordError> {
+    fn check(&self, _: &ImportContext<'_>, step: &mut Step) -> Imported {
         if step.position < 0 { Err("position must be 0 or more".into()) } else { Ok(()) }
     }
 
-    async fn add(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        step: &Step,
-    ) -> Result<StepId, RecordError> {
-        Ok(context.ports.steps().add(of, step, step.announcements(None)).await?)
+    async fn add(&mut self, import: &Import<'_, '_, Self>, step: &Step) -> Imported<StepId> {
+        Ok(import.context.ports.steps().add(import.owner, step, step.announcements(None)).await?)
     }
 
-    async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        (id, old): &Found<Self>,
-        step: Step,
-    ) -> Result<(), RecordError> {
-        Ok(context.ports.steps().save(of, *id, &step, step.announcements(Some(old))).await?)
+    async fn save(&self, import: &Import<'_, '_, Self>, (id, old): &Found<Self>, step: Step) -> Imported {
+        Ok(import.context.ports.steps().save(import.owner, *id, &step, step.announcements(Some(old))).await?)
     }
 }

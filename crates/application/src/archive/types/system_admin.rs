@@ -1,31 +1,12 @@
 //! `system_admin`: an account of the system panel.
 
-use super::super::kind::Owner;
-use super::super::record::Record;
+use super::super::kind::NoOrganization;
 use super::password::set_hash;
-use super::{Field, OrganizationId, Ports, Result, async_trait};
-use super::{Found, ImportContext, PAGE, RecordError, RecordKind, Rows, members, required};
+use super::{Field, Ports, Result, async_trait};
+use super::{Found, Import, ImportContext, Imported, PAGE, RecordKind, Rows, members, required};
 use civitas_accounts::is_email;
 
 pub(super) struct SystemAdmins;
-
-/// System administrators belong to no organization.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Deployment;
-
-impl Owner for Deployment {
-    fn of_record(record: &Record) -> Result<Self, RecordError> {
-        record.forbid_organization().map(|()| Self)
-    }
-
-    fn of_export(organization: Option<OrganizationId>) -> Option<Self> {
-        organization.is_none().then_some(Self)
-    }
-
-    fn organization(self) -> Option<OrganizationId> {
-        None
-    }
-}
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SystemAdmin {
@@ -33,7 +14,7 @@ pub(super) struct SystemAdmin {
     password_hash: Option<String>,
 }
 
-members! { SystemAdmins, "system_admin", Deployment, SystemAdminFields, |kind, admin: SystemAdmin| {
+members! { SystemAdmins, "system_admin", NoOrganization, SystemAdminFields, |kind, admin: SystemAdmin| {
     email: custom(String, check_email, with(&admin.email)),
     password: input(String),
     password_hash: resolved(String, set_password, secret(admin.password_hash.as_deref())),
@@ -43,7 +24,7 @@ fn normalized(email: &str) -> String {
     email.trim().to_lowercase()
 }
 
-fn check_email(fields: &mut SystemAdminFields, admin: &mut SystemAdmin) -> Result<(), RecordError> {
+fn check_email(fields: &mut SystemAdminFields, admin: &mut SystemAdmin) -> Imported {
     match &fields.email {
         Field::Value(email) if normalized(email) != admin.email => Err("email can not change".into()),
         Field::Null => Err("email can not change".into()),
@@ -53,12 +34,16 @@ fn check_email(fields: &mut SystemAdminFields, admin: &mut SystemAdmin) -> Resul
 }
 
 async fn set_password(
-    context: &ImportContext<'_>,
-    _: Deployment,
+    import: &mut Import<'_, '_, SystemAdmins>,
     fields: &mut SystemAdminFields,
     admin: &mut SystemAdmin,
-) -> Result<(), RecordError> {
-    set_hash(context, &fields.password, &fields.password_hash, &mut admin.password_hash).await
+) -> Imported {
+    set_hash(import.context, &fields.password, &fields.password_hash, &mut admin.password_hash).await
+}
+
+async fn store(context: &ImportContext<'_>, admin: &SystemAdmin) -> Imported<i64> {
+    let hash = admin.password_hash.as_deref();
+    Ok(context.ports.system_admins().put(&admin.email, hash, context.options.now).await?)
 }
 
 #[async_trait]
@@ -66,7 +51,7 @@ impl RecordKind for SystemAdmins {
     type Id = i64;
 
     /// The store cannot find an account by id; a page of one row can.
-    async fn find(&self, ports: &dyn Ports, _: Deployment, id: i64) -> Result<Option<SystemAdmin>> {
+    async fn find(&self, ports: &dyn Ports, _: NoOrganization, id: i64) -> Result<Option<SystemAdmin>> {
         let row = ports.system_admins().after(Some(id - 1), 1).await?.pop();
         let row = row.filter(|(found, ..)| *found == id);
         Ok(row.map(|(_, email, password_hash)| SystemAdmin { email, password_hash }))
@@ -75,51 +60,37 @@ impl RecordKind for SystemAdmins {
     /// By id, else by email.
     async fn find_existing(
         &self,
-        context: &mut ImportContext<'_>,
-        owner: Deployment,
+        import: &mut Import<'_, '_, Self>,
         id: Option<i64>,
         fields: &SystemAdminFields,
-    ) -> Result<Option<Found<Self>>, RecordError> {
-        if let Some(found) = self.find_by_id(context.ports, owner, id).await? {
+    ) -> Imported<Option<Found<Self>>> {
+        if let Some(found) = self.find_by_id(import, id).await? {
             return Ok(Some(found));
         }
         let email = normalized(&required("email", &fields.email)?);
-        let found = context.ports.system_admins().find(&email).await?;
+        let found = import.context.ports.system_admins().find(&email).await?;
         Ok(found.map(|(id, password_hash)| (id, SystemAdmin { email, password_hash })))
     }
 
-    async fn page(&mut self, ports: &dyn Ports, _: Deployment, after: Option<i64>) -> Rows<Self> {
+    async fn page(&mut self, ports: &dyn Ports, _: NoOrganization, after: Option<i64>) -> Rows<Self> {
         let rows = ports.system_admins().after(after, PAGE).await?.into_iter();
         Ok(rows.map(|(id, email, password_hash)| (id, SystemAdmin { email, password_hash })).collect())
     }
 
     async fn create(
         &self,
-        _: &mut ImportContext<'_>,
-        _: Deployment,
+        _: &mut Import<'_, '_, Self>,
         fields: &SystemAdminFields,
-    ) -> Result<SystemAdmin, RecordError> {
+    ) -> Imported<SystemAdmin> {
         let email = normalized(&required("email", &fields.email)?);
         Ok(SystemAdmin { email, password_hash: None })
     }
 
-    async fn add(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        _: Deployment,
-        admin: &SystemAdmin,
-    ) -> Result<i64, RecordError> {
-        let store = context.ports.system_admins();
-        Ok(store.put(&admin.email, admin.password_hash.as_deref(), context.options.now).await?)
+    async fn add(&mut self, import: &Import<'_, '_, Self>, admin: &SystemAdmin) -> Imported<i64> {
+        store(import.context, admin).await
     }
 
-    async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        owner: Deployment,
-        _: &Found<Self>,
-        admin: SystemAdmin,
-    ) -> Result<(), RecordError> {
-        self.add(context, owner, &admin).await.map(|_| ())
+    async fn save(&self, import: &Import<'_, '_, Self>, _: &Found<Self>, admin: SystemAdmin) -> Imported {
+        store(import.context, &admin).await.map(|_| ())
     }
 }

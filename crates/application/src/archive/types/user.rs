@@ -2,7 +2,7 @@
 
 use super::password::set_hash;
 use super::{Field, Map, OrganizationId, Ports, Result, Value, async_trait};
-use super::{Found, ImportContext, Moment, PAGE, RecordError, RecordKind, Rows, members, required};
+use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
 use civitas_accounts::{User, UserAdmin};
 use civitas_kernel::{Locale, UserId};
 
@@ -30,12 +30,11 @@ members! { Users, "user", OrganizationId, UserFields, |kind, user: User| {
 }}
 
 async fn set_password(
-    context: &ImportContext<'_>,
-    _: OrganizationId,
+    import: &mut Import<'_, '_, Users>,
     fields: &mut UserFields,
     user: &mut User,
-) -> Result<(), RecordError> {
-    set_hash(context, &fields.password, &fields.password_hash, &mut user.password_hash).await
+) -> Imported {
+    set_hash(import.context, &fields.password, &fields.password_hash, &mut user.password_hash).await
 }
 
 #[async_trait]
@@ -49,17 +48,18 @@ impl RecordKind for Users {
     /// By id, else by nickname among accounts that are not deleted, unless the record has `deleted_at`.
     async fn find_existing(
         &self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
+        import: &mut Import<'_, '_, Self>,
         id: Option<UserId>,
         fields: &UserFields,
-    ) -> Result<Option<Found<Self>>, RecordError> {
-        if let Some(found) = self.find_by_id(context.ports, of, id).await? {
+    ) -> Imported<Option<Found<Self>>> {
+        if let Some(found) = self.find_by_id(import, id).await? {
             return Ok(Some(found));
         }
         match (&fields.nickname, &fields.deleted_at) {
             (_, Field::Value(_)) => Ok(None),
-            (Field::Value(nickname), _) => Ok(context.ports.users().find_by_nickname(of, nickname).await?),
+            (Field::Value(nickname), _) => {
+                Ok(import.context.ports.users().find_by_nickname(import.owner, nickname).await?)
+            }
             _ => Ok(None),
         }
     }
@@ -68,37 +68,21 @@ impl RecordKind for Users {
         ports.users().after(of, after, PAGE).await
     }
 
-    async fn create(
-        &self,
-        context: &mut ImportContext<'_>,
-        _: OrganizationId,
-        fields: &UserFields,
-    ) -> Result<User, RecordError> {
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &UserFields) -> Imported<User> {
         let (nickname, email) = (required("nickname", &fields.nickname)?, required("email", &fields.email)?);
-        Ok(User::new(nickname, email, required("name", &fields.name)?, context.options.now))
+        Ok(User::new(nickname, email, required("name", &fields.name)?, import.context.options.now))
     }
 
-    fn check(&self, _: &ImportContext<'_>, user: &mut User) -> Result<(), RecordError> {
+    fn check(&self, _: &ImportContext<'_>, user: &mut User) -> Imported {
         user.email = user.email.trim().to_lowercase();
         Ok(())
     }
 
-    async fn add(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        user: &User,
-    ) -> Result<UserId, RecordError> {
-        Ok(UserAdmin { store: context.ports.users() }.create(of, user).await?)
+    async fn add(&mut self, import: &Import<'_, '_, Self>, user: &User) -> Imported<UserId> {
+        Ok(UserAdmin { store: import.context.ports.users() }.create(import.owner, user).await?)
     }
 
-    async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        (id, old): &Found<Self>,
-        user: User,
-    ) -> Result<(), RecordError> {
-        Ok(UserAdmin { store: context.ports.users() }.change(of, *id, old, user).await?)
+    async fn save(&self, import: &Import<'_, '_, Self>, (id, old): &Found<Self>, user: User) -> Imported {
+        Ok(UserAdmin { store: import.context.ports.users() }.change(import.owner, *id, old, user).await?)
     }
 }

@@ -2,7 +2,7 @@
 //! votes of the user in the component (contract 06 §4.3).
 
 use super::super::refs::BoundedCache;
-use super::{Found, ImportContext, Moment, PAGE, RecordError, RecordKind, Rows, members, required};
+use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
 use super::{OrganizationId, Ports, Result, async_trait};
 use crate::component_admin::minimum_votes;
 use civitas_kernel::{ComponentId, Error, ProposalId, UserId, VoteId};
@@ -62,48 +62,33 @@ impl RecordKind for Votes {
         ports.votes().after(of, after, PAGE).await
     }
 
-    async fn create(
-        &self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        fields: &VoteFields,
-    ) -> Result<Vote, RecordError> {
-        let proposal = context.refs.resolve(of, &required("proposal", &fields.proposal)?).await?;
-        let user = context.refs.resolve(of, &required("user", &fields.user)?).await?;
-        let now = context.options.now;
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &VoteFields) -> Imported<Vote> {
+        let proposal =
+            import.context.refs.resolve(import.owner, &required("proposal", &fields.proposal)?).await?;
+        let user = import.context.refs.resolve(import.owner, &required("user", &fields.user)?).await?;
+        let now = import.context.options.now;
         Ok(Vote { proposal, user, weight: 1, temporary: false, created_at: now, updated_at: now })
     }
 
-    fn check(&self, _: &ImportContext<'_>, vote: &mut Vote) -> Result<(), RecordError> {
+    fn check(&self, _: &ImportContext<'_>, vote: &mut Vote) -> Imported {
         if WEIGHTS.contains(&vote.weight) { Ok(()) } else { Err("weight must be between 0 and 3".into()) }
     }
 
-    async fn add(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        vote: &Vote,
-    ) -> Result<VoteId, RecordError> {
-        let (component, minimum) = self.minimum(context.ports, of, vote.proposal).await?;
-        let store = context.ports.votes();
-        let id = store.add(of, vote).await?.ok_or("the user has already voted on the proposal")?;
+    async fn add(&mut self, import: &Import<'_, '_, Self>, vote: &Vote) -> Imported<VoteId> {
+        let (component, minimum) = self.minimum(import.context.ports, import.owner, vote.proposal).await?;
+        let store = import.context.ports.votes();
+        let id = store.add(import.owner, vote).await?.ok_or("the user has already voted on the proposal")?;
         if minimum > 0 {
-            let votes = store.count_of_user(of, vote.user, component).await?;
+            let votes = store.count_of_user(import.owner, vote.user, component).await?;
             if votes > 0 {
-                store.set_temporary(of, vote.user, component, votes < minimum).await?;
+                store.set_temporary(import.owner, vote.user, component, votes < minimum).await?;
             }
         }
         Ok(id)
     }
 
-    async fn save(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        of: OrganizationId,
-        (id, _): &Found<Self>,
-        vote: Vote,
-    ) -> Result<(), RecordError> {
-        Ok(context.ports.votes().save(of, *id, &vote).await?)
+    async fn save(&self, import: &Import<'_, '_, Self>, (id, _): &Found<Self>, vote: Vote) -> Imported {
+        Ok(import.context.ports.votes().save(import.owner, *id, &vote).await?)
     }
 
     fn invalidate_cache(&mut self, name: &str) {
