@@ -72,7 +72,10 @@ impl RecordKind for SystemAdmins {
         Ok(found.map(|(id, password_hash)| (id, SystemAdmin { email, password_hash })))
     }
 
-    async fn page(&mut self, ports: &dyn Ports, _: NoOrganization, after: Option<i64>) -> Rows<Self> {
+    async fn page(&mut self, ports: &dyn Ports, owner: NoOrganization, after: Option<i64>) -> Rows<Self> {
+        if owner.0.is_some() {
+            return Ok(Vec::new());
+        }
         let rows = ports.system_admins().after(after, PAGE).await?.into_iter();
         Ok(rows.map(|(id, email, password_hash)| (id, SystemAdmin { email, password_hash })).collect())
     }
