@@ -1,19 +1,24 @@
-//! What a record says of the members of an entity: absent keeps, null clears, a value sets.
+//! Members of a record: how each changes an entity. An absent member keeps the value, null clears it.
 
-use super::failure::Fault;
+use super::error::RecordError;
 use civitas_kernel::{Field, clock};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use time::format_description::well_known::{Iso8601, Rfc3339};
 use time::{OffsetDateTime, UtcOffset};
 
-/// A point in time as archives write it: ISO 8601 with an offset, years 0 to 9999, kept in UTC and whole
-/// microseconds.
+/// A time in an archive: ISO 8601 with an offset, years 0 to 9999; stored in UTC and whole microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment(pub(super) OffsetDateTime);
 
 impl From<Moment> for OffsetDateTime {
     fn from(moment: Moment) -> Self {
         moment.0
+    }
+}
+
+impl From<OffsetDateTime> for Moment {
+    fn from(at: OffsetDateTime) -> Self {
+        Self(at)
     }
 }
 
@@ -35,47 +40,51 @@ impl Serialize for Moment {
     }
 }
 
-/// The value of a member a new record must have.
-pub(super) fn need<T: Clone>(name: &str, said: &Field<T>) -> Result<T, Fault> {
-    said.as_value().cloned().ok_or_else(|| Fault::from(format!("{name} is required")))
+/// The value of a member that a new record must have.
+pub(super) fn required<T: Clone>(name: &str, field: &Field<T>) -> Result<T, RecordError> {
+    field.as_value().cloned().ok_or_else(|| RecordError::from(format!("{name} is required")))
 }
 
-/// A member that always has a value.
-pub(super) fn set<T: Into<U>, U>(name: &str, said: Field<T>, place: &mut U) -> Result<(), Fault> {
-    match said {
+/// Sets a member that must not be null.
+pub(super) fn set<T: Into<U>, U>(name: &str, field: Field<T>, target: &mut U) -> Result<(), RecordError> {
+    match field {
         Field::Absent => Ok(()),
-        Field::Null => Err(Fault::from(format!("{name} can not be null"))),
+        Field::Null => Err(RecordError::from(format!("{name} can not be null"))),
         Field::Value(value) => {
-            *place = value.into();
+            *target = value.into();
             Ok(())
         }
     }
 }
 
-/// A member that may be missing.
-pub(super) fn maybe<T: Into<U>, U>(said: Field<T>, place: &mut Option<U>) {
-    match said {
+/// Sets a member that may be null.
+pub(super) fn set_optional<T: Into<U>, U>(field: Field<T>, target: &mut Option<U>) {
+    match field {
         Field::Absent => {}
-        Field::Null => *place = None,
-        Field::Value(value) => *place = Some(value.into()),
+        Field::Null => *target = None,
+        Field::Value(value) => *target = Some(value.into()),
     }
 }
 
-/// A member that is never missing but may be empty: a text in no language, a list, an object.
-pub(super) fn fill<T: Default>(said: Field<T>, place: &mut T) {
-    match said {
+/// Sets a member that null makes empty: a text in no language, a list, an object.
+pub(super) fn set_or_default<T: Default>(field: Field<T>, target: &mut T) {
+    match field {
         Field::Absent => {}
-        Field::Null => *place = T::default(),
-        Field::Value(value) => *place = value,
+        Field::Null => *target = T::default(),
+        Field::Value(value) => *target = value,
     }
 }
 
-/// A member that is fixed when the record is made: it may be said again, and must then be the same.
-pub(super) fn fixed<T: PartialEq>(name: &str, said: &Field<T>, kept: &T) -> Result<(), Fault> {
-    match said {
+/// Checks a member that cannot change after creation.
+pub(super) fn check_fixed<T: PartialEq>(
+    name: &str,
+    field: &Field<T>,
+    current: &T,
+) -> Result<(), RecordError> {
+    match field {
         Field::Absent => Ok(()),
-        Field::Value(value) if value == kept => Ok(()),
-        _ => Err(Fault::from(format!("{name} can not change"))),
+        Field::Value(value) if value == current => Ok(()),
+        _ => Err(RecordError::from(format!("{name} can not change"))),
     }
 }
 
@@ -111,7 +120,7 @@ mod tests {
         assert!(set("name", Field::<String>::Absent, &mut name).is_ok());
         assert_eq!(name, "Ada");
         let mut about = Some("x".to_owned());
-        maybe(Field::<String>::Null, &mut about);
+        set_optional(Field::<String>::Null, &mut about);
         assert_eq!(about, None);
     }
 }

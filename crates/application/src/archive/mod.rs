@@ -1,33 +1,37 @@
 //! The archive: a deployment, or one organization of it, as newline-delimited JSON (contract 10).
 //!
-//! One record a line; parents stand before children; records point at each other by `ref`, a name the author of
-//! the file chose. The same format carries demo data, tests, the backup of a tenant and the move from one
+//! Each line is one record. Parents come before children. Records refer to each other by `ref`, a name chosen by the
+//! author of the file. The format is used for demo data, tests, backups of one organization, and the move from one
 //! database engine to another.
 //!
-//! To add a type of record: write one file in `types/` (its record struct, how it is kept, how it is exported) and
-//! one line in the table of `types/mod.rs`, behind the types it points at.
+//! To add a record type, see the last section of `docs/ARCHIVE.md`.
 //!
 //! ```
 //! let first = civitas_application::archive::demo().lines().next().unwrap_or_default();
 //! assert!(first.starts_with(r#"{"type": "system_admin""#));
 //! ```
 
+mod context;
+mod error;
 mod export;
-mod failure;
 mod import;
+mod kind;
 mod lines;
 mod members;
+mod output;
 mod record;
 mod refs;
 mod report;
+mod table;
 mod types;
 
-pub use export::{ExportError, ExportOptions, export};
-pub use failure::{ImportError, LineError};
-pub use import::{ImportOptions, Progress, import};
+pub use context::ImportOptions;
+pub use error::{ExportError, ImportError, LineError};
+pub use export::{ExportOptions, export};
+pub use import::{Progress, import};
 pub use report::Report;
 
-/// The archive `civitas demo` starts with: one organization on `localhost` (contract 10 §3).
+/// The archive that `civitas demo` imports: one organization on `localhost` (contract 10 §3).
 pub fn demo() -> &'static str {
     include_str!("demo.ndjson")
 }

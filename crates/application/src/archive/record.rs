@@ -1,47 +1,45 @@
-//! One line of an archive, read.
+//! Parses one line of an archive.
 
-use super::failure::Fault;
+use super::error::RecordError;
 use civitas_kernel::OrganizationId;
 use civitas_kernel::limits::{LINE, PROSE, URL, is_longer};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What every record has.
+/// The members that all types of records have.
 #[derive(Debug)]
 pub(super) struct Head {
-    /// The name of its type.
+    /// `type`: the name of the record type.
     pub(super) kind: String,
-    /// The name its author gave it.
+    /// `ref`: the name chosen by the author of the file.
     pub(super) reference: String,
-    /// The ref of its organization.
+    /// `organization`: the ref of the organization.
     pub(super) organization: Option<String>,
 }
 
-/// A record to be kept.
+/// A record to import.
 #[derive(Debug)]
 pub(super) struct Record {
-    /// The name its author gave it.
-    pub(super) reference: String,
-    /// Its organization.
+    /// The organization.
     pub(super) organization: Option<OrganizationId>,
-    /// The id it was remembered by, when its ref was seen before.
-    pub(super) seen: Option<String>,
-    /// Everything but type, ref and organization.
+    /// The stored id, if an earlier line or import has the same ref.
+    pub(super) existing_id: Option<String>,
+    /// All members except `type`, `ref` and `organization`.
     pub(super) members: Map<String, Value>,
 }
 
-/// Reads a line: what every record has, and the rest. The head is there even when the rest is wrong, so that the
-/// message can name the record.
-pub(super) fn read(line: &str) -> Result<(Head, Map<String, Value>), Fault> {
+/// Parses a line into its head and its other members. The other members are checked later, when errors can name
+/// the record.
+pub(super) fn read(line: &str) -> Result<(Head, Map<String, Value>), RecordError> {
     let value: Value = serde_json::from_str(line).map_err(|e| format!("is not JSON: {e}"))?;
     let Value::Object(mut members) = value else { return Err("is not a JSON object".into()) };
     let mut text = |name: &str| match members.remove(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if is_longer(&text, LINE) => {
-            Err(Fault::from(format!("{name} is too long (maximum is {LINE} characters)")))
+            Err(RecordError::from(format!("{name} is too long (maximum is {LINE} characters)")))
         }
         Some(Value::String(text)) if !text.is_empty() && !text.contains('\0') => Ok(Some(text)),
-        Some(_) => Err(Fault::from(format!("{name} must be a text"))),
+        Some(_) => Err(RecordError::from(format!("{name} must be a text"))),
     };
     let kind = text("type")?.ok_or("type is required")?;
     let reference = text("ref")?.ok_or("ref is required")?;
@@ -50,37 +48,32 @@ pub(super) fn read(line: &str) -> Result<(Head, Map<String, Value>), Fault> {
 }
 
 impl Record {
-    /// The organization of a record that must have one.
-    pub(super) fn home(&self) -> Result<OrganizationId, Fault> {
+    /// The organization; an error if the record has none.
+    pub(super) fn require_organization(&self) -> Result<OrganizationId, RecordError> {
         self.organization.ok_or_else(|| "organization is required".into())
     }
 
-    /// A record that belongs to no organization says so.
-    pub(super) fn homeless(&self) -> Result<(), Fault> {
+    /// An error if the record has an organization.
+    pub(super) fn forbid_organization(&self) -> Result<(), RecordError> {
         if self.organization.is_none() { Ok(()) } else { Err("belongs to no organization".into()) }
     }
 
-    /// The number it was remembered by.
-    pub(super) fn seen_as<T>(&self, id: impl FnOnce(i64) -> T) -> Option<T> {
-        self.seen.as_deref().and_then(|seen| seen.parse().ok()).map(id)
-    }
-
-    /// The members as this type of record has them.
-    pub(super) fn members<R: DeserializeOwned>(&self) -> Result<R, Fault> {
+    /// The members as the fields of the record type. Checks text lengths and U+0000.
+    pub(super) fn fields<R: DeserializeOwned>(&self) -> Result<R, RecordError> {
         if let Some(name) = self.members.iter().find_map(|(name, value)| has_nul(value).then_some(name)) {
             return Err(format!("{name} must not contain the character U+0000").into());
         }
         for (name, value) in &self.members {
-            if let Some(max) = longest_text(name).filter(|max| has_longer_text(value, *max)) {
+            if let Some(max) = max_length(name).filter(|max| has_longer_text(value, *max)) {
                 return Err(format!("{name} is too long (maximum is {max} characters)").into());
             }
         }
-        R::deserialize(&self.members).map_err(|error| self.culprit::<R>(&error))
+        R::deserialize(&self.members).map_err(|error| self.name_member::<R>(&error))
     }
 
-    /// serde does not name the member a value of a wrong type stands in. No member needs another, so the one
-    /// that can not be read alone is the one.
-    fn culprit<R: DeserializeOwned>(&self, whole: &serde_json::Error) -> Fault {
+    /// Adds the name of the invalid member to an error of serde: parses each member alone and takes the first that
+    /// fails.
+    fn name_member<R: DeserializeOwned>(&self, whole: &serde_json::Error) -> RecordError {
         let alone = |(name, value): (&String, &Value)| {
             let single: Map<_, _> = [(name.clone(), value.clone())].into_iter().collect();
             let error = R::deserialize(&single).err()?.to_string();
@@ -94,7 +87,7 @@ impl Record {
     }
 }
 
-/// PostgreSQL can not keep it.
+/// Whether a text contains U+0000, which PostgreSQL cannot store.
 fn has_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),
@@ -104,8 +97,8 @@ fn has_nul(value: &Value) -> bool {
     }
 }
 
-/// The longest text a member may hold, in characters; `None` where its size is bounded in another way.
-fn longest_text(name: &str) -> Option<usize> {
+/// The maximum length of texts in a member, in characters; `None` if another rule limits it.
+fn max_length(name: &str) -> Option<usize> {
     match name {
         "extended_data" => None,
         "about"
@@ -144,8 +137,8 @@ mod tests {
 
     fn members(json: &str) -> Result<Sample, String> {
         let members = serde_json::from_str(json).unwrap();
-        let record = Record { reference: "x".into(), organization: None, seen: None, members };
-        record.members().map_err(|fault| fault.at(1, None).to_string())
+        let record = Record { organization: None, existing_id: None, members };
+        record.fields().map_err(|error| error.at(1, None).to_string())
     }
 
     #[test]

@@ -1,20 +1,23 @@
-//! What refs mean: asked of the store, and kept for a while, for most lines point at the same few records.
+//! References between records, and the ids they stand for.
 
-use super::failure::Fault;
-use crate::RefStore;
+use super::error::RecordError;
+use super::members::required;
+use crate::Ports;
 use civitas_kernel::{
-    ClientId, ComponentId, OrganizationId, ProposalId, SpaceManifest, SpaceRef, StepId, UserId,
+    ClientId, ComponentId, EntryId, Field, MeetingId, OrganizationId, ProposalId, SpaceManifest, SpaceRef,
+    StateId, StepId, UserId, VoteId,
 };
-use std::collections::HashMap;
+use civitas_spaces::ComponentManifest;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-/// How many meanings are kept at once: some 10 MB.
-const MOST: usize = 50_000;
+/// The largest number of entries in a cache: some 10 MB of refs.
+const MAX_ENTRIES: usize = 50_000;
 
-/// A cache that never grows past a size: full, it begins anew.
-pub(super) struct Bounded<K, V>(HashMap<K, V>);
+/// A cache of limited size. It is cleared when it is full.
+pub(super) struct BoundedCache<K, V>(HashMap<K, V>);
 
-impl<K: Eq + Hash, V: Clone> Bounded<K, V> {
+impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
     pub(super) fn new() -> Self {
         Self(HashMap::new())
     }
@@ -24,7 +27,7 @@ impl<K: Eq + Hash, V: Clone> Bounded<K, V> {
     }
 
     pub(super) fn insert(&mut self, key: K, value: V) {
-        if self.0.len() >= MOST {
+        if self.0.len() >= MAX_ENTRIES {
             self.0.clear();
         }
         self.0.insert(key, value);
@@ -35,122 +38,169 @@ impl<K: Eq + Hash, V: Clone> Bounded<K, V> {
     }
 }
 
-/// The meanings of refs.
+/// An id, and its text form: the stored id of a ref, and the `ref` of an exported record.
+pub(super) trait RecordId: Copy + Send + Sync {
+    fn parse(text: &str) -> Option<Self>;
+    fn to_text(self) -> String;
+}
+
+/// An id that members of other records refer to.
+pub(super) trait Referenced: RecordId {
+    /// The record type.
+    const TYPE: &'static str;
+}
+
+impl RecordId for i64 {
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn to_text(self) -> String {
+        self.to_string()
+    }
+}
+
+macro_rules! numbered {
+    ($($id:ident $(= $kind:literal)?),+ $(,)?) => {$(
+        impl RecordId for $id {
+            fn parse(text: &str) -> Option<Self> {
+                text.parse().ok().map($id)
+            }
+
+            fn to_text(self) -> String {
+                self.to_string()
+            }
+        }
+
+        $(impl Referenced for $id {
+            const TYPE: &'static str = $kind;
+        })?
+    )+};
+}
+
+numbered! {
+    OrganizationId, StateId, VoteId, MeetingId, EntryId,
+    UserId = "user",
+    ClientId = "api_client",
+    StepId = "step",
+    ComponentId = "component",
+    ProposalId = "proposal",
+}
+
+/// `assemblies/3`: numbers of spaces are unique per kind only.
+impl RecordId for SpaceRef {
+    fn parse(text: &str) -> Option<Self> {
+        let (manifest, number) = text.split_once('/')?;
+        Some(Self { manifest: SpaceManifest::parse(manifest)?, id: number.parse().ok()? })
+    }
+
+    fn to_text(self) -> String {
+        format!("{}/{}", self.manifest.as_str(), self.id)
+    }
+}
+
+impl Referenced for SpaceRef {
+    const TYPE: &'static str = "space";
+}
+
+/// Finds the ids of refs in the database; recent ones are cached.
 pub(super) struct Refs<'a> {
-    store: &'a dyn RefStore,
-    kept: Bounded<(Option<OrganizationId>, String, String), String>,
+    ports: &'a dyn Ports,
+    cache: BoundedCache<(Option<OrganizationId>, String, String), String>,
 }
 
 impl<'a> Refs<'a> {
-    pub(super) fn over(store: &'a dyn RefStore) -> Self {
-        Self { store, kept: Bounded::new() }
+    pub(super) fn new(ports: &'a dyn Ports) -> Self {
+        Self { ports, cache: BoundedCache::new() }
     }
 
-    /// The id of a record seen before.
+    /// The stored id of a ref.
     pub(super) async fn find(
         &mut self,
         organization: Option<OrganizationId>,
         kind: &str,
         reference: &str,
-    ) -> Result<Option<String>, Fault> {
+    ) -> Result<Option<String>, RecordError> {
         let key = (organization, kind.to_owned(), reference.to_owned());
-        if let Some(id) = self.kept.get(&key) {
+        if let Some(id) = self.cache.get(&key) {
             return Ok(Some(id));
         }
-        let found = self.store.find(organization, kind, reference).await?;
+        let found = self.ports.refs().find(organization, kind, reference).await?;
         if let Some(id) = &found {
-            self.kept.insert(key, id.clone());
+            self.cache.insert(key, id.clone());
         }
         Ok(found)
     }
 
-    /// Remembers a record.
+    /// Stores the id of a ref.
     pub(super) async fn add(
         &mut self,
         organization: Option<OrganizationId>,
         kind: &str,
         reference: &str,
         id: &str,
-    ) -> Result<(), Fault> {
-        self.store.add(organization, kind, reference, id).await?;
-        self.kept.insert((organization, kind.to_owned(), reference.to_owned()), id.to_owned());
+    ) -> Result<(), RecordError> {
+        self.ports.refs().add(organization, kind, reference, id).await?;
+        self.cache.insert((organization, kind.to_owned(), reference.to_owned()), id.to_owned());
         Ok(())
     }
 
-    async fn id(
+    /// The id of a ref; an error if no earlier line and no earlier import has it.
+    pub(super) async fn resolve<I: Referenced>(
         &mut self,
         organization: OrganizationId,
-        kind: &str,
         reference: &str,
-    ) -> Result<String, Fault> {
-        let found = self.find(Some(organization), kind, reference).await?;
-        found.ok_or_else(|| unknown(kind, reference))
+    ) -> Result<I, RecordError> {
+        let id = self.find(Some(organization), I::TYPE, reference).await?;
+        id.as_deref().and_then(I::parse).ok_or_else(|| unknown(I::TYPE, reference))
     }
 
-    async fn number(
+    /// The component of a required ref. Its manifest must be `manifest`; `content` names its content in the error.
+    pub(super) async fn component_for(
         &mut self,
         organization: OrganizationId,
-        kind: &str,
-        reference: &str,
-    ) -> Result<i64, Fault> {
-        let id = self.id(organization, kind, reference).await?;
-        id.parse().map_err(|_| unknown(kind, reference))
+        reference: &Field<String>,
+        manifest: ComponentManifest,
+        content: &str,
+    ) -> Result<ComponentId, RecordError> {
+        let reference = required("component", reference)?;
+        let id = self.resolve(organization, &reference).await?;
+        let component = self.ports.components().find(organization, id).await?;
+        let component = component.ok_or_else(|| unknown("component", &reference))?;
+        if component.manifest == manifest {
+            Ok(id)
+        } else {
+            Err(format!("component {reference:?} does not hold {content}").into())
+        }
     }
 
-    /// The user of this ref.
-    pub(super) async fn user(&mut self, of: OrganizationId, reference: &str) -> Result<UserId, Fault> {
-        self.number(of, "user", reference).await.map(UserId)
-    }
-
-    /// The API client of this ref.
-    pub(super) async fn client(&mut self, of: OrganizationId, reference: &str) -> Result<ClientId, Fault> {
-        self.number(of, "api_client", reference).await.map(ClientId)
-    }
-
-    /// The space of this ref.
-    pub(super) async fn space(&mut self, of: OrganizationId, reference: &str) -> Result<SpaceRef, Fault> {
-        let id = self.id(of, "space", reference).await?;
-        read_space(&id).ok_or_else(|| unknown("space", reference))
-    }
-
-    /// The step of this ref.
-    pub(super) async fn step(&mut self, of: OrganizationId, reference: &str) -> Result<StepId, Fault> {
-        self.number(of, "step", reference).await.map(StepId)
-    }
-
-    /// The component of this ref.
-    pub(super) async fn component(
+    /// Sets a member that lists refs of users; an error if one is listed twice.
+    pub(super) async fn set_users<C: FromIterator<UserId>>(
         &mut self,
-        of: OrganizationId,
-        reference: &str,
-    ) -> Result<ComponentId, Fault> {
-        self.number(of, "component", reference).await.map(ComponentId)
-    }
-
-    /// The proposal of this ref.
-    pub(super) async fn proposal(
-        &mut self,
-        of: OrganizationId,
-        reference: &str,
-    ) -> Result<ProposalId, Fault> {
-        self.number(of, "proposal", reference).await.map(ProposalId)
+        organization: OrganizationId,
+        name: &str,
+        field: &Field<Vec<String>>,
+        target: &mut C,
+    ) -> Result<(), RecordError> {
+        if field.is_absent() {
+            return Ok(());
+        }
+        let (mut users, mut seen) = (Vec::new(), HashSet::new());
+        for reference in field.as_value().into_iter().flatten() {
+            let user = self.resolve(organization, reference).await?;
+            if !seen.insert(user) {
+                return Err(format!("{name} name {reference:?} twice").into());
+            }
+            users.push(user);
+        }
+        *target = users.into_iter().collect();
+        Ok(())
     }
 }
 
-/// A line points at something no earlier line and no earlier import brought.
-pub(super) fn unknown(kind: &str, reference: &str) -> Fault {
+/// The error for a ref without a record.
+pub(super) fn unknown(kind: &str, reference: &str) -> RecordError {
     format!("{kind} {reference:?} is not known").into()
-}
-
-/// `assemblies/3`: numbers of spaces are unique per kind only.
-pub(super) fn space_id(space: SpaceRef) -> String {
-    format!("{}/{}", space.manifest.as_str(), space.id)
-}
-
-/// Reads what [`space_id`] wrote.
-pub(super) fn read_space(id: &str) -> Option<SpaceRef> {
-    let (manifest, number) = id.split_once('/')?;
-    Some(SpaceRef { manifest: SpaceManifest::parse(manifest)?, id: number.parse().ok()? })
 }
 
 #[cfg(test)]
@@ -161,18 +211,18 @@ mod tests {
     fn the_id_of_a_space_says_its_kind() {
         for manifest in SpaceManifest::ALL {
             let space = SpaceRef { manifest, id: 3 };
-            assert_eq!(read_space(&space_id(space)), Some(space));
+            assert_eq!(SpaceRef::parse(&space.to_text()), Some(space));
         }
-        assert_eq!(read_space("3"), None);
-        assert_eq!(read_space("blogs/3"), None);
+        assert_eq!(SpaceRef::parse("3"), None);
+        assert_eq!(SpaceRef::parse("blogs/3"), None);
     }
 
     #[test]
     fn a_full_cache_begins_anew() {
-        let mut cache = Bounded::new();
-        for i in 0..=MOST {
+        let mut cache = BoundedCache::new();
+        for i in 0..=MAX_ENTRIES {
             cache.insert(i, i);
         }
-        assert_eq!((cache.get(&0), cache.get(&MOST)), (None, Some(MOST)));
+        assert_eq!((cache.get(&0), cache.get(&MAX_ENTRIES)), (None, Some(MAX_ENTRIES)));
     }
 }

@@ -1,49 +1,49 @@
-//! What an import did.
+//! The report of an import.
 
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// With more records than this a report names only the ids others need to find their way (contract 10 §1).
-const MOST_REFS: usize = 10_000;
+/// The largest number of records whose ids are all listed (contract 10 §1).
+const MAX_REFS: usize = 10_000;
 
-/// The types a long report still names.
-const LANDMARKS: [&str; 3] = ["organization", "space", "component"];
+/// The types whose ids are always listed.
+const ALWAYS_LISTED: [&str; 3] = ["organization", "space", "component"];
 
-/// By type, how many.
+/// The number of records by type.
 type Counts = BTreeMap<&'static str, u64>;
 
-/// By type and ref.
+/// Values by type and ref.
 type ByRef<T> = BTreeMap<&'static str, BTreeMap<String, T>>;
 
-/// What an import did: the JSON object `civitas import` prints.
+/// The report of an import: the JSON object `civitas import` prints.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Report {
-    /// Rows that are new, by type.
+    /// New rows, by type.
     pub created: Counts,
-    /// Rows that were there and have changed, by type.
+    /// Changed rows, by type.
     pub updated: Counts,
-    /// Rows that were there and say the same, by type.
+    /// Existing rows without a change, by type.
     pub unchanged: Counts,
-    /// Secrets that were generated, by type and ref. They can not be read again.
+    /// Generated secrets, by type and ref. They are not available later.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub secrets: ByRef<String>,
-    /// The numbers of the rows, by the ref of the organization, type and ref. An organization stands under its
-    /// own ref, a record without organization under the empty one. Of more than 10,000 records only
-    /// organizations, spaces and components.
+    /// Numbers of the rows, by ref of the organization, type and ref. An organization is listed under its own ref,
+    /// a record without organization under the empty ref. With more than 10,000 records, only organizations,
+    /// spaces and components are listed.
     pub refs: BTreeMap<String, ByRef<i64>>,
     #[serde(skip)]
     records: usize,
 }
 
-/// What became of a record.
+/// The effect of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// A new row.
     Created,
-    /// A row that has changed.
+    /// A changed row.
     Updated,
-    /// A row that says the same as before.
+    /// An existing row without a change.
     Unchanged,
 }
 
@@ -62,19 +62,19 @@ impl Report {
         *counts.entry(kind).or_default() += 1;
     }
 
-    pub(super) fn name(&mut self, organization: &str, kind: &'static str, reference: &str, number: i64) {
+    pub(super) fn add_id(&mut self, organization: &str, kind: &'static str, reference: &str, number: i64) {
         self.records += 1;
-        if self.records == MOST_REFS + 1 {
-            self.refs.values_mut().for_each(|types| types.retain(|kind, _| LANDMARKS.contains(kind)));
+        if self.records == MAX_REFS + 1 {
+            self.refs.values_mut().for_each(|types| types.retain(|kind, _| ALWAYS_LISTED.contains(kind)));
             self.refs.retain(|_, types| !types.is_empty());
         }
-        if self.records <= MOST_REFS || LANDMARKS.contains(&kind) {
+        if self.records <= MAX_REFS || ALWAYS_LISTED.contains(&kind) {
             let types = self.refs.entry(organization.to_owned()).or_default();
             types.entry(kind).or_default().insert(reference.to_owned(), number);
         }
     }
 
-    pub(super) fn reveal(&mut self, kind: &'static str, reference: &str, secret: &str) {
+    pub(super) fn add_secret(&mut self, kind: &'static str, reference: &str, secret: &str) {
         self.secrets.entry(kind).or_default().insert(reference.to_owned(), secret.to_owned());
     }
 }
@@ -88,23 +88,23 @@ mod tests {
     fn secrets_are_mentioned_only_when_there_are_some() {
         let mut report = Report::default();
         report.count("user", Outcome::Created);
-        report.name("city", "user", "nora", 17);
+        report.add_id("city", "user", "nora", 17);
         let json = json!({
             "created": {"user": 1}, "updated": {}, "unchanged": {}, "refs": {"city": {"user": {"nora": 17}}}
         });
         assert_eq!(report.to_json(), json);
-        report.reveal("api_client", "app", "key_x");
+        report.add_secret("api_client", "app", "key_x");
         assert_eq!(report.to_json()["secrets"], json!({"api_client": {"app": "key_x"}}));
     }
 
     #[test]
     fn a_long_report_names_landmarks_only() {
         let mut report = Report::default();
-        report.name("city", "organization", "city", 1);
+        report.add_id("city", "organization", "city", 1);
         for i in 0..10_000 {
-            report.name("city", "user", &format!("u{i}"), i);
+            report.add_id("city", "user", &format!("u{i}"), i);
         }
-        report.name("city", "component", "ideas", 5);
+        report.add_id("city", "component", "ideas", 5);
         let json = json!({"city": {"organization": {"city": 1}, "component": {"ideas": 5}}});
         assert_eq!(report.to_json()["refs"], json);
     }

@@ -1,176 +1,110 @@
 //! `component`: a component of a space, with its settings.
 
-use super::super::export::{ExportError, PAGE, Row, Sink, every};
-use super::super::failure::Fault;
-use super::super::import::{Import, Put};
-use super::super::members::{Moment, fill, fixed, maybe, need, set};
-use super::super::record::Record;
-use super::super::refs::{space_id, unknown};
-use super::RecordType;
-use crate::{ComponentAdmin, Ports};
-use async_trait::async_trait;
-use civitas_kernel::{ComponentId, Field, OrganizationId, StepId, Translated};
+use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
+use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
+use crate::ComponentAdmin;
+use civitas_kernel::{ComponentId, SpaceRef, StepId};
 use civitas_spaces::{Component, ComponentManifest};
-use serde::Deserialize;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 pub(super) struct Components;
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct ComponentRecord {
-    space: Field<String>,
-    manifest: Field<ComponentManifest>,
-    name: Field<Translated>,
-    published_at: Field<Moment>,
-    weight: Field<i64>,
-    settings: Field<Map<String, Value>>,
-    default_step_settings: Field<Map<String, Value>>,
-    step_settings: Field<BTreeMap<String, Map<String, Value>>>,
-    scope_id: Field<i64>,
-    deleted_at: Field<Moment>,
-    extended_data: Field<Map<String, Value>>,
-    created_at: Field<Moment>,
-    updated_at: Field<Moment>,
-}
+type Settings = Map<String, Value>;
 
-impl ComponentRecord {
-    async fn begin(&self, import: &mut Import<'_>, organization: OrganizationId) -> Result<Component, Fault> {
-        let space = import.refs.space(organization, &need("space", &self.space)?).await?;
-        let (manifest, name) = (need("manifest", &self.manifest)?, need("name", &self.name)?);
-        Ok(Component::new(space, manifest, name, import.options.now))
-    }
+members! { Components, "component", OrganizationId, ComponentFields, |kind, component: Component| {
+    space: parent(SpaceRef),
+    manifest: fixed(ComponentManifest),
+    name: required(Translated),
+    published_at: optional(Moment),
+    weight: required(i64),
+    settings: filled(Settings),
+    default_step_settings: filled(Settings),
+    step_settings: resolved(
+        BTreeMap<String, Settings>,
+        set_step_settings,
+        unless_empty(settings_by_ref(component))
+    ),
+    scope_id: optional(i64),
+    deleted_at: optional(Moment),
+    extended_data: filled(Map<String, Value>),
+    created_at: required(Moment),
+    updated_at: updated(Moment),
+}}
 
-    async fn apply(
-        self,
-        import: &mut Import<'_>,
-        organization: OrganizationId,
-        component: &mut Component,
-    ) -> Result<(), Fault> {
-        if let Some(space) = self.space.as_value() {
-            let space = import.refs.space(organization, space).await?;
-            fixed("space", &Field::Value(space), &component.space)?;
-        }
-        fixed("manifest", &self.manifest, &component.manifest)?;
-        set("name", self.name, &mut component.name)?;
-        maybe(self.published_at, &mut component.published_at);
-        set("weight", self.weight, &mut component.weight)?;
-        fill(self.settings, &mut component.settings);
-        fill(self.default_step_settings, &mut component.default_step_settings);
-        match self.step_settings {
-            Field::Absent => {}
-            Field::Null => component.step_settings.clear(),
-            Field::Value(said) => {
-                component.step_settings = by_step(import, organization, component, said).await?;
-            }
-        }
-        maybe(self.scope_id, &mut component.scope_id);
-        maybe(self.deleted_at, &mut component.deleted_at);
-        fill(self.extended_data, &mut component.extended_data);
-        set("created_at", self.created_at, &mut component.created_at)?;
-        set("updated_at", self.updated_at, &mut component.updated_at)
-    }
-}
-
-/// The component of this ref, which must be of this kind; `what` is what such a component holds.
-pub(super) async fn component_for(
-    import: &mut Import<'_>,
-    organization: OrganizationId,
-    reference: &str,
-    manifest: ComponentManifest,
-    what: &str,
-) -> Result<ComponentId, Fault> {
-    let id = import.refs.component(organization, reference).await?;
-    let component = import.ports.components().find(organization, id).await?;
-    let component = component.ok_or_else(|| unknown("component", reference))?;
-    if component.manifest == manifest {
-        Ok(id)
-    } else {
-        Err(format!("component {reference:?} does not hold {what}").into())
-    }
-}
-
-/// Settings by the refs of steps, made settings by the steps of the component's own space.
-async fn by_step(
-    import: &mut Import<'_>,
-    organization: OrganizationId,
-    component: &Component,
-    said: BTreeMap<String, Map<String, Value>>,
-) -> Result<BTreeMap<StepId, Map<String, Value>>, Fault> {
-    let mut settings = BTreeMap::new();
-    for (reference, values) in said {
-        let id = import.refs.step(organization, &reference).await?;
-        let step = import.ports.steps().find(organization, id).await?;
+/// Replaces the refs of steps by their ids. The steps must belong to the space of the component.
+async fn set_step_settings(
+    import: &mut Import<'_, '_, Components>,
+    fields: &mut ComponentFields,
+    component: &mut Component,
+) -> Imported {
+    let settings_by_ref = match std::mem::take(&mut fields.step_settings) {
+        Field::Absent => return Ok(()),
+        Field::Null => BTreeMap::new(),
+        Field::Value(settings) => settings,
+    };
+    let mut settings_by_id = BTreeMap::new();
+    for (reference, settings) in settings_by_ref {
+        let id = import.context.refs.resolve(import.owner, &reference).await?;
+        let step = import.context.ports.steps().find(import.owner, id).await?;
         if step.is_none_or(|step| step.space != component.space) {
             return Err(format!("step {reference:?} is not one of the component's space").into());
         }
-        settings.insert(id, values);
+        settings_by_id.insert(id, settings);
     }
-    Ok(settings)
+    component.step_settings = settings_by_id;
+    Ok(())
+}
+
+fn settings_by_ref(component: &Component) -> BTreeMap<String, &Settings> {
+    component.step_settings.iter().map(|(step, settings)| (StepId::to_string(step), settings)).collect()
+}
+
+fn admin<'a>(context: &ImportContext<'a>) -> ComponentAdmin<'a> {
+    ComponentAdmin { components: context.ports.components(), votes: context.ports.votes() }
 }
 
 #[async_trait]
-impl RecordType for Components {
-    fn name(&self) -> &'static str {
-        "component"
-    }
+impl RecordKind for Components {
+    type Id = ComponentId;
 
-    async fn put(&self, import: &mut Import<'_>, record: Record) -> Result<Put, Fault> {
-        let organization = record.home()?;
-        let said: ComponentRecord = record.members()?;
-        let restamped = !said.updated_at.is_absent();
-        let store = import.ports.components();
-        let before = match record.seen_as(ComponentId) {
-            Some(id) => store.find(organization, id).await?.map(|component| (id, component)),
-            None => None,
-        };
-        let mut component = match &before {
-            Some((_, component)) => component.clone(),
-            None => said.begin(import, organization).await?,
-        };
-        said.apply(import, organization, &mut component).await?;
-        let admin = ComponentAdmin { components: store, votes: import.ports.votes() };
-        match before {
-            None => Ok(Put::created(admin.create(organization, &component).await?)),
-            Some((id, old)) if old == component => Ok(Put::unchanged(id)),
-            Some((id, old)) => {
-                if !restamped {
-                    component.updated_at = import.options.now;
-                }
-                admin.change(organization, id, &old, &component).await?;
-                import.minimums.clear();
-                Ok(Put::updated(id))
-            }
-        }
-    }
-
-    async fn export(
+    async fn find(
         &self,
         ports: &dyn Ports,
-        organization: OrganizationId,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), ExportError> {
-        let page = |after| ports.components().after(organization, after, PAGE);
-        every(page, |id, component| {
-            let by_step =
-                component.step_settings.into_iter().map(|(step, values)| (step.to_string(), values));
-            sink.write(
-                &Row::of(organization, self.name(), id)
-                    .with("space", space_id(component.space))
-                    .with("manifest", component.manifest)
-                    .with("name", component.name)
-                    .time("published_at", component.published_at)
-                    .with("weight", component.weight)
-                    .unless_empty("settings", component.settings)
-                    .unless_empty("default_step_settings", component.default_step_settings)
-                    .unless_empty("step_settings", by_step.collect::<BTreeMap<_, _>>())
-                    .some("scope_id", component.scope_id)
-                    .time("deleted_at", component.deleted_at)
-                    .unless_empty("extended_data", component.extended_data)
-                    .stamps(component.created_at, component.updated_at),
-            )
-        })
-        .await
+        of: OrganizationId,
+        id: ComponentId,
+    ) -> Result<Option<Component>> {
+        ports.components().find(of, id).await
+    }
+
+    async fn page(
+        &mut self,
+        ports: &dyn Ports,
+        of: OrganizationId,
+        after: Option<ComponentId>,
+    ) -> Rows<Self> {
+        ports.components().after(of, after, PAGE).await
+    }
+
+    async fn create(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        fields: &ComponentFields,
+    ) -> Imported<Component> {
+        let space = import.context.refs.resolve(import.owner, &required("space", &fields.space)?).await?;
+        let (manifest, name) = (required("manifest", &fields.manifest)?, required("name", &fields.name)?);
+        Ok(Component::new(space, manifest, name, import.context.options.now))
+    }
+
+    async fn add(&mut self, import: &Import<'_, '_, Self>, component: &Component) -> Imported<ComponentId> {
+        Ok(admin(import.context).create(import.owner, component).await?)
+    }
+
+    async fn save(
+        &self,
+        import: &Import<'_, '_, Self>,
+        (id, old): &Found<Self>,
+        component: Component,
+    ) -> Imported {
+        Ok(admin(import.context).change(import.owner, *id, old, &component).await?)
     }
 }

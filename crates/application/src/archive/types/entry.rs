@@ -1,124 +1,58 @@
-//! `page`, `budget`, `result`, `debate`: what a component only names and counts (contract 05 §3.4).
+//! `page`, `budget`, `result`, `debate`: entries that a component only lists and counts (contract 05 §3.4).
 
-use super::super::export::{ExportError, PAGE, Row, Sink, every};
-use super::super::failure::Fault;
-use super::super::import::{Import, Put};
-use super::super::members::{Moment, fixed, maybe, need, set};
-use super::super::record::Record;
-use super::RecordType;
-use super::component::component_for;
-use crate::Ports;
-use async_trait::async_trait;
-use civitas_kernel::{EntryId, Field, OrganizationId, Translated};
+use super::{Found, Import, Imported, Moment, PAGE, RecordKind, Rows, members, required};
+use super::{OrganizationId, Ports, Result, Translated, async_trait};
+use civitas_kernel::{ComponentId, EntryId};
 use civitas_spaces::{Entry, EntryKind};
-use serde::Deserialize;
 
 /// The entries of one kind.
 pub(super) struct Entries(pub(super) EntryKind);
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct EntryRecord {
-    component: Field<String>,
-    title: Field<Translated>,
-    hidden_at: Field<Moment>,
-    deleted_at: Field<Moment>,
-    created_at: Field<Moment>,
-}
+members! { Entries, kind.names().0, OrganizationId, EntryFields, |kind, entry: Entry| {
+    component: parent(ComponentId),
+    title: required(Translated),
+    hidden_at: optional(Moment),
+    deleted_at: optional(Moment),
+    created_at: required(Moment),
+}}
 
 impl Entries {
-    /// What a component that may hold them is said to hold.
-    fn plural(&self) -> &'static str {
+    /// The record type, and the plural in errors.
+    fn names(&self) -> (&'static str, &'static str) {
         match self.0 {
-            EntryKind::Page => "pages",
-            EntryKind::Budget => "budgets",
-            EntryKind::Result => "results",
-            EntryKind::Debate => "debates",
+            EntryKind::Page => ("page", "pages"),
+            EntryKind::Budget => ("budget", "budgets"),
+            EntryKind::Result => ("result", "results"),
+            EntryKind::Debate => ("debate", "debates"),
         }
-    }
-
-    async fn begin(
-        &self,
-        said: &EntryRecord,
-        import: &mut Import<'_>,
-        organization: OrganizationId,
-    ) -> Result<Entry, Fault> {
-        let (reference, manifest) = (need("component", &said.component)?, self.0.manifest());
-        let component = component_for(import, organization, &reference, manifest, self.plural()).await?;
-        Ok(Entry::new(component, need("title", &said.title)?, import.options.now))
-    }
-}
-
-impl EntryRecord {
-    async fn apply(
-        self,
-        import: &mut Import<'_>,
-        organization: OrganizationId,
-        entry: &mut Entry,
-    ) -> Result<(), Fault> {
-        if let Some(component) = self.component.as_value() {
-            let component = import.refs.component(organization, component).await?;
-            fixed("component", &Field::Value(component), &entry.component)?;
-        }
-        set("title", self.title, &mut entry.title)?;
-        maybe(self.hidden_at, &mut entry.hidden_at);
-        maybe(self.deleted_at, &mut entry.deleted_at);
-        set("created_at", self.created_at, &mut entry.created_at)
     }
 }
 
 #[async_trait]
-impl RecordType for Entries {
-    fn name(&self) -> &'static str {
-        match self.0 {
-            EntryKind::Page => "page",
-            EntryKind::Budget => "budget",
-            EntryKind::Result => "result",
-            EntryKind::Debate => "debate",
-        }
+impl RecordKind for Entries {
+    type Id = EntryId;
+
+    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: EntryId) -> Result<Option<Entry>> {
+        ports.entries().find(of, id).await
     }
 
-    async fn put(&self, import: &mut Import<'_>, record: Record) -> Result<Put, Fault> {
-        let organization = record.home()?;
-        let said: EntryRecord = record.members()?;
-        let store = import.ports.entries();
-        let before = match record.seen_as(EntryId) {
-            Some(id) => store.find(organization, id).await?.map(|entry| (id, entry)),
-            None => None,
-        };
-        let mut entry = match &before {
-            Some((_, entry)) => entry.clone(),
-            None => self.begin(&said, import, organization).await?,
-        };
-        said.apply(import, organization, &mut entry).await?;
-        match before {
-            None => Ok(Put::created(store.add(organization, &entry).await?)),
-            Some((id, old)) if old == entry => Ok(Put::unchanged(id)),
-            Some((id, _)) => {
-                entry.updated_at = import.options.now;
-                store.save(organization, id, &entry).await?;
-                Ok(Put::updated(id))
-            }
-        }
+    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<EntryId>) -> Rows<Self> {
+        ports.entries().after(of, self.0, after, PAGE).await
     }
 
-    async fn export(
-        &self,
-        ports: &dyn Ports,
-        organization: OrganizationId,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), ExportError> {
-        let page = |after| ports.entries().after(organization, self.0, after, PAGE);
-        every(page, |id, entry| {
-            sink.write(
-                &Row::of(organization, self.name(), id)
-                    .with("component", entry.component.to_string())
-                    .with("title", entry.title)
-                    .time("hidden_at", entry.hidden_at)
-                    .time("deleted_at", entry.deleted_at)
-                    .time("created_at", Some(entry.created_at)),
-            )
-        })
-        .await
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &EntryFields) -> Imported<Entry> {
+        let (manifest, plural) = (self.0.manifest(), self.names().1);
+        let component =
+            import.context.refs.component_for(import.owner, &fields.component, manifest, plural).await?;
+        Ok(Entry::new(component, required("title", &fields.title)?, import.context.options.now))
+    }
+
+    async fn add(&mut self, import: &Import<'_, '_, Self>, entry: &Entry) -> Imported<EntryId> {
+        Ok(import.context.ports.entries().add(import.owner, entry).await?)
+    }
+
+    async fn save(&self, import: &Import<'_, '_, Self>, (id, _): &Found<Self>, mut entry: Entry) -> Imported {
+        entry.updated_at = import.context.options.now;
+        Ok(import.context.ports.entries().save(import.owner, *id, &entry).await?)
     }
 }

@@ -1,4 +1,4 @@
-//! The types of records, one file each.
+//! The record types, one file each.
 
 mod api_client;
 mod component;
@@ -15,64 +15,45 @@ mod system_admin;
 mod user;
 mod vote;
 
-use super::export::{ExportError, Sink};
-use super::failure::Fault;
-use super::import::{Import, Put};
-use super::record::Record;
+use super::context::{ImportContext, RecordType};
+use super::kind::{Found, Import, Imported, RecordKind, Rows};
+use super::members::{Moment, required};
+use super::output::PAGE;
+use super::table::members;
 use crate::Ports;
 use async_trait::async_trait;
-use civitas_kernel::OrganizationId;
+use civitas_kernel::{Field, OrganizationId, Result, Translated};
 use civitas_spaces::EntryKind;
+use serde_json::{Map, Value};
 
-/// The type all others belong to.
+/// The type that all others belong to.
 pub(super) const ORGANIZATION: &str = "organization";
 
-/// Every type, parents before children: the order in which they are exported.
-pub(super) const TYPES: &[&dyn RecordType] = &[
-    &system_admin::SystemAdmins,
-    &organization::Organizations,
-    &user::Users,
-    &api_client::ApiClients,
-    &space::Spaces,
-    &step::Steps,
-    &role::Roles,
-    &component::Components,
-    &proposal_state::ProposalStates,
-    &proposal::Proposals,
-    &vote::Votes,
-    &meeting::Meetings,
-    &entry::Entries(EntryKind::Page),
-    &entry::Entries(EntryKind::Budget),
-    &entry::Entries(EntryKind::Result),
-    &entry::Entries(EntryKind::Debate),
-];
-
-/// One type of record.
-#[async_trait]
-pub(super) trait RecordType: Sync {
-    /// Its `type`.
-    fn name(&self) -> &'static str;
-
-    /// Keeps a record: adds a row, changes the one it stands for, or finds that there is nothing to change.
-    async fn put(&self, import: &mut Import<'_>, record: Record) -> Result<Put, Fault>;
-
-    /// Writes the rows of an organization.
-    async fn export(
-        &self,
-        ports: &dyn Ports,
-        organization: OrganizationId,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), ExportError>;
-
-    /// Writes the rows that belong to no organization.
-    async fn export_deployment_wide(&self, _: &dyn Ports, _: &mut Sink<'_>) -> Result<(), ExportError> {
-        Ok(())
-    }
+/// All types, parents before children: the order in which they are exported.
+pub(super) fn all() -> Vec<Box<dyn RecordType>> {
+    vec![
+        Box::new(system_admin::SystemAdmins),
+        Box::new(organization::Organizations),
+        Box::new(user::Users),
+        Box::new(api_client::ApiClients),
+        Box::new(space::Spaces),
+        Box::new(step::Steps),
+        Box::new(role::Roles),
+        Box::new(component::Components),
+        Box::new(proposal_state::ProposalStates),
+        Box::new(proposal::Proposals::new()),
+        Box::new(vote::Votes::new()),
+        Box::new(meeting::Meetings),
+        Box::new(entry::Entries(EntryKind::Page)),
+        Box::new(entry::Entries(EntryKind::Budget)),
+        Box::new(entry::Entries(EntryKind::Result)),
+        Box::new(entry::Entries(EntryKind::Debate)),
+    ]
 }
 
-/// The type of that name.
-pub(super) fn find(name: &str) -> Option<&'static dyn RecordType> {
-    TYPES.iter().copied().find(|kind| kind.name() == name)
+/// The type of this name.
+pub(super) fn find<'a>(types: &'a mut [Box<dyn RecordType>], name: &str) -> Option<&'a mut dyn RecordType> {
+    types.iter_mut().find(|kind| kind.name() == name).map(|kind| &mut **kind as &mut dyn RecordType)
 }
 
 #[cfg(test)]
@@ -81,9 +62,10 @@ mod tests {
 
     #[test]
     fn every_type_is_found_by_its_own_name() {
-        for kind in TYPES {
-            assert_eq!(find(kind.name()).map(RecordType::name), Some(kind.name()));
+        let mut types = all();
+        for kind in all() {
+            assert_eq!(find(&mut types, kind.name()).map(|kind| kind.name()), Some(kind.name()));
         }
-        assert!(find("access_token").is_none(), "tokens arise from use only");
+        assert!(find(&mut types, "access_token").is_none(), "tokens arise from use only");
     }
 }

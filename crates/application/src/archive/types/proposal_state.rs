@@ -1,123 +1,95 @@
-//! `proposal_state`: a state a proposals component owns. The built-in ones come with the component; a record of
-//! such a token changes how it is shown.
+//! `proposal_state`: a state of a proposals component. Built-in states exist with the component; a record with the
+//! token of a built-in state changes how that state is shown.
 
-use super::super::export::{ExportError, PAGE, Row, Sink, every};
-use super::super::failure::Fault;
-use super::super::import::{Import, Put};
-use super::super::members::{fixed, maybe, need, set};
-use super::super::record::Record;
-use super::RecordType;
-use super::proposal::proposals_component;
-use crate::Ports;
-use async_trait::async_trait;
-use civitas_kernel::{ComponentId, Field, OrganizationId, StateId, Translated};
+use super::{Field, OrganizationId, Ports, Result, Translated, async_trait};
+use super::{Found, Import, Imported, PAGE, RecordKind, Rows, members, required};
+use civitas_kernel::{ComponentId, StateId};
 use civitas_proposals::ProposalState;
-use serde::Deserialize;
+use civitas_spaces::ComponentManifest;
 
 pub(super) struct ProposalStates;
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct ProposalStateRecord {
-    component: Field<String>,
-    token: Field<String>,
-    title: Field<Translated>,
-    bg_color: Field<String>,
-    text_color: Field<String>,
-}
+members! { ProposalStates, "proposal_state", OrganizationId, ProposalStateFields, |kind, state: ProposalState| {
+    component: parent(ComponentId),
+    token: fixed(String),
+    title: required(Translated),
+    bg_color: optional(String),
+    text_color: optional(String),
+}}
 
-impl ProposalStateRecord {
-    fn begin(&self, component: Option<ComponentId>) -> Result<ProposalState, Fault> {
-        let component = component.ok_or("component is required")?;
-        let (token, title) = (need("token", &self.token)?, need("title", &self.title)?);
+#[async_trait]
+impl RecordKind for ProposalStates {
+    type Id = StateId;
+
+    async fn find(
+        &self,
+        ports: &dyn Ports,
+        of: OrganizationId,
+        id: StateId,
+    ) -> Result<Option<ProposalState>> {
+        ports.states().find(of, id).await
+    }
+
+    /// By id, else by component and token. Checks the manifest of the component.
+    async fn find_existing(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        id: Option<StateId>,
+        fields: &ProposalStateFields,
+    ) -> Imported<Option<Found<Self>>> {
+        let component = match &fields.component {
+            Field::Value(_) => {
+                let manifest = ComponentManifest::Proposals;
+                Some(
+                    import
+                        .context
+                        .refs
+                        .component_for(import.owner, &fields.component, manifest, "proposals")
+                        .await?,
+                )
+            }
+            Field::Absent | Field::Null => None,
+        };
+        if let Some(found) = self.find_by_id(import, id).await? {
+            return Ok(Some(found));
+        }
+        let (Some(component), Field::Value(token)) = (component, &fields.token) else { return Ok(None) };
+        match import.context.ports.states().find_by_token(import.owner, component, token).await? {
+            Some(_) if !ProposalState::BUILT_IN.contains(&token.as_str()) => {
+                Err(format!("token {token:?} has already been taken").into())
+            }
+            found => Ok(found),
+        }
+    }
+
+    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<StateId>) -> Rows<Self> {
+        ports.states().after(of, after, PAGE).await
+    }
+
+    async fn create(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        fields: &ProposalStateFields,
+    ) -> Imported<ProposalState> {
+        let component =
+            import.context.refs.resolve(import.owner, &required("component", &fields.component)?).await?;
+        let (token, title) = (required("token", &fields.token)?, required("title", &fields.title)?);
         if token.trim().is_empty() {
             return Err("token must not be blank".into());
         }
         Ok(ProposalState { component, token, title, bg_color: None, text_color: None })
     }
 
-    fn apply(self, state: &mut ProposalState) -> Result<(), Fault> {
-        fixed("token", &self.token, &state.token)?;
-        set("title", self.title, &mut state.title)?;
-        maybe(self.bg_color, &mut state.bg_color);
-        maybe(self.text_color, &mut state.text_color);
-        Ok(())
-    }
-}
-
-/// The state a record stands for: the one its ref was remembered for, else the built-in one of its token.
-async fn find(
-    import: &Import<'_>,
-    organization: OrganizationId,
-    record: &Record,
-    component: Option<ComponentId>,
-    token: &Field<String>,
-) -> Result<Option<(StateId, ProposalState)>, Fault> {
-    let store = import.ports.states();
-    if let Some(id) = record.seen_as(StateId)
-        && let Some(state) = store.find(organization, id).await?
-    {
-        return Ok(Some((id, state)));
-    }
-    let (Some(component), Field::Value(token)) = (component, token) else { return Ok(None) };
-    match store.find_by_token(organization, component, token).await? {
-        Some(_) if !ProposalState::BUILT_IN.contains(&token.as_str()) => {
-            Err(format!("token {token:?} has already been taken").into())
-        }
-        found => Ok(found),
-    }
-}
-
-#[async_trait]
-impl RecordType for ProposalStates {
-    fn name(&self) -> &'static str {
-        "proposal_state"
+    async fn add(&mut self, import: &Import<'_, '_, Self>, state: &ProposalState) -> Imported<StateId> {
+        Ok(import.context.ports.states().add(import.owner, state).await?)
     }
 
-    async fn put(&self, import: &mut Import<'_>, record: Record) -> Result<Put, Fault> {
-        let organization = record.home()?;
-        let said: ProposalStateRecord = record.members()?;
-        let component = match said.component.as_value() {
-            Some(component) => Some(proposals_component(import, organization, component).await?),
-            None => None,
-        };
-        let before = find(import, organization, &record, component, &said.token).await?;
-        let mut state = match &before {
-            Some((_, state)) => state.clone(),
-            None => said.begin(component)?,
-        };
-        if let Some(component) = component {
-            fixed("component", &Field::Value(component), &state.component)?;
-        }
-        said.apply(&mut state)?;
-        let store = import.ports.states();
-        match before {
-            None => Ok(Put::created(store.add(organization, &state).await?)),
-            Some((id, old)) if old == state => Ok(Put::unchanged(id)),
-            Some((id, _)) => {
-                store.save(organization, id, &state).await?;
-                Ok(Put::updated(id))
-            }
-        }
-    }
-
-    async fn export(
+    async fn save(
         &self,
-        ports: &dyn Ports,
-        organization: OrganizationId,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), ExportError> {
-        let page = |after| ports.states().after(organization, after, PAGE);
-        every(page, |id, state| {
-            sink.write(
-                &Row::of(organization, self.name(), id)
-                    .with("component", state.component.to_string())
-                    .with("token", state.token)
-                    .with("title", state.title)
-                    .some("bg_color", state.bg_color)
-                    .some("text_color", state.text_color),
-            )
-        })
-        .await
+        import: &Import<'_, '_, Self>,
+        (id, _): &Found<Self>,
+        state: ProposalState,
+    ) -> Imported {
+        Ok(import.context.ports.states().save(import.owner, *id, &state).await?)
     }
 }

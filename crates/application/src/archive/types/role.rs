@@ -1,22 +1,27 @@
-//! `role`: what somebody is in a space, or an invitation to that. `general_admin` is no row of its own but a flag
+//! `role`: a role of a user in a space, or an invitation to it. A `general_admin` has no row of its own: it is a flag
 //! of the account (contract 03 §4.1).
 
-use super::super::export::{ExportError, PAGE, Row, Sink, every};
-use super::super::failure::Fault;
-use super::super::import::{Import, Put};
-use super::super::members::{Moment, fixed, maybe, need, set};
+use super::super::context::{ImportedRecord, RecordType};
+use super::super::error::ExportError;
+use super::super::kind::{Members, Owner, import_fields};
+use super::super::members::check_fixed;
+use super::super::output::Output;
 use super::super::record::Record;
-use super::super::refs::space_id;
-use super::RecordType;
-use crate::Ports;
-use async_trait::async_trait;
+use super::super::refs::RecordId;
+use super::super::report::Outcome;
+use super::{Field, OrganizationId, Ports, Result, async_trait};
+use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
 use civitas_accounts::{Role, RoleKind, SendInvitation, is_email};
-use civitas_kernel::{Field, NewTask, OrganizationId, SpaceManifest, UserId};
+use civitas_kernel::{NewTask, SpaceManifest, SpaceRef, UserId};
 use serde::Deserialize;
 
+/// All roles: those in spaces, and general administrators.
 pub(super) struct Roles;
 
-/// Before the id under which a `general_admin` is remembered: the number of the account.
+/// The roles in spaces.
+struct SpaceRoles;
+
+/// The prefix of the stored id of a `general_admin`; the number is that of the account.
 const GENERAL_ADMIN: &str = "general_admin/";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -30,9 +35,9 @@ enum Kind {
 }
 
 impl Kind {
-    fn of_space(self) -> Option<RoleKind> {
-        Some(match self {
-            Self::GeneralAdmin => return None,
+    fn in_space(self) -> Imported<RoleKind> {
+        Ok(match self {
+            Self::GeneralAdmin => return Err("kind can not change".into()),
             Self::SpacePrivateMember => RoleKind::SpacePrivateMember,
             Self::SpaceAdministrator => RoleKind::SpaceAdministrator,
             Self::SpaceModerator => RoleKind::SpaceModerator,
@@ -41,27 +46,74 @@ impl Kind {
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct RoleRecord {
-    user: Field<String>,
-    email: Field<String>,
-    kind: Field<Kind>,
-    space: Field<String>,
-    invited_at: Field<Moment>,
-    accepted_at: Field<Moment>,
-    created_at: Field<Moment>,
-    updated_at: Field<Moment>,
+// Space and kind are checked before the user, but exported after the user.
+members! { SpaceRoles, "role", OrganizationId, RoleFields, |kind, role: Role| {
+    user: resolved(String, set_space_kind_and_user, with(role.user.map(|user| user.to_string()))),
+    email: optional(String),
+    kind: output(Kind, with(role.kind)),
+    space: output(String, with(role.space.to_text())),
+    invited_at: optional(Moment),
+    accepted_at: optional(Moment),
+    created_at: required(Moment),
+    updated_at: updated(Moment),
+}}
+
+async fn set_space_kind_and_user(
+    import: &mut Import<'_, '_, SpaceRoles>,
+    fields: &mut RoleFields,
+    role: &mut Role,
+) -> Imported {
+    if let Some(space) = fields.space.as_value() {
+        let space = import.context.refs.resolve::<SpaceRef>(import.owner, space).await?;
+        check_fixed("space", &Field::Value(space), &role.space)?;
+    }
+    match fields.kind {
+        Field::Absent => {}
+        Field::Value(kind) => role.kind = kind.in_space()?,
+        Field::Null => return Err("kind can not be null".into()),
+    }
+    match &fields.user {
+        Field::Absent => {}
+        Field::Null => role.user = None,
+        Field::Value(user) => role.user = Some(import.context.refs.resolve(import.owner, user).await?),
+    }
+    Ok(())
 }
 
-impl RoleRecord {
-    async fn begin(&self, import: &mut Import<'_>, organization: OrganizationId) -> Result<Role, Fault> {
-        let kind = need("kind", &self.kind)?.of_space().ok_or("kind can not change")?;
-        let space = import.refs.space(organization, &need("space", &self.space)?).await?;
+/// Sends the mail of a new invitation, if the import emits events.
+async fn invite(
+    context: &ImportContext<'_>,
+    organization: OrganizationId,
+    row: i64,
+    role: &Role,
+) -> Imported {
+    if context.options.announcer.is_none() || !role.is_pending() {
+        return Ok(());
+    }
+    let task = NewTask::of(organization, &SendInvitation { role: row }, context.options.now)?;
+    Ok(context.ports.queue().add(&task.about(row)).await?)
+}
+
+#[async_trait]
+impl RecordKind for SpaceRoles {
+    type Id = i64;
+
+    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: i64) -> Result<Option<Role>> {
+        ports.roles().find(of, id).await
+    }
+
+    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<i64>) -> Rows<Self> {
+        ports.roles().after(of, after, PAGE).await
+    }
+
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &RoleFields) -> Imported<Role> {
+        let kind = required("kind", &fields.kind)?.in_space()?;
+        let space: SpaceRef =
+            import.context.refs.resolve(import.owner, &required("space", &fields.space)?).await?;
         if space.manifest == SpaceManifest::Initiatives {
             return Err("an initiative has no roles".into());
         }
-        let now = import.options.now;
+        let now = import.context.options.now;
         Ok(Role {
             space,
             user: None,
@@ -74,160 +126,91 @@ impl RoleRecord {
         })
     }
 
-    async fn apply(
-        self,
-        import: &mut Import<'_>,
-        organization: OrganizationId,
-        role: &mut Role,
-    ) -> Result<(), Fault> {
-        if let Some(space) = self.space.as_value() {
-            let space = import.refs.space(organization, space).await?;
-            fixed("space", &Field::Value(space), &role.space)?;
-        }
-        match self.kind {
-            Field::Absent => {}
-            Field::Value(kind) => role.kind = kind.of_space().ok_or("kind can not change")?,
-            Field::Null => return Err("kind can not be null".into()),
-        }
-        match self.user {
-            Field::Absent => {}
-            Field::Null => role.user = None,
-            Field::Value(user) => role.user = Some(import.refs.user(organization, &user).await?),
-        }
-        maybe(self.email, &mut role.email);
+    fn check(&self, _: &ImportContext<'_>, role: &mut Role) -> Imported {
         role.email = role.email.take().map(|email| email.trim().to_lowercase());
-        maybe(self.invited_at, &mut role.invited_at);
-        maybe(self.accepted_at, &mut role.accepted_at);
-        set("created_at", self.created_at, &mut role.created_at)?;
-        set("updated_at", self.updated_at, &mut role.updated_at)
+        match (&role.user, &role.email) {
+            (None, None) => Err("email is required where user is null".into()),
+            (None, _) if role.accepted_at.is_some() => {
+                Err("an invitation without user can not be accepted".into())
+            }
+            (_, Some(email)) if !is_email(email) => Err(format!("email {email:?} is not valid").into()),
+            _ => Ok(()),
+        }
     }
 
-    /// Makes an account a general administrator; that is all such a record can say. The times of the role are those
-    /// of the account, whose own record says them.
-    async fn make_admin(
-        self,
-        import: &mut Import<'_>,
-        organization: OrganizationId,
-        seen: Option<UserId>,
-    ) -> Result<Put, Fault> {
-        let place = [self.space.is_absent(), self.email.is_absent()];
-        let invitation = [self.invited_at.is_absent(), self.accepted_at.is_absent()];
-        if place.into_iter().chain(invitation).any(|absent| !absent) {
-            return Err("a general_admin has no space, email, invited_at and accepted_at".into());
-        }
-        let said = match (&self.user, seen) {
-            (Field::Absent, Some(id)) => id,
-            _ => import.refs.user(organization, &need("user", &self.user)?).await?,
-        };
-        fixed("user", &Field::Value(said), &seen.unwrap_or(said))?;
-        let store = import.ports.users();
-        let mut user = store.find(organization, said).await?.ok_or("the user is gone")?;
-        let remembered = format!("{GENERAL_ADMIN}{said}");
-        if user.admin {
-            return Ok(Put::unchanged(remembered));
-        }
-        let before = user.clone();
-        user.admin = true;
-        store.save(organization, said, user.after(said, &before)).await?;
-        Ok(if seen.is_some() { Put::updated(remembered) } else { Put::created(remembered) })
+    async fn add(&mut self, import: &Import<'_, '_, Self>, role: &Role) -> Imported<i64> {
+        let row = import.context.ports.roles().add(import.owner, role).await?;
+        invite(import.context, import.owner, row, role).await?;
+        Ok(row)
+    }
+
+    async fn save(&self, import: &Import<'_, '_, Self>, (row, old): &Found<Self>, role: Role) -> Imported {
+        import.context.ports.roles().save(import.owner, *row, &role).await?;
+        if old.is_pending() { Ok(()) } else { invite(import.context, import.owner, *row, &role).await }
     }
 }
 
-/// Has a new invitation sent, where the import is not quiet.
-async fn invite(
-    import: &Import<'_>,
+/// Makes an account a general administrator. The record has no other effect: the times are those of the account.
+async fn make_admin(
+    context: &mut ImportContext<'_>,
     organization: OrganizationId,
-    row: i64,
-    role: &Role,
-) -> Result<(), Fault> {
-    if import.options.announcer.is_none() || !role.is_pending() {
-        return Ok(());
+    existing: Option<UserId>,
+    fields: &RoleFields,
+) -> Imported<ImportedRecord> {
+    let without_place = fields.space.is_absent() && fields.email.is_absent();
+    if !(without_place && fields.invited_at.is_absent() && fields.accepted_at.is_absent()) {
+        return Err("a general_admin has no space, email, invited_at and accepted_at".into());
     }
-    let task = NewTask::of(organization, &SendInvitation { role: row }, import.options.now)?;
-    Ok(import.ports.queue().add(&task.about(row)).await?)
-}
-
-fn check(role: &Role) -> Result<(), Fault> {
-    match (&role.user, &role.email) {
-        (None, None) => Err("email is required where user is null".into()),
-        (None, _) if role.accepted_at.is_some() => {
-            Err("an invitation without user can not be accepted".into())
-        }
-        (_, Some(email)) if !is_email(email) => Err(format!("email {email:?} is not valid").into()),
-        _ => Ok(()),
+    let id = match (&fields.user, existing) {
+        (Field::Absent, Some(id)) => id,
+        _ => context.refs.resolve(organization, &required("user", &fields.user)?).await?,
+    };
+    check_fixed("user", &Field::Value(id), &existing.unwrap_or(id))?;
+    let store = context.ports.users();
+    let before = store.find(organization, id).await?.ok_or("the user is gone")?;
+    let outcome = match existing {
+        _ if before.admin => Outcome::Unchanged,
+        Some(_) => Outcome::Updated,
+        None => Outcome::Created,
+    };
+    if !before.admin {
+        let mut user = before.clone();
+        user.admin = true;
+        store.save(organization, id, user.after(id, &before)).await?;
     }
+    Ok(ImportedRecord { id: format!("{GENERAL_ADMIN}{id}"), outcome })
 }
 
 #[async_trait]
 impl RecordType for Roles {
     fn name(&self) -> &'static str {
-        "role"
+        SpaceRoles.type_name()
     }
 
-    async fn put(&self, import: &mut Import<'_>, record: Record) -> Result<Put, Fault> {
-        let organization = record.home()?;
-        let said: RoleRecord = record.members()?;
-        let admin = record.seen.as_deref().and_then(|seen| seen.strip_prefix(GENERAL_ADMIN));
-        let admin = admin.and_then(|id| id.parse().ok()).map(UserId);
-        match said.kind {
-            Field::Value(Kind::GeneralAdmin) if record.seen.is_some() == admin.is_some() => {
-                return said.make_admin(import, organization, admin).await;
+    async fn import(&mut self, context: &mut ImportContext<'_>, record: Record) -> Imported<ImportedRecord> {
+        let organization = OrganizationId::of_record(&record)?;
+        let fields: RoleFields = record.fields()?;
+        let existing_id = record.existing_id.as_deref();
+        let admin = existing_id.and_then(|id| id.strip_prefix(GENERAL_ADMIN)).and_then(UserId::parse);
+        match fields.kind {
+            Field::Value(Kind::GeneralAdmin) if existing_id.is_some() == admin.is_some() => {
+                make_admin(context, organization, admin, &fields).await
             }
-            Field::Absent if admin.is_some() => return said.make_admin(import, organization, admin).await,
-            _ if admin.is_some() => return Err("kind can not change".into()),
-            _ => {}
-        }
-        let restamped = !said.updated_at.is_absent();
-        let store = import.ports.roles();
-        let before = match record.seen_as(|row| row) {
-            Some(row) => store.find(organization, row).await?.map(|role| (row, role)),
-            None => None,
-        };
-        let mut role = match &before {
-            Some((_, role)) => role.clone(),
-            None => said.begin(import, organization).await?,
-        };
-        said.apply(import, organization, &mut role).await?;
-        check(&role)?;
-        match before {
-            None => {
-                let row = store.add(organization, &role).await?;
-                invite(import, organization, row, &role).await?;
-                Ok(Put::created(row))
-            }
-            Some((row, old)) if old == role => Ok(Put::unchanged(row)),
-            Some((row, old)) => {
-                if !restamped {
-                    role.updated_at = import.options.now;
-                }
-                store.save(organization, row, &role).await?;
-                if !old.is_pending() {
-                    invite(import, organization, row, &role).await?;
-                }
-                Ok(Put::updated(row))
+            Field::Absent if admin.is_some() => make_admin(context, organization, admin, &fields).await,
+            _ if admin.is_some() => Err("kind can not change".into()),
+            _ => {
+                let import = &mut Import { context, owner: organization };
+                import_fields(&mut SpaceRoles, import, &record, fields).await
             }
         }
     }
 
     async fn export(
-        &self,
+        &mut self,
         ports: &dyn Ports,
-        organization: OrganizationId,
-        sink: &mut Sink<'_>,
+        organization: Option<OrganizationId>,
+        output: &mut Output<'_>,
     ) -> Result<(), ExportError> {
-        let page = |after| ports.roles().after(organization, after, PAGE);
-        every(page, |row, role| {
-            sink.write(
-                &Row::of(organization, self.name(), row)
-                    .with("user", role.user.map(|user| user.to_string()))
-                    .some("email", role.email)
-                    .with("kind", role.kind)
-                    .with("space", space_id(role.space))
-                    .time("invited_at", role.invited_at)
-                    .time("accepted_at", role.accepted_at)
-                    .stamps(role.created_at, role.updated_at),
-            )
-        })
-        .await
+        SpaceRoles.export(ports, organization, output).await
     }
 }

@@ -1,83 +1,99 @@
 //! `system_admin`: an account of the system panel.
 
-use super::super::export::{ExportError, PAGE, Row, Sink, every};
-use super::super::failure::Fault;
-use super::super::import::{Import, Put};
-use super::super::members::{fixed, need};
-use super::super::record::Record;
-use super::RecordType;
-use crate::Ports;
-use async_trait::async_trait;
+use super::super::kind::NoOrganization;
+use super::password::set_hash;
+use super::{Field, Ports, Result, async_trait};
+use super::{Found, Import, ImportContext, Imported, PAGE, RecordKind, Rows, members, required};
 use civitas_accounts::is_email;
-use civitas_kernel::{Field, OrganizationId};
-use serde::Deserialize;
 
 pub(super) struct SystemAdmins;
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct SystemAdminRecord {
-    email: Field<String>,
-    password: Field<String>,
-    password_hash: Field<String>,
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SystemAdmin {
+    email: String,
+    password_hash: Option<String>,
+}
+
+members! { SystemAdmins, "system_admin", NoOrganization, SystemAdminFields, |kind, admin: SystemAdmin| {
+    email: custom(String, check_email, with(&admin.email)),
+    password: input(String),
+    password_hash: resolved(String, set_password, secret(admin.password_hash.as_deref())),
+}}
+
+fn normalized(email: &str) -> String {
+    email.trim().to_lowercase()
+}
+
+fn check_email(fields: &mut SystemAdminFields, admin: &mut SystemAdmin) -> Imported {
+    match &fields.email {
+        Field::Value(email) if normalized(email) != admin.email => Err("email can not change".into()),
+        Field::Null => Err("email can not change".into()),
+        _ if !is_email(&admin.email) => Err(format!("email {:?} is not valid", admin.email).into()),
+        _ => Ok(()),
+    }
+}
+
+async fn set_password(
+    import: &mut Import<'_, '_, SystemAdmins>,
+    fields: &mut SystemAdminFields,
+    admin: &mut SystemAdmin,
+) -> Imported {
+    set_hash(import.context, &fields.password, &fields.password_hash, &mut admin.password_hash).await
+}
+
+async fn store(context: &ImportContext<'_>, admin: &SystemAdmin) -> Imported<i64> {
+    let hash = admin.password_hash.as_deref();
+    Ok(context.ports.system_admins().put(&admin.email, hash, context.options.now).await?)
 }
 
 #[async_trait]
-impl RecordType for SystemAdmins {
-    fn name(&self) -> &'static str {
-        "system_admin"
+impl RecordKind for SystemAdmins {
+    type Id = i64;
+
+    /// The store cannot find an account by id; a page of one row can.
+    async fn find(&self, ports: &dyn Ports, _: NoOrganization, id: i64) -> Result<Option<SystemAdmin>> {
+        let row = ports.system_admins().after(Some(id - 1), 1).await?.pop();
+        let row = row.filter(|(found, ..)| *found == id);
+        Ok(row.map(|(_, email, password_hash)| SystemAdmin { email, password_hash }))
     }
 
-    async fn put(&self, import: &mut Import<'_>, record: Record) -> Result<Put, Fault> {
-        record.homeless()?;
-        let said: SystemAdminRecord = record.members()?;
-        let store = import.ports.system_admins();
-        let said_email = match said.email {
-            Field::Value(email) => Field::Value(email.trim().to_lowercase()),
-            other => other,
-        };
-        let seen = match record.seen_as(|row| row) {
-            Some(row) => store.after(Some(row - 1), 1).await?.pop().filter(|(found, ..)| *found == row),
-            None => None,
-        };
-        let email = match &seen {
-            Some((_, email, _)) => {
-                fixed("email", &said_email, email)?;
-                email.clone()
-            }
-            None => need("email", &said_email)?,
-        };
-        if !is_email(&email) {
-            return Err(format!("email {email:?} is not valid").into());
-        }
-        let before = store.find(&email).await?;
-        let mut hash = before.as_ref().and_then(|(_, hash)| hash.clone());
-        import.password(said.password, said.password_hash, &mut hash).await?;
-        match before {
-            Some((row, kept)) if kept == hash => Ok(Put::unchanged(row)),
-            Some(_) => Ok(Put::updated(store.put(&email, hash.as_deref(), import.options.now).await?)),
-            None => Ok(Put::created(store.put(&email, hash.as_deref(), import.options.now).await?)),
-        }
-    }
-
-    async fn export(&self, _: &dyn Ports, _: OrganizationId, _: &mut Sink<'_>) -> Result<(), ExportError> {
-        Ok(())
-    }
-
-    async fn export_deployment_wide(
+    /// By id, else by email.
+    async fn find_existing(
         &self,
-        ports: &dyn Ports,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), ExportError> {
-        let page = async |after| {
-            let rows = ports.system_admins().after(after, PAGE).await?;
-            Ok(rows.into_iter().map(|(row, email, hash)| (row, (email, hash))).collect())
-        };
-        let with_secrets = sink.with_secrets;
-        every(page, |row, (email, hash)| {
-            let hash = hash.filter(|_| with_secrets);
-            sink.write(&Row::new(self.name(), row).with("email", email).unless_empty("password_hash", hash))
-        })
-        .await
+        import: &mut Import<'_, '_, Self>,
+        id: Option<i64>,
+        fields: &SystemAdminFields,
+    ) -> Imported<Option<Found<Self>>> {
+        if let Some(found) = self.find_by_id(import, id).await? {
+            return Ok(Some(found));
+        }
+        let email = normalized(&required("email", &fields.email)?);
+        let found = import.context.ports.system_admins().find(&email).await?;
+        Ok(found.map(|(id, password_hash)| (id, SystemAdmin { email, password_hash })))
+    }
+
+    async fn page(&mut self, ports: &dyn Ports, owner: NoOrganization, after: Option<i64>) -> Rows<Self> {
+        if owner.0.is_some() {
+            return Ok(Vec::new());
+        }
+        let rows = ports.system_admins().after(after, PAGE).await?.into_iter();
+        Ok(rows.map(|(id, email, password_hash)| (id, SystemAdmin { email, password_hash })).collect())
+    }
+
+    async fn create(
+        &self,
+        _: &mut Import<'_, '_, Self>,
+        fields: &SystemAdminFields,
+    ) -> Imported<SystemAdmin> {
+        let email = normalized(&required("email", &fields.email)?);
+        Ok(SystemAdmin { email, password_hash: None })
+    }
+
+    async fn add(&mut self, import: &Import<'_, '_, Self>, admin: &SystemAdmin) -> Imported<i64> {
+        store(import.context, admin).await
+    }
+
+    async fn save(&self, import: &Import<'_, '_, Self>, _: &Found<Self>, admin: SystemAdmin) -> Imported {
+        store(import.context, &admin).await.map(|_| ())
     }
 }

@@ -1,153 +1,88 @@
-//! `user`: a person's account.
+//! `user`: an account of a person.
 
-use super::super::export::{ExportError, PAGE, Row, Sink, every};
-use super::super::failure::Fault;
-use super::super::import::{Import, Put};
-use super::super::members::{Moment, fill, maybe, need, set};
-use super::super::record::Record;
-use super::RecordType;
-use crate::Ports;
-use async_trait::async_trait;
+use super::password::set_hash;
+use super::{Field, Map, OrganizationId, Ports, Result, Value, async_trait};
+use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
 use civitas_accounts::{User, UserAdmin};
-use civitas_kernel::{Field, Locale, OrganizationId, UserId};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use civitas_kernel::{Locale, UserId};
 
 pub(super) struct Users;
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct UserRecord {
-    nickname: Field<String>,
-    email: Field<String>,
-    name: Field<String>,
-    password: Field<String>,
-    password_hash: Field<String>,
-    admin: Field<bool>,
-    locale: Field<Locale>,
-    about: Field<String>,
-    personal_url: Field<String>,
-    confirmed_at: Field<Moment>,
-    blocked_at: Field<Moment>,
-    locked_at: Field<Moment>,
-    deleted_at: Field<Moment>,
-    managed: Field<bool>,
-    tos_accepted_at: Field<Moment>,
-    extended_data: Field<Map<String, Value>>,
-    created_at: Field<Moment>,
-    updated_at: Field<Moment>,
-}
+members! { Users, "user", OrganizationId, UserFields, |kind, user: User| {
+    nickname: required(String),
+    email: required(String),
+    name: required(String),
+    password: input(String),
+    password_hash: resolved(String, set_password, secret(user.password_hash.as_deref())),
+    admin: flag(bool),
+    locale: optional(Locale),
+    about: optional(String),
+    personal_url: optional(String),
+    confirmed_at: optional(Moment),
+    blocked_at: optional(Moment),
+    locked_at: optional(Moment),
+    deleted_at: optional(Moment),
+    managed: flag(bool),
+    tos_accepted_at: optional(Moment),
+    extended_data: filled(Map<String, Value>),
+    created_at: required(Moment),
+    updated_at: updated(Moment),
+}}
 
-impl UserRecord {
-    /// A new account with what it must have; the rest is applied as to any other.
-    fn begin(&self, import: &Import<'_>) -> Result<User, Fault> {
-        let nickname = need("nickname", &self.nickname)?;
-        let email = need("email", &self.email)?;
-        Ok(User::new(nickname, email, need("name", &self.name)?, import.options.now))
-    }
-
-    async fn apply(self, import: &Import<'_>, user: &mut User) -> Result<(), Fault> {
-        set("nickname", self.nickname, &mut user.nickname)?;
-        set("email", self.email, &mut user.email)?;
-        user.email = user.email.trim().to_lowercase();
-        set("name", self.name, &mut user.name)?;
-        import.password(self.password, self.password_hash, &mut user.password_hash).await?;
-        set("admin", self.admin, &mut user.admin)?;
-        maybe(self.locale, &mut user.locale);
-        maybe(self.about, &mut user.about);
-        maybe(self.personal_url, &mut user.personal_url);
-        maybe(self.confirmed_at, &mut user.confirmed_at);
-        maybe(self.blocked_at, &mut user.blocked_at);
-        maybe(self.locked_at, &mut user.locked_at);
-        maybe(self.deleted_at, &mut user.deleted_at);
-        set("managed", self.managed, &mut user.managed)?;
-        maybe(self.tos_accepted_at, &mut user.tos_accepted_at);
-        fill(self.extended_data, &mut user.extended_data);
-        set("created_at", self.created_at, &mut user.created_at)?;
-        set("updated_at", self.updated_at, &mut user.updated_at)
-    }
-}
-
-/// The account a record stands for: the one its ref was remembered for, else the living one of its nickname. A
-/// record of a deleted account never stands for a living one.
-async fn find(
-    import: &Import<'_>,
-    organization: OrganizationId,
-    record: &Record,
-    said: &UserRecord,
-) -> Result<Option<(UserId, User)>, Fault> {
-    let store = import.ports.users();
-    if let Some(id) = record.seen_as(UserId)
-        && let Some(user) = store.find(organization, id).await?
-    {
-        return Ok(Some((id, user)));
-    }
-    match (&said.nickname, &said.deleted_at) {
-        (_, Field::Value(_)) => Ok(None),
-        (Field::Value(nickname), _) => Ok(store.find_by_nickname(organization, nickname).await?),
-        _ => Ok(None),
-    }
+async fn set_password(
+    import: &mut Import<'_, '_, Users>,
+    fields: &mut UserFields,
+    user: &mut User,
+) -> Imported {
+    set_hash(import.context, &fields.password, &fields.password_hash, &mut user.password_hash).await
 }
 
 #[async_trait]
-impl RecordType for Users {
-    fn name(&self) -> &'static str {
-        "user"
+impl RecordKind for Users {
+    type Id = UserId;
+
+    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: UserId) -> Result<Option<User>> {
+        ports.users().find(of, id).await
     }
 
-    async fn put(&self, import: &mut Import<'_>, record: Record) -> Result<Put, Fault> {
-        let organization = record.home()?;
-        let said: UserRecord = record.members()?;
-        let restamped = !said.updated_at.is_absent();
-        let before = find(import, organization, &record, &said).await?;
-        let mut user = match &before {
-            Some((_, user)) => user.clone(),
-            None => said.begin(import)?,
-        };
-        said.apply(import, &mut user).await?;
-        let admin = UserAdmin { store: import.ports.users() };
-        match before {
-            None => Ok(Put::created(admin.create(organization, &user).await?)),
-            Some((id, old)) if old == user => Ok(Put::unchanged(id)),
-            Some((id, old)) => {
-                if !restamped {
-                    user.updated_at = import.options.now;
-                }
-                admin.change(organization, id, &old, user).await?;
-                Ok(Put::updated(id))
+    /// By id, else by nickname among accounts that are not deleted, unless the record has `deleted_at`.
+    async fn find_existing(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        id: Option<UserId>,
+        fields: &UserFields,
+    ) -> Imported<Option<Found<Self>>> {
+        if let Some(found) = self.find_by_id(import, id).await? {
+            return Ok(Some(found));
+        }
+        match (&fields.nickname, &fields.deleted_at) {
+            (_, Field::Value(_)) => Ok(None),
+            (Field::Value(nickname), _) => {
+                Ok(import.context.ports.users().find_by_nickname(import.owner, nickname).await?)
             }
+            _ => Ok(None),
         }
     }
 
-    async fn export(
-        &self,
-        ports: &dyn Ports,
-        organization: OrganizationId,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), ExportError> {
-        let with_secrets = sink.with_secrets;
-        let page = |after| ports.users().after(organization, after, PAGE);
-        every(page, |id, user| {
-            sink.write(
-                &Row::of(organization, self.name(), id)
-                    .with("nickname", user.nickname)
-                    .with("email", user.email)
-                    .with("name", user.name)
-                    .unless_empty("password_hash", user.password_hash.filter(|_| with_secrets))
-                    .unless_empty("admin", user.admin)
-                    .unless_empty("locale", user.locale)
-                    .some("about", user.about)
-                    .some("personal_url", user.personal_url)
-                    .time("confirmed_at", user.confirmed_at)
-                    .time("blocked_at", user.blocked_at)
-                    .time("locked_at", user.locked_at)
-                    .time("deleted_at", user.deleted_at)
-                    .unless_empty("managed", user.managed)
-                    .time("tos_accepted_at", user.tos_accepted_at)
-                    .unless_empty("extended_data", user.extended_data)
-                    .stamps(user.created_at, user.updated_at),
-            )
-        })
-        .await
+    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<UserId>) -> Rows<Self> {
+        ports.users().after(of, after, PAGE).await
+    }
+
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &UserFields) -> Imported<User> {
+        let (nickname, email) = (required("nickname", &fields.nickname)?, required("email", &fields.email)?);
+        Ok(User::new(nickname, email, required("name", &fields.name)?, import.context.options.now))
+    }
+
+    fn check(&self, _: &ImportContext<'_>, user: &mut User) -> Imported {
+        user.email = user.email.trim().to_lowercase();
+        Ok(())
+    }
+
+    async fn add(&mut self, import: &Import<'_, '_, Self>, user: &User) -> Imported<UserId> {
+        Ok(UserAdmin { store: import.context.ports.users() }.create(import.owner, user).await?)
+    }
+
+    async fn save(&self, import: &Import<'_, '_, Self>, (id, old): &Found<Self>, user: User) -> Imported {
+        Ok(UserAdmin { store: import.context.ports.users() }.change(import.owner, *id, old, user).await?)
     }
 }

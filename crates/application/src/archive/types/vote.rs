@@ -1,162 +1,99 @@
-//! `vote`: a vote of a user on a proposal. Whether it is temporary is not in the file: it follows from how many
-//! votes the user has in the component (contract 06 §4.3).
+//! `vote`: a vote of a user on a proposal. Whether it is temporary is not a member: it follows from the number of
+//! votes of the user in the component (contract 06 §4.3).
 
-use super::super::export::{ExportError, PAGE, Row, Sink, every};
-use super::super::failure::Fault;
-use super::super::import::{Import, Put};
-use super::super::members::{Moment, fixed, need, set};
-use super::super::record::Record;
-use super::RecordType;
-use crate::Ports;
+use super::super::refs::BoundedCache;
+use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
+use super::{OrganizationId, Ports, Result, async_trait};
 use crate::component_admin::minimum_votes;
-use async_trait::async_trait;
-use civitas_kernel::{ComponentId, Error, Field, OrganizationId, ProposalId, UserId, VoteId};
+use civitas_kernel::{ComponentId, Error, ProposalId, UserId, VoteId};
 use civitas_proposals::Vote;
-use serde::Deserialize;
 
-pub(super) struct Votes;
+pub(super) struct Votes {
+    /// The component of a proposal and the minimum of votes there.
+    minimums: BoundedCache<ProposalId, (ComponentId, i64)>,
+}
 
-/// The weights any way of voting knows (contract 05 §3.8).
+/// The weights that any component allows (contract 05 §3.8).
 const WEIGHTS: std::ops::RangeInclusive<i64> = 0..=3;
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct VoteRecord {
-    proposal: Field<String>,
-    user: Field<String>,
-    weight: Field<i64>,
-    created_at: Field<Moment>,
-    updated_at: Field<Moment>,
-}
+members! { Votes, "vote", OrganizationId, VoteFields, |kind, vote: Vote| {
+    proposal: parent(ProposalId),
+    user: parent(UserId),
+    weight: required(i64),
+    created_at: required(Moment),
+    updated_at: updated(Moment),
+}}
 
-impl VoteRecord {
-    async fn begin(&self, import: &mut Import<'_>, organization: OrganizationId) -> Result<Vote, Fault> {
-        let proposal = import.refs.proposal(organization, &need("proposal", &self.proposal)?).await?;
-        let user = import.refs.user(organization, &need("user", &self.user)?).await?;
-        let now = import.options.now;
-        Ok(Vote { proposal, user, weight: 1, temporary: false, created_at: now, updated_at: now })
+impl Votes {
+    pub(super) fn new() -> Self {
+        Self { minimums: BoundedCache::new() }
     }
 
-    async fn apply(
-        self,
-        import: &mut Import<'_>,
-        organization: OrganizationId,
-        vote: &mut Vote,
-    ) -> Result<(), Fault> {
-        if let Some(proposal) = self.proposal.as_value() {
-            let proposal = import.refs.proposal(organization, proposal).await?;
-            fixed("proposal", &Field::Value(proposal), &vote.proposal)?;
+    /// The component of a proposal and the minimum of votes there.
+    async fn minimum(
+        &mut self,
+        ports: &dyn Ports,
+        of: OrganizationId,
+        proposal: ProposalId,
+    ) -> Result<(ComponentId, i64)> {
+        if let Some(cached) = self.minimums.get(&proposal) {
+            return Ok(cached);
         }
-        if let Some(user) = self.user.as_value() {
-            let user = import.refs.user(organization, user).await?;
-            fixed("user", &Field::Value(user), &vote.user)?;
-        }
-        set("weight", self.weight, &mut vote.weight)?;
-        set("created_at", self.created_at, &mut vote.created_at)?;
-        set("updated_at", self.updated_at, &mut vote.updated_at)?;
-        if WEIGHTS.contains(&vote.weight) { Ok(()) } else { Err("weight must be between 0 and 3".into()) }
+        let missing = || Error::internal("a proposal without component");
+        let found = ports.proposals().find(of, proposal).await?.ok_or_else(missing)?;
+        let component = ports.components().find(of, found.component).await?.ok_or_else(missing)?;
+        let minimum = (found.component, minimum_votes(&component));
+        self.minimums.insert(proposal, minimum);
+        Ok(minimum)
     }
-}
-
-/// The component a proposal stands in, and its minimum of votes.
-async fn minimum(
-    import: &mut Import<'_>,
-    organization: OrganizationId,
-    proposal: ProposalId,
-) -> Result<(ComponentId, i64), Fault> {
-    if let Some(known) = import.minimums.get(&proposal) {
-        return Ok(known);
-    }
-    let gone = || Fault::Store(Error::internal("a proposal without component"));
-    let found = import.ports.proposals().find(organization, proposal).await?.ok_or_else(gone)?;
-    let component = import.ports.components().find(organization, found.component).await?.ok_or_else(gone)?;
-    let answer = (found.component, minimum_votes(&component));
-    import.minimums.insert(proposal, answer);
-    Ok(answer)
-}
-
-async fn settle(
-    import: &Import<'_>,
-    organization: OrganizationId,
-    user: UserId,
-    component: ComponentId,
-    minimum: i64,
-) -> Result<(), Fault> {
-    let store = import.ports.votes();
-    let votes = store.count_of_user(organization, user, component).await?;
-    if votes > 0 {
-        store.set_temporary(organization, user, component, votes < minimum).await?;
-    }
-    Ok(())
-}
-
-/// The vote of that row. The port finds votes by what they are about; a page of one begins at any row.
-async fn find(
-    import: &Import<'_>,
-    organization: OrganizationId,
-    id: VoteId,
-) -> Result<Option<(VoteId, Vote)>, Fault> {
-    let found = import.ports.votes().after(organization, Some(VoteId(id.0 - 1)), 1).await?.pop();
-    Ok(found.filter(|(found, _)| *found == id))
 }
 
 #[async_trait]
-impl RecordType for Votes {
-    fn name(&self) -> &'static str {
-        "vote"
+impl RecordKind for Votes {
+    type Id = VoteId;
+
+    /// The store cannot find a vote by id alone; a page of one row can.
+    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: VoteId) -> Result<Option<Vote>> {
+        let row = ports.votes().after(of, Some(VoteId(id.0 - 1)), 1).await?.pop();
+        Ok(row.filter(|(found, _)| *found == id).map(|(_, vote)| vote))
     }
 
-    async fn put(&self, import: &mut Import<'_>, record: Record) -> Result<Put, Fault> {
-        let organization = record.home()?;
-        let said: VoteRecord = record.members()?;
-        let restamped = !said.updated_at.is_absent();
-        let before = match record.seen_as(VoteId) {
-            Some(id) => find(import, organization, id).await?,
-            None => None,
-        };
-        let mut vote = match &before {
-            Some((_, vote)) => vote.clone(),
-            None => said.begin(import, organization).await?,
-        };
-        said.apply(import, organization, &mut vote).await?;
-        let store = import.ports.votes();
-        match before {
-            None => {
-                let (component, minimum) = minimum(import, organization, vote.proposal).await?;
-                let added = store.add(organization, &vote).await?;
-                let id = added.ok_or("the user has already voted on the proposal")?;
-                if minimum > 0 {
-                    settle(import, organization, vote.user, component, minimum).await?;
-                }
-                Ok(Put::created(id))
-            }
-            Some((id, old)) if old == vote => Ok(Put::unchanged(id)),
-            Some((id, _)) => {
-                if !restamped {
-                    vote.updated_at = import.options.now;
-                }
-                store.save(organization, id, &vote).await?;
-                Ok(Put::updated(id))
+    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<VoteId>) -> Rows<Self> {
+        ports.votes().after(of, after, PAGE).await
+    }
+
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &VoteFields) -> Imported<Vote> {
+        let proposal =
+            import.context.refs.resolve(import.owner, &required("proposal", &fields.proposal)?).await?;
+        let user = import.context.refs.resolve(import.owner, &required("user", &fields.user)?).await?;
+        let now = import.context.options.now;
+        Ok(Vote { proposal, user, weight: 1, temporary: false, created_at: now, updated_at: now })
+    }
+
+    fn check(&self, _: &ImportContext<'_>, vote: &mut Vote) -> Imported {
+        if WEIGHTS.contains(&vote.weight) { Ok(()) } else { Err("weight must be between 0 and 3".into()) }
+    }
+
+    async fn add(&mut self, import: &Import<'_, '_, Self>, vote: &Vote) -> Imported<VoteId> {
+        let (component, minimum) = self.minimum(import.context.ports, import.owner, vote.proposal).await?;
+        let store = import.context.ports.votes();
+        let id = store.add(import.owner, vote).await?.ok_or("the user has already voted on the proposal")?;
+        if minimum > 0 {
+            let votes = store.count_of_user(import.owner, vote.user, component).await?;
+            if votes > 0 {
+                store.set_temporary(import.owner, vote.user, component, votes < minimum).await?;
             }
         }
+        Ok(id)
     }
 
-    async fn export(
-        &self,
-        ports: &dyn Ports,
-        organization: OrganizationId,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), ExportError> {
-        let page = |after| ports.votes().after(organization, after, PAGE);
-        every(page, |id, vote| {
-            sink.write(
-                &Row::of(organization, self.name(), id)
-                    .with("proposal", vote.proposal.to_string())
-                    .with("user", vote.user.to_string())
-                    .with("weight", vote.weight)
-                    .stamps(vote.created_at, vote.updated_at),
-            )
-        })
-        .await
+    async fn save(&self, import: &Import<'_, '_, Self>, (id, _): &Found<Self>, vote: Vote) -> Imported {
+        Ok(import.context.ports.votes().save(import.owner, *id, &vote).await?)
+    }
+
+    fn invalidate_cache(&mut self, name: &str) {
+        if name == "component" {
+            self.minimums.clear();
+        }
     }
 }

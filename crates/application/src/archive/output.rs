@@ -1,0 +1,100 @@
+//! Output of an export: lines of JSON.
+
+use super::error::ExportError;
+use civitas_kernel::{Error, OrganizationId, extended_data::is_blank};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::Value;
+use std::io::Write;
+
+/// The number of rows read by one query.
+pub(super) const PAGE: i64 = 500;
+
+/// The file an export writes.
+pub(super) struct Output<'a> {
+    writer: &'a mut (dyn Write + Send),
+    with_secrets: bool,
+}
+
+impl<'a> Output<'a> {
+    pub(super) fn new(writer: &'a mut (dyn Write + Send), with_secrets: bool) -> Self {
+        Self { writer, with_secrets }
+    }
+
+    /// Starts a record.
+    pub(super) fn row(&self, kind: &str, reference: &str, organization: Option<OrganizationId>) -> Row {
+        Row::new(kind, reference, organization, self.with_secrets)
+    }
+
+    /// Writes a record as one line.
+    pub(super) fn write(&mut self, row: &Row) -> Result<(), ExportError> {
+        let line = serde_json::to_string(row).map_err(|error| ExportError::Store(Error::internal(error)))?;
+        writeln!(self.writer, "{line}").map_err(ExportError::Write)
+    }
+}
+
+/// One record of an export. Members are written in the order in which they are added.
+pub(super) struct Row {
+    members: Vec<(&'static str, Value)>,
+    with_secrets: bool,
+}
+
+impl Row {
+    fn new(kind: &str, reference: &str, organization: Option<OrganizationId>, with_secrets: bool) -> Self {
+        let members = vec![("type", kind.into()), ("ref", reference.into())];
+        Self { members, with_secrets }.optional("organization", organization.map(|id| id.to_string()))
+    }
+
+    /// Adds a member.
+    pub(super) fn with(mut self, name: &'static str, value: impl Serialize) -> Self {
+        self.members.push((name, serde_json::to_value(value).unwrap_or_default()));
+        self
+    }
+
+    /// Adds a member unless it is null, `""`, `[]`, `{}` or false.
+    pub(super) fn unless_empty(self, name: &'static str, value: impl Serialize) -> Self {
+        let value = serde_json::to_value(value).unwrap_or_default();
+        if is_blank(&value) || value == false { self } else { self.with(name, value) }
+    }
+
+    /// Adds a member if it has a value.
+    pub(super) fn optional(self, name: &'static str, value: Option<impl Serialize>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    /// Adds a member that is left out of exports without secrets.
+    pub(super) fn secret(self, name: &'static str, value: Option<&str>) -> Self {
+        if self.with_secrets { self.unless_empty(name, value) } else { self }
+    }
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.members.len()))?;
+        for (name, value) in &self.members {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_row_keeps_its_order_and_leaves_defaults_out() {
+        let row = Row::new("user", "7", Some(OrganizationId(1)), false)
+            .with("nickname", "nora")
+            .unless_empty("admin", false)
+            .unless_empty("extended_data", json!({}))
+            .unless_empty("weight", 0)
+            .optional("blocked_at", None::<i64>);
+        let text = serde_json::to_string(&row).unwrap();
+        assert_eq!(text, r#"{"type":"user","ref":"7","organization":"1","nickname":"nora","weight":0}"#);
+    }
+}
