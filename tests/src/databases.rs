@@ -9,7 +9,9 @@ use civitas_kernel::{BoxError, Result, sortable_id};
 use civitas_storage_postgres as postgres;
 use civitas_storage_sqlite as sqlite;
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, SqliteConnection};
+use diesel::sql_types::{Integer, Text};
+use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::Path;
@@ -95,6 +97,17 @@ pub struct Database {
     pub store: Arc<dyn Store>,
     url: String,
     home: Home,
+}
+
+/// A step of a plan of SQLite.
+#[derive(QueryableByName)]
+struct Step {
+    #[diesel(sql_type = Integer)]
+    id: i32,
+    #[diesel(sql_type = Integer)]
+    parent: i32,
+    #[diesel(sql_type = Text)]
+    detail: String,
 }
 
 /// Where a database lives, and what is to be done in the end.
@@ -212,6 +225,43 @@ impl Database {
         let client = connect(&named(address, name)).await.expect("the server answers");
         let sql = "SELECT reltuples >= 0 FROM pg_class WHERE oid = to_regclass($1)";
         client.query_one(sql, &[&table]).await.expect("the table").get(0)
+    }
+
+    /// How the database executes a statement whose values it does not know: the lines of `EXPLAIN` on PostgreSQL, of
+    /// `EXPLAIN QUERY PLAN` on SQLite, indented by depth.
+    ///
+    /// # Panics
+    /// When the database refuses it.
+    pub async fn plan(&self, sql: &str) -> Vec<String> {
+        match &self.home {
+            Home::Server { address, name } => {
+                let client = connect(&named(address, name)).await.expect("the server answers");
+                let prepare = format!("SET plan_cache_mode = force_generic_plan; PREPARE planned AS {sql}");
+                client.batch_execute(&prepare).await.expect("a prepared statement");
+                let values = sql.split('$').skip(1).filter_map(|s| {
+                    let number = s.split(|c: char| !c.is_ascii_digit()).next()?;
+                    number.parse::<usize>().ok()
+                });
+                let values = vec!["NULL"; values.max().unwrap_or_default()].join(", ");
+                let values = if values.is_empty() { values } else { format!("({values})") };
+                let explain = format!("EXPLAIN (COSTS OFF) EXECUTE planned {values}");
+                let rows = client.query(&explain, &[]).await.expect("a plan");
+                rows.iter().map(|row| row.get(0)).collect()
+            }
+            Home::Directory(_) | Home::Elsewhere => {
+                let path = self.url.trim_start_matches("sqlite://");
+                let mut connection = SqliteConnection::establish(path).expect("the file opens");
+                let explain = diesel::sql_query(format!("EXPLAIN QUERY PLAN {sql}"));
+                let steps: Vec<Step> = explain.load(&mut connection).expect("a plan");
+                let mut depths = HashMap::from([(0, 0)]);
+                let lines = steps.into_iter().map(|step| {
+                    let depth = depths.get(&step.parent).copied().unwrap_or_default();
+                    depths.insert(step.id, depth + 1);
+                    format!("{}{}", "  ".repeat(depth), step.detail)
+                });
+                lines.collect()
+            }
+        }
     }
 
     /// Runs some SQL past the store, as another process would.

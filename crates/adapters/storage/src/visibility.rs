@@ -1,8 +1,8 @@
 //! Who sees and who takes part: contract 05 §1.3 and §1.4 as SQL, said here and nowhere else.
 //!
-//! A [`Rule`] speaks of the rows of `spaces` and `components` in the statement it is put in. Rooms whose records
-//! stand in a component join the two and filter by [`Rule::ComponentIsVisible`]; what they add of their own (hidden,
-//! deleted, unpublished records) is theirs.
+//! A [`Rule`] is a condition on the rows of `spaces` and `components` in the statement it is put in. Records that stand
+//! in a component are read in two steps (docs/decisions/0021): the components by [`Rule::ComponentIsVisible`], then the
+//! table of the records. What that table adds (hidden, deleted, unpublished records) is not part of the rules here.
 
 use crate::engine::Db;
 use civitas_kernel::{UserId, Viewer, Within};
@@ -21,6 +21,8 @@ pub(crate) enum Rule {
     /// The viewer may read the meeting (contract 06 §5.3), and so its component. Asks for `meetings`, `components` and
     /// `spaces`.
     MeetingIsVisible(Viewer),
+    /// The viewer may read the meeting, if it is published and its component is visible. Asks for `meetings` alone.
+    MeetingIsOpen(Viewer),
     /// The entry is neither hidden nor deleted. Asks for `entries`.
     EntryIsShown,
     /// The component's space is one a read is narrowed to; the component itself is for the statement to compare, with
@@ -54,6 +56,7 @@ impl QueryFragment<Db> for Rule {
             Self::SpaceIsVisible(viewer) => space_is_visible(viewer, &mut pass)?,
             Self::ComponentIsVisible(viewer) => component_is_visible(viewer, &mut pass)?,
             Self::MeetingIsVisible(viewer) => meeting_is_visible(viewer, &mut pass)?,
+            Self::MeetingIsOpen(viewer) => meeting_is_open(viewer, &mut pass)?,
             Self::EntryIsShown => pass.push_sql("entries.hidden_at IS NULL AND entries.deleted_at IS NULL"),
             Self::StandsIn(within) => stands_in(within, &mut pass)?,
             Self::Participates(None) => pass.push_sql("FALSE"),
@@ -102,27 +105,31 @@ fn component_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) 
     Ok(())
 }
 
-/// Private ones that are not transparent: only the registered, holders of any role in the space, and administrators.
 fn meeting_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
     component_is_visible(viewer, pass)?;
     pass.push_sql(
-        " AND meetings.published_at IS NOT NULL AND meetings.hidden_at IS NULL AND meetings.deleted_at IS NULL",
+        " AND meetings.published_at IS NOT NULL AND meetings.hidden_at IS NULL AND meetings.deleted_at IS NULL AND ",
     );
+    meeting_is_open(viewer, pass)
+}
+
+/// Private ones that are not transparent: only the registered, holders of any role in the space, and administrators.
+fn meeting_is_open<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
     match viewer {
-        Viewer::Public => pass.push_sql(" AND (NOT meetings.private OR meetings.transparent)"),
+        Viewer::Public => pass.push_sql("(NOT meetings.private OR meetings.transparent)"),
         Viewer::Participant(user) => {
             pass.push_sql(
-                " AND (NOT meetings.private OR meetings.transparent OR EXISTS (\
+                "(NOT meetings.private OR meetings.transparent OR EXISTS (\
                  SELECT 1 FROM meeting_registrations AS registration \
                  WHERE registration.meeting_id = meetings.id AND registration.user_id = ",
             );
             pass.push_bind_param::<BigInt, _>(&user.0)?;
-            pass.push_sql(") OR ");
-            pass.push_sql(HAS_ROLE);
+            pass.push_sql(") OR meetings.component_id IN (");
+            pass.push_sql(COMPONENTS_WITH_ROLE);
             pass.push_bind_param::<BigInt, _>(&user.0)?;
             pass.push_sql("))");
         }
-        Viewer::Admin(_) => {}
+        Viewer::Admin(_) => pass.push_sql("TRUE"),
     }
     Ok(())
 }
@@ -142,10 +149,11 @@ fn stands_in<'b>(within: &'b Within, pass: &mut AstPass<'_, 'b, Db>) -> QueryRes
     Ok(())
 }
 
-/// Any role in the space whose invitation, if there was one, is accepted. The account is to follow, and a bracket.
-const HAS_ROLE: &str = "EXISTS (SELECT 1 FROM roles AS appointment \
-    WHERE appointment.space_manifest = spaces.manifest AND appointment.space_id = spaces.id \
-    AND (appointment.invited_at IS NULL OR appointment.accepted_at IS NOT NULL) AND appointment.user_id = ";
+/// The components of the spaces in which somebody has any role whose invitation, if there was one, is accepted. It
+/// depends on no table around it, so that it is read once for a statement. The account is to follow, and a bracket.
+const COMPONENTS_WITH_ROLE: &str = "SELECT held.id FROM roles AS appointment INNER JOIN components AS held \
+    ON held.space_manifest = appointment.space_manifest AND held.space_id = appointment.space_id \
+    WHERE (appointment.invited_at IS NULL OR appointment.accepted_at IS NOT NULL) AND appointment.user_id = ";
 
 /// A private member whose invitation, if there was one, is accepted; no other role counts. The account is to follow,
 /// and a bracket.

@@ -174,6 +174,14 @@ pub mod dialect {
         Box::new(on.eq_any(ids.to_vec()))
     }
 
+    /// The same number. PostgreSQL has statistics, and chooses the index well.
+    pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
+        on
+    }
+
+    /// The aggregate function that makes an array of JSON.
+    pub const JSON_ARRAY: &str = "jsonb_agg";
+
     /// `LIKE` in any case, in every script. In the pattern `%` and `_` are wildcards, `\` escapes.
     pub fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> Condition<QS> {
         Box::new(on.ilike(pattern.to_owned()).escape('\\'))

@@ -314,6 +314,18 @@ pub mod dialect {
         Box::new(Among { on, ids: format!("[{}]", ids.join(",")) })
     }
 
+    // A literal, for a bound value would be one more to bind.
+    diesel::postfix_operator!(PlusZero, " + 0", Nullable<BigInt>);
+
+    /// The same number, for which no index is searched. Without statistics of a set of ids, SQLite may search an index
+    /// for each of them and sort what it finds, where the order of another index is asked for.
+    pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
+        Box::new(PlusZero::new(on))
+    }
+
+    /// The aggregate function that makes an array of JSON.
+    pub const JSON_ARRAY: &str = "json_group_array";
+
     /// An expression, and the array of JSON it is looked for in.
     struct Among<QS> {
         on: Expr<QS, BigInt>,

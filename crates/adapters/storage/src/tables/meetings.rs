@@ -1,26 +1,21 @@
 //! Meetings.
 
+mod reading;
 mod rows;
 
-use self::rows::{AT_ONCE, Changeset, Listed, Row, register, registrations_of};
-use super::components::{OfSpace, of_space};
-use crate::columns::{self, Condition, EnumColumn};
-use crate::engine::{Conn, Db, dialect};
+use self::rows::{AT_ONCE, Changeset, Row, register, registrations_of};
+use crate::columns::{self, EnumColumn};
+use crate::engine::Conn;
 use crate::failure::{Stored, changed};
-use crate::filter::{Column, holds};
-use crate::schema::{components, meetings, spaces, users};
+use crate::schema::{components, meetings, users};
 use crate::session::{Session, lock_row};
-use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::{
-    ComponentId, Direction, Error, MeetingId, Order, OrganizationId, Page, PageRequest, Result, Sight,
-    UserId, Within,
+    ComponentId, Error, MeetingId, OrganizationId, Page, PageRequest, Result, Sight, UserId, Within,
 };
-use civitas_meetings::{
-    Meeting, MeetingDetail, MeetingField, MeetingFilter, MeetingHomes, MeetingQuery, MeetingStore,
-};
+use civitas_meetings::{Meeting, MeetingDetail, MeetingHomes, MeetingQuery, MeetingStore};
 use civitas_spaces::ComponentManifest;
-use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, exists};
+use diesel::dsl::{Eq, Filter, exists};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use std::collections::BTreeSet;
@@ -30,57 +25,6 @@ type Scoped = Filter<meetings::table, Eq<meetings::organization_id, i64>>;
 /// The meetings of one organization; the only door to the table.
 fn of(organization: OrganizationId) -> Scoped {
     meetings::table.filter(meetings::organization_id.eq(organization.0))
-}
-
-/// Meetings with their components and spaces.
-type Standing =
-    InnerJoinQuerySource<InnerJoinQuerySource<meetings::table, components::table>, spaces::table, OfSpace>;
-
-/// What is visible, inside a part of the organization.
-fn visible(sight: Sight, within: Within) -> Vec<Condition<Standing>> {
-    // One of the two ids is that of an index of meetings in their order; offered both, SQLite may take the wrong one.
-    let mut all: Vec<Condition<Standing>> = match within.component {
-        None => vec![Box::new(meetings::organization_id.eq(sight.organization.0).nullable())],
-        Some(component) => vec![
-            Box::new(components::organization_id.eq(sight.organization.0).nullable()),
-            Box::new(meetings::component_id.eq(component.0).nullable()),
-        ],
-    };
-    all.push(Box::new(Rule::StandsIn(within)));
-    all.push(Box::new(Rule::MeetingIsVisible(sight.viewer)));
-    all
-}
-
-fn condition(filter: &MeetingFilter) -> Result<Condition<Standing>> {
-    let column = match filter.field {
-        MeetingField::ExtendedData => Column::Text(Box::new(meetings::extended_data_text.nullable())),
-        MeetingField::Id => Column::Integer(Box::new(meetings::id.nullable())),
-    };
-    holds(column, &filter.condition)
-}
-
-/// The meetings that satisfy these conditions, in this order.
-async fn read(
-    connection: &mut Conn,
-    conditions: Vec<Condition<Standing>>,
-    order: Order,
-    page: PageRequest,
-) -> Result<Page<MeetingDetail>> {
-    let mut rows = meetings::table
-        .inner_join(components::table)
-        .inner_join(spaces::table.on(of_space()))
-        .select(columns::of::<Listed>())
-        .into_boxed::<Db>();
-    for condition in conditions {
-        rows = rows.filter(condition);
-    }
-    rows = match order {
-        Order::Random => rows.order(dialect::random()),
-        Order::Column(Direction::Ascending) => rows.order((meetings::start_time.asc(), meetings::id)),
-        Order::Column(Direction::Descending) => rows.order((meetings::start_time.desc(), meetings::id)),
-    };
-    let rows: Vec<Listed> = rows.limit(page.fetch()).offset(page.offset()).load(connection).await.stored()?;
-    Ok(Page::cut(rows, page).map(Into::into))
 }
 
 /// These rows with who is registered.
@@ -111,11 +55,7 @@ impl MeetingStore for Session {
         query: &MeetingQuery,
         page: PageRequest,
     ) -> Result<Page<MeetingDetail>> {
-        let mut conditions = visible(sight, query.within);
-        for filter in &query.filters {
-            conditions.push(condition(filter)?);
-        }
-        read(&mut *self.read().await?, conditions, query.order, page).await
+        reading::page(&mut *self.read().await?, sight, query, page).await
     }
 
     async fn find_visible(
@@ -124,11 +64,7 @@ impl MeetingStore for Session {
         id: MeetingId,
         within: Within,
     ) -> Result<Option<MeetingDetail>> {
-        let mut conditions = visible(sight, within);
-        conditions.push(Box::new(meetings::id.eq(id.0).nullable()));
-        let one = PageRequest { page: 1, per_page: 1 };
-        let order = Order::Column(Direction::Ascending);
-        Ok(read(&mut *self.read().await?, conditions, order, one).await?.items.pop())
+        reading::visible(&mut *self.read().await?, sight, id, within).await
     }
 
     async fn find(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<Meeting>> {

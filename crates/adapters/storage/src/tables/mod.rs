@@ -26,4 +26,5 @@ mod system_admins;
 mod tasks;
 mod tokens;
 mod users;
+mod visible_components;
 mod votes;

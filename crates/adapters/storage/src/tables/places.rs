@@ -10,7 +10,7 @@ use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_application::CurrentSettings;
 use civitas_kernel::{
-    ComponentId, OrganizationId, Result, Sight, SpaceManifest, SpaceRef, StepId, Translated, UserId,
+    ComponentId, OrganizationId, Result, Sight, SpaceManifest, SpaceRef, StepId, Translated, UserId, Within,
 };
 use civitas_proposals::{Place, PlaceStore};
 use civitas_spaces::{Component, ComponentManifest};
@@ -114,6 +114,27 @@ pub(super) async fn of_components(
         .await
         .stored()?;
     Ok(rows.into_iter().map(|row| (row.component.id, Arc::new(row.into()))).collect())
+}
+
+/// The component of this id, if the reader sees it and it is inside this part of the organization.
+pub(super) async fn visible(
+    connection: &mut Conn,
+    sight: Sight,
+    within: Within,
+    component: i64,
+) -> Result<Option<Place>> {
+    let row: Option<Row> = components::table
+        .inner_join(spaces::table.on(of_space()))
+        .filter(components::organization_id.eq(sight.organization.0))
+        .filter(components::id.eq(component))
+        .filter(Rule::ComponentIsVisible(sight.viewer))
+        .filter(Rule::StandsIn(within))
+        .select(read::<Located>(sight.viewer.user()))
+        .first(connection)
+        .await
+        .optional()
+        .stored()?;
+    Ok(row.map(Into::into))
 }
 
 #[async_trait]

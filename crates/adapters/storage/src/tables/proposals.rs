@@ -1,10 +1,10 @@
 //! Proposals and drafts.
 
+mod listing;
 mod neighbours;
 mod reading;
 mod rows;
 
-use self::reading::{Drafts, Standing};
 use self::rows::{Row, add_authors, authors_of, changeset, replace_authors};
 use crate::columns::{self, Condition};
 use crate::engine::Conn;
@@ -14,7 +14,7 @@ use crate::session::{Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
     Change, ClientId, ComponentId, Error, Event, EventName, OrganizationId, Page, PageRequest, ProposalId,
-    Result, Sight, Subject, UserId, Viewer, Within,
+    Result, Sight, Subject, UserId, Within,
 };
 use civitas_proposals::{
     Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, Standing as Stands,
@@ -43,10 +43,6 @@ pub(super) fn written_by(user: i64) -> _ {
         .filter(proposals::deleted_at.is_null())
 }
 
-fn this(id: ProposalId) -> Condition<Standing> {
-    Box::new(proposals::id.eq(id.0).nullable())
-}
-
 /// These rows with their authors, in their order.
 async fn with_authors(connection: &mut Conn, rows: Vec<Row>) -> Result<Vec<(ProposalId, Proposal)>> {
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
@@ -71,7 +67,7 @@ impl ProposalStore for Session {
         query: &ProposalQuery,
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>> {
-        reading::list(&mut *self.read().await?, sight, query, page).await
+        listing::page(&mut *self.read().await?, sight, query, page).await
     }
 
     async fn find_visible(
@@ -80,9 +76,7 @@ impl ProposalStore for Session {
         id: ProposalId,
         within: Within,
     ) -> Result<Option<ProposalDetail>> {
-        let mut conditions = reading::visible(sight, Drafts::seen(sight, &[]), within);
-        conditions.push(this(id));
-        reading::one(&mut *self.read().await?, sight.viewer, sight.participant, conditions).await
+        reading::visible(&mut *self.read().await?, sight, id, within, Vec::new()).await
     }
 
     async fn neighbours(&self, sight: Sight, query: &ProposalQuery, id: ProposalId) -> Result<Neighbours> {
@@ -97,11 +91,11 @@ impl ProposalStore for Session {
         within: Within,
     ) -> Result<Option<ProposalDetail>> {
         let connection = &mut *self.read().await?;
-        let mut conditions = reading::visible(sight, Drafts::seen(sight, &[]), within);
-        conditions.push(this(id));
-        conditions.push(Box::new(proposals::published_at.is_null().nullable()));
-        conditions.push(Box::new(proposals::api_client_id.eq(client.0)));
-        reading::one(connection, sight.viewer, sight.participant, conditions).await
+        let conditions: Vec<Condition<proposals::table>> = vec![
+            Box::new(proposals::published_at.is_null().nullable()),
+            Box::new(proposals::api_client_id.eq(client.0)),
+        ];
+        reading::visible(connection, sight, id, within, conditions).await
     }
 
     async fn find_draft_for_update(
@@ -116,9 +110,7 @@ impl ProposalStore for Session {
     }
 
     async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>> {
-        let mut conditions = reading::inside(organization, Within::default());
-        conditions.push(this(id));
-        reading::one(&mut *self.read().await?, Viewer::Public, None, conditions).await
+        reading::any(&mut *self.read().await?, organization, id).await
     }
 
     async fn has_draft(

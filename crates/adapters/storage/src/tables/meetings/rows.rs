@@ -1,14 +1,12 @@
 //! A meeting as its row holds it.
 
-use crate::columns::{EnumColumn, JsonColumn, columns};
-use crate::engine::{Conn, Db};
+use crate::columns::columns;
+use crate::engine::Conn;
 use crate::failure::Stored;
-use crate::schema::{components, meeting_registrations, meetings, spaces, users};
+use crate::schema::{meeting_registrations, meetings, users};
 use civitas_kernel::extended_data::canonical_object;
-use civitas_kernel::{
-    ComponentId, Error, MeetingId, OrganizationId, Result, SpaceManifest, SpaceRef, Translated, UserId,
-};
-use civitas_meetings::{Meeting, MeetingDetail, Place};
+use civitas_kernel::{ComponentId, Error, MeetingId, OrganizationId, Result, Translated, UserId};
+use civitas_meetings::Meeting;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
@@ -41,53 +39,6 @@ columns! {
     }
     read_with { registrations: BTreeSet<UserId> }
     write_only { extended_data_text: String = |meeting| canonical_object(&meeting.extended_data) }
-}
-
-/// A meeting and its place, as they are read.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = meetings, check_for_backend(Db))]
-pub(super) struct Listed {
-    id: i64,
-    title: JsonColumn<Translated>,
-    description: JsonColumn<Translated>,
-    start_time: OffsetDateTime,
-    end_time: Option<OffsetDateTime>,
-    extended_data: JsonColumn<Map<String, Value>>,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-    #[diesel(select_expression = components::id)]
-    component: i64,
-    #[diesel(select_expression = components::name)]
-    name: JsonColumn<Translated>,
-    #[diesel(select_expression = components::updated_at)]
-    component_changed_at: OffsetDateTime,
-    #[diesel(select_expression = spaces::manifest)]
-    space_manifest: EnumColumn<SpaceManifest>,
-    #[diesel(select_expression = spaces::id)]
-    space_id: i64,
-    #[diesel(select_expression = spaces::updated_at)]
-    space_changed_at: OffsetDateTime,
-}
-
-impl From<Listed> for MeetingDetail {
-    fn from(row: Listed) -> Self {
-        Self {
-            id: MeetingId(row.id),
-            title: row.title.0,
-            description: row.description.0,
-            start_time: row.start_time,
-            end_time: row.end_time,
-            extended_data: row.extended_data.0,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-            place: Place {
-                component: ComponentId(row.component),
-                name: row.name.0,
-                space: SpaceRef { manifest: row.space_manifest.0, id: row.space_id },
-            },
-            changed_at: row.updated_at.max(row.component_changed_at).max(row.space_changed_at),
-        }
-    }
 }
 
 /// Who is registered for these meetings.

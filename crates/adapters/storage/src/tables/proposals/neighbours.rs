@@ -1,25 +1,18 @@
 //! The proposals beside one in a list, found from its place in the order rather than by walking the list.
 //!
-//! The order has two stretches: published proposals by time, and drafts, which have none; within a time, and among
-//! drafts, ids ascend. Ascending, the drafts are the end, descending the beginning (contract 06 §1.5).
+//! The order has two stretches: published proposals by time, and the reader's drafts, which have none; within a time,
+//! and among drafts, ids ascend. Ascending, the drafts are the end, descending the beginning (contract 06 §1.5).
 
-use super::reading::{Drafts, Joined, joined, listed};
-use crate::engine::{Conn, Db};
+use super::listing::{Ids, List};
+use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::schema::proposals;
+use crate::tables::visible_components::Seek;
 use civitas_kernel::{Direction, Order, ProposalId, Result, Sight};
 use civitas_proposals::{Neighbours, ProposalQuery};
-use diesel::dsl::IntoBoxed;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
-
-/// Where the search begins.
-#[derive(Debug, Clone, Copy)]
-struct From {
-    id: i64,
-    published_at: Option<OffsetDateTime>,
-}
 
 /// Which way it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,71 +23,34 @@ enum Way {
 
 /// What is searched: a list in its order.
 struct Search<'a> {
-    sight: Sight,
-    query: &'a ProposalQuery,
-    drafts: Drafts,
+    list: List<'a>,
     direction: Direction,
 }
 
-type Found<'q> = IntoBoxed<'q, diesel::dsl::Select<Joined, proposals::id>, Db>;
-
 impl Search<'_> {
-    /// The members of the list.
-    fn members<'q>(&self) -> Result<Found<'q>> {
-        let mut members = joined().select(proposals::id).into_boxed::<Db>();
-        for condition in listed(self.sight, self.query, self.drafts)? {
-            members = members.filter(condition);
-        }
-        Ok(members)
-    }
-
-    /// The nearest member in the stretch of `from`.
-    fn in_the_same_stretch<'q>(&self, from: From, way: Way) -> Result<Found<'q>> {
-        let members = self.members()?;
-        let Some(at) = from.published_at else {
-            let drafts = members.filter(proposals::published_at.is_null());
-            return Ok(match way {
-                Way::Next => drafts.filter(proposals::id.gt(from.id)).order(proposals::id.asc()),
-                Way::Prev => drafts.filter(proposals::id.lt(from.id)).order(proposals::id.desc()),
-            });
-        };
-        // The outer bound is for the index; the inner ones say what comes at the same time.
-        Ok(match (way, self.forwards(way)) {
-            (Way::Next, true) => members
-                .filter(proposals::published_at.ge(at))
-                .filter(proposals::published_at.gt(at).or(proposals::id.nullable().gt(from.id)))
-                .order((proposals::published_at.asc(), proposals::id.asc())),
-            (Way::Prev, true) => members
-                .filter(proposals::published_at.ge(at))
-                .filter(proposals::published_at.gt(at).or(proposals::id.nullable().lt(from.id)))
-                .order((proposals::published_at.asc(), proposals::id.desc())),
-            (Way::Next, false) => members
-                .filter(proposals::published_at.le(at))
-                .filter(proposals::published_at.lt(at).or(proposals::id.nullable().gt(from.id)))
-                .order((proposals::published_at.desc(), proposals::id.asc())),
-            (Way::Prev, false) => members
-                .filter(proposals::published_at.le(at))
-                .filter(proposals::published_at.lt(at).or(proposals::id.nullable().lt(from.id)))
-                .order((proposals::published_at.desc(), proposals::id.desc())),
+    /// The members at this time that lie this way of an id, nearest first.
+    fn at_the_same_time(&self, id: i64, at: OffsetDateTime, way: Way) -> Result<Ids> {
+        let members = self.list.published()?.filter(proposals::published_at.eq(at));
+        Ok(match way {
+            Way::Next => members.filter(proposals::id.gt(id)).order(proposals::id.asc()),
+            Way::Prev => members.filter(proposals::id.lt(id)).order(proposals::id.desc()),
         })
     }
 
-    /// The nearest member in the other stretch.
-    fn in_the_other_stretch<'q>(&self, from: From, way: Way) -> Result<Found<'q>> {
-        let members = self.members()?;
-        if from.published_at.is_some() {
-            let drafts = members.filter(proposals::published_at.is_null());
-            return Ok(match way {
-                Way::Next => drafts.order(proposals::id.asc()),
-                Way::Prev => drafts.order(proposals::id.desc()),
-            });
-        }
-        let published = members.filter(proposals::published_at.is_not_null());
-        Ok(match (way, self.forwards(way)) {
-            (Way::Next, true) => published.order((proposals::published_at.asc(), proposals::id.asc())),
-            (Way::Prev, true) => published.order((proposals::published_at.asc(), proposals::id.desc())),
-            (Way::Next, false) => published.order((proposals::published_at.desc(), proposals::id.asc())),
-            (Way::Prev, false) => published.order((proposals::published_at.desc(), proposals::id.desc())),
+    /// The published members this way of a time, or all of them, nearest first.
+    fn at_other_times(&self, at: Option<OffsetDateTime>, way: Way) -> Result<Ids> {
+        let members = self.list.published()?;
+        let forwards = self.forwards(way);
+        let members = match at {
+            Some(at) if forwards => members.filter(proposals::published_at.gt(at)),
+            Some(at) => members.filter(proposals::published_at.lt(at)),
+            None => members,
+        };
+        Ok(match (way, forwards) {
+            (Way::Next, true) => members.order((proposals::published_at.asc(), proposals::id.asc())),
+            (Way::Prev, true) => members.order((proposals::published_at.asc(), proposals::id.desc())),
+            (Way::Next, false) => members.order((proposals::published_at.desc(), proposals::id.asc())),
+            (Way::Prev, false) => members.order((proposals::published_at.desc(), proposals::id.desc())),
         })
     }
 
@@ -103,26 +59,45 @@ impl Search<'_> {
         (self.direction == Direction::Ascending) == (way == Way::Next)
     }
 
-    /// Whether the other stretch lies this way, and may hold something.
-    fn goes_on(&self, from: From, way: Way) -> bool {
-        let drafts_come_last = self.direction == Direction::Ascending;
-        let to_drafts = from.published_at.is_some();
-        let there = (drafts_come_last == to_drafts) == (way == Way::Next);
-        there && self.drafts != Drafts::No
+    /// The way that leads from published proposals to drafts.
+    fn to_drafts(&self) -> Way {
+        if self.direction == Direction::Ascending { Way::Next } else { Way::Prev }
     }
 
-    async fn neighbours(&self, connection: &mut Conn, from: From) -> Result<Neighbours> {
-        let next = self.in_the_same_stretch(from, Way::Next)?.single_value();
-        let prev = self.in_the_same_stretch(from, Way::Prev)?.single_value();
+    /// The neighbours of a published proposal.
+    async fn of_published(
+        &self,
+        connection: &mut Conn,
+        id: i64,
+        at: OffsetDateTime,
+    ) -> Result<(Option<i64>, Option<i64>)> {
+        let seek = |way| -> Result<_> {
+            Ok(Seek(vec![self.at_the_same_time(id, at, way)?, self.at_other_times(Some(at), way)?]))
+        };
         let (mut next, mut prev): (Option<i64>, Option<i64>) =
-            diesel::select((next, prev)).get_result(connection).await.stored()?;
-        for (place, way) in [(&mut next, Way::Next), (&mut prev, Way::Prev)] {
-            if place.is_none() && self.goes_on(from, way) {
-                let beyond = self.in_the_other_stretch(from, way)?;
-                *place = beyond.first(connection).await.optional().stored()?;
-            }
+            diesel::select((seek(Way::Next)?, seek(Way::Prev)?)).get_result(connection).await.stored()?;
+        match self.to_drafts() {
+            Way::Next if next.is_none() => next = self.list.drafts(connection).await?.into_iter().next(),
+            Way::Prev if prev.is_none() => prev = self.list.drafts(connection).await?.pop(),
+            Way::Next | Way::Prev => {}
         }
-        Ok(Neighbours { next: next.map(ProposalId), prev: prev.map(ProposalId) })
+        Ok((next, prev))
+    }
+
+    /// The neighbours of a draft.
+    async fn of_draft(&self, connection: &mut Conn, id: i64) -> Result<(Option<i64>, Option<i64>)> {
+        let drafts = self.list.drafts(connection).await?;
+        let mut next = drafts.iter().copied().find(|draft| *draft > id);
+        let mut prev = drafts.iter().copied().rev().find(|draft| *draft < id);
+        let (beyond, way) = match self.to_drafts() {
+            Way::Next => (&mut prev, Way::Prev),
+            Way::Prev => (&mut next, Way::Next),
+        };
+        if beyond.is_none() {
+            let seek = Seek(vec![self.at_other_times(None, way)?]);
+            *beyond = diesel::select(seek).get_result(connection).await.stored()?;
+        }
+        Ok((next, prev))
     }
 }
 
@@ -138,19 +113,19 @@ pub(super) async fn neighbours(
         Order::Column(direction) => direction,
         Order::Random => Direction::Ascending,
     };
-    let search = Search { sight, query, drafts: Drafts::seen(sight, &query.filters), direction };
-    let here: Option<Option<OffsetDateTime>> = search
-        .members()?
-        .filter(proposals::id.eq(id.0))
-        .select(proposals::published_at)
-        .first(connection)
-        .await
-        .optional()
-        .stored()?;
-    let Some(published_at) = here else { return Ok(Neighbours::default()) };
-    let found = search.neighbours(connection, From { id: id.0, published_at }).await?;
+    let list = List::open(connection, sight, query).await?;
+    if list.is_empty() {
+        return Ok(Neighbours::default());
+    }
+    let Some(published_at) = list.time_of(connection, id).await? else { return Ok(Neighbours::default()) };
+    let search = Search { list, direction };
+    let (next, prev) = match published_at {
+        Some(at) => search.of_published(connection, id.0, at).await?,
+        None => search.of_draft(connection, id.0).await?,
+    };
+    let (next, prev) = (next.map(ProposalId), prev.map(ProposalId));
     Ok(match query.order {
-        Order::Column(_) => found,
-        Order::Random => Neighbours { next: found.next.or(found.prev), prev: None },
+        Order::Column(_) => Neighbours { next, prev },
+        Order::Random => Neighbours { next: next.or(prev), prev: None },
     })
 }

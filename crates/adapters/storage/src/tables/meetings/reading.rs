@@ -1,0 +1,198 @@
+//! Meetings as somebody reads them: the meetings from their own table, then the components they stand in.
+
+use super::of;
+use crate::columns::{self, Condition, EnumColumn, JsonColumn};
+use crate::engine::{Conn, Db, dialect};
+use crate::failure::Stored;
+use crate::filter::{Column, holds};
+use crate::schema::{components, meetings, spaces};
+use crate::tables::components::{OfSpace, of_space};
+use crate::tables::visible_components::{OnPage, VisibleComponents};
+use crate::visibility::Rule;
+use civitas_kernel::{
+    ComponentId, Direction, MeetingId, Order, OrganizationId, Page, PageRequest, Result, Sight,
+    SpaceManifest, SpaceRef, Translated, Viewer, Within,
+};
+use civitas_meetings::{MeetingDetail, MeetingField, MeetingFilter, MeetingQuery, Place};
+use diesel::dsl::InnerJoinQuerySource;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use time::OffsetDateTime;
+
+/// What is read of a meeting beside its place.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = meetings, check_for_backend(Db))]
+struct Facts {
+    id: i64,
+    component_id: i64,
+    title: JsonColumn<Translated>,
+    description: JsonColumn<Translated>,
+    start_time: OffsetDateTime,
+    end_time: Option<OffsetDateTime>,
+    extended_data: JsonColumn<Map<String, Value>>,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+/// What is read of a component and its space.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = components, check_for_backend(Db))]
+struct Component {
+    id: i64,
+    name: JsonColumn<Translated>,
+    updated_at: OffsetDateTime,
+    #[diesel(select_expression = spaces::manifest)]
+    space_manifest: EnumColumn<SpaceManifest>,
+    #[diesel(select_expression = spaces::id)]
+    space_id: i64,
+    #[diesel(select_expression = spaces::updated_at)]
+    space_changed_at: OffsetDateTime,
+}
+
+impl Facts {
+    fn detail(self, component: &Component) -> MeetingDetail {
+        MeetingDetail {
+            id: MeetingId(self.id),
+            title: self.title.0,
+            description: self.description.0,
+            start_time: self.start_time,
+            end_time: self.end_time,
+            extended_data: self.extended_data.0,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            place: Place {
+                component: ComponentId(component.id),
+                name: component.name.0.clone(),
+                space: SpaceRef { manifest: component.space_manifest.0, id: component.space_id },
+            },
+            changed_at: self.updated_at.max(component.updated_at).max(component.space_changed_at),
+        }
+    }
+}
+
+/// What is visible of a visible component (contract 06 §5.3). The first three conditions are those of the partial
+/// indexes, to the letter.
+fn shown(viewer: Viewer) -> Vec<Condition<meetings::table>> {
+    vec![
+        Box::new(meetings::published_at.is_not_null().nullable()),
+        Box::new(meetings::hidden_at.is_null().nullable()),
+        Box::new(meetings::deleted_at.is_null().nullable()),
+        Box::new(Rule::MeetingIsOpen(viewer)),
+    ]
+}
+
+fn condition(filter: &MeetingFilter) -> Result<Condition<meetings::table>> {
+    let column = match filter.field {
+        MeetingField::ExtendedData => Column::Text(Box::new(meetings::extended_data_text.nullable())),
+        MeetingField::Id => Column::Integer(Box::new(meetings::id.nullable())),
+    };
+    holds(column, &filter.condition)
+}
+
+/// One page of a list.
+pub(super) async fn page(
+    connection: &mut Conn,
+    sight: Sight,
+    query: &MeetingQuery,
+    page: PageRequest,
+) -> Result<Page<MeetingDetail>> {
+    let visible = VisibleComponents::load(connection, sight, query.within).await?;
+    if visible.is_empty() {
+        return Ok(Page { items: Vec::new(), has_more: false });
+    }
+    let organization = Box::new(meetings::organization_id.nullable());
+    let mut ids = meetings::table
+        .select(meetings::id)
+        .into_boxed::<Db>()
+        .filter(visible.contain(organization, Box::new(meetings::component_id.nullable())));
+    for condition in shown(sight.viewer) {
+        ids = ids.filter(condition);
+    }
+    for filter in &query.filters {
+        ids = ids.filter(condition(filter)?);
+    }
+    ids = match query.order {
+        Order::Random => ids.order(dialect::random()),
+        Order::Column(Direction::Ascending) => ids.order((meetings::start_time.asc(), meetings::id)),
+        Order::Column(Direction::Descending) => ids.order((meetings::start_time.desc(), meetings::id)),
+    };
+    let rows = meetings::table
+        .filter(OnPage::of(Box::new(meetings::id.nullable()), ids, page.into()))
+        .select(columns::of::<Facts>())
+        .limit(page.fetch())
+        .into_boxed::<Db>();
+    let rows = match query.order {
+        Order::Random => rows.order(dialect::random()),
+        Order::Column(Direction::Ascending) => rows.order((meetings::start_time.asc(), meetings::id)),
+        Order::Column(Direction::Descending) => rows.order((meetings::start_time.desc(), meetings::id)),
+    };
+    let page = Page::cut(rows.load::<Facts>(connection).await.stored()?, page);
+    let places = components_of(connection, sight.organization, &page.items).await?;
+    let items = page.items.into_iter().filter_map(|facts| {
+        let component = places.get(&facts.component_id)?;
+        Some(facts.detail(component))
+    });
+    Ok(Page { items: items.collect(), has_more: page.has_more })
+}
+
+/// Components with their spaces.
+type Located = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
+
+/// The components of these meetings, by id.
+async fn components_of(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    meetings: &[Facts],
+) -> Result<HashMap<i64, Component>> {
+    let mut ids: Vec<i64> = meetings.iter().map(|facts| facts.component_id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let these: Condition<Located> = columns::any_of(components::id.nullable(), &ids);
+    let rows: Vec<Component> = components::table
+        .inner_join(spaces::table.on(of_space()))
+        .filter(components::organization_id.eq(organization.0))
+        .filter(these)
+        .select(columns::of::<Component>())
+        .load(connection)
+        .await
+        .stored()?;
+    Ok(rows.into_iter().map(|row| (row.id, row)).collect())
+}
+
+/// The meeting of this id, if it is visible and inside.
+pub(super) async fn visible(
+    connection: &mut Conn,
+    sight: Sight,
+    id: MeetingId,
+    within: Within,
+) -> Result<Option<MeetingDetail>> {
+    let mut found = of(sight.organization)
+        .filter(meetings::id.eq(id.0))
+        .select(columns::of::<Facts>())
+        .into_boxed::<Db>();
+    for condition in shown(sight.viewer) {
+        found = found.filter(condition);
+    }
+    if let Some(component) = within.component {
+        found = found.filter(meetings::component_id.eq(component.0));
+    }
+    let found: Option<Facts> = found.first(connection).await.optional().stored()?;
+    let Some(facts) = found else { return Ok(None) };
+    let component: Option<Component> = components::table
+        .inner_join(spaces::table.on(of_space()))
+        .filter(components::organization_id.eq(sight.organization.0))
+        .filter(components::id.eq(facts.component_id))
+        .filter(Rule::ComponentIsVisible(sight.viewer))
+        .filter(Rule::StandsIn(within))
+        .select(columns::of::<Component>())
+        .first(connection)
+        .await
+        .optional()
+        .stored()?;
+    Ok(component.map(|component| facts.detail(&component)))
+}

@@ -1,0 +1,224 @@
+//! Lists of proposals: the published ones in the order of an index, and the reader's own drafts, which are few and
+//! come after the last of them or before the first.
+
+use super::reading::{Facts, published_or_own, read, satisfies, shown};
+use crate::columns::{self, Condition};
+use crate::engine::{Conn, Db, dialect};
+use crate::failure::Stored;
+use crate::schema::{proposal_authors, proposals};
+use crate::tables::places;
+use crate::tables::visible_components::{OnPage, Rows, VisibleComponents};
+use civitas_kernel::{Direction, Order, Page, PageRequest, ProposalId, Result, Sight, UserId};
+use civitas_proposals::{ProposalDetail, ProposalField, ProposalQuery};
+use diesel::dsl::{IntoBoxed, Select, count_star};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+/// The ids of some proposals.
+pub(super) type Ids = IntoBoxed<'static, Select<proposals::table, proposals::id>, Db>;
+
+/// What a query lists.
+pub(super) struct List<'a> {
+    sight: Sight,
+    query: &'a ProposalQuery,
+    components: VisibleComponents,
+    /// Whose drafts are members.
+    author: Option<UserId>,
+}
+
+impl<'a> List<'a> {
+    /// Reads the components the reader sees.
+    pub(super) async fn open(connection: &mut Conn, sight: Sight, query: &'a ProposalQuery) -> Result<Self> {
+        let components = VisibleComponents::load(connection, sight, query.within).await?;
+        let has_drafts = query.filters.iter().all(|f| f.field != ProposalField::VotedWeight);
+        let author = sight.participant.filter(|_| has_drafts);
+        Ok(Self { sight, query, components, author })
+    }
+
+    /// Whether the reader sees no component; then the list is empty.
+    pub(super) fn is_empty(&self) -> bool {
+        self.components.is_empty()
+    }
+
+    /// Proposals, published and drafts, that are shown and satisfy the filters.
+    fn filtered(&self, place: Condition<proposals::table>) -> Result<Ids> {
+        let mut ids = proposals::table.select(proposals::id).into_boxed::<Db>().filter(place).filter(shown());
+        for filter in &self.query.filters {
+            ids = ids.filter(satisfies(self.sight.participant, filter)?);
+        }
+        Ok(ids)
+    }
+
+    /// The published members. The conditions are those of the partial indexes, to the letter.
+    pub(super) fn published(&self) -> Result<Ids> {
+        Ok(self.filtered(self.in_order())?.filter(proposals::published_at.is_not_null()))
+    }
+
+    /// The members that are drafts, by id.
+    pub(super) async fn drafts(&self, connection: &mut Conn) -> Result<Vec<i64>> {
+        let Some(user) = self.author else { return Ok(Vec::new()) };
+        let own = proposal_authors::table
+            .filter(proposal_authors::user_id.eq(user.0))
+            .select(proposal_authors::proposal_id)
+            .into_boxed::<Db>();
+        self.filtered(self.by_id())?
+            .filter(proposals::id.eq_any(own))
+            .filter(proposals::published_at.is_null())
+            .order(proposals::id)
+            .load(connection)
+            .await
+            .stored()
+    }
+
+    /// When a member was published: null inside for a draft, none for what is not a member.
+    pub(super) async fn time_of(
+        &self,
+        connection: &mut Conn,
+        id: ProposalId,
+    ) -> Result<Option<Option<OffsetDateTime>>> {
+        self.filtered(self.by_id())?
+            .filter(proposals::id.eq(id.0))
+            .filter(published_or_own(self.author))
+            .select(proposals::published_at)
+            .first(connection)
+            .await
+            .optional()
+            .stored()
+    }
+
+    fn in_order(&self) -> Condition<proposals::table> {
+        let organization = Box::new(proposals::organization_id.nullable());
+        self.components.contain(organization, Box::new(proposals::component_id.nullable()))
+    }
+
+    fn by_id(&self) -> Condition<proposals::table> {
+        self.components.contain_one(Box::new(proposals::component_id.nullable()))
+    }
+
+    /// Some rows of the list, in its order.
+    async fn rows(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Facts>> {
+        match self.query.order {
+            Order::Random => self.shuffled(connection, rows).await,
+            Order::Column(Direction::Ascending) => {
+                let mut found = self.published_rows(connection, Direction::Ascending, rows).await?;
+                let missing = rows.limit - length(&found);
+                if missing > 0 {
+                    let drafts = self.drafts(connection).await?;
+                    let offset = if drafts.is_empty() || !found.is_empty() || rows.offset == 0 {
+                        0
+                    } else {
+                        rows.offset - self.count_published(connection).await?
+                    };
+                    let drafts = part(&drafts, Rows { limit: missing, offset });
+                    found.extend(self.rows_of(connection, drafts).await?);
+                }
+                Ok(found)
+            }
+            Order::Column(Direction::Descending) => {
+                let drafts = self.drafts(connection).await?;
+                let mut found = self.rows_of(connection, part(&drafts, rows)).await?;
+                let limit = rows.limit - length(&found);
+                if limit > 0 {
+                    let offset = (rows.offset - length(&drafts)).max(0);
+                    let rows = Rows { limit, offset };
+                    found.extend(self.published_rows(connection, Direction::Descending, rows).await?);
+                }
+                Ok(found)
+            }
+        }
+    }
+
+    /// Some of the published members.
+    async fn published_rows(
+        &self,
+        connection: &mut Conn,
+        direction: Direction,
+        rows: Rows,
+    ) -> Result<Vec<Facts>> {
+        let ids = self.published()?;
+        let ids = match direction {
+            Direction::Ascending => ids.order((proposals::published_at.asc(), proposals::id)),
+            Direction::Descending => ids.order((proposals::published_at.desc(), proposals::id)),
+        };
+        let found = proposals::table
+            .filter(OnPage::of(Box::new(proposals::id.nullable()), ids, rows))
+            .select(read(self.sight.participant))
+            .limit(rows.limit)
+            .into_boxed::<Db>();
+        let found = match direction {
+            Direction::Ascending => found.order((proposals::published_at.asc(), proposals::id)),
+            Direction::Descending => found.order((proposals::published_at.desc(), proposals::id)),
+        };
+        found.load(connection).await.stored()
+    }
+
+    /// Some members in random order.
+    async fn shuffled(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Facts>> {
+        let drafts = self.drafts(connection).await?;
+        let ids = if drafts.is_empty() {
+            self.published()?
+        } else {
+            let own = columns::any_of(proposals::id.nullable(), &drafts);
+            self.filtered(self.in_order())?.filter(proposals::published_at.is_not_null().or(own))
+        };
+        proposals::table
+            .filter(OnPage::of(Box::new(proposals::id.nullable()), ids.order(dialect::random()), rows))
+            .select(read(self.sight.participant))
+            .order(dialect::random())
+            .limit(rows.limit)
+            .load(connection)
+            .await
+            .stored()
+    }
+
+    /// The proposals of these ids, by id.
+    async fn rows_of(&self, connection: &mut Conn, ids: &[i64]) -> Result<Vec<Facts>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        proposals::table
+            .filter(columns::any_of(proposals::id.nullable(), ids))
+            .select(read(self.sight.participant))
+            .order(proposals::id)
+            .load(connection)
+            .await
+            .stored()
+    }
+
+    async fn count_published(&self, connection: &mut Conn) -> Result<i64> {
+        self.published()?.select(count_star()).first(connection).await.stored()
+    }
+}
+
+/// One page of a list.
+pub(super) async fn page(
+    connection: &mut Conn,
+    sight: Sight,
+    query: &ProposalQuery,
+    page: PageRequest,
+) -> Result<Page<ProposalDetail>> {
+    let list = List::open(connection, sight, query).await?;
+    let rows = if list.is_empty() { Vec::new() } else { list.rows(connection, page.into()).await? };
+    let page = Page::cut(rows, page);
+    let mut ids: Vec<i64> = page.items.iter().map(Facts::component).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let places = places::of_components(connection, sight.organization, sight.viewer.user(), &ids).await?;
+    let items = page.items.into_iter().filter_map(|facts| {
+        let place = places.get(&facts.component())?.clone();
+        Some(facts.detail(place))
+    });
+    Ok(Page { items: items.collect(), has_more: page.has_more })
+}
+
+fn length<T>(rows: &[T]) -> i64 {
+    i64::try_from(rows.len()).unwrap_or(i64::MAX)
+}
+
+/// These rows of a slice, as far as there are any.
+fn part(ids: &[i64], rows: Rows) -> &[i64] {
+    let index = |at: i64| usize::try_from(at.max(0)).map_or(ids.len(), |at| at.min(ids.len()));
+    let start = index(rows.offset);
+    &ids[start..index(rows.offset.saturating_add(rows.limit)).max(start)]
+}

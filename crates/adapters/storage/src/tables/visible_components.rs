@@ -1,0 +1,170 @@
+//! Reads of records that stand in a component, in two steps (docs/decisions/0021).
+//!
+//! Step one reads the set of components the reader sees: [`VisibleComponents::load`]. Step two reads the table of the
+//! records alone, narrowed to the set, in the order of a partial index on `(organization_id, time, id, component_id)`
+//! or `(component_id, time, id)`. [`OnPage`] chooses the rows of a page by their ids, [`Seek`] finds a neighbour.
+
+use super::components::of_space;
+use crate::columns::{self, Condition, Expr};
+use crate::engine::{Conn, Db, dialect};
+use crate::failure::Stored;
+use crate::schema::{components, spaces};
+use crate::visibility::Rule;
+use civitas_kernel::{PageRequest, Result, Sight, Within};
+use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Bool, Nullable};
+use diesel_async::RunQueryDsl;
+
+/// The components of one organization that a reader sees, inside a part of it.
+#[derive(Debug)]
+pub(super) struct VisibleComponents {
+    organization: i64,
+    ids: Vec<i64>,
+}
+
+impl VisibleComponents {
+    /// Reads the set: one statement, over components and spaces only.
+    pub(super) async fn load(connection: &mut Conn, sight: Sight, within: Within) -> Result<Self> {
+        let organization = sight.organization.0;
+        let mut visible = components::table
+            .inner_join(spaces::table.on(of_space()))
+            .filter(components::organization_id.eq(organization))
+            .filter(Rule::ComponentIsVisible(sight.viewer))
+            .filter(Rule::StandsIn(within))
+            .select(components::id)
+            .into_boxed::<Db>();
+        if let Some(component) = within.component {
+            visible = visible.filter(components::id.eq(component.0));
+        }
+        Ok(Self { organization, ids: visible.load(connection).await.stored()? })
+    }
+
+    /// Whether the reader sees none; then no record is visible.
+    pub(super) fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Whether a record stands in one of them, for a statement that reads in the order of an index: with one
+    /// component the index of components gives the order, else that of organizations.
+    pub(super) fn contain<QS: 'static>(
+        &self,
+        organization: Expr<QS, BigInt>,
+        component: Expr<QS, BigInt>,
+    ) -> Condition<QS> {
+        match self.ids[..] {
+            [id] => Box::new(component.eq(id)),
+            _ => Box::new(organization.eq(self.organization).and(self.contain_one(component))),
+        }
+    }
+
+    /// Whether a record stands in one of them, for a statement that finds its rows by id.
+    pub(super) fn contain_one<QS: 'static>(&self, component: Expr<QS, BigInt>) -> Condition<QS> {
+        columns::any_of(dialect::unindexed(component), &self.ids)
+    }
+}
+
+/// The rows of a select that are read: so many, after so many.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows {
+    pub(super) limit: i64,
+    pub(super) offset: i64,
+}
+
+impl From<PageRequest> for Rows {
+    /// The rows of a page, and the one that tells whether another page follows.
+    fn from(page: PageRequest) -> Self {
+        Self { limit: page.fetch(), offset: page.offset() }
+    }
+}
+
+impl Rows {
+    /// The limits that are written into statements. With the limit in the text, both planners know how few rows are
+    /// read; with few different limits, few statements are kept prepared.
+    const LIMITS: [i64; 5] = [2, 11, 21, 51, 101];
+
+    /// The smallest of the limits that is enough.
+    fn written_limit(self) -> i64 {
+        Self::LIMITS.into_iter().find(|limit| *limit >= self.limit).unwrap_or(self.limit)
+    }
+}
+
+/// `id IN (ids LIMIT .. OFFSET ..)`: whether a row is among these rows of a select of ids. The statement around it
+/// has to limit its rows to [`Rows::limit`]: this may let more through.
+pub(super) struct OnPage<QS, Q> {
+    id: Expr<QS, BigInt>,
+    ids: Q,
+    rows: Rows,
+}
+
+impl<QS, Q> OnPage<QS, Q> {
+    /// These rows of `ids`, which says the order.
+    pub(super) fn of(id: Expr<QS, BigInt>, ids: Q, rows: Rows) -> Self {
+        Self { id, ids, rows }
+    }
+}
+
+impl<QS, Q: QueryFragment<Db>> QueryFragment<Db> for OnPage<QS, Q> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        self.id.walk_ast(pass.reborrow())?;
+        pass.push_sql(" IN (");
+        self.ids.walk_ast(pass.reborrow())?;
+        pass.push_sql(&format!(" LIMIT {}", self.rows.written_limit()));
+        if self.rows.offset > 0 {
+            pass.push_sql(" OFFSET ");
+            pass.push_bind_param::<BigInt, _>(&self.rows.offset)?;
+        }
+        pass.push_sql(")");
+        Ok(())
+    }
+}
+
+/// The first id of the first select that finds one, else null. Each select is a range of an index.
+pub(super) struct Seek<Q>(pub(super) Vec<Q>);
+
+impl<Q: QueryFragment<Db>> QueryFragment<Db> for Seek<Q> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        pass.push_sql("coalesce(");
+        for select in &self.0 {
+            pass.push_sql("(");
+            select.walk_ast(pass.reborrow())?;
+            pass.push_sql(" LIMIT 1), ");
+        }
+        pass.push_sql("NULL)");
+        Ok(())
+    }
+}
+
+impl<QS, Q> Expression for OnPage<QS, Q> {
+    type SqlType = Nullable<Bool>;
+}
+
+impl<Q> Expression for Seek<Q> {
+    type SqlType = Nullable<BigInt>;
+}
+
+impl<QS, Q> AppearsOnTable<QS> for OnPage<QS, Q> {}
+impl<QS, Q> SelectableExpression<QS> for OnPage<QS, Q> {}
+impl<QS, Q> AppearsOnTable<QS> for Seek<Q> {}
+impl<QS, Q> SelectableExpression<QS> for Seek<Q> {}
+
+impl<QS, Q, GB> ValidGrouping<GB> for OnPage<QS, Q> {
+    type IsAggregate = is_aggregate::No;
+}
+
+impl<Q, GB> ValidGrouping<GB> for Seek<Q> {
+    type IsAggregate = is_aggregate::No;
+}
+
+/// Statements are kept by their text.
+impl<QS, Q> QueryId for OnPage<QS, Q> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<Q> QueryId for Seek<Q> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}

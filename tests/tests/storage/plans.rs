@@ -1,0 +1,199 @@
+//! How the databases execute the reads of records in a component: by ranges of indexes that hold the order. No scan of
+//! a table, and no sort of more than one page.
+
+use civitas_kernel::{ComponentId, OrganizationId, PageRequest, Sight, Viewer, Within};
+use civitas_meetings::MeetingQuery;
+use civitas_proposals::{Neighbours, ProposalQuery};
+use civitas_tests::{Engine, World};
+use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
+use std::cell::RefCell;
+use std::fmt::Write;
+
+/// Rows of each table: enough that reading all of them costs more than reading a page by an index.
+const RECORDS: i64 = 3000;
+
+thread_local! {
+    /// The statements of the connections this thread uses: both engines send them on the thread that waits.
+    static STATEMENTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "Diesel's signature")]
+fn recorder() -> Option<Box<dyn Instrumentation>> {
+    Some(Box::new(|event: InstrumentationEvent<'_>| {
+        if let InstrumentationEvent::StartQuery { query, .. } = event {
+            STATEMENTS.with_borrow_mut(|statements| statements.push(query.to_string()));
+        }
+    }))
+}
+
+/// The plans of the statements that a read sends over this table.
+async fn plans<T>(world: &World, table: &str, read: impl Future<Output = T>) -> (T, Vec<Vec<String>>) {
+    STATEMENTS.with_borrow_mut(Vec::clear);
+    let answer = read.await;
+    let mut plans = Vec::new();
+    for statement in STATEMENTS.with_borrow(Vec::clone) {
+        let sql = statement.split(" -- binds").next().unwrap_or_default();
+        if sql.replace(['"', '`'], "").contains(&format!("FROM {table}")) {
+            plans.push(world.database.plan(sql).await);
+        }
+    }
+    assert!(!plans.is_empty(), "no statement was recorded");
+    (answer, plans)
+}
+
+/// Whether a step reads a table from its beginning to its end, or sorts what an index finds.
+fn scans(engine: Engine, plan: &[String], table: &str) -> bool {
+    let scan = match engine {
+        Engine::Sqlite => format!("SCAN {table}"),
+        Engine::Postgres => format!("Seq Scan on {table}"),
+    };
+    plan.iter().any(|step| step.contains(&scan) || step.contains("Bitmap"))
+}
+
+/// How many steps read this index in its order: their rows are limited and not sorted before.
+fn ranges(engine: Engine, plan: &[String], index: &str) -> usize {
+    let steps = plan.iter().enumerate();
+    match engine {
+        Engine::Sqlite => {
+            let sort = "TEMP B-TREE FOR ORDER BY";
+            let sorts_inside = plan.iter().any(|step| step.starts_with(' ') && step.contains(sort));
+            let ranges = steps.filter(|(_, step)| step.contains(&format!("INDEX {index} (")));
+            if sorts_inside { 0 } else { ranges.count() }
+        }
+        Engine::Postgres => {
+            let ranges = steps.filter(|(_, step)| step.contains(&format!("using {index} on")));
+            ranges.filter(|(at, _)| *at > 0 && plan[at - 1].trim().ends_with("->  Limit")).count()
+        }
+    }
+}
+
+/// Checks the statements of one read: none scans, and one has so many ranges of the index.
+fn check(world: &World, read: &str, plans: &[Vec<String>], table: &str, (index, times): (&str, usize)) {
+    let engine = world.database.engine;
+    let text = plans.iter().map(|plan| plan.join("\n")).collect::<Vec<_>>().join("\n\n");
+    assert!(!plans.iter().any(|plan| scans(engine, plan, table)), "{engine:?}, {read}:\n{text}");
+    let found: usize = plans.iter().map(|plan| ranges(engine, plan, index)).sum();
+    assert_eq!(found, times, "{engine:?}, {read}, ranges of {index}:\n{text}");
+}
+
+/// Rows of a table in two components in turn, as one statement.
+fn insert(
+    organization: OrganizationId,
+    table: &str,
+    components: [ComponentId; 2],
+    own: (&str, &str),
+) -> String {
+    let mut sql = format!(
+        "INSERT INTO {table} (organization_id, component_id, title, extended_data, extended_data_text, created_at, \
+         updated_at, {}) VALUES ",
+        own.0
+    );
+    for (n, component) in (0..RECORDS).zip(components.into_iter().cycle()) {
+        let comma = if n == 0 { "" } else { ", " };
+        let at = format!("'2026-01-01 {:02}:{:02}:00+00:00'", n / 60 % 24, n % 60);
+        let own = own.1.replace("{at}", &at);
+        write!(sql, "{comma}({organization}, {component}, '{{}}', '{{}}', '{{}}', {at}, {at}, {own})")
+            .unwrap();
+    }
+    sql
+}
+
+/// Two components of proposals and two of meetings with published records, and measured tables.
+async fn filled(engine: Engine) -> Option<World> {
+    set_default_instrumentation(recorder).unwrap();
+    let world = World::fresh(engine).await?;
+    let rooms = &world.rooms;
+    let text = format!("'{{\"en\": \"{}\"}}'", "word ".repeat(100));
+    let own = ("body, published_at", format!("{text}, {{at}}"));
+    let sql = insert(rooms.mine, "proposals", [rooms.ideas, rooms.wishes], (own.0, &own.1));
+    world.database.execute(&sql).await;
+    let own = (
+        "description, published_at, start_time, private, transparent",
+        format!("{text}, {{at}}, {{at}}, false, false"),
+    );
+    let sql = insert(rooms.mine, "meetings", [rooms.agenda, rooms.walks], (own.0, &own.1));
+    world.database.execute(&sql).await;
+    world.store().analyze().await.unwrap();
+    Some(world)
+}
+
+fn sights(world: &World) -> [Sight; 2] {
+    let (organization, nora) = (world.rooms.mine, world.rooms.nora);
+    [
+        Sight { organization, viewer: Viewer::Public, participant: None },
+        Sight { organization, viewer: Viewer::Participant(nora), participant: Some(nora) },
+    ]
+}
+
+fn within(component: Option<ComponentId>) -> Within {
+    Within { component, ..Within::default() }
+}
+
+const PAGE: PageRequest = PageRequest { page: 1, per_page: 20 };
+
+#[tokio::test]
+async fn proposals_are_read_by_ranges_of_indexes() {
+    for engine in Engine::BOTH {
+        let Some(world) = filled(engine).await else { continue };
+        let (proposals, table) = (world.ports().proposals(), "proposals");
+        for sight in sights(&world) {
+            for (component, index) in
+                [(None, "proposals_listed"), (Some(world.rooms.ideas), "proposals_listed_in_component")]
+            {
+                let query = ProposalQuery { within: within(component), ..ProposalQuery::default() };
+                let (page, steps) = plans(&world, table, proposals.list(sight, &query, PAGE)).await;
+                check(&world, "list", &steps, table, (index, 1));
+                let page = page.unwrap();
+                assert!(page.items.len() == 20 && page.has_more);
+                let id = page.items[9].id;
+                let (beside, steps) = plans(&world, table, proposals.neighbours(sight, &query, id)).await;
+                check(&world, "neighbours", &steps, table, (index, 4));
+                let expected = Neighbours { next: Some(page.items[10].id), prev: Some(page.items[8].id) };
+                assert_eq!(beside.unwrap(), expected);
+                let (found, steps) =
+                    plans(&world, table, proposals.find_visible(sight, id, query.within)).await;
+                check(&world, "show", &steps, table, (index, 0));
+                assert_eq!(found.unwrap().map(|found| found.id), Some(id));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn meetings_are_read_by_ranges_of_indexes() {
+    for engine in Engine::BOTH {
+        let Some(world) = filled(engine).await else { continue };
+        let (meetings, table) = (world.ports().meetings(), "meetings");
+        for sight in sights(&world) {
+            for (component, index) in
+                [(None, "meetings_listed"), (Some(world.rooms.agenda), "meetings_listed_in_component")]
+            {
+                let query = MeetingQuery { within: within(component), ..MeetingQuery::default() };
+                let (page, steps) = plans(&world, table, meetings.list(sight, &query, PAGE)).await;
+                check(&world, "list", &steps, table, (index, 1));
+                let page = page.unwrap();
+                assert!(page.items.len() == 20 && page.has_more);
+                let id = page.items[9].id;
+                let (found, steps) =
+                    plans(&world, table, meetings.find_visible(sight, id, query.within)).await;
+                check(&world, "show", &steps, table, (index, 0));
+                assert_eq!(found.unwrap().map(|found| found.id), Some(id));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_ids_is_read_from_the_index_alone() {
+    for engine in Engine::BOTH {
+        let Some(world) = filled(engine).await else { continue };
+        let query = ProposalQuery::default();
+        let list = world.ports().proposals().list(sights(&world)[0], &query, PAGE);
+        let (_, steps) = plans(&world, "proposals", list).await;
+        let alone = match engine {
+            Engine::Sqlite => "USING COVERING INDEX proposals_listed (organization_id=?",
+            Engine::Postgres => "Index Only Scan using proposals_listed on",
+        };
+        assert!(steps.iter().flatten().any(|step| step.contains(alone)), "{engine:?}: {steps:#?}");
+    }
+}
