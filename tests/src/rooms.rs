@@ -8,6 +8,7 @@ use civitas_kernel::{
     Abilities, ClientId, ComponentId, Locale, OrganizationId, Result, Scopes, SpaceManifest, SpaceRef,
     Translated, UserId, clock,
 };
+use civitas_blogs::contract as blogs;
 use civitas_meetings::contract as meetings;
 use civitas_organizations::Organization;
 use civitas_proposals::contract as proposals;
@@ -218,6 +219,23 @@ impl<'a> From<&'a World> for spaces::World<'a> {
             nora,
             otto,
             admin,
+        }
+    }
+}
+
+impl<'a> From<&'a World> for blogs::World<'a> {
+    fn from(world: &'a World) -> Self {
+        let (ports, rooms) = (world.ports(), &world.rooms);
+        Self {
+            posts: ports.posts(),
+            lookup: ports.blogs(),
+            mine: rooms.mine,
+            other: world.other,
+            nora: rooms.nora,
+            otto: rooms.otto,
+            space: rooms.process,
+            blog: rooms.blog,
+            ideas: rooms.ideas,
         }
     }
 }

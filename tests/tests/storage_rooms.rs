@@ -61,6 +61,17 @@ mod proposals {
     );
 }
 
+mod blogs {
+    civitas_tests::on_both_engines!(civitas_blogs::contract:
+        keeps_every_member,
+        keeps_organizations_apart,
+        shows_what_is_visible,
+        lists_in_order_with_neighbours,
+        stays_inside,
+        knows_blogs_and_administrators,
+    );
+}
+
 mod extended_data {
     civitas_tests::on_both_engines!(civitas_extended_data::contract:
         keeps_the_data_of_each_record,

@@ -120,11 +120,18 @@ async fn find_out(
         return nowhere(&api, &http, &origin).await;
     };
     let span = span(&route);
+    let asked_at = clock::now();
     async {
         let response = match work_out(api.clone(), &route, parameters, &http, payload, origin).await {
             Ok((reply, until)) => {
                 let response = reply.respond(&http);
                 if let (Some(question), Some(until)) = (&question, until) {
+                    // A scheduled post is published by the clock, and no commit says so.
+                    let scheduled = api.store().posts().next_publication(asked_at).await;
+                    let until = match scheduled {
+                        Ok(scheduled) => scheduled.map_or(until, |at| at.min(until)),
+                        Err(_) => asked_at,
+                    };
                     api.memory().keep(question, route.clone(), reply, until);
                 }
                 response

@@ -29,7 +29,7 @@ use civitas_accounts::{Passwords, TokenSigner};
 use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenDesk};
 use ipnet::IpNet;
 use resources::{
-    components, confirmations, drafts, events, extended_data, jobs, magic_links, meetings, oauth,
+    blogs, components, confirmations, drafts, events, extended_data, jobs, magic_links, meetings, oauth,
     organizations, proposals, roles, service, spaces, users, votes,
 };
 use route::Routes;
@@ -200,6 +200,7 @@ pub fn routes() -> Vec<Route> {
         drafts::routes,
         votes::routes,
         meetings::routes,
+        blogs::routes,
         extended_data::routes,
         jobs::routes,
     ] {
@@ -210,7 +211,8 @@ pub fn routes() -> Vec<Route> {
 
 /// Every command of the interface: its use-case and its view.
 fn registry(settings: &Settings) -> Registry {
-    let commands = [roles::commands, magic_links::commands, drafts::commands, votes::commands];
+    let commands =
+        [roles::commands, magic_links::commands, drafts::commands, votes::commands, blogs::commands];
     let all = commands.into_iter().fold(Registry::default(), |all, add| add(all));
     let all = organizations::commands(all, settings.site.scheme == "http");
     extended_data::commands(all, settings.extended_data_limit())

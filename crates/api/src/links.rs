@@ -1,7 +1,7 @@
 //! Hypermedia links (contract 01 §10).
 
 use civitas_application::Scene;
-use civitas_kernel::{ComponentId, SpaceRef};
+use civitas_kernel::{ComponentId, ComponentPlace, SpaceRef};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -111,6 +111,57 @@ impl LinkMeta {
     /// And is about a resource in it.
     pub(crate) fn about(&self, resource: impl ToString + Copy) -> Self {
         Self { resource_id: Some(resource.to_string()), ..self.clone() }
+    }
+}
+
+/// The links of the records of a component: all of one shape (contract 01 §10).
+pub(crate) struct ComponentLinks<'a> {
+    scene: &'a Scene<'a>,
+    place: &'a ComponentPlace,
+    path: &'static str,
+    label: &'static str,
+    meta: LinkMeta,
+}
+
+/// The links of records at `{base}/{path}`, which is the manifest of their component too; `label` begins their titles.
+pub(crate) fn component_links<'a>(
+    scene: &'a Scene<'a>,
+    place: &'a ComponentPlace,
+    path: &'static str,
+    label: &'static str,
+) -> ComponentLinks<'a> {
+    ComponentLinks {
+        scene,
+        place,
+        path,
+        label,
+        meta: LinkMeta::of_component(place.space, place.component, path),
+    }
+}
+
+impl ComponentLinks<'_> {
+    /// To a record, under this title.
+    pub(crate) fn to(&self, id: impl ToString + Copy, title: impl Into<String>) -> ResourceLink {
+        let href = base(self.scene, format_args!("/{}/{}", self.path, id.to_string()));
+        ResourceLink::new(href, title, self.meta.about(id))
+    }
+
+    /// `self`
+    pub(crate) fn this(&self, id: impl ToString + Copy) -> ResourceLink {
+        self.to(id, format!("{} Details", self.label))
+    }
+
+    /// `collection`
+    pub(crate) fn collection(&self, id: impl ToString + Copy) -> ResourceLink {
+        let href = base(self.scene, format_args!("/{}", self.path));
+        ResourceLink::new(href, format!("{} List", self.label), self.meta.about(id))
+    }
+
+    /// `related`: the public page of the component.
+    pub(crate) fn related(&self) -> ResourceLink {
+        let href = origin(self.scene, format_args!("/public/components/{}", self.place.component));
+        let name = self.place.name.title(self.scene.tenant.default_locale).unwrap_or("Related component");
+        ResourceLink::new(href, name, self.meta.clone())
     }
 }
 

@@ -6,6 +6,7 @@ use civitas_accounts::{
     ClientStore, ConfirmationStore, HomeStore, RoleStore, SessionStore, SystemAdminStore, TokenStore,
     UserStore,
 };
+use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
 use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
@@ -53,6 +54,10 @@ pub trait Ports: Send + Sync {
     fn meetings(&self) -> &dyn MeetingStore;
     /// What meetings know of components and people.
     fn meeting_homes(&self) -> &dyn MeetingHomes;
+    /// Blog posts.
+    fn posts(&self) -> &dyn PostStore;
+    /// What blog posts need to know of components and people.
+    fn blogs(&self) -> &dyn BlogLookup;
     /// Jobs.
     fn jobs(&self) -> &dyn JobStore;
     /// Events that wait for their receivers.

@@ -40,6 +40,8 @@ integer_ids! {
     VoteId,
     /// A meeting.
     MeetingId,
+    /// A blog post.
+    PostId,
     /// What a component only names and counts: a page, a budget, a result or a debate.
     EntryId,
     /// A link that signs a user in once.

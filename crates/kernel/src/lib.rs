@@ -17,6 +17,7 @@ mod access;
 mod change;
 pub mod clock;
 mod command;
+mod component_place;
 mod ctx;
 mod error;
 pub mod extended_data;
@@ -33,11 +34,12 @@ mod within;
 pub use access::{Abilities, Ability, Access, Need, Scope, Scopes};
 pub use change::{Change, Event, EventName, Subject};
 pub use command::{Command, Handle};
+pub use component_place::ComponentPlace;
 pub use ctx::{Caller, Ctx, Sight, TokenUser, UserState, Viewer};
 pub use error::{BoxError, Error, FieldError, Result, Wording};
 pub use ids::{
-    ClientId, ComponentId, EntryId, JobId, MagicLinkId, MeetingId, OrganizationId, ProposalId, StateId,
-    StepId, TaskId, TokenId, UserId, VoteId, random_job_id, sortable_id,
+    ClientId, ComponentId, EntryId, JobId, MagicLinkId, MeetingId, OrganizationId, PostId, ProposalId,
+    StateId, StepId, TaskId, TokenId, UserId, VoteId, random_job_id, sortable_id,
 };
 pub use locale::{Locale, Locales, Translated};
 pub use page::{Direction, Order, Page, PageRequest};

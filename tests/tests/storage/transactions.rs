@@ -3,7 +3,7 @@
 use civitas_accounts::{Role, RoleKind, User};
 use civitas_application::{Ports, Store};
 use civitas_kernel::{
-    Ability, Change, ClientId, Error, Event, MeetingId, OrganizationId, ProposalId, Sight, SpaceRef, StepId,
+    Ability, Change, ClientId, Error, Event, MeetingId, OrganizationId, PostId, ProposalId, Sight, SpaceRef, StepId,
     Subject, UserId, Viewer, Within, clock, random_job_id,
 };
 use civitas_tests::{Engine, World};
@@ -272,6 +272,7 @@ async fn a_locking_read_outside_a_transaction_is_refused() {
             ports.proposals().find_for_update(organization, ProposalId(1)).await.map(drop),
             draft.await.map(drop),
             ports.votes().lock(organization, ProposalId(1), UserId(1)).await,
+            ports.posts().find_for_update(organization, PostId(1)).await.map(drop),
             ports.meetings().find_for_update(organization, MeetingId(1)).await.map(drop),
             ports.extended_data().find_for_update(sight, rooms.ideas.into()).await.map(drop),
         ];

@@ -307,6 +307,24 @@ diesel::table! {
 }
 
 diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable};
+    use crate::engine::sql::{Json, Moment};
+
+    posts (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        component_id -> BigInt,
+        title -> Json,
+        body -> Json,
+        author_id -> Nullable<BigInt>,
+        published_at -> Nullable<Moment>,
+        deleted_at -> Nullable<Moment>,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
     use diesel::sql_types::BigInt;
 
     meeting_registrations (meeting_id, user_id) {
@@ -500,6 +518,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     votes,
     meetings,
     meeting_registrations,
+    posts,
     entries,
     jobs,
     outbox,

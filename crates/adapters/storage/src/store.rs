@@ -11,6 +11,7 @@ use civitas_accounts::{
     UserStore,
 };
 use civitas_application::{ListChanges, Ports, RefStore, Store, Transaction};
+use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
 use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
@@ -134,6 +135,14 @@ impl Ports for Session {
     }
 
     fn meeting_homes(&self) -> &dyn MeetingHomes {
+        self
+    }
+
+    fn posts(&self) -> &dyn PostStore {
+        self
+    }
+
+    fn blogs(&self) -> &dyn BlogLookup {
         self
     }
 

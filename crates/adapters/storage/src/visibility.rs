@@ -4,12 +4,13 @@
 //! in a component are read in two steps (docs/decisions/0021): the components by [`Rule::ComponentIsVisible`], then the
 //! table of the records. What that table adds (hidden, deleted, unpublished records) is not part of the rules here.
 
-use crate::engine::Db;
+use crate::engine::{Db, sql};
 use civitas_kernel::{UserId, Viewer, Within};
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Bool, Nullable};
+use time::OffsetDateTime;
 
 /// A condition on the space, and where it says so the component, of a statement.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +24,9 @@ pub(crate) enum Rule {
     MeetingIsVisible(Viewer),
     /// The viewer may read the meeting, if it is published and its component is visible. Asks for `meetings` alone.
     MeetingIsOpen(Viewer),
+    /// The post is not deleted, and published at this time or written by this account (contract 07 A.1). Asks for
+    /// `posts`.
+    PostIsVisible(Option<UserId>, OffsetDateTime),
     /// The entry is neither hidden nor deleted. Asks for `entries`.
     EntryIsShown,
     /// The component's space is one a read is narrowed to; the component itself is for the statement to compare, with
@@ -57,6 +61,15 @@ impl QueryFragment<Db> for Rule {
             Self::ComponentIsVisible(viewer) => component_is_visible(viewer, &mut pass)?,
             Self::MeetingIsVisible(viewer) => meeting_is_visible(viewer, &mut pass)?,
             Self::MeetingIsOpen(viewer) => meeting_is_open(viewer, &mut pass)?,
+            Self::PostIsVisible(author, now) => {
+                pass.push_sql("posts.deleted_at IS NULL AND (posts.published_at <= ");
+                pass.push_bind_param::<sql::Moment, _>(now)?;
+                if let Some(author) = author {
+                    pass.push_sql(" OR posts.author_id = ");
+                    pass.push_bind_param::<BigInt, _>(&author.0)?;
+                }
+                pass.push_sql(")");
+            }
             Self::EntryIsShown => pass.push_sql("entries.hidden_at IS NULL AND entries.deleted_at IS NULL"),
             Self::StandsIn(within) => stands_in(within, &mut pass)?,
             Self::Participates(None) => pass.push_sql("FALSE"),

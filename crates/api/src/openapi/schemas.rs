@@ -2,6 +2,7 @@
 
 use super::{components, shared, tokens, webhooks, writes};
 use crate::reply::CollectionMeta;
+use crate::resources::blogs::BlogView;
 use crate::resources::drafts::DraftView;
 use crate::resources::jobs::{Accepted, JobDetail, JobSummary};
 use crate::resources::magic_links::MagicLinkView;
@@ -31,6 +32,7 @@ const VIEWS: &[fn(&mut Schemas)] = &[
     add::<DraftView>,
     add::<VoteView>,
     add::<MeetingView>,
+    add::<BlogView>,
     add::<UserView>,
     add::<RoleView>,
     add::<Accepted>,

@@ -2,7 +2,7 @@
 
 use super::schemas::{Schemas, add, closed};
 use crate::resources::organizations::RegistrationModeName;
-use crate::shapes::{LocaleName, RoleResourceName, RoleTypeName, TimeZoneName};
+use crate::shapes::{LocaleName, RoleResourceName, RoleTypeName, TimeZoneName, TranslatedProp};
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, OneOfBuilder, SchemaType};
@@ -22,11 +22,80 @@ pub(super) fn add_all(to: &mut Schemas) {
         to.insert(owner.to_owned(), closed().property("data", value).required("data").into());
     }
     add::<MagicLinkCreateBody>(to);
+    add::<BlogCreateBody>(to);
+    add::<BlogUpdateBody>(to);
     let cast = OneOfBuilder::new()
         .description(Some("The vote, or with `include_proposal=true` its proposal."))
         .item(Ref::from_schema_name("vote_proposal_item_response"))
         .item(Ref::from_schema_name("proposal_item_response"));
     to.insert("vote_proposal_cast_response".to_owned(), cast.into());
+}
+
+/// What a blog post says. The title and the body need a text in the organization's default language.
+#[derive(ToSchema)]
+#[schema(as = blog_post_create_payload, examples(json!({"data": {"component_id": 87, "attributes": {
+    "title": {"en": "Works start on Mill Street"}, "body": {"en": "<p>From Monday on.</p>"},
+    "published_at": "2026-03-01T08:00:00Z"}}})))]
+#[expect(dead_code, reason = "names the members of the document")]
+struct BlogCreateBody {
+    #[schema(inline)]
+    data: BlogCreateData,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct BlogCreateData {
+    /// A blog component.
+    component_id: i64,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    #[schema(inline)]
+    attributes: BlogCreateAttributes,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct BlogCreateAttributes {
+    title: TranslatedProp,
+    body: TranslatedProp,
+    /// Absent or null for a draft; a later time for a scheduled post.
+    #[schema(format = "date-time", nullable)]
+    published_at: Option<String>,
+}
+
+/// What a blog post shall say instead. What is absent stays; what is given replaces all languages.
+#[derive(ToSchema)]
+#[schema(as = blog_post_update_payload, examples(json!({"data": {"attributes": {
+    "title": {"en": "Works start on Mill Street"}}}})))]
+#[expect(dead_code, reason = "names the members of the document")]
+struct BlogUpdateBody {
+    #[schema(inline)]
+    data: BlogUpdateData,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct BlogUpdateData {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    /// If it is sent, that of the path.
+    id: Option<String>,
+    #[schema(inline)]
+    attributes: BlogUpdateAttributes,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct BlogUpdateAttributes {
+    title: Option<TranslatedProp>,
+    body: Option<TranslatedProp>,
+    /// Null makes the post a draft again.
+    #[schema(format = "date-time", nullable)]
+    published_at: Option<String>,
 }
 
 /// Who shall be what, and where.

@@ -21,7 +21,8 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 /// The lists whose losses age a list of components.
-const LISTS: &[&str] = &["components", "spaces", "proposals", "votes", "meetings", "entries", "roles"];
+const LISTS: &[&str] =
+    &["components", "spaces", "proposals", "votes", "meetings", "posts", "entries", "roles"];
 
 /// A component of a space.
 #[derive(Debug, Serialize, ToSchema)]

@@ -1,5 +1,6 @@
 //! One file a resource: its routes, its bodies, its views.
 
+pub(crate) mod blogs;
 pub(crate) mod components;
 pub(crate) mod confirmations;
 pub(crate) mod drafts;

@@ -4,8 +4,8 @@ use super::error::RecordError;
 use super::members::required;
 use crate::Ports;
 use civitas_kernel::{
-    ClientId, ComponentId, EntryId, Field, MeetingId, OrganizationId, ProposalId, SpaceManifest, SpaceRef,
-    StateId, StepId, UserId, VoteId,
+    ClientId, ComponentId, EntryId, Field, MeetingId, OrganizationId, PostId, ProposalId, SpaceManifest,
+    SpaceRef, StateId, StepId, UserId, VoteId,
 };
 use civitas_spaces::ComponentManifest;
 use std::collections::{HashMap, HashSet};
@@ -79,7 +79,7 @@ macro_rules! numbered {
 }
 
 numbered! {
-    OrganizationId, StateId, VoteId, MeetingId, EntryId,
+    OrganizationId, StateId, VoteId, MeetingId, PostId, EntryId,
     UserId = "user",
     ClientId = "api_client",
     StepId = "step",

@@ -277,7 +277,7 @@ macro_rules! columns {
 
         /// What is written of a model.
         #[derive(::diesel::Insertable, ::diesel::AsChangeset)]
-        #[diesel(table_name = $table)]
+        #[diesel(table_name = $table, treat_none_as_null = true, treat_none_as_default_value = false)]
         pub(super) struct Changeset<'a> {
             $($($inner_column: <$Inner as $crate::columns::ColumnValue>::Write<'a>,)+)*
             $($column: <$Value as $crate::columns::ColumnValue>::Write<'a>,)*

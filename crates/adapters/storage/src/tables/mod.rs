@@ -1,6 +1,7 @@
 //! Every query, once, by table.
 
 mod clients;
+mod component_places;
 mod components;
 mod confirmations;
 mod entries;
@@ -13,6 +14,7 @@ mod meetings;
 mod organizations;
 mod outbox;
 mod places;
+mod posts;
 mod proposals;
 mod refs;
 mod resources;
@@ -25,6 +27,7 @@ mod steps;
 mod system_admins;
 mod tasks;
 mod tokens;
+mod two_parts;
 mod users;
 mod visible_components;
 mod votes;

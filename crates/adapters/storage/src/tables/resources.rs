@@ -6,7 +6,7 @@ use crate::engine::{Conn, Db, sql};
 use crate::failure::Stored;
 use crate::schema::{components, proposal_authors, proposals, votes};
 use crate::visibility::Rule;
-use civitas_kernel::{Result, Sight, UserId, Viewer};
+use civitas_kernel::{Result, Sight, UserId, clock};
 use civitas_spaces::{ComponentDetail, ComponentManifest};
 use diesel::dsl::count_star;
 use diesel::prelude::*;
@@ -53,11 +53,12 @@ pub(super) async fn of_components(
     sight: Sight,
     components: &[(i64, ComponentManifest)],
 ) -> Result<HashMap<i64, Resources>> {
+    let now = clock::now();
     let mut found = HashMap::new();
     let mut of_table: BTreeMap<&str, (Rule, Vec<i64>)> = BTreeMap::new();
     let mut with_proposals = Vec::new();
     for (id, manifest) in components {
-        match kept_in(*manifest, sight.viewer) {
+        match kept_in(*manifest, sight, now) {
             Kept::AsProposals => with_proposals.push(*id),
             Kept::In(table, shown) => of_table.entry(table).or_insert((shown, Vec::new())).1.push(*id),
             Kept::Nowhere => {}
@@ -85,18 +86,18 @@ enum Kept {
     Nowhere,
 }
 
-fn kept_in(manifest: ComponentManifest, viewer: Viewer) -> Kept {
+fn kept_in(manifest: ComponentManifest, sight: Sight, now: OffsetDateTime) -> Kept {
     match manifest {
         ComponentManifest::Proposals => Kept::AsProposals,
-        ComponentManifest::Meetings => Kept::In("meetings", Rule::MeetingIsVisible(viewer)),
+        ComponentManifest::Meetings => Kept::In("meetings", Rule::MeetingIsVisible(sight.viewer)),
         ComponentManifest::Pages
         | ComponentManifest::Budgets
         | ComponentManifest::Accountability
         | ComponentManifest::Debates => Kept::In("entries", Rule::EntryIsShown),
-        ComponentManifest::Blogs
-        | ComponentManifest::Surveys
-        | ComponentManifest::AwesomeMap
-        | ComponentManifest::AwesomeIframe => Kept::Nowhere,
+        ComponentManifest::Blogs => Kept::In("posts", Rule::PostIsVisible(sight.participant, now)),
+        ComponentManifest::Surveys | ComponentManifest::AwesomeMap | ComponentManifest::AwesomeIframe => {
+            Kept::Nowhere
+        }
     }
 }
 

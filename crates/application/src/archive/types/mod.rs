@@ -6,6 +6,7 @@ mod entry;
 mod meeting;
 mod organization;
 mod password;
+mod post;
 mod proposal;
 mod proposal_state;
 mod role;
@@ -44,6 +45,7 @@ pub(super) fn all() -> Vec<Box<dyn RecordType>> {
         Box::new(proposal::Proposals::new()),
         Box::new(vote::Votes::new()),
         Box::new(meeting::Meetings),
+        Box::new(post::Posts),
         Box::new(entry::Entries(EntryKind::Page)),
         Box::new(entry::Entries(EntryKind::Budget)),
         Box::new(entry::Entries(EntryKind::Result)),

@@ -7,7 +7,9 @@ use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::schema::{proposal_authors, proposals};
 use crate::tables::places;
-use crate::tables::visible_components::{OnPage, Rows, VisibleComponents};
+use crate::tables::two_parts::{TwoParts, Way};
+use crate::tables::visible_components::{OnPage, Rows, Seek, VisibleComponents};
+use async_trait::async_trait;
 use civitas_kernel::{Direction, Order, Page, PageRequest, ProposalId, Result, Sight, UserId};
 use civitas_proposals::{ProposalDetail, ProposalField, ProposalQuery};
 use diesel::dsl::{IntoBoxed, Select, count_star};
@@ -55,22 +57,6 @@ impl<'a> List<'a> {
         Ok(self.filtered(self.in_order())?.filter(proposals::published_at.is_not_null()))
     }
 
-    /// The members that are drafts, by id.
-    pub(super) async fn drafts(&self, connection: &mut Conn) -> Result<Vec<i64>> {
-        let Some(user) = self.author else { return Ok(Vec::new()) };
-        let own = proposal_authors::table
-            .filter(proposal_authors::user_id.eq(user.0))
-            .select(proposal_authors::proposal_id)
-            .into_boxed::<Db>();
-        self.filtered(self.by_id())?
-            .filter(proposals::id.eq_any(own))
-            .filter(proposals::published_at.is_null())
-            .order(proposals::id)
-            .load(connection)
-            .await
-            .stored()
-    }
-
     /// When a member was published: null inside for a draft, none for what is not a member.
     pub(super) async fn time_of(
         &self,
@@ -97,60 +83,37 @@ impl<'a> List<'a> {
     }
 
     /// Some rows of the list, in its order.
-    async fn rows(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Facts>> {
+    async fn page_rows(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Facts>> {
         match self.query.order {
             Order::Random => self.shuffled(connection, rows).await,
-            Order::Column(Direction::Ascending) => {
-                let mut found = self.published_rows(connection, Direction::Ascending, rows).await?;
-                let missing = rows.limit - length(&found);
-                if missing > 0 {
-                    let drafts = self.drafts(connection).await?;
-                    let offset = if drafts.is_empty() || !found.is_empty() || rows.offset == 0 {
-                        0
-                    } else {
-                        rows.offset - self.count_published(connection).await?
-                    };
-                    let drafts = part(&drafts, Rows { limit: missing, offset });
-                    found.extend(self.rows_of(connection, drafts).await?);
-                }
-                Ok(found)
-            }
-            Order::Column(Direction::Descending) => {
-                let drafts = self.drafts(connection).await?;
-                let mut found = self.rows_of(connection, part(&drafts, rows)).await?;
-                let limit = rows.limit - length(&found);
-                if limit > 0 {
-                    let offset = (rows.offset - length(&drafts)).max(0);
-                    let rows = Rows { limit, offset };
-                    found.extend(self.published_rows(connection, Direction::Descending, rows).await?);
-                }
-                Ok(found)
-            }
+            Order::Column(direction) => self.rows(connection, direction, rows).await,
         }
     }
 
-    /// Some of the published members.
-    async fn published_rows(
-        &self,
-        connection: &mut Conn,
-        direction: Direction,
-        rows: Rows,
-    ) -> Result<Vec<Facts>> {
-        let ids = self.published()?;
-        let ids = match direction {
-            Direction::Ascending => ids.order((proposals::published_at.asc(), proposals::id)),
-            Direction::Descending => ids.order((proposals::published_at.desc(), proposals::id)),
+    /// The members at this time that lie this way of an id, nearest first.
+    fn at_the_same_time(&self, id: i64, at: OffsetDateTime, way: Way) -> Result<Ids> {
+        let members = self.published()?.filter(proposals::published_at.eq(at));
+        Ok(match way {
+            Way::Next => members.filter(proposals::id.gt(id)).order(proposals::id.asc()),
+            Way::Prev => members.filter(proposals::id.lt(id)).order(proposals::id.desc()),
+        })
+    }
+
+    /// The published members this way of a time, or all of them, nearest first.
+    fn at_other_times(&self, at: Option<OffsetDateTime>, way: Way, direction: Direction) -> Result<Ids> {
+        let members = self.published()?;
+        let forward = way.is_forward(direction);
+        let members = match at {
+            Some(at) if forward => members.filter(proposals::published_at.gt(at)),
+            Some(at) => members.filter(proposals::published_at.lt(at)),
+            None => members,
         };
-        let found = proposals::table
-            .filter(OnPage::of(Box::new(proposals::id.nullable()), ids, rows))
-            .select(read(self.sight.participant))
-            .limit(rows.limit)
-            .into_boxed::<Db>();
-        let found = match direction {
-            Direction::Ascending => found.order((proposals::published_at.asc(), proposals::id)),
-            Direction::Descending => found.order((proposals::published_at.desc(), proposals::id)),
-        };
-        found.load(connection).await.stored()
+        Ok(match (way, forward) {
+            (Way::Next, true) => members.order((proposals::published_at.asc(), proposals::id.asc())),
+            (Way::Prev, true) => members.order((proposals::published_at.asc(), proposals::id.desc())),
+            (Way::Next, false) => members.order((proposals::published_at.desc(), proposals::id.asc())),
+            (Way::Prev, false) => members.order((proposals::published_at.desc(), proposals::id.desc())),
+        })
     }
 
     /// Some members in random order.
@@ -171,8 +134,30 @@ impl<'a> List<'a> {
             .await
             .stored()
     }
+}
 
-    /// The proposals of these ids, by id.
+#[async_trait]
+impl TwoParts for List<'_> {
+    type Row = Facts;
+
+    async fn dated(&self, connection: &mut Conn, direction: Direction, rows: Rows) -> Result<Vec<Facts>> {
+        let ids = self.published()?;
+        let ids = match direction {
+            Direction::Ascending => ids.order((proposals::published_at.asc(), proposals::id)),
+            Direction::Descending => ids.order((proposals::published_at.desc(), proposals::id)),
+        };
+        let found = proposals::table
+            .filter(OnPage::of(Box::new(proposals::id.nullable()), ids, rows))
+            .select(read(self.sight.participant))
+            .limit(rows.limit)
+            .into_boxed::<Db>();
+        let found = match direction {
+            Direction::Ascending => found.order((proposals::published_at.asc(), proposals::id)),
+            Direction::Descending => found.order((proposals::published_at.desc(), proposals::id)),
+        };
+        found.load(connection).await.stored()
+    }
+
     async fn rows_of(&self, connection: &mut Conn, ids: &[i64]) -> Result<Vec<Facts>> {
         if ids.is_empty() {
             return Ok(Vec::new());
@@ -186,8 +171,44 @@ impl<'a> List<'a> {
             .stored()
     }
 
-    async fn count_published(&self, connection: &mut Conn) -> Result<i64> {
+    async fn count_dated(&self, connection: &mut Conn) -> Result<i64> {
         self.published()?.select(count_star()).first(connection).await.stored()
+    }
+
+    async fn drafts(&self, connection: &mut Conn) -> Result<Vec<i64>> {
+        let Some(user) = self.author else { return Ok(Vec::new()) };
+        let own = proposal_authors::table
+            .filter(proposal_authors::user_id.eq(user.0))
+            .select(proposal_authors::proposal_id)
+            .into_boxed::<Db>();
+        self.filtered(self.by_id())?
+            .filter(proposals::id.eq_any(own))
+            .filter(proposals::published_at.is_null())
+            .order(proposals::id)
+            .load(connection)
+            .await
+            .stored()
+    }
+
+    async fn beside(
+        &self,
+        connection: &mut Conn,
+        direction: Direction,
+        id: i64,
+        at: OffsetDateTime,
+    ) -> Result<(Option<i64>, Option<i64>)> {
+        let seek = |way| -> Result<_> {
+            Ok(Seek(vec![
+                self.at_the_same_time(id, at, way)?,
+                self.at_other_times(Some(at), way, direction)?,
+            ]))
+        };
+        diesel::select((seek(Way::Next)?, seek(Way::Prev)?)).get_result(connection).await.stored()
+    }
+
+    async fn outermost(&self, connection: &mut Conn, direction: Direction, way: Way) -> Result<Option<i64>> {
+        let seek = Seek(vec![self.at_other_times(None, way, direction)?]);
+        diesel::select(seek).get_result(connection).await.stored()
     }
 }
 
@@ -199,7 +220,7 @@ pub(super) async fn page(
     page: PageRequest,
 ) -> Result<Page<ProposalDetail>> {
     let list = List::open(connection, sight, query).await?;
-    let rows = if list.is_empty() { Vec::new() } else { list.rows(connection, page.into()).await? };
+    let rows = if list.is_empty() { Vec::new() } else { list.page_rows(connection, page.into()).await? };
     let page = Page::cut(rows, page);
     let mut ids: Vec<i64> = page.items.iter().map(Facts::component).collect();
     ids.sort_unstable();
@@ -210,15 +231,4 @@ pub(super) async fn page(
         Some(facts.detail(place))
     });
     Ok(Page { items: items.collect(), has_more: page.has_more })
-}
-
-fn length<T>(rows: &[T]) -> i64 {
-    i64::try_from(rows.len()).unwrap_or(i64::MAX)
-}
-
-/// These rows of a slice, as far as there are any.
-fn part(ids: &[i64], rows: Rows) -> &[i64] {
-    let index = |at: i64| usize::try_from(at.max(0)).map_or(ids.len(), |at| at.min(ids.len()));
-    let start = index(rows.offset);
-    &ids[start..index(rows.offset.saturating_add(rows.limit)).max(start)]
 }

@@ -1,0 +1,171 @@
+//! Lists of posts: the dated ones in the order of an index, and the reader's own drafts.
+
+use super::Row;
+use crate::columns::{self, Condition};
+use crate::engine::{Conn, Db, dialect};
+use crate::failure::Stored;
+use crate::schema::posts;
+use crate::tables::two_parts::{TwoParts, Way};
+use crate::tables::visible_components::{OnPage, Rows, Seek, VisibleComponents};
+use async_trait::async_trait;
+use civitas_kernel::{Direction, Result, Sight, UserId, Within};
+use diesel::dsl::{IntoBoxed, Select, count_star};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+/// The ids of some posts.
+type Ids = IntoBoxed<'static, Select<posts::table, posts::id>, Db>;
+
+/// The visible posts of a part of an organization (contract 07 A.1).
+pub(super) struct List {
+    components: VisibleComponents,
+    /// Whose drafts and scheduled posts are members.
+    author: Option<UserId>,
+    now: OffsetDateTime,
+}
+
+impl List {
+    /// Reads the components the reader sees.
+    pub(super) async fn open(
+        connection: &mut Conn,
+        sight: Sight,
+        now: OffsetDateTime,
+        within: Within,
+    ) -> Result<Self> {
+        let components = VisibleComponents::load(connection, sight, within).await?;
+        Ok(Self { components, author: sight.participant, now })
+    }
+
+    /// Whether the reader sees no component; then the list is empty.
+    pub(super) fn is_empty(&self) -> bool {
+        self.components.is_empty()
+    }
+
+    /// The members, with a date or without.
+    fn members(&self) -> Ids {
+        let organization = Box::new(posts::organization_id.nullable());
+        let published: Condition<posts::table> = Box::new(posts::published_at.le(self.now));
+        let visible: Condition<posts::table> = match self.author {
+            None => published,
+            Some(author) => Box::new(published.or(posts::author_id.eq(author.0))),
+        };
+        posts::table
+            .select(posts::id)
+            .into_boxed::<Db>()
+            .filter(posts::deleted_at.is_null())
+            .filter(self.components.contain(organization, Box::new(posts::component_id.nullable())))
+            .filter(visible)
+    }
+
+    /// The members with a date: with this condition they are found in the partial indexes.
+    fn with_date(&self) -> Ids {
+        self.members().filter(posts::published_at.is_not_null())
+    }
+
+    /// The members at this time that lie this way of an id, nearest first.
+    fn at_the_same_time(&self, id: i64, at: OffsetDateTime, way: Way) -> Ids {
+        let members = self.with_date().filter(posts::published_at.eq(at));
+        match way {
+            Way::Next => members.filter(posts::id.gt(id)).order(posts::id.asc()),
+            Way::Prev => members.filter(posts::id.lt(id)).order(posts::id.desc()),
+        }
+    }
+
+    /// The members this way of a time, or all of them, nearest first.
+    fn at_other_times(&self, at: Option<OffsetDateTime>, way: Way, direction: Direction) -> Ids {
+        let forward = way.is_forward(direction);
+        let members = self.with_date();
+        let members = match at {
+            Some(at) if forward => members.filter(posts::published_at.gt(at)),
+            Some(at) => members.filter(posts::published_at.lt(at)),
+            None => members,
+        };
+        match (way, forward) {
+            (Way::Next, true) => members.order((posts::published_at.asc(), posts::id.asc())),
+            (Way::Prev, true) => members.order((posts::published_at.asc(), posts::id.desc())),
+            (Way::Next, false) => members.order((posts::published_at.desc(), posts::id.asc())),
+            (Way::Prev, false) => members.order((posts::published_at.desc(), posts::id.desc())),
+        }
+    }
+
+    /// Some members in random order.
+    pub(super) async fn shuffled(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Row>> {
+        posts::table
+            .filter(OnPage::of(Box::new(posts::id.nullable()), self.members().order(dialect::random()), rows))
+            .select(columns::of::<Row>())
+            .order(dialect::random())
+            .limit(rows.limit)
+            .load(connection)
+            .await
+            .stored()
+    }
+}
+
+#[async_trait]
+impl TwoParts for List {
+    type Row = Row;
+
+    async fn dated(&self, connection: &mut Conn, direction: Direction, rows: Rows) -> Result<Vec<Row>> {
+        let ids = self.at_other_times(None, Way::Next, direction);
+        let found = posts::table
+            .filter(OnPage::of(Box::new(posts::id.nullable()), ids, rows))
+            .select(columns::of::<Row>())
+            .limit(rows.limit)
+            .into_boxed::<Db>();
+        let found = match direction {
+            Direction::Ascending => found.order((posts::published_at.asc(), posts::id)),
+            Direction::Descending => found.order((posts::published_at.desc(), posts::id)),
+        };
+        found.load(connection).await.stored()
+    }
+
+    async fn count_dated(&self, connection: &mut Conn) -> Result<i64> {
+        self.with_date().select(count_star()).first(connection).await.stored()
+    }
+
+    async fn drafts(&self, connection: &mut Conn) -> Result<Vec<i64>> {
+        let Some(author) = self.author else { return Ok(Vec::new()) };
+        posts::table
+            .filter(posts::author_id.eq(author.0))
+            .filter(posts::published_at.is_null())
+            .filter(posts::deleted_at.is_null())
+            .filter(self.components.contain_one(Box::new(posts::component_id.nullable())))
+            .order(posts::id)
+            .select(posts::id)
+            .load(connection)
+            .await
+            .stored()
+    }
+
+    async fn rows_of(&self, connection: &mut Conn, ids: &[i64]) -> Result<Vec<Row>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        posts::table
+            .filter(columns::any_of(posts::id.nullable(), ids))
+            .select(columns::of::<Row>())
+            .order(posts::id)
+            .load(connection)
+            .await
+            .stored()
+    }
+
+    async fn beside(
+        &self,
+        connection: &mut Conn,
+        direction: Direction,
+        id: i64,
+        at: OffsetDateTime,
+    ) -> Result<(Option<i64>, Option<i64>)> {
+        let seek = |way| {
+            Seek(vec![self.at_the_same_time(id, at, way), self.at_other_times(Some(at), way, direction)])
+        };
+        diesel::select((seek(Way::Next), seek(Way::Prev))).get_result(connection).await.stored()
+    }
+
+    async fn outermost(&self, connection: &mut Conn, direction: Direction, way: Way) -> Result<Option<i64>> {
+        let seek = Seek(vec![self.at_other_times(None, way, direction)]);
+        diesel::select(seek).get_result(connection).await.stored()
+    }
+}

@@ -1,0 +1,117 @@
+//! Lists in two parts: the dated records in the order of an index, and the reader's own drafts, which have no date, are
+//! few, and are read by author.
+//!
+//! Ascending, the drafts are the end of the list, descending its beginning; ids ascend within a date and among drafts
+//! (contract 06 §1.5, 07 A.3).
+
+use super::visible_components::Rows;
+use crate::engine::Conn;
+use async_trait::async_trait;
+use civitas_kernel::{Direction, Result};
+use time::OffsetDateTime;
+
+/// Which neighbour is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Next,
+    Prev,
+}
+
+impl Way {
+    /// Whether this way leads to later dates.
+    pub(super) fn is_forward(self, direction: Direction) -> bool {
+        (direction == Direction::Ascending) == (self == Self::Next)
+    }
+}
+
+/// A list in two parts. What it has is what differs between tables; the order is here.
+#[async_trait]
+pub(super) trait TwoParts: Sync {
+    /// What is read of a record.
+    type Row: Send;
+
+    /// Some of the dated records, in this direction.
+    async fn dated(&self, connection: &mut Conn, direction: Direction, rows: Rows) -> Result<Vec<Self::Row>>;
+    /// How many dated records there are. Asked only for pages that begin behind all of them.
+    async fn count_dated(&self, connection: &mut Conn) -> Result<i64>;
+    /// The ids of the drafts, ascending.
+    async fn drafts(&self, connection: &mut Conn) -> Result<Vec<i64>>;
+    /// The records of these ids, ascending.
+    async fn rows_of(&self, connection: &mut Conn, ids: &[i64]) -> Result<Vec<Self::Row>>;
+    /// The dated records beside one: the next, and the one before.
+    async fn beside(
+        &self,
+        connection: &mut Conn,
+        direction: Direction,
+        id: i64,
+        at: OffsetDateTime,
+    ) -> Result<(Option<i64>, Option<i64>)>;
+    /// The dated record at the end this way comes from: the first of the list for `Next`, the last for `Prev`.
+    async fn outermost(&self, connection: &mut Conn, direction: Direction, way: Way) -> Result<Option<i64>>;
+
+    /// Some rows of the list, in its order.
+    async fn rows(&self, connection: &mut Conn, direction: Direction, rows: Rows) -> Result<Vec<Self::Row>> {
+        if direction == Direction::Descending {
+            let drafts = self.drafts(connection).await?;
+            let mut found = self.rows_of(connection, part(&drafts, rows)).await?;
+            let limit = rows.limit - length(&found);
+            if limit > 0 {
+                let rows = Rows { limit, offset: (rows.offset - length(&drafts)).max(0) };
+                found.extend(self.dated(connection, direction, rows).await?);
+            }
+            return Ok(found);
+        }
+        let mut found = self.dated(connection, direction, rows).await?;
+        let limit = rows.limit - length(&found);
+        if limit > 0 {
+            let drafts = self.drafts(connection).await?;
+            let offset = if drafts.is_empty() || !found.is_empty() || rows.offset == 0 {
+                0
+            } else {
+                rows.offset - self.count_dated(connection).await?
+            };
+            found.extend(self.rows_of(connection, part(&drafts, Rows { limit, offset })).await?);
+        }
+        Ok(found)
+    }
+
+    /// The neighbours of a member whose date is `at`, or which is a draft: the next, and the one before.
+    async fn neighbours(
+        &self,
+        connection: &mut Conn,
+        direction: Direction,
+        id: i64,
+        at: Option<OffsetDateTime>,
+    ) -> Result<(Option<i64>, Option<i64>)> {
+        let drafts_are_last = direction == Direction::Ascending;
+        if let Some(at) = at {
+            let (mut next, mut prev) = self.beside(connection, direction, id, at).await?;
+            if drafts_are_last && next.is_none() {
+                next = self.drafts(connection).await?.into_iter().next();
+            } else if !drafts_are_last && prev.is_none() {
+                prev = self.drafts(connection).await?.pop();
+            }
+            return Ok((next, prev));
+        }
+        let drafts = self.drafts(connection).await?;
+        let mut next = drafts.iter().copied().find(|draft| *draft > id);
+        let mut prev = drafts.iter().copied().rev().find(|draft| *draft < id);
+        if drafts_are_last && prev.is_none() {
+            prev = self.outermost(connection, direction, Way::Prev).await?;
+        } else if !drafts_are_last && next.is_none() {
+            next = self.outermost(connection, direction, Way::Next).await?;
+        }
+        Ok((next, prev))
+    }
+}
+
+fn length<T>(rows: &[T]) -> i64 {
+    i64::try_from(rows.len()).unwrap_or(i64::MAX)
+}
+
+/// These rows of a slice, as far as there are any.
+fn part(ids: &[i64], rows: Rows) -> &[i64] {
+    let index = |at: i64| usize::try_from(at.max(0)).map_or(ids.len(), |at| at.min(ids.len()));
+    let start = index(rows.offset);
+    &ids[start..index(rows.offset.saturating_add(rows.limit)).max(start)]
+}

@@ -1,0 +1,29 @@
+//! Blog posts: texts of a component, by a person or by the organization (contract 07 part A).
+//!
+//! A post without a publication time is a draft, one with a later time is scheduled; both are shown to their author
+//! alone. A scheduled post is published by the clock: nothing is written when its time comes.
+//!
+//! ```
+//! use civitas_blogs::Post;
+//! use civitas_kernel::{ComponentId, Translated};
+//! use time::macros::datetime;
+//!
+//! let now = datetime!(2026-03-01 09:30 UTC);
+//! let draft = Post::new(ComponentId(1), Translated::default(), Translated::default(), now);
+//! assert!(!draft.is_published(now));
+//! assert!(Post { published_at: Some(now), ..draft }.is_published(now));
+//! ```
+
+#[cfg(feature = "contract")]
+pub mod contract;
+mod model;
+mod ports;
+mod reading;
+mod writing;
+
+pub use model::{Post, PostDetail, PostNeighbours};
+pub use ports::{BlogLookup, PostQuery, PostStore};
+#[cfg(any(test, feature = "mocks"))]
+pub use ports::{MockBlogLookup, MockPostStore};
+pub use reading::{Posts, READ_POSTS};
+pub use writing::{CreatePost, DESTROY_POSTS, DestroyPost, PostWrites, Publication, UpdatePost, WRITE_POSTS};

@@ -1,0 +1,162 @@
+//! A blog post, and the rules of its texts and of its publication.
+
+use civitas_kernel::limits::{LINE, PROSE, any_too_long};
+use civitas_kernel::{
+    ComponentId, ComponentPlace, Error, FieldError, Locale, PostId, Result, Translated, UserId, Wording,
+};
+use time::OffsetDateTime;
+
+/// A blog post.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Post {
+    /// The component it stands in.
+    pub component: ComponentId,
+    /// Its title.
+    pub title: Translated,
+    /// Its body: HTML, as it was written.
+    pub body: Translated,
+    /// The person who wrote it; `None` for the organization itself.
+    pub author: Option<UserId>,
+    /// When it is published: never (a draft), at a later time (scheduled), or since then.
+    pub published_at: Option<OffsetDateTime>,
+    /// When it was deleted.
+    pub deleted_at: Option<OffsetDateTime>,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// When it was last changed. The publication of a scheduled post is no change.
+    pub updated_at: OffsetDateTime,
+}
+
+impl Post {
+    /// A new draft of the organization.
+    pub fn new(component: ComponentId, title: Translated, body: Translated, now: OffsetDateTime) -> Self {
+        Self {
+            component,
+            title,
+            body,
+            author: None,
+            published_at: None,
+            deleted_at: None,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// Whether it is published at this time. At its own time it is.
+    pub fn is_published(&self, now: OffsetDateTime) -> bool {
+        self.published_at.is_some_and(|at| at <= now)
+    }
+
+    /// Whether somebody who saw it then does not see it now that it has become `later`: lists that had it may hold it
+    /// in a cache.
+    pub fn is_lost_by(&self, later: &Self) -> bool {
+        self.deleted_at.is_none()
+            && (later.deleted_at.is_some()
+                || (self.published_at.is_some() && later.published_at != self.published_at))
+    }
+
+    /// Whether its texts can be stored: title before body (contract 07 A.6).
+    ///
+    /// # Errors
+    /// `Invalid` with `blank` for a text that is blank in `locale`, the default one of the organization, and with
+    /// `too_long`.
+    pub fn check(&self, locale: Locale) -> Result<()> {
+        let blank = |field, label: &str, text: &Translated| {
+            let is_blank = text.get(locale).is_none_or(|text| text.trim().is_empty());
+            is_blank.then(|| FieldError::new(field, "blank", format!("{label} cannot be blank")))
+        };
+        let errors = [
+            blank("title", "Title", &self.title).or(any_too_long("title", "Title", &self.title, LINE)),
+            blank("body", "Body", &self.body).or(any_too_long("body", "Body", &self.body, PROSE)),
+        ];
+        Error::unless_valid(Wording::InvalidRequest, errors.into_iter().flatten().collect())
+    }
+}
+
+/// A post as a viewer reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PostDetail {
+    /// Its id.
+    pub id: PostId,
+    /// The post.
+    pub post: Post,
+    /// Where it stands.
+    pub place: ComponentPlace,
+}
+
+impl PostDetail {
+    /// The newest change of the post, its component and its space; the publication of a scheduled post is one
+    /// (contract 07 A.5).
+    pub fn changed_at(&self, now: OffsetDateTime) -> OffsetDateTime {
+        let published = self.post.published_at.filter(|at| *at <= now);
+        self.post.updated_at.max(self.place.changed_at).max(published.unwrap_or(self.post.updated_at))
+    }
+}
+
+/// The posts beside one in a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PostNeighbours {
+    /// The one after it.
+    pub next: Option<PostId>,
+    /// The one before it.
+    pub prev: Option<PostId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::Duration;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
+
+    fn post(title: &str, body: &str) -> Post {
+        let text = |text: &str| Translated::from([(Locale::En, text.to_owned())]);
+        Post::new(ComponentId(1), text(title), text(body), NOW)
+    }
+
+    #[test]
+    fn a_post_is_published_from_its_own_time_on() {
+        let at = |at| Post { published_at: at, ..post("A", "B") };
+        assert!(!at(None).is_published(NOW));
+        assert!(!at(Some(NOW + Duration::MICROSECOND)).is_published(NOW));
+        assert!(at(Some(NOW)).is_published(NOW));
+    }
+
+    #[test]
+    fn both_texts_are_needed_in_the_default_locale() {
+        let refused = post(" ", "").check(Locale::En).unwrap_err();
+        assert_eq!(refused.description(), "Title cannot be blank. Body cannot be blank");
+        post("A", "B").check(Locale::En).unwrap();
+        let french = post("A", "B").check(Locale::Fr).unwrap_err();
+        assert_eq!(french.details().len(), 2, "a text in another locale does not count");
+        let long = post(&"t".repeat(256), &"b".repeat(65_537)).check(Locale::En).unwrap_err();
+        assert!(long.details().iter().all(|error| error.code == "too_long"));
+    }
+
+    #[test]
+    fn a_post_is_lost_when_it_is_deleted_unpublished_or_published_at_another_time() {
+        let published = Post { published_at: Some(NOW), ..post("A", "B") };
+        let deleted = Post { deleted_at: Some(NOW), ..published.clone() };
+        assert!(published.is_lost_by(&deleted));
+        assert!(published.is_lost_by(&Post { published_at: None, ..published.clone() }));
+        assert!(published.is_lost_by(&Post { published_at: Some(NOW + Duration::DAY), ..published.clone() }));
+        assert!(!published.is_lost_by(&Post { updated_at: NOW + Duration::DAY, ..published.clone() }));
+        assert!(!deleted.is_lost_by(&deleted));
+        assert!(!post("A", "B").is_lost_by(&published));
+        assert!(
+            post("A", "B").is_lost_by(&Post { deleted_at: Some(NOW), ..post("A", "B") }),
+            "by its author"
+        );
+    }
+
+    #[test]
+    fn the_publication_of_a_scheduled_post_is_a_change_when_its_time_has_come() {
+        let place = ComponentPlace::for_test(ComponentId(1), NOW);
+        let later = NOW + Duration::HOUR;
+        let post = Post { published_at: Some(later), ..post("A", "B") };
+        let detail = PostDetail { id: PostId(1), post, place };
+        assert_eq!(detail.changed_at(NOW), NOW);
+        assert_eq!(detail.changed_at(later), later);
+    }
+}

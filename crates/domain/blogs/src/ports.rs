@@ -1,0 +1,81 @@
+//! What blog posts need from outside.
+
+use crate::{Post, PostDetail, PostNeighbours};
+use async_trait::async_trait;
+use civitas_kernel::{
+    ComponentId, ComponentPlace, Order, OrganizationId, Page, PageRequest, PostId, Result, Sight, SpaceRef,
+    UserId, Within,
+};
+use time::OffsetDateTime;
+
+/// Which posts, in which order. The column of the order is `published_at`: posts without it come last ascending and
+/// first descending; ids ascend in both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PostQuery {
+    /// The part of the organization.
+    pub within: Within,
+    /// The order.
+    pub order: Order,
+}
+
+/// Stores blog posts.
+///
+/// Visible means (contract 07 A.1): in a visible component, not deleted, and published at `now` or written by the
+/// user of the token.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait PostStore: Send + Sync {
+    /// The visible posts a query asks for.
+    async fn list(
+        &self,
+        sight: Sight,
+        now: OffsetDateTime,
+        query: PostQuery,
+        page: PageRequest,
+    ) -> Result<Page<PostDetail>>;
+    /// The post, if it is visible and inside.
+    async fn find_visible(
+        &self,
+        sight: Sight,
+        now: OffsetDateTime,
+        id: PostId,
+        within: Within,
+    ) -> Result<Option<PostDetail>>;
+    /// The neighbours of a visible post in the list a query makes. A shuffled query has those of the column.
+    async fn neighbours(
+        &self,
+        sight: Sight,
+        now: OffsetDateTime,
+        query: PostQuery,
+        id: PostId,
+    ) -> Result<PostNeighbours>;
+    /// The post, if it is not deleted and its component is visible, whoever wrote it and whether it is published.
+    async fn find_in_visible_component(&self, sight: Sight, id: PostId) -> Result<Option<PostDetail>>;
+    /// When the next scheduled post of any organization is published, after `now`: until then an answer stays right.
+    async fn next_publication(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>>;
+    /// The post, deleted or not.
+    async fn find(&self, organization: OrganizationId, id: PostId) -> Result<Option<Post>>;
+    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_for_update(&self, organization: OrganizationId, id: PostId) -> Result<Option<Post>>;
+    /// Stores a new one.
+    async fn add(&self, organization: OrganizationId, post: &Post) -> Result<PostId>;
+    /// Stores a new state. `NotFound` when there is no such post.
+    async fn save(&self, organization: OrganizationId, id: PostId, post: &Post) -> Result<()>;
+    /// Posts after `after` in ascending order of id, at most `limit`; for export.
+    async fn page_after(
+        &self,
+        organization: OrganizationId,
+        after: Option<PostId>,
+        limit: i64,
+    ) -> Result<Vec<(PostId, Post)>>;
+}
+
+/// What blog posts need to know of components and people.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait BlogLookup: Send + Sync {
+    /// The visible blog component of this id; `None` also when it is of another kind.
+    async fn find_blog(&self, sight: Sight, component: ComponentId) -> Result<Option<ComponentPlace>>;
+    /// Whether the user administers this space.
+    async fn administers(&self, organization: OrganizationId, user: UserId, space: SpaceRef) -> Result<bool>;
+}

@@ -1,0 +1,282 @@
+//! Writing blog posts (contract 07 A.6).
+
+use crate::{BlogLookup, Post, PostDetail, PostStore};
+use async_trait::async_trait;
+use civitas_kernel::{
+    Ability, Access, Command, ComponentId, Ctx, Error, Handle, PostId, Result, Scope, Translated,
+};
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+/// What creating and updating posts asks: a user token of a client that may write.
+pub const WRITE_POSTS: Access = Access::user(Scope::Blogs, &[Ability::BlogsWrite]);
+/// What deleting posts asks.
+pub const DESTROY_POSTS: Access = Access::user(Scope::Blogs, &[Ability::BlogsDestroy]);
+
+/// Create a post in a component. Its author is the user of the token.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CreatePost {
+    /// The blog component.
+    pub component: ComponentId,
+    /// The title.
+    pub title: Translated,
+    /// The body.
+    pub body: Translated,
+    /// When it is published; `None` for a draft.
+    #[serde(with = "time::serde::rfc3339::option")]
+    pub published_at: Option<OffsetDateTime>,
+}
+
+/// Change a post. Each member that is given replaces the stored one.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct UpdatePost {
+    /// The post.
+    pub id: PostId,
+    /// The new title.
+    pub title: Option<Translated>,
+    /// The new body.
+    pub body: Option<Translated>,
+    /// The new publication time.
+    pub publication: Option<Publication>,
+}
+
+/// When a post is published; `None` for a draft.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Publication {
+    /// The time.
+    #[serde(with = "time::serde::rfc3339::option")]
+    pub at: Option<OffsetDateTime>,
+}
+
+/// Delete a post.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct DestroyPost {
+    /// The post.
+    pub id: PostId,
+}
+
+impl Command for CreatePost {
+    const KEY: &'static str = "blogs/posts#create";
+    const ACCESS: Access = WRITE_POSTS;
+    type Output = PostDetail;
+}
+
+impl Command for UpdatePost {
+    const KEY: &'static str = "blogs/posts#update";
+    const ACCESS: Access = WRITE_POSTS;
+    type Output = PostDetail;
+}
+
+impl Command for DestroyPost {
+    const KEY: &'static str = "blogs/posts#destroy";
+    const ACCESS: Access = DESTROY_POSTS;
+    type Output = PostDetail;
+}
+
+/// What can be done with posts.
+pub struct PostWrites<'a> {
+    /// Where they are stored.
+    pub store: &'a dyn PostStore,
+    /// The components they stand in, and who administers spaces.
+    pub lookup: &'a dyn BlogLookup,
+}
+
+impl PostWrites<'_> {
+    /// The post, if the user of the token may change it: its author, an administrator of the organization, or one of
+    /// its space.
+    ///
+    /// # Errors
+    /// `NotFound` for a post the user neither sees nor administers, `Forbidden` for one the user only sees.
+    async fn find_own(&self, ctx: &Ctx, access: &Access, id: PostId) -> Result<PostDetail> {
+        ctx.require(access)?;
+        let user = ctx.user()?.id;
+        let found = self.store.find_in_visible_component(ctx.sight(), id).await?.ok_or(Error::NotFound)?;
+        let may = found.post.author == Some(user)
+            || ctx.viewer.is_admin()
+            || self.lookup.administers(ctx.organization, user, found.place.space).await?;
+        match may {
+            true => Ok(found),
+            false if found.post.is_published(ctx.now) => Err(Error::Forbidden),
+            false => Err(Error::NotFound),
+        }
+    }
+
+    /// The same, locked until the transaction ends.
+    async fn find_own_for_update(&self, ctx: &Ctx, access: &Access, id: PostId) -> Result<PostDetail> {
+        let found = self.find_own(ctx, access, id).await?;
+        let locked = self.store.find_for_update(ctx.organization, id).await?;
+        let post = locked.filter(|post| post.deleted_at.is_none()).ok_or(Error::NotFound)?;
+        Ok(PostDetail { post, ..found })
+    }
+}
+
+#[async_trait]
+impl Handle<CreatePost> for PostWrites<'_> {
+    async fn handle(&self, ctx: &Ctx, command: CreatePost) -> Result<PostDetail> {
+        ctx.require(&WRITE_POSTS)?;
+        let CreatePost { component, title, body, published_at } = command;
+        let place = self.lookup.find_blog(ctx.sight(), component).await?.ok_or(Error::NotFound)?;
+        let author = Some(ctx.user()?.id);
+        let post = Post { author, published_at, ..Post::new(component, title, body, ctx.now) };
+        post.check(ctx.default_locale)?;
+        let id = self.store.add(ctx.organization, &post).await?;
+        Ok(PostDetail { id, post, place })
+    }
+}
+
+#[async_trait]
+impl Handle<UpdatePost> for PostWrites<'_> {
+    async fn admit(&self, ctx: &Ctx, command: &UpdatePost) -> Result<()> {
+        self.find_own(ctx, &WRITE_POSTS, command.id).await.map(drop)
+    }
+
+    async fn handle(&self, ctx: &Ctx, command: UpdatePost) -> Result<PostDetail> {
+        let PostDetail { id, post: before, place } =
+            self.find_own_for_update(ctx, &WRITE_POSTS, command.id).await?;
+        let mut post = before.clone();
+        post.title = command.title.unwrap_or(post.title);
+        post.body = command.body.unwrap_or(post.body);
+        post.published_at = command.publication.map_or(post.published_at, |publication| publication.at);
+        if post != before {
+            post.check(ctx.default_locale)?;
+            post.updated_at = ctx.now;
+            self.store.save(ctx.organization, id, &post).await?;
+        }
+        Ok(PostDetail { id, post, place })
+    }
+}
+
+#[async_trait]
+impl Handle<DestroyPost> for PostWrites<'_> {
+    async fn admit(&self, ctx: &Ctx, command: &DestroyPost) -> Result<()> {
+        self.find_own(ctx, &DESTROY_POSTS, command.id).await.map(drop)
+    }
+
+    async fn handle(&self, ctx: &Ctx, DestroyPost { id }: DestroyPost) -> Result<PostDetail> {
+        let before = self.find_own_for_update(ctx, &DESTROY_POSTS, id).await?;
+        let deleted = Post { deleted_at: Some(ctx.now), updated_at: ctx.now, ..before.post.clone() };
+        self.store.save(ctx.organization, id, &deleted).await?;
+        Ok(before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MockBlogLookup, MockPostStore};
+    use civitas_kernel::{ComponentPlace, Locale};
+    use serde_json::json;
+    use time::Duration;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
+    const ID: PostId = PostId(7);
+
+    fn text(text: &str) -> Translated {
+        [(Locale::En, text.to_owned())].into()
+    }
+
+    fn published() -> Post {
+        let author = Some(civitas_kernel::UserId(1));
+        Post { author, published_at: Some(NOW), ..Post::new(ComponentId(3), text("A"), text("B"), NOW) }
+    }
+
+    fn ctx(user: i64) -> Ctx {
+        Ctx::for_test().with(&WRITE_POSTS).with(&DESTROY_POSTS).of_user(user).at(NOW + Duration::DAY)
+    }
+
+    fn store(post: Post) -> MockPostStore {
+        let mut store = MockPostStore::new();
+        let locked = post.clone();
+        store.expect_find_in_visible_component().returning(move |_, id| {
+            let place = ComponentPlace::for_test(ComponentId(3), NOW);
+            Ok(Some(PostDetail { id, post: post.clone(), place }))
+        });
+        store.expect_find_for_update().returning(move |_, _| Ok(Some(locked.clone())));
+        store
+    }
+
+    fn lookup(administers: bool) -> MockBlogLookup {
+        let mut lookup = MockBlogLookup::new();
+        lookup.expect_administers().returning(move |_, _, _| Ok(administers));
+        lookup
+    }
+
+    fn retitle(title: &str) -> UpdatePost {
+        UpdatePost { id: ID, title: Some(text(title)), body: None, publication: None }
+    }
+
+    #[tokio::test]
+    async fn its_author_and_administrators_may_change_a_post_and_nobody_else() {
+        let update = async |ctx: &Ctx, administers: bool, post: Post| {
+            let mut store = store(post);
+            store.expect_save().returning(|_, _, _| Ok(()));
+            let lookup = lookup(administers);
+            PostWrites { store: &store, lookup: &lookup }.handle(ctx, retitle("C")).await
+        };
+        let draft = || Post { published_at: None, ..published() };
+        assert_eq!(update(&ctx(1), false, draft()).await.unwrap().post.title, text("C"));
+        assert!(update(&ctx(2), true, draft()).await.is_ok(), "an administrator of the space");
+        assert!(update(&ctx(2).seen_by_admin(2), false, draft()).await.is_ok(), "one of the organization");
+        assert!(matches!(update(&ctx(2), false, published()).await, Err(Error::Forbidden)));
+        assert!(matches!(update(&ctx(2), false, draft()).await, Err(Error::NotFound)));
+    }
+
+    #[tokio::test]
+    async fn a_change_that_changes_nothing_is_not_stored() {
+        let (store, lookup) = (store(published()), lookup(false));
+        let writes = PostWrites { store: &store, lookup: &lookup };
+        assert_eq!(writes.handle(&ctx(1), retitle("A")).await.unwrap().post, published());
+    }
+
+    #[tokio::test]
+    async fn a_post_is_unpublished_by_a_null_and_dated_by_a_time() {
+        for (at, expected) in [(None, None), (Some(NOW + Duration::WEEK), Some(NOW + Duration::WEEK))] {
+            let mut store = store(published());
+            store.expect_save().once().returning(|_, _, _| Ok(()));
+            let lookup = lookup(false);
+            let command =
+                UpdatePost { id: ID, title: None, body: None, publication: Some(Publication { at }) };
+            let stored =
+                PostWrites { store: &store, lookup: &lookup }.handle(&ctx(1), command).await.unwrap();
+            assert_eq!((stored.post.published_at, stored.post.updated_at), (expected, NOW + Duration::DAY));
+        }
+    }
+
+    #[tokio::test]
+    async fn deleting_answers_the_post_as_it_was() {
+        let mut store = store(published());
+        store.expect_save().once().withf(|_, _, post| post.deleted_at.is_some()).returning(|_, _, _| Ok(()));
+        let lookup = lookup(false);
+        let writes = PostWrites { store: &store, lookup: &lookup };
+        assert_eq!(writes.handle(&ctx(1), DestroyPost { id: ID }).await.unwrap().post, published());
+    }
+
+    #[tokio::test]
+    async fn a_post_is_created_by_the_user_of_the_token_in_a_blog_that_is_visible() {
+        let create = || CreatePost {
+            component: ComponentId(3),
+            title: text("A"),
+            body: text("B"),
+            published_at: None,
+        };
+        let mut store = MockPostStore::new();
+        store.expect_add().once().withf(|_, post| post.author.is_some()).returning(|_, _| Ok(ID));
+        let mut lookup = MockBlogLookup::new();
+        let place = |id: ComponentId| (id == ComponentId(3)).then(|| ComponentPlace::for_test(id, NOW));
+        lookup.expect_find_blog().returning(move |_, id| Ok(place(id)));
+        let writes = PostWrites { store: &store, lookup: &lookup };
+        assert_eq!(writes.handle(&ctx(1), create()).await.unwrap().id, ID);
+        let blank = CreatePost { title: text(" "), ..create() };
+        assert_eq!(writes.handle(&ctx(1), blank).await.unwrap_err().description(), "Title cannot be blank");
+        let nowhere = CreatePost { component: ComponentId(4), ..create() };
+        assert!(matches!(writes.handle(&ctx(1), nowhere).await, Err(Error::NotFound)));
+    }
+
+    #[test]
+    fn a_null_publication_survives_its_job() {
+        let command = UpdatePost { publication: Some(Publication { at: None }), ..retitle("A") };
+        let read: UpdatePost = serde_json::from_value(json!(command)).unwrap();
+        assert!(read.publication.is_some_and(|publication| publication.at.is_none()));
+    }
+}

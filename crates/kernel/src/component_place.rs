@@ -1,0 +1,28 @@
+//! Where a record of a component stands.
+
+use crate::{ComponentId, SpaceRef, Translated};
+use time::OffsetDateTime;
+
+/// The component a record stands in, with what every such record shows of it (contract 01 §10).
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComponentPlace {
+    /// The component.
+    pub component: ComponentId,
+    /// Its name.
+    pub name: Translated,
+    /// The scope of the component, else that of its space.
+    pub scope_id: Option<i64>,
+    /// Its space.
+    pub space: SpaceRef,
+    /// The newest change of the component and of its space.
+    pub changed_at: OffsetDateTime,
+}
+
+#[cfg(any(test, feature = "mocks"))]
+impl ComponentPlace {
+    /// A component without a name, in process 1.
+    pub fn for_test(component: ComponentId, changed_at: OffsetDateTime) -> Self {
+        let space = SpaceRef { manifest: crate::SpaceManifest::ParticipatoryProcesses, id: 1 };
+        Self { component, name: Translated::default(), scope_id: None, space, changed_at }
+    }
+}
