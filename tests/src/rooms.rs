@@ -4,11 +4,11 @@ use crate::World;
 use async_trait::async_trait;
 use civitas_accounts::{ApiClient, Role, RoleKind, Secret, User};
 use civitas_application::{Ports, Store};
+use civitas_blogs::contract as blogs;
 use civitas_kernel::{
     Abilities, ClientId, ComponentId, Locale, OrganizationId, Result, Scopes, SpaceManifest, SpaceRef,
     Translated, UserId, clock,
 };
-use civitas_blogs::contract as blogs;
 use civitas_meetings::contract as meetings;
 use civitas_organizations::Organization;
 use civitas_proposals::contract as proposals;

@@ -140,7 +140,8 @@ impl Service {
 
     /// A user of an organization through one of its clients.
     pub async fn user_through(&self, organization: &str, client: &str, nickname: &str) -> Client {
-        let scope = if client == "narrow" { "attachments" } else { "public proposals meetings blogs oauth roles" };
+        let scope =
+            if client == "narrow" { "attachments" } else { "public proposals meetings blogs oauth roles" };
         self.at(&format!("{organization}.test"))
             .with_token(&json!({"grant_type": "password",
             "auth_type": "impersonate", "username": nickname, "scope": scope,

@@ -3,8 +3,8 @@
 use civitas_accounts::{Role, RoleKind, User};
 use civitas_application::{Ports, Store};
 use civitas_kernel::{
-    Ability, Change, ClientId, Error, Event, MeetingId, OrganizationId, PostId, ProposalId, Sight, SpaceRef, StepId,
-    Subject, UserId, Viewer, Within, clock, random_job_id,
+    Ability, Change, ClientId, Error, Event, MeetingId, OrganizationId, PostId, ProposalId, Sight, SpaceRef,
+    StepId, Subject, UserId, Viewer, Within, clock, random_job_id,
 };
 use civitas_tests::{Engine, World};
 use std::sync::Barrier;

@@ -2,8 +2,8 @@
 
 use crate::{BlogLookup, Post, PostNeighbours, PostQuery, PostStore};
 use civitas_kernel::{
-    ComponentId, Direction, Locale, Order, OrganizationId, Page, PageRequest, PostId, Result, Sight, SpaceRef,
-    Translated, UserId, Viewer, Within,
+    ComponentId, Direction, Locale, Order, OrganizationId, Page, PageRequest, PostId, Result, Sight,
+    SpaceRef, Translated, UserId, Viewer, Within,
 };
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -99,11 +99,16 @@ pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
     let official = world.add(&world.post(None, None)).await?;
     let deleted =
         world.add(&Post { deleted_at: Some(NOW), ..world.post(Some(world.nora), Some(NOW)) }).await?;
-    let readers = [(world.public(), false), (world.reader(world.otto), false), (world.reader(world.nora), true)];
+    let readers =
+        [(world.public(), false), (world.reader(world.otto), false), (world.reader(world.nora), true)];
     for (sight, is_author) in readers {
-        for (id, is_visible) in
-            [(published, true), (scheduled, is_author), (draft, is_author), (official, false), (deleted, false)]
-        {
+        for (id, is_visible) in [
+            (published, true),
+            (scheduled, is_author),
+            (draft, is_author),
+            (official, false),
+            (deleted, false),
+        ] {
             let found = world.posts.find_visible(sight, NOW, id, Within::default()).await?;
             assert_eq!(found.is_some(), is_visible, "{id} for {sight:?}");
         }
@@ -161,7 +166,11 @@ pub async fn lists_in_order_with_neighbours(world: World<'_>) -> Result<()> {
                 next: expected.get(place + 1).copied(),
                 prev: place.checked_sub(1).map(|before| expected[before]),
             };
-            assert_eq!(world.posts.neighbours(reader, NOW, query, *id).await?, beside, "{direction:?} {place}");
+            assert_eq!(
+                world.posts.neighbours(reader, NOW, query, *id).await?,
+                beside,
+                "{direction:?} {place}"
+            );
         }
     }
     Ok(())
