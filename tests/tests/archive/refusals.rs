@@ -204,6 +204,14 @@ const REFUSED: &[(&str, &str)] = &[
         r#"proposal "x": title is required"#,
     ),
     (
+        r#"{"type": "post", "ref": "x", §, "component": "ideas", "title": {}, "body": {}}"#,
+        r#"post "x": component "ideas" does not hold posts"#,
+    ),
+    (
+        r#"{"type": "post", "ref": "x", §, "component": "blog", "title": {}}"#,
+        r#"post "x": component "blog" is not known"#,
+    ),
+    (
         r#"{"type": "proposal", "ref": "trees", §, "authors": ["nora", "tom"]}"#,
         r#"proposal "trees": user "tom" is not known"#,
     ),

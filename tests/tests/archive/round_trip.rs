@@ -37,6 +37,7 @@ fn anonymous(archive: &str) -> Vec<Value> {
                 "organization" | "space" | "component" | "proposal" | "user" | "api_client" => {
                     *value = place(name, value);
                 }
+                "author" => *value = place("user", value),
                 "authors" | "registrations" => {
                     value.as_array_mut().expect("a list").iter_mut().for_each(|a| *a = place("user", a));
                 }
