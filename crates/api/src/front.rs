@@ -126,11 +126,14 @@ async fn find_out(
             Ok((reply, until)) => {
                 let response = reply.respond(&http);
                 if let (Some(question), Some(until)) = (&question, until) {
-                    // A scheduled post is published by the clock, and no commit says so.
-                    let scheduled = api.store().posts().next_publication(asked_at).await;
-                    let until = match scheduled {
-                        Ok(scheduled) => scheduled.map_or(until, |at| at.min(until)),
-                        Err(_) => asked_at,
+                    let until = if route.shows_posts() {
+                        // A scheduled post is published by the clock, and no commit says so.
+                        match api.store().posts().next_publication(asked_at).await {
+                            Ok(next) => next.map_or(until, |at| at.min(until)),
+                            Err(_) => asked_at,
+                        }
+                    } else {
+                        until
                     };
                     api.memory().keep(question, route.clone(), reply, until);
                 }

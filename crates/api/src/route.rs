@@ -45,6 +45,13 @@ pub struct Route {
     pub(crate) handler: Handler,
 }
 
+impl Route {
+    /// Whether its answers name or count blog posts.
+    pub(crate) fn shows_posts(&self) -> bool {
+        ["/blogs", "/components"].iter().any(|path| self.path.starts_with(path))
+    }
+}
+
 /// Gathers the routes of all resources.
 #[derive(Default)]
 pub(crate) struct Routes(pub(crate) Vec<Route>);

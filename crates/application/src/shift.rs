@@ -26,10 +26,16 @@ pub(crate) trait Shift: Send + Sync + 'static {
     async fn wait(&self);
 }
 
-/// Works until `stop` says so, on so many pieces at once (at least one); then ends what runs, or lets its lease expire.
+/// Whether nobody said stop, and somebody is there who can.
+pub(crate) fn goes_on(stop: &watch::Receiver<bool>) -> bool {
+    !*stop.borrow() && stop.has_changed().is_ok()
+}
+
+/// Works until `stop` says so or its sender is gone, on so many pieces at once (at least one); then ends what runs, or
+/// lets its lease expire.
 pub(crate) async fn work<S: Shift>(shift: Arc<S>, concurrency: usize, mut stop: watch::Receiver<bool>) {
     let mut running: JoinSet<()> = JoinSet::new();
-    while !*stop.borrow() {
+    while goes_on(&stop) {
         while running.try_join_next().is_some() {}
         let free = concurrency.max(1).saturating_sub(running.len());
         if free == 0 {
@@ -49,4 +55,38 @@ pub(crate) async fn work<S: Shift>(shift: Arc<S>, concurrency: usize, mut stop: 
     let deadline = Instant::now() + GRACE;
     while let Ok(Some(_)) = tokio::time::timeout_at(deadline, running.join_next()).await {}
     running.shutdown().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[derive(Default)]
+    struct Idle(AtomicUsize);
+
+    #[async_trait]
+    impl Shift for Idle {
+        type Piece = ();
+
+        async fn claim(&self, _limit: i64) -> Vec<()> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Vec::new()
+        }
+        async fn carry_out(&self, (): ()) {}
+        async fn wait(&self) {
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_worker_ends_when_nobody_is_left_to_stop_it() {
+        let (stop, told) = watch::channel(false);
+        let idle = Arc::new(Idle::default());
+        let worker = tokio::spawn(work(idle.clone(), 1, told));
+        tokio::task::yield_now().await;
+        drop(stop);
+        tokio::time::timeout(Duration::from_secs(5), worker).await.expect("it goes on").unwrap();
+        assert!(idle.0.load(Ordering::Relaxed) <= 2, "it looked for work again and again");
+    }
 }

@@ -1,6 +1,6 @@
 //! The worker: claims jobs, runs them, keeps its leases alive (contract 09 A.5).
 
-use crate::shift::{POLL, Shift, work};
+use crate::shift::{POLL, Shift, goes_on, work};
 use crate::{Commands, Store};
 use async_trait::async_trait;
 use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, LEASE, MOST_ATTEMPTS, next_attempt};
@@ -66,7 +66,7 @@ impl Shift for Worker {
 /// Takes over at once what a predecessor left when it died, instead of when its leases end. For a process that knows
 /// that no other worker lives, before its own workers begin. Tries until the database can be written, or `stop` says so.
 pub async fn take_over(store: &dyn Store, mut stop: watch::Receiver<bool>) {
-    while !*stop.borrow() {
+    while goes_on(&stop) {
         let now = clock::now();
         let taken = async {
             let jobs = store.jobs().take_over(now, &Failure::worker_lost()).await?;

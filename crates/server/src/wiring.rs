@@ -45,7 +45,7 @@ pub struct Parts {
     pub workers: bool,
 }
 
-/// A server that runs. Dropped, it goes on; [`Running::stop`] ends it.
+/// A server that runs; [`Running::stop`] ends it in order. Dropped, its workers end, and it answers on.
 pub struct Running {
     /// Where it listens; `None` when it only carries out jobs.
     pub address: Option<SocketAddr>,

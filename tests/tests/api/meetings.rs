@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Meetings of every kind, for `city.test`; `§` is its ref. A meeting without more begins on 1 April and is open.
 const MEETINGS: &str = r#"
-{"type": "api_client", "ref": "reader", §, "client_id": "id_city_reader", "client_secret": "key_city_reader", "name": "Reader", "scopes": ["public", "oauth", "proposals", "meetings", "roles"], "permissions": ["oauth.impersonate", "meetings.read"]}
+{"type": "api_client", "ref": "reader", §, "client_id": "id_city_reader", "client_secret": "key_city_reader", "name": "Reader", "scopes": ["public", "oauth", "proposals", "blogs", "meetings", "roles"], "permissions": ["oauth.impersonate", "meetings.read"]}
 {"type": "role", "ref": "moderator", §, "user": "luisortega", "kind": "space_moderator", "space": "council"}
 {"type": "component", "ref": "agenda", §, "space": "streets", "manifest": "meetings", "name": {"en": "Agenda", "fr": "Ordre du jour"}, "published_at": "2026-01-05T09:00:00Z", "updated_at": "2026-01-05T09:00:00Z"}
 {"type": "component", "ref": "planned", §, "space": "streets", "manifest": "meetings", "name": {"en": "Planned"}}

@@ -1,0 +1,67 @@
+//! How many statements a request sends to the database, on both engines. One binary with one test: the counter is the
+//! process's own.
+
+use civitas_tests::Engine;
+use civitas_tests::service::{CITIES, Client, Service};
+use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::sync::{Mutex, PoisonError};
+
+/// The statements since the last call of [`counted`].
+static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn note(event: InstrumentationEvent<'_>) {
+    if let InstrumentationEvent::StartQuery { query, .. } = event {
+        STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(query.to_string());
+    }
+}
+
+/// Sends a request that succeeds and gives its statements.
+async fn counted(client: &Client, method: Method, path: &str, body: Option<&Value>) -> Vec<String> {
+    STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    let answer = client.send(method, path, &[], body).await;
+    assert!(answer.status.is_success(), "{path}: {}", answer.text);
+    let statements = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    // Not of the request: workers look for jobs and tasks, transactions begin and end, connections are tried.
+    let is_of_workers = |text: &str| text.contains("jobs") || text.contains("tasks");
+    let verbs = ["SELECT ", "INSERT ", "UPDATE ", "DELETE "];
+    let is_data = |text: &str| verbs.iter().any(|verb| text.starts_with(verb)) && text != "SELECT 1";
+    statements.into_iter().filter(|text| is_data(text) && !is_of_workers(text)).collect()
+}
+
+#[tokio::test]
+async fn a_request_sends_no_more_statements_than_it_did() {
+    set_default_instrumentation(|| Some(Box::new(note) as Box<dyn Instrumentation>)).unwrap();
+    for service in Service::on_both_engines_with(CITIES, &[]).await {
+        let nora = service.user("norablum").await;
+        let (ideas, voted) = (service.id("component", "ideas"), service.id("proposal", "p2"));
+        let texts = json!({"data": {"title": "Lamps on Main Street", "locale": "en",
+            "body": "A lamp on each corner would help everybody who walks home."}});
+        let created =
+            nora.post("/draft_proposals/sync", &json!({"data": {"component_id": ideas}})).await.is(200);
+        let draft_path = format!("/draft_proposals/{}", created.data()["id"].as_str().unwrap());
+        nora.put(&format!("{draft_path}/sync"), &texts).await.is(200);
+        let publish = format!("{draft_path}/publish/sync");
+        let post = json!({"data": {"component_id": service.id("component", "news"),
+            "attributes": {"title": {"en": "News"}, "body": {"en": "Text"}}}});
+        let vote = json!({"proposal_id": voted, "data": {"weight": 1}});
+        let show = format!("/proposals/{voted}");
+        let cast = "/vote_proposals/sync?include_proposal=true";
+        // Answers are remembered on SQLite alone, and those that show posts until the next one is published.
+        let remembers = service.engine == Engine::Sqlite;
+        let requests = [
+            (Method::GET, &show[..], None, 8),
+            (Method::GET, "/proposals", None, 8),
+            (Method::GET, "/blogs", None, if remembers { 7 } else { 6 }),
+            (Method::POST, &publish[..], Some(&json!({})), 15),
+            (Method::POST, cast, Some(&vote), 15),
+            (Method::POST, "/blogs/sync", Some(&post), 4),
+        ];
+        for (method, path, body, expected) in requests {
+            let statements = counted(&nora, method.clone(), path, body).await;
+            let sent = statements.len();
+            assert_eq!(sent, expected, "{:?} {method} {path}\n{}", service.engine, statements.join("\n"));
+        }
+    }
+}
