@@ -35,7 +35,7 @@ run *ARGS:
 migrate *ARGS:
     cargo run --release -- migrate {{ ARGS }}
 
-# what is left of the machine when all rules are kept: the release server against a floor (needs wrk)
+# what is left of the machine when all rules are kept: the release server against a baseline server (needs wrk)
 load *ARGS:
     cargo build --release --package civitas-server --package civitas-load
     target/release/load run {{ ARGS }}

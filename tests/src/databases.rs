@@ -28,25 +28,25 @@ const CONNECTIONS: usize = 8;
 /// Longer than in production: a machine that runs tests is busy.
 const WAIT: Duration = Duration::from_secs(20);
 
-/// Makes a test of each promise on each engine. Asks the room's `contract` for functions that take what
+/// Makes a test of each promise on each engine. Asks the crate's `contract` for functions that take what
 /// [`crate::World`] can be turned into.
 #[macro_export]
 macro_rules! on_both_engines {
-    (in a transaction $room:ident::contract: $($promise:ident),+ $(,)?) => {
-        $crate::on_both_engines!(@ sqlite Sqlite in_transaction $room: $($promise),+);
-        $crate::on_both_engines!(@ postgres Postgres in_transaction $room: $($promise),+);
+    (in a transaction $domain:ident::conformance: $($promise:ident),+ $(,)?) => {
+        $crate::on_both_engines!(@ sqlite Sqlite in_transaction $domain: $($promise),+);
+        $crate::on_both_engines!(@ postgres Postgres in_transaction $domain: $($promise),+);
     };
-    ($room:ident::contract: $($promise:ident),+ $(,)?) => {
-        $crate::on_both_engines!(@ sqlite Sqlite on_the_pool $room: $($promise),+);
-        $crate::on_both_engines!(@ postgres Postgres on_the_pool $room: $($promise),+);
+    ($domain:ident::conformance: $($promise:ident),+ $(,)?) => {
+        $crate::on_both_engines!(@ sqlite Sqlite on_the_pool $domain: $($promise),+);
+        $crate::on_both_engines!(@ postgres Postgres on_the_pool $domain: $($promise),+);
     };
-    (@ $engine:ident $variant:ident $place:ident $room:ident: $($promise:ident),+) => {
+    (@ $engine:ident $variant:ident $place:ident $domain:ident: $($promise:ident),+) => {
         mod $engine {$(
             #[tokio::test]
             async fn $promise() {
                 let Some(world) = $crate::World::fresh($crate::Engine::$variant).await else { return };
                 let world = world.$place().await;
-                $room::contract::$promise((&world).into()).await.unwrap();
+                $domain::conformance::$promise((&world).into()).await.unwrap();
             }
         )+}
     };
@@ -130,10 +130,10 @@ pub async fn databases() -> Vec<Database> {
 }
 
 impl Database {
-    /// A new database; `None` where the engine can not be reached and need not be.
+    /// A new database; `None` where the engine cannot be reached and need not be.
     ///
     /// # Panics
-    /// When it can not be made.
+    /// When it cannot be made.
     pub async fn fresh(engine: Engine) -> Option<Self> {
         let (url, home) = match engine {
             Engine::Sqlite => {
@@ -151,7 +151,7 @@ impl Database {
     /// A new SQLite database in a directory that somebody else removes.
     ///
     /// # Panics
-    /// When it can not be made.
+    /// When it cannot be made.
     pub async fn sqlite_in(directory: &Path) -> Self {
         let (engine, url) = (Engine::Sqlite, format!("sqlite://{}", directory.join("civitas.db").display()));
         engine.migrate(&url).await.expect("the schema");

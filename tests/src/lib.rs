@@ -2,13 +2,13 @@
 
 pub mod databases;
 pub mod document;
+mod fixtures;
+pub mod mail_server;
 mod name_server;
-pub mod post;
-mod rooms;
 pub mod service;
 mod world;
 
 pub use databases::{Database, Engine, databases};
+pub use fixtures::Fixtures;
 pub use name_server::NameServer;
-pub use rooms::Rooms;
 pub use world::World;

@@ -1,6 +1,6 @@
 //! A database in which the promises of the ports can be tried.
 
-use crate::{Database, Engine, Rooms};
+use crate::{Database, Engine, Fixtures};
 use civitas_application::{Ports, Store, Transaction};
 use civitas_kernel::{Locale, OrganizationId, SpaceManifest, SpaceRef, Translated, clock};
 use civitas_organizations::{Organization, OrganizationStore};
@@ -21,15 +21,15 @@ pub struct World {
     /// A published conference of the first.
     pub conference: SpaceRef,
     /// A third one, with people, spaces and components.
-    pub rooms: Rooms,
+    pub fixtures: Fixtures,
     transaction: Option<Box<dyn Transaction>>,
 }
 
 impl World {
-    /// A new one; `None` where the engine can not be reached and need not be.
+    /// A new one; `None` where the engine cannot be reached and need not be.
     ///
     /// # Panics
-    /// When it can not be made.
+    /// When it cannot be made.
     pub async fn fresh(engine: Engine) -> Option<Self> {
         let database = Database::fresh(engine).await?;
         let mine = organization(&*database.store, "mine.example").await;
@@ -38,8 +38,8 @@ impl World {
         let space = published(SpaceManifest::ParticipatoryProcesses).await;
         let assembly = published(SpaceManifest::Assemblies).await;
         let conference = published(SpaceManifest::Conferences).await;
-        let rooms = Rooms::fill(&*database.store).await.expect("people, spaces and components");
-        Some(Self { database, mine, other, space, assembly, conference, rooms, transaction: None })
+        let fixtures = Fixtures::fill(&*database.store).await.expect("people, spaces and components");
+        Some(Self { database, mine, other, space, assembly, conference, fixtures, transaction: None })
     }
 
     /// Its store.
@@ -94,7 +94,7 @@ impl<'a> From<&'a World> for &'a dyn OrganizationStore {
     }
 }
 
-impl<'a> From<&'a World> for civitas_accounts::contract::World<'a> {
+impl<'a> From<&'a World> for civitas_accounts::conformance::World<'a> {
     fn from(world: &'a World) -> Self {
         let ports = world.ports();
         Self {
@@ -112,12 +112,12 @@ impl<'a> From<&'a World> for civitas_accounts::contract::World<'a> {
     }
 }
 
-impl<'a> From<&'a World> for civitas_accounts::contract::LinkWorld<'a> {
+impl<'a> From<&'a World> for civitas_accounts::conformance::LinkWorld<'a> {
     fn from(world: &'a World) -> Self {
         let ports = world.ports();
         Self {
             users: ports.users(),
-            homes: ports.homes(),
+            organizations: ports.organization_lookup(),
             confirmations: ports.confirmations(),
             magic_links: ports.magic_links(),
             sessions: ports.sessions(),
@@ -127,32 +127,37 @@ impl<'a> From<&'a World> for civitas_accounts::contract::LinkWorld<'a> {
     }
 }
 
-impl<'a> From<&'a World> for civitas_jobs::contract::World<'a> {
+impl<'a> From<&'a World> for civitas_jobs::conformance::World<'a> {
     fn from(world: &'a World) -> Self {
         Self { jobs: world.ports().jobs(), mine: world.mine, other: world.other }
     }
 }
 
-impl<'a> From<&'a World> for civitas_webhooks::contract::World<'a> {
+impl<'a> From<&'a World> for civitas_webhooks::conformance::World<'a> {
     fn from(world: &'a World) -> Self {
         Self { outbox: world.ports().outbox(), mine: world.mine, other: world.other }
     }
 }
 
-impl<'a> From<&'a World> for civitas_extended_data::contract::World<'a> {
+impl<'a> From<&'a World> for civitas_extended_data::conformance::World<'a> {
     fn from(world: &'a World) -> Self {
-        let rooms = &world.rooms;
+        let fixtures = &world.fixtures;
         Self {
             store: world.ports().extended_data(),
-            mine: rooms.mine,
+            mine: fixtures.mine,
             other: world.other,
-            owners: vec![rooms.mine.into(), rooms.nora.into(), rooms.process.into(), rooms.ideas.into()],
-            unseen: vec![rooms.unpublished.into()],
+            owners: vec![
+                fixtures.mine.into(),
+                fixtures.nora.into(),
+                fixtures.process.into(),
+                fixtures.ideas.into(),
+            ],
+            unseen: vec![fixtures.unpublished.into()],
         }
     }
 }
 
-impl<'a> From<&'a World> for civitas_tasks::contract::World<'a> {
+impl<'a> From<&'a World> for civitas_tasks::conformance::World<'a> {
     fn from(world: &'a World) -> Self {
         let ports = world.ports();
         Self { queue: ports.queue(), tasks: ports.tasks(), mine: world.mine, other: world.other }

@@ -40,7 +40,7 @@ async fn an_address_has_names_in_lower_case() {
 }
 
 #[tokio::test]
-async fn every_question_is_asked_anew() {
+async fn every_question_is_asked_again() {
     let server = NameServer::start().await;
     let names = Names::at(Some(server.address)).unwrap();
     assert!(names.addresses("late.example").await.unwrap().is_empty());

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 /// The statements since the last call of [`counted`].
 static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-fn note(event: InstrumentationEvent<'_>) {
+fn touch_list(event: InstrumentationEvent<'_>) {
     if let InstrumentationEvent::StartQuery { query, .. } = event {
         STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(query.to_string());
     }

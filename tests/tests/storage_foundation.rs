@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod organizations {
-    civitas_tests::on_both_engines!(civitas_organizations::contract:
+    civitas_tests::on_both_engines!(civitas_organizations::conformance:
         keeps_every_member,
         finds_organizations_by_their_hosts,
         keeps_hosts_unique_across_kinds,
@@ -18,14 +18,14 @@ mod organizations {
 
 mod accounts {
     mod locking {
-        civitas_tests::on_both_engines!(in a transaction civitas_accounts::contract:
+        civitas_tests::on_both_engines!(in a transaction civitas_accounts::conformance:
             keeps_every_member_of_users,
             keeps_organizations_apart,
             finds_roles_by_their_names,
         );
     }
 
-    civitas_tests::on_both_engines!(civitas_accounts::contract:
+    civitas_tests::on_both_engines!(civitas_accounts::conformance:
         nicknames_are_unique_in_any_case,
         a_deleted_user_leaves_name_and_tokens,
         the_twentieth_failed_login_locks,
@@ -45,7 +45,7 @@ mod accounts {
 }
 
 mod jobs {
-    civitas_tests::on_both_engines!(civitas_jobs::contract:
+    civitas_tests::on_both_engines!(civitas_jobs::conformance:
         keeps_every_member,
         keeps_organizations_apart,
         keeps_owners_apart,
@@ -63,11 +63,11 @@ mod jobs {
 }
 
 mod webhooks {
-    civitas_tests::on_both_engines!(civitas_webhooks::contract: pages_do_not_overlap, keeps_organizations_apart);
+    civitas_tests::on_both_engines!(civitas_webhooks::conformance: pages_do_not_overlap, keeps_organizations_apart);
 }
 
 mod links {
-    civitas_tests::on_both_engines!(civitas_accounts::contract:
+    civitas_tests::on_both_engines!(civitas_accounts::conformance:
         knows_the_home_of_an_account,
         keeps_confirmations,
         keeps_one_magic_link_of_a_user,
@@ -76,7 +76,7 @@ mod links {
 }
 
 mod tasks {
-    civitas_tests::on_both_engines!(civitas_tasks::contract:
+    civitas_tests::on_both_engines!(civitas_tasks::conformance:
         keeps_every_member,
         claims_what_is_due,
         takes_over_what_a_dead_process_left,

@@ -1,4 +1,4 @@
-//! Builds the package anew when a migration comes, goes or changes: they are part of it.
+//! Builds the package again when a migration comes, goes or changes: they are part of it.
 
 fn main() {
     println!("cargo::rerun-if-changed=../../../migrations/sqlite");

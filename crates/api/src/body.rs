@@ -1,6 +1,6 @@
 //! Bodies: JSON, forms and multipart, bounded in size, time and depth (contract 01 §2).
 
-use crate::error::Refusal;
+use crate::error::ApiError;
 use actix_multipart::Multipart;
 use actix_web::HttpRequest;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
@@ -23,7 +23,7 @@ pub(crate) const LIGHT: usize = 32 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a body says, or why it cannot be read.
-type Members = Result<Map<String, Value>, Refusal>;
+type Members = Result<Map<String, Value>, ApiError>;
 
 /// A body that was read.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ pub(crate) struct Body {
 }
 
 /// Reads a body of at most `limit` bytes as an object. An empty body is an empty object.
-pub(crate) async fn read(request: &HttpRequest, payload: Payload, limit: usize) -> Result<Body, Refusal> {
+pub(crate) async fn read(request: &HttpRequest, payload: Payload, limit: usize) -> Result<Body, ApiError> {
     let collected = collect(request, payload, limit).await?;
     let bytes = collected.len();
     let members = if bytes == 0 { Map::new() } else { members(request, collected).await? };
@@ -53,7 +53,7 @@ async fn members(request: &HttpRequest, bytes: Bytes) -> Members {
             let (headers, here) = (request.headers().clone(), Handle::current());
             elsewhere(move || here.block_on(multipart(&headers, bytes))).await
         }
-        Some(_) => Err(Refusal::UnsupportedMediaType),
+        Some(_) => Err(ApiError::UnsupportedMediaType),
     }
 }
 
@@ -116,11 +116,11 @@ impl<'a> Closed<'a> {
 }
 
 /// A body that trickles in holds a connection and nothing else: it is given 10 s and then must keep 1 KiB/s.
-async fn collect(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes, Refusal> {
+async fn collect(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes, ApiError> {
     let announced =
         request.headers().get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
-        return Err(Refusal::TooLarge);
+        return Err(ApiError::TooLarge);
     }
     let started = Instant::now();
     let mut bytes = BytesMut::new();
@@ -129,9 +129,9 @@ async fn collect(request: &HttpRequest, mut payload: Payload, limit: usize) -> R
         let deadline = started + PATIENCE + Duration::from_secs(kibibytes);
         match timeout_at(deadline, payload.next()).await {
             Ok(Some(Ok(chunk))) if bytes.len() + chunk.len() <= limit => bytes.extend_from_slice(&chunk),
-            Ok(Some(Ok(_))) => return Err(Refusal::TooLarge),
+            Ok(Some(Ok(_))) => return Err(ApiError::TooLarge),
             Ok(None) => return Ok(bytes.freeze()),
-            Ok(Some(Err(_))) | Err(_) => return Err(Refusal::Malformed),
+            Ok(Some(Err(_))) | Err(_) => return Err(ApiError::Malformed),
         }
     }
 }
@@ -141,12 +141,12 @@ fn json(bytes: &[u8]) -> Members {
         Ok(Value::Object(object)) if object.iter().all(|(key, value)| is_sound(key) && is_sane(value, 2)) => {
             Ok(object)
         }
-        _ => Err(Refusal::Malformed),
+        _ => Err(ApiError::Malformed),
     }
 }
 
 fn form(bytes: &[u8]) -> Members {
-    std::str::from_utf8(bytes).map_err(|_| Refusal::Malformed)?;
+    std::str::from_utf8(bytes).map_err(|_| ApiError::Malformed)?;
     nested(form_urlencoded::parse(bytes).into_owned())
 }
 
@@ -170,16 +170,16 @@ async fn multipart(headers: &HeaderMap, bytes: Bytes) -> Members {
     let body = stream::once(async move { Ok::<_, actix_web::error::PayloadError>(bytes) });
     let mut parts = Multipart::new(headers, body.boxed_local());
     let mut pairs = Vec::new();
-    while let Some(mut part) = parts.try_next().await.map_err(|_| Refusal::Malformed)? {
-        let name = part.name().map(str::to_owned).ok_or(Refusal::Malformed)?;
+    while let Some(mut part) = parts.try_next().await.map_err(|_| ApiError::Malformed)? {
+        let name = part.name().map(str::to_owned).ok_or(ApiError::Malformed)?;
         let mut text = Vec::new();
-        while let Some(chunk) = part.try_next().await.map_err(|_| Refusal::Malformed)? {
+        while let Some(chunk) = part.try_next().await.map_err(|_| ApiError::Malformed)? {
             text.extend_from_slice(&chunk);
         }
         if pairs.len() == MAX_FIELDS {
-            return Err(Refusal::TooLarge);
+            return Err(ApiError::TooLarge);
         }
-        pairs.push((name, String::from_utf8(text).map_err(|_| Refusal::Malformed)?));
+        pairs.push((name, String::from_utf8(text).map_err(|_| ApiError::Malformed)?));
     }
     nested(pairs)
 }
@@ -189,20 +189,20 @@ fn nested(pairs: impl IntoIterator<Item = (String, String)>) -> Members {
     let mut root = Map::new();
     for (number, (name, text)) in pairs.into_iter().enumerate() {
         if number == MAX_FIELDS {
-            return Err(Refusal::TooLarge);
+            return Err(ApiError::TooLarge);
         }
         if !is_sound(&name) || !is_sound(&text) {
-            return Err(Refusal::Malformed);
+            return Err(ApiError::Malformed);
         }
         let (first, rest) = name.split_once('[').map_or((name.as_str(), ""), |(first, rest)| (first, rest));
         let mut path = vec![first];
         if !rest.is_empty() {
-            path.extend(rest.strip_suffix(']').ok_or(Refusal::Malformed)?.split("]["));
+            path.extend(rest.strip_suffix(']').ok_or(ApiError::Malformed)?.split("]["));
         }
         if path.len() > DEEPEST {
-            return Err(Refusal::Malformed);
+            return Err(ApiError::Malformed);
         }
-        place(&mut root, &path, text).ok_or(Refusal::Malformed)?;
+        place(&mut root, &path, text).ok_or(ApiError::Malformed)?;
     }
     Ok(root)
 }
@@ -232,14 +232,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read_form(text: &str) -> Result<Value, Refusal> {
+    fn read_form(text: &str) -> Result<Value, ApiError> {
         form(text.as_bytes()).map(Value::Object)
     }
 
     #[test]
     fn a_form_has_at_most_4096_fields() {
         assert!(read_form(&"a[]=1&".repeat(4_096)).is_ok());
-        assert!(matches!(read_form(&"a[]=1&".repeat(4_097)), Err(Refusal::TooLarge)));
+        assert!(matches!(read_form(&"a[]=1&".repeat(4_097)), Err(ApiError::TooLarge)));
     }
 
     #[test]

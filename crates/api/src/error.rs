@@ -8,10 +8,10 @@ use civitas_kernel::{Error, FieldError, Wording};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What can go wrong with a request: what the rooms say, and what only the web knows.
+/// What can go wrong with a request: what the domain crates say, and what only the web knows.
 #[derive(Debug)]
-pub(crate) enum Refusal {
-    /// What a room says.
+pub(crate) enum ApiError {
+    /// What a domain crate says.
     Error(Error),
     /// The body is no JSON object, or not one we take.
     Malformed,
@@ -31,7 +31,7 @@ pub(crate) enum Refusal {
     Moved(String),
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
@@ -69,7 +69,7 @@ pub(crate) struct ErrorDetail {
     description: String,
 }
 
-impl Refusal {
+impl ApiError {
     fn status(&self) -> StatusCode {
         match self {
             Self::Error(error) => status_of(error),
@@ -193,7 +193,7 @@ mod tests {
     use actix_web::body::MessageBody;
     use serde_json::{Value, json};
 
-    fn answer(refusal: impl Into<Refusal>) -> (u16, Value) {
+    fn answer(refusal: impl Into<ApiError>) -> (u16, Value) {
         let response = refusal.into().respond();
         let status = response.status().as_u16();
         let bytes = response.into_body().try_into_bytes().unwrap();
@@ -203,9 +203,9 @@ mod tests {
     #[test]
     fn a_refusal_has_a_label_a_sentence_and_nothing_else() {
         let expected = json!({"error": "404: Route not found", "error_description": "Route not found"});
-        assert_eq!(answer(Refusal::NoRoute), (404, expected));
+        assert_eq!(answer(ApiError::NoRoute), (404, expected));
         let expected = json!({"error": "413: Payload too large", "error_description": "Payload too large"});
-        assert_eq!(answer(Refusal::TooLarge), (413, expected));
+        assert_eq!(answer(ApiError::TooLarge), (413, expected));
     }
 
     #[test]

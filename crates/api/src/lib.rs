@@ -1,6 +1,6 @@
 //! The JSON interface v0.3 over HTTP: contract sheets 01 to 09, served by actix-web.
 //!
-//! Every request goes one way ([`front`]): the host selects an organization, the path a route, then the body is
+//! Every request goes one way ([`pipeline`]): the host selects an organization, the path a route, then the body is
 //! read, the organization's switches are looked at, the token is checked, and its rights asked; only then a handler
 //! runs, which parses, asks a use-case and answers. A resource is one file in `resources`: its routes, its bodies and
 //! its views. [`routes`] is the one list from which come the router, the matrix of rights and the OpenAPI document.
@@ -8,14 +8,14 @@
 mod body;
 mod document;
 mod error;
-mod front;
 mod links;
-mod memory;
 mod openapi;
 mod pages;
+mod pipeline;
 mod query;
 mod reply;
 mod resources;
+mod response_cache;
 mod route;
 mod router;
 mod shapes;
@@ -26,7 +26,7 @@ pub use route::{Gate, Route};
 
 use actix_web::{HttpRequest, web};
 use civitas_accounts::{Passwords, TokenSigner};
-use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenDesk};
+use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenService};
 use ipnet::IpNet;
 use resources::{
     blogs, components, confirmations, drafts, events, extended_data, jobs, magic_links, meetings, oauth,
@@ -58,7 +58,7 @@ pub struct Settings {
     pub max_extended_data_payload_bytes: Option<usize>,
     /// The most extended data of one record, in bytes, however many writes it took.
     pub max_extended_data_stored_bytes: Option<usize>,
-    /// How long a token counts.
+    /// How long a token is valid.
     pub token_lifetime: Duration,
 }
 
@@ -88,10 +88,10 @@ pub struct Services {
 pub struct Api {
     settings: Settings,
     commands: Arc<Commands>,
-    desk: TokenDesk,
+    token_service: TokenService,
     signer: Arc<dyn TokenSigner>,
     document: String,
-    memory: memory::Memory,
+    response_cache: response_cache::ResponseCache,
     router: router::Router,
     runtime: Handle,
     heavy: Semaphore,
@@ -105,7 +105,7 @@ impl Api {
         let limit = settings.max_async_api_job_payload_bytes;
         let registry = registry(&settings);
         let commands = Commands::new(registry, store.clone(), announcer.clone(), signer.clone(), limit);
-        let desk = TokenDesk {
+        let token_service = TokenService {
             store,
             signer: signer.clone(),
             passwords,
@@ -117,10 +117,10 @@ impl Api {
         Arc::new(Self {
             settings,
             commands: Arc::new(commands),
-            desk,
+            token_service,
             signer,
             document,
-            memory: memory::Memory::new(),
+            response_cache: response_cache::ResponseCache::new(),
             router: router::Router::of(routes()),
             runtime,
             heavy: Semaphore::new(HEAVY),
@@ -138,7 +138,7 @@ impl Api {
         confirmations::mount(config, self);
         let api = self.clone();
         config.default_service(web::to(move |request: HttpRequest, payload: web::Payload| {
-            front::serve(api.clone(), request, payload)
+            pipeline::serve(api.clone(), request, payload)
         }));
     }
 
@@ -154,12 +154,12 @@ impl Api {
         &*self.signer
     }
 
-    pub(crate) fn desk(&self) -> &TokenDesk {
-        &self.desk
+    pub(crate) fn token_service(&self) -> &TokenService {
+        &self.token_service
     }
 
-    pub(crate) fn memory(&self) -> &memory::Memory {
-        &self.memory
+    pub(crate) fn response_cache(&self) -> &response_cache::ResponseCache {
+        &self.response_cache
     }
 
     pub(crate) fn router(&self) -> &router::Router {

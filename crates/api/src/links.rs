@@ -1,6 +1,6 @@
 //! Hypermedia links (contract 01 §10).
 
-use civitas_application::Scene;
+use civitas_application::RenderContext;
 use civitas_kernel::{ComponentId, ComponentPlace, SpaceRef};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -116,7 +116,7 @@ impl LinkMeta {
 
 /// The links of the records of a component: all of one shape (contract 01 §10).
 pub(crate) struct ComponentLinks<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a RenderContext<'a>,
     place: &'a ComponentPlace,
     path: &'static str,
     label: &'static str,
@@ -125,13 +125,13 @@ pub(crate) struct ComponentLinks<'a> {
 
 /// The links of records at `{base}/{path}`, which is the manifest of their component too; `label` begins their titles.
 pub(crate) fn component_links<'a>(
-    scene: &'a Scene<'a>,
+    context: &'a RenderContext<'a>,
     place: &'a ComponentPlace,
     path: &'static str,
     label: &'static str,
 ) -> ComponentLinks<'a> {
     ComponentLinks {
-        scene,
+        context,
         place,
         path,
         label,
@@ -142,7 +142,7 @@ pub(crate) fn component_links<'a>(
 impl ComponentLinks<'_> {
     /// To a record, under this title.
     pub(crate) fn to(&self, id: impl ToString + Copy, title: impl Into<String>) -> ResourceLink {
-        let href = base(self.scene, format_args!("/{}/{}", self.path, id.to_string()));
+        let href = base(self.context, format_args!("/{}/{}", self.path, id.to_string()));
         ResourceLink::new(href, title, self.meta.about(id))
     }
 
@@ -153,24 +153,24 @@ impl ComponentLinks<'_> {
 
     /// `collection`
     pub(crate) fn collection(&self, id: impl ToString + Copy) -> ResourceLink {
-        let href = base(self.scene, format_args!("/{}", self.path));
+        let href = base(self.context, format_args!("/{}", self.path));
         ResourceLink::new(href, format!("{} List", self.label), self.meta.about(id))
     }
 
     /// `related`: the public page of the component.
     pub(crate) fn related(&self) -> ResourceLink {
-        let href = origin(self.scene, format_args!("/public/components/{}", self.place.component));
-        let name = self.place.name.title(self.scene.tenant.default_locale).unwrap_or("Related component");
+        let href = origin(self.context, format_args!("/public/components/{}", self.place.component));
+        let name = self.place.name.title(self.context.tenant.default_locale).unwrap_or("Related component");
         ResourceLink::new(href, name, self.meta.clone())
     }
 }
 
 /// `{base}{path}` at the organization's primary host.
-pub(crate) fn base(scene: &Scene<'_>, path: std::fmt::Arguments<'_>) -> String {
-    format!("{}{path}", scene.site.base(&scene.tenant.host))
+pub(crate) fn base(context: &RenderContext<'_>, path: std::fmt::Arguments<'_>) -> String {
+    format!("{}{path}", context.site.base(&context.tenant.host))
 }
 
 /// `https://{primary host}{path}`.
-pub(crate) fn origin(scene: &Scene<'_>, path: std::fmt::Arguments<'_>) -> String {
-    format!("{}{path}", scene.site.origin(&scene.tenant.host))
+pub(crate) fn origin(context: &RenderContext<'_>, path: std::fmt::Arguments<'_>) -> String {
+    format!("{}{path}", context.site.origin(&context.tenant.host))
 }

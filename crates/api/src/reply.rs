@@ -1,6 +1,6 @@
 //! Answers: documents, lists, validators, 304 (contract 01 §2, §7, §8).
 
-use crate::front::Request;
+use crate::pipeline::Request;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
@@ -166,7 +166,7 @@ impl Reply {
 
     /// An empty answer; whether it is lasting.
     #[cfg(test)]
-    pub(crate) fn remembered(lasting: bool) -> Self {
+    pub(crate) fn cacheable(lasting: bool) -> Self {
         let last_modified = SystemTime::UNIX_EPOCH;
         let validators = Validators {
             etag: String::new(),
@@ -220,7 +220,7 @@ impl Validators {
         let since = headers.get(IF_MODIFIED_SINCE).and_then(|v| v.to_str().ok());
         let since = since.and_then(|text| text.parse::<HttpDate>().ok()).map(SystemTime::from);
         let (changed, now) = (seconds(self.last_modified), seconds(clock::now().into()));
-        // A second that is not over may still bring a change that its number can not tell.
+        // A second that is not over may still bring a change that its number cannot tell.
         changed < now && since.is_some_and(|since| seconds(since) >= changed)
     }
 

@@ -1,8 +1,8 @@
 //! The list of routes: one line an operation, from which come the router, the matrix of rights and the document.
 
 use crate::document::Doc;
-use crate::error::Refusal;
-use crate::front::Request;
+use crate::error::ApiError;
+use crate::pipeline::Request;
 use crate::reply::Reply;
 use crate::resources::jobs;
 use actix_web::http::{Method, StatusCode};
@@ -12,11 +12,11 @@ use futures_util::future::LocalBoxFuture;
 use std::future::Future;
 
 /// What a handler answers.
-pub(crate) type Answer = Result<Reply, Refusal>;
+pub(crate) type Answer = Result<Reply, ApiError>;
 /// A handler of any kind.
 pub(crate) type Handler = Box<dyn Fn(Request) -> LocalBoxFuture<'static, Answer> + Send + Sync>;
 
-/// What a route asks of the caller. There is no default: a route without a rule can not be written.
+/// What a route asks of the caller. There is no default: a route without a rule cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
     /// A token with these rights.
@@ -103,7 +103,7 @@ impl Routes {
         self.on(id, Method::GET, path, Gate::Needs(access), doc, handler);
     }
 
-    /// A command at two doors: the path answers 202 with a job, the path with `/sync` the result.
+    /// A command at two endpoints: the path answers 202 with a job, the path with `/sync` the result.
     pub(crate) fn write<C: Command>(&mut self, write: Write<C>) {
         let Write { ids: [later_id, now_id], method, paths: [later_path, now_path], status, read, doc } =
             write;
@@ -111,7 +111,7 @@ impl Routes {
         self.now(now_id, method, now_path, status, read, doc());
     }
 
-    /// The same for a `PUT`, whose asynchronous door answers to `PATCH` as well (contract 01 §2).
+    /// The same for a `PUT`, whose asynchronous endpoint answers to `PATCH` as well (contract 01 §2).
     pub(crate) fn write_or_patch<C: Command>(&mut self, write: Write<C>) {
         let (path, read, doc) = (write.paths[0], write.read, (write.doc)().accepted());
         self.write(write);

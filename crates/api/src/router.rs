@@ -94,14 +94,14 @@ fn name(segment: &str) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::document::Doc;
-    use crate::error::Refusal;
+    use crate::error::ApiError;
     use crate::route::{Gate, Routes};
 
     fn router(paths: &[(Method, &'static str)]) -> Router {
         let mut routes = Routes::default();
         for (method, path) in paths {
             let doc = Doc::new("", "");
-            routes.on("", method.clone(), path, Gate::Open, doc, async |_| Err(Refusal::NoRoute));
+            routes.on("", method.clone(), path, Gate::Open, doc, async |_| Err(ApiError::NoRoute));
         }
         Router::of(routes.0)
     }

@@ -1,7 +1,7 @@
 //! Which organization a request is for: the host decides (contract 01 §1).
 
 use crate::Api;
-use crate::error::Refusal;
+use crate::error::ApiError;
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap};
 use civitas_kernel::{Error, Result};
@@ -17,7 +17,7 @@ pub(crate) struct Origin {
 }
 
 /// What the host of a request leads to.
-pub(crate) enum Door {
+pub(crate) enum HostLookup {
     /// This organization.
     Tenant(Tenant),
     /// No organization.
@@ -30,28 +30,28 @@ pub(crate) enum Door {
 ///
 /// # Errors
 /// `Rejected` when what stands behind the host's colon is no port: it would become part of a redirect.
-pub(crate) async fn resolve(api: &Api, request: &HttpRequest, origin: &Origin) -> Result<Door> {
+pub(crate) async fn resolve(api: &Api, request: &HttpRequest, origin: &Origin) -> Result<HostLookup> {
     if !has_sound_port(&origin.authority) {
         return Err(Error::rejected("Invalid Host header"));
     }
     let host = host_of(&origin.authority);
     if host.is_empty() || host.contains('\0') {
-        return Ok(Door::Unknown);
+        return Ok(HostLookup::Unknown);
     }
     Ok(match api.store().organizations().locate(&host).await? {
-        Some(Located::Primary(tenant)) => Door::Tenant(tenant),
-        Some(Located::Secondary { primary }) => Door::Moved(origin.moved_to(&primary, request)),
-        None => Door::Unknown,
+        Some(Located::Primary(tenant)) => HostLookup::Tenant(tenant),
+        Some(Located::Secondary { primary }) => HostLookup::Moved(origin.moved_to(&primary, request)),
+        None => HostLookup::Unknown,
     })
 }
 
-impl Door {
+impl HostLookup {
     /// The organization.
-    pub(crate) fn tenant(self) -> Result<Tenant, Refusal> {
+    pub(crate) fn tenant(self) -> Result<Tenant, ApiError> {
         match self {
             Self::Tenant(tenant) => Ok(tenant),
-            Self::Unknown => Err(Refusal::Error(Error::NotFound)),
-            Self::Moved(to) => Err(Refusal::Moved(to)),
+            Self::Unknown => Err(ApiError::Error(Error::NotFound)),
+            Self::Moved(to) => Err(ApiError::Moved(to)),
         }
     }
 }

@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 /// How often a unit of work is tried when it meets another writer.
 const TRIES: usize = 4;
 
-/// Shows the record an event is about as nobody in particular sees it (contract 09 C.1).
+/// Shows the record an event is about as an anonymous viewer sees it (contract 09 C.1).
 #[async_trait]
 pub trait EventViews: Send + Sync {
     /// The `data` of the event, read inside the transaction of the change.
@@ -39,7 +39,7 @@ impl Announcer {
 
     /// Does some work in one transaction, and closes it. When it meets another writer it is done again, from the
     /// beginning.
-    pub async fn carry_out<T>(
+    pub async fn in_transaction<T>(
         &self,
         store: &dyn Store,
         now: OffsetDateTime,
@@ -49,7 +49,7 @@ impl Announcer {
         loop {
             let tx = store.begin().await?;
             let outcome = work(&*tx).await;
-            match self.close(tx, now, outcome).await {
+            match self.commit_with_events(tx, now, outcome).await {
                 Err(Error::Conflict(cause)) if tries < TRIES => {
                     tracing::debug!(%cause, tries, "two writers met; trying again");
                     tries += 1;
@@ -61,7 +61,7 @@ impl Announcer {
     }
 
     /// Keeps everything when the work went well: the change, and its events. Else keeps nothing.
-    pub async fn close<T>(
+    pub async fn commit_with_events<T>(
         &self,
         tx: Box<dyn Transaction>,
         now: OffsetDateTime,
@@ -69,7 +69,7 @@ impl Announcer {
     ) -> Result<T> {
         match outcome {
             Ok(value) => {
-                self.announce(&*tx, now).await?;
+                self.render_recorded_events(&*tx, now).await?;
                 tx.commit().await?;
                 Ok(value)
             }
@@ -81,12 +81,16 @@ impl Announcer {
     }
 
     /// Renders what was announced since the last call, and keeps it in the transaction.
-    pub(crate) async fn announce(&self, tx: &dyn Transaction, now: OffsetDateTime) -> Result<()> {
-        self.tell(tx, tx.announced(), now).await
+    pub(crate) async fn render_recorded_events(
+        &self,
+        tx: &dyn Transaction,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        self.render_events(tx, tx.announced(), now).await
     }
 
     /// Renders these events as things are now, and keeps them in the transaction.
-    pub(crate) async fn tell(
+    pub(crate) async fn render_events(
         &self,
         tx: &dyn Transaction,
         events: Vec<(OrganizationId, Event)>,

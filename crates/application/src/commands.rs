@@ -2,8 +2,8 @@
 //! transaction: the change, its events, and for a job its result and the switch to `completed` (contract 09 A.5).
 
 use crate::announcing::tenant;
-use crate::{Announcer, Ports, Scene, Site, Store, Transaction};
-use civitas_accounts::{Callers, Door, TokenSigner};
+use crate::{Announcer, Ports, RenderContext, Site, Store, Transaction};
+use civitas_accounts::{AuthContext, Callers, TokenSigner};
 use civitas_jobs::{Finish, Job, JobOwner, JobPayload};
 use civitas_kernel::{Command, Ctx, Error, FieldError, Handle, JobId, Result, Wording, clock, random_job_id};
 use civitas_organizations::Tenant;
@@ -16,15 +16,16 @@ use std::sync::Arc;
 /// Builds the use-case of a command over ports.
 pub type UseCase<C> = Box<dyn for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync>;
 /// Shows the result of a command.
-pub type View<C> = fn(&Scene<'_>, <C as Command>::Output) -> Value;
+pub type View<C> = fn(&RenderContext<'_>, <C as Command>::Output) -> Value;
 
 type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// A command of a kind that is not known until it runs.
 trait Entry: Send + Sync {
-    fn admit<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()>;
-    fn foresee<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()>;
-    fn run<'a>(&'a self, scene: Scene<'a>, ports: &'a dyn Ports, command: Value) -> Work<'a, Value>;
+    fn check_enqueue<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()>;
+    fn precheck<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()>;
+    fn run<'a>(&'a self, context: RenderContext<'a>, ports: &'a dyn Ports, command: Value)
+    -> Work<'a, Value>;
 }
 
 struct Registered<C: Command> {
@@ -33,18 +34,23 @@ struct Registered<C: Command> {
 }
 
 impl<C: Command> Entry for Registered<C> {
-    fn admit<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()> {
-        Box::pin(async move { (self.use_case)(ports).admit(ctx, &read(command)?).await })
+    fn check_enqueue<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()> {
+        Box::pin(async move { (self.use_case)(ports).check_enqueue(ctx, &read(command)?).await })
     }
 
-    fn foresee<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()> {
-        Box::pin(async move { (self.use_case)(ports).foresee(ctx, &read(command)?).await })
+    fn precheck<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()> {
+        Box::pin(async move { (self.use_case)(ports).precheck(ctx, &read(command)?).await })
     }
 
-    fn run<'a>(&'a self, scene: Scene<'a>, ports: &'a dyn Ports, command: Value) -> Work<'a, Value> {
+    fn run<'a>(
+        &'a self,
+        context: RenderContext<'a>,
+        ports: &'a dyn Ports,
+        command: Value,
+    ) -> Work<'a, Value> {
         Box::pin(async move {
-            let output = (self.use_case)(ports).handle(scene.ctx, read::<C>(command)?).await?;
-            Ok((self.view)(&scene, output))
+            let output = (self.use_case)(ports).handle(context.ctx, read::<C>(command)?).await?;
+            Ok((self.view)(&context, output))
         })
     }
 }
@@ -53,7 +59,7 @@ fn read<C: Command>(command: Value) -> Result<C> {
     serde_json::from_value(command).map_err(Error::internal)
 }
 
-/// The commands of all rooms, by name.
+/// The commands of all domain crates, by name.
 #[derive(Default)]
 pub struct Registry(BTreeMap<&'static str, Box<dyn Entry>>);
 
@@ -121,10 +127,10 @@ impl Commands {
     #[tracing::instrument(name = "application.commands.execute", skip_all, fields(name = payload.name))]
     pub async fn execute(&self, ctx: &Ctx, tenant: &Tenant, payload: &JobPayload) -> Result<Value> {
         let entry = self.entry(payload)?;
-        entry.foresee(ctx, as_store_ports(&*self.store), payload.command.clone()).await?;
-        let work = self.announcer.carry_out(&*self.store, ctx.now, async |tx| {
-            let scene = Scene { ctx, tenant, site: self.site(), asked: payload.locales };
-            entry.run(scene, as_ports(tx), payload.command.clone()).await
+        entry.precheck(ctx, as_store_ports(&*self.store), payload.command.clone()).await?;
+        let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
+            let context = RenderContext { ctx, tenant, site: self.site(), asked: payload.locales };
+            entry.run(context, as_ports(tx), payload.command.clone()).await
         });
         work.await
     }
@@ -133,11 +139,11 @@ impl Commands {
     /// this returns.
     ///
     /// # Errors
-    /// Those of the command's `admit`; `Payload exceeds maximum size of N bytes`.
+    /// Those of the command's `check_enqueue`; `Payload exceeds maximum size of N bytes`.
     #[tracing::instrument(name = "application.commands.enqueue", skip_all, fields(key = key))]
     pub async fn enqueue(&self, ctx: &Ctx, key: &str, payload: JobPayload) -> Result<JobId> {
         let command = payload.command.clone();
-        self.entry(&payload)?.admit(ctx, as_store_ports(&*self.store), command).await?;
+        self.entry(&payload)?.check_enqueue(ctx, as_store_ports(&*self.store), command).await?;
         self.payload_fits(&payload)?;
         let job = Job {
             id: random_job_id(),
@@ -175,7 +181,7 @@ impl Commands {
                 tx.rollback().await;
                 Ok(Finish::Lost)
             }
-            outcome => self.announcer.close(tx, now, outcome).await,
+            outcome => self.announcer.commit_with_events(tx, now, outcome).await,
         }
     }
 
@@ -187,12 +193,13 @@ impl Commands {
         now: time::OffsetDateTime,
     ) -> Result<Finish> {
         let tenant = tenant(tx, job.organization).await?;
-        let door = Door { organization: tenant.id, default_locale: tenant.default_locale, now };
+        let auth = AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now };
         let callers = Callers { tokens: tx.tokens(), signer: &*self.signer };
-        let ctx = callers.resume(door, job.token).await?;
-        let scene = Scene { ctx: &ctx, tenant: &tenant, site: self.site(), asked: job.payload.locales };
+        let ctx = callers.resume(auth, job.token).await?;
+        let context =
+            RenderContext { ctx: &ctx, tenant: &tenant, site: self.site(), asked: job.payload.locales };
         let entry = self.entry(&job.payload)?;
-        let result = entry.run(scene, as_ports(tx), job.payload.command.clone()).await?;
+        let result = entry.run(context, as_ports(tx), job.payload.command.clone()).await?;
         tx.jobs().complete(worker, job.id, &result, now).await
     }
 }

@@ -1,7 +1,7 @@
-//! What administrators do with components: their settings are rules of several rooms. The panel and the archive call
+//! What administrators do with components: their settings are rules of several domain crates. The panel and the archive call
 //! this; who may is theirs to ask.
 
-use crate::fault;
+use crate::component_settings_error;
 use civitas_kernel::{ComponentId, Error, OrganizationId, Result};
 use civitas_proposals::VoteStore;
 use civitas_spaces::{Component, ComponentStore};
@@ -71,7 +71,7 @@ impl ComponentAdmin<'_> {
 }
 
 fn check(component: &Component) -> Result<()> {
-    match fault(component) {
+    match component_settings_error(component) {
         Some(fault) => Err(Error::rejected(fault)),
         None => Ok(()),
     }

@@ -16,9 +16,9 @@ pub async fn delete_organization(
 ) -> Result<()> {
     let deleted = Event { name: Ability::OrganizationDeleted, subject: Subject::Organization(id) };
     announcer
-        .carry_out(store, now, async |tx| {
+        .in_transaction(store, now, async |tx| {
             tx.organizations().find_for_update(id).await?.ok_or(Error::NotFound)?;
-            announcer.tell(tx, vec![(id, deleted)], now).await?;
+            announcer.render_events(tx, vec![(id, deleted)], now).await?;
             tx.organizations().remove(id).await
         })
         .await

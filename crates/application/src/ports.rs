@@ -1,24 +1,24 @@
-//! Every port of every room, on the pool or inside one transaction.
+//! Every port of every domain crate, on the pool or inside one transaction.
 
 use async_trait::async_trait;
 use civitas_accounts::magic_links::MagicLinkStore;
 use civitas_accounts::{
-    ClientStore, ConfirmationStore, HomeStore, RoleStore, SessionStore, SystemAdminStore, TokenStore,
-    UserStore,
+    ClientStore, ConfirmationStore, OrganizationLookup, RoleStore, SessionStore, SystemAdminStore,
+    TokenStore, UserStore,
 };
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
 use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
-use civitas_meetings::{MeetingHomes, MeetingStore};
+use civitas_meetings::{MeetingLookup, MeetingStore};
 use civitas_organizations::OrganizationStore;
-use civitas_proposals::{PlaceStore, ProposalStore, StateStore, VoteStore};
+use civitas_proposals::{ComponentLookup, ProposalStore, StateStore, VoteStore};
 use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
 use civitas_tasks::TaskStore;
 use civitas_webhooks::Outbox;
 use time::OffsetDateTime;
 
-/// Every port. A use-case gets those it needs and can not tell whether they sit on the pool or in a transaction.
+/// Every port. A use-case gets those it needs and cannot tell whether they sit on the pool or in a transaction.
 pub trait Ports: Send + Sync {
     /// Organizations.
     fn organizations(&self) -> &dyn OrganizationStore;
@@ -45,7 +45,7 @@ pub trait Ports: Send + Sync {
     /// Proposals and drafts.
     fn proposals(&self) -> &dyn ProposalStore;
     /// What proposals know of components.
-    fn places(&self) -> &dyn PlaceStore;
+    fn component_lookup(&self) -> &dyn ComponentLookup;
     /// States of proposals.
     fn states(&self) -> &dyn StateStore;
     /// Votes.
@@ -53,7 +53,7 @@ pub trait Ports: Send + Sync {
     /// Meetings.
     fn meetings(&self) -> &dyn MeetingStore;
     /// What meetings know of components and people.
-    fn meeting_homes(&self) -> &dyn MeetingHomes;
+    fn meeting_lookup(&self) -> &dyn MeetingLookup;
     /// Blog posts.
     fn posts(&self) -> &dyn PostStore;
     /// What blog posts need to know of components and people.
@@ -63,14 +63,14 @@ pub trait Ports: Send + Sync {
     /// Events that wait for their receivers.
     fn outbox(&self) -> &dyn Outbox;
     /// What accounts know of organizations.
-    fn homes(&self) -> &dyn HomeStore;
+    fn organization_lookup(&self) -> &dyn OrganizationLookup;
     /// Links that confirm an address.
     fn confirmations(&self) -> &dyn ConfirmationStore;
     /// Links that sign in.
     fn magic_links(&self) -> &dyn MagicLinkStore;
     /// Sessions of participants.
     fn sessions(&self) -> &dyn SessionStore;
-    /// Where rooms put tasks.
+    /// Where domain crates put tasks.
     fn queue(&self) -> &dyn TaskQueue;
     /// Where workers find tasks.
     fn tasks(&self) -> &dyn TaskStore;
@@ -80,7 +80,7 @@ pub trait Ports: Send + Sync {
     fn list_changes(&self) -> &dyn ListChanges;
 }
 
-/// The ports on the pool, and the door to a transaction.
+/// The ports on the pool, and the start of a transaction.
 #[async_trait]
 pub trait Store: Ports {
     /// Begins a transaction that may write. On SQLite it is the only one.
@@ -90,7 +90,7 @@ pub trait Store: Ports {
     /// A number that is another one after anything was committed, by whomever; `None` where the engine has no
     /// cheap one. While it stays, every read would answer the same.
     fn epoch(&self) -> Option<u64>;
-    /// Measures the tables anew, for the planner of the engine. To be called after many records were written at once.
+    /// Measures the tables again, for the planner of the engine. To be called after many records were written at once.
     async fn analyze(&self) -> Result<()>;
 }
 
@@ -133,5 +133,5 @@ pub trait ListChanges: Send + Sync {
     /// The newest change of any of these lists. Names of lists are those of tables: `proposals`, `votes`, ...
     async fn newest(&self, organization: OrganizationId, lists: &[&str]) -> Result<Option<OffsetDateTime>>;
     /// Something left this list now.
-    async fn note(&self, organization: OrganizationId, list: &str, now: OffsetDateTime) -> Result<()>;
+    async fn touch_list(&self, organization: OrganizationId, list: &str, now: OffsetDateTime) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! Where two rooms meet: the settings of a component (spaces) read as the rules of voting (proposals).
+//! Where two domain crates meet: the settings of a component (spaces) read as the rules of voting (proposals).
 
 use civitas_kernel::StepId;
 use civitas_proposals::{Rules, VotingManifest};
@@ -69,7 +69,7 @@ impl<'a> CurrentSettings<'a> {
 }
 
 /// Settings that could never be kept: the first fault, naming where it is. For archives and the panel.
-pub fn fault(component: &Component) -> Option<String> {
+pub fn component_settings_error(component: &Component) -> Option<String> {
     let schema = Settings::of(component.manifest);
     let phases = std::iter::once(&component.default_step_settings).chain(component.step_settings.values());
     schema

@@ -1,9 +1,9 @@
 //! Tasks: which kinds there are, and the worker that carries them out.
 //!
-//! A new kind is a payload in the room that asks for it ([`civitas_kernel::TaskPayload`]), a [`TaskHandler`], and a
-//! line in `server/src/wiring.rs`. The room keeps tasks through [`civitas_kernel::TaskQueue`].
+//! A new kind is a payload in the domain crate that asks for it ([`civitas_kernel::TaskPayload`]), a [`TaskHandler`], and a
+//! line in `server/src/wiring.rs`. The domain crate keeps tasks through [`civitas_kernel::TaskQueue`].
 
-use crate::shift::{POLL, Shift, work};
+use crate::worker_loop::{POLL, WorkSource, run_loop};
 use crate::{Announcer, Store};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Result, clock};
@@ -16,7 +16,7 @@ use tokio::sync::watch;
 /// What a turn of a task happens in.
 #[derive(Clone, Copy)]
 pub struct Turn<'a> {
-    /// The ports on the pool, and the door to a transaction.
+    /// The ports on the pool, and the start of a transaction.
     pub store: &'a dyn Store,
     /// Ends transactions that announce something.
     pub announcer: &'a Announcer,
@@ -70,7 +70,7 @@ impl TaskWorker {
 
     /// Carries out so many tasks at once, until `stop` says so.
     pub async fn run(self, concurrency: usize, stop: watch::Receiver<bool>) {
-        work(Arc::new(self), concurrency, stop).await;
+        run_loop(Arc::new(self), concurrency, stop).await;
     }
 
     /// How a turn ended, whatever happened in it.
@@ -113,8 +113,8 @@ impl TaskWorker {
 }
 
 #[async_trait]
-impl Shift for TaskWorker {
-    type Piece = Task;
+impl WorkSource for TaskWorker {
+    type Item = Task;
 
     async fn claim(&self, limit: i64) -> Vec<Task> {
         let now = clock::now();
@@ -126,10 +126,10 @@ impl Shift for TaskWorker {
     }
 
     #[tracing::instrument(
-        name = "application.tasks.carry_out", skip_all,
+        name = "application.tasks.execute", skip_all,
         fields(task = %task.id, kind = task.kind, organization = task.organization.0)
     )]
-    async fn carry_out(&self, task: Task) {
+    async fn execute(&self, task: Task) {
         let outcome = self.outcome(&task).await;
         match self.settle(&task, outcome).await {
             Ok(true) => {}

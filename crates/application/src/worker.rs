@@ -1,6 +1,6 @@
 //! The worker: claims jobs, runs them, keeps its leases alive (contract 09 A.5).
 
-use crate::shift::{POLL, Shift, goes_on, work};
+use crate::shift::{POLL, WorkSource, goes_on, work};
 use crate::{Commands, Store};
 use async_trait::async_trait;
 use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, LEASE, MOST_ATTEMPTS, next_attempt};
@@ -36,14 +36,14 @@ impl Worker {
     pub async fn run(self, stop: watch::Receiver<bool>) {
         let keeper = tokio::spawn(keep_leases(self.commands.clone(), self.name.clone()));
         let concurrency = self.concurrency;
-        work(Arc::new(self), concurrency, stop).await;
+        run_loop(Arc::new(self), concurrency, stop).await;
         keeper.abort();
     }
 }
 
 #[async_trait]
-impl Shift for Worker {
-    type Piece = Job;
+impl WorkSource for Worker {
+    type Item = Job;
 
     async fn claim(&self, limit: i64) -> Vec<Job> {
         let now = clock::now();
@@ -54,7 +54,7 @@ impl Shift for Worker {
         })
     }
 
-    async fn carry_out(&self, job: Job) {
+    async fn execute(&self, job: Job) {
         run_one(&self.commands, &self.name, &job).await;
     }
 

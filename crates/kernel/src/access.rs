@@ -33,7 +33,7 @@ macro_rules! words {
 }
 
 words! {
-    /// A scope of a token: the room a client may enter. Fixed when the client is created.
+    /// A scope of a token: the domain crate a client may enter. Fixed when the client is created.
     Scope {
         Public => "public",
         Spaces => "spaces",
@@ -183,7 +183,7 @@ impl Ability {
         })
     }
 
-    /// Whether this is the permission to be told of an event (contract 02 §1.2, last table).
+    /// Whether this is the permission to be notified of an event (contract 02 §1.2, last table).
     pub const fn is_event(self) -> bool {
         self as u8 >= Self::DraftProposalCreation as u8
     }
@@ -279,8 +279,8 @@ impl fmt::Display for Abilities {
     }
 }
 
-/// What an operation asks of the caller. One constant of each room is named by the use-case that asks and by the
-/// route that leads to it, so the two can not drift apart.
+/// What an operation asks of the caller. One constant of each domain crate is named by the use-case that asks and by the
+/// route that leads to it, so the two cannot drift apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// The scope the token must carry; `None` for any.

@@ -2,7 +2,7 @@
 
 use crate::{Ability, OrganizationId, ProposalId, SpaceRef, UserId};
 
-/// The name of an event is the permission to be told of it (contract 09 C.1).
+/// The name of an event is the permission to be notified of it (contract 09 C.1).
 pub type EventName = Ability;
 
 /// Something that happened and that receivers may want to know.

@@ -1,4 +1,4 @@
-//! A write as data: it can be run now, or kept and run later. Both doors lead to the same use-case.
+//! A write as data: it can be run now, or kept and run later. Both endpoints lead to the same use-case.
 
 use crate::{Access, Ctx, Result};
 use async_trait::async_trait;
@@ -18,19 +18,19 @@ pub trait Command: Serialize + DeserializeOwned + Send + Sync + 'static {
 
 /// The use-case of a command: ask permission, load, decide, save.
 ///
-/// It is built over ports and can not tell whether they sit on the pool or inside a transaction.
+/// It is built over ports and cannot tell whether they sit on the pool or inside a transaction.
 #[async_trait]
 pub trait Handle<C: Command>: Send + Sync {
     /// What is checked before a job is accepted (contract 01 §9): the right, and what the sheet names.
     /// [`Handle::handle`] checks all of it again: time passes between the two.
-    async fn admit(&self, ctx: &Ctx, command: &C) -> Result<()> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &C) -> Result<()> {
         let _ = command;
         ctx.require(&C::ACCESS)
     }
 
     /// Refuses what is bound to be refused, before a transaction is begun: so that hopeless attempts do not queue
     /// for a writer. The first checks of [`Handle::handle`], in its order; it checks all of them again.
-    async fn foresee(&self, ctx: &Ctx, command: &C) -> Result<()> {
+    async fn precheck(&self, ctx: &Ctx, command: &C) -> Result<()> {
         let _ = command;
         ctx.require(&C::ACCESS)
     }

@@ -99,7 +99,7 @@ impl Viewer {
         }
     }
 
-    /// Whether this is an administrator's sight.
+    /// Whether this is an administrator's reader.
     pub fn is_admin(self) -> bool {
         matches!(self, Self::Admin(_))
     }
@@ -107,7 +107,7 @@ impl Viewer {
 
 /// What somebody can see of one organization. The first argument of every read that depends on the viewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Sight {
+pub struct ReadContext {
     /// The organization.
     pub organization: OrganizationId,
     /// For whom its records are visible.
@@ -118,8 +118,8 @@ pub struct Sight {
 
 impl Ctx {
     /// What the caller can see.
-    pub fn sight(&self) -> Sight {
-        Sight { organization: self.organization, viewer: self.viewer, participant: self.participant() }
+    pub fn read_context(&self) -> ReadContext {
+        ReadContext { organization: self.organization, viewer: self.viewer, participant: self.participant() }
     }
 
     /// Asks whether the caller may do this. The first line of every use-case.
@@ -156,7 +156,7 @@ impl Ctx {
     ///
     /// # Errors
     /// [`Error::Forbidden`].
-    pub fn may_filter(&self, filter: &RawFilter, ability: Ability) -> Result<()> {
+    pub fn check_filter(&self, filter: &RawFilter, ability: Ability) -> Result<()> {
         if filter.mentions("extended_data") && !self.may(ability) { Err(Error::Forbidden) } else { Ok(()) }
     }
 

@@ -90,7 +90,7 @@ impl Error {
         Self::MissingParameter(name.into())
     }
 
-    /// Something that can not happen has happened.
+    /// Something that cannot happen has happened.
     pub fn internal(cause: impl Into<BoxError>) -> Self {
         Self::Internal(cause.into())
     }

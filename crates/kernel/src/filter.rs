@@ -1,6 +1,6 @@
 //! The grammar of `filter[<field>_<predicate>]` (contract 01 §6), once for every list.
 //!
-//! A room declares its fields; [`read`] turns what the caller wrote into typed conditions; a store turns those
+//! A domain crate declares its fields; [`read`] turns what the caller wrote into typed conditions; a store turns those
 //! into SQL.
 //!
 //! ```
@@ -48,14 +48,14 @@ pub enum RawValue {
     Many(Vec<String>),
 }
 
-/// A field a list can be filtered by. `F` is the room's own name for it.
+/// A field a list can be filtered by. `F` is the crate's own name for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Field<F: 'static> {
     /// The name on the wire.
     pub name: &'static str,
     /// What it holds.
     pub kind: Kind,
-    /// The room's own name for it.
+    /// The crate's own name for it.
     pub field: F,
 }
 

@@ -1,4 +1,4 @@
-//! Typed identifiers: an id of one table can not be handed to another.
+//! Typed identifiers: an id of one table cannot be handed to another.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

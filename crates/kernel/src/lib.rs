@@ -1,4 +1,4 @@
-//! The words every room of Civitas shares: who asks ([`Ctx`]), what may go wrong ([`Error`]), pages, filters,
+//! The words every domain crate of Civitas shares: who asks ([`Ctx`]), what may go wrong ([`Error`]), pages, filters,
 //! translated text, and the shape of a write ([`Command`], [`Handle`]).
 //!
 //! Nothing here knows a database, a web server or another crate of the workspace.
@@ -35,7 +35,7 @@ pub use access::{Abilities, Ability, Access, Need, Scope, Scopes};
 pub use change::{Change, Event, EventName, Subject};
 pub use command::{Command, Handle};
 pub use component_place::ComponentPlace;
-pub use ctx::{Caller, Ctx, Sight, TokenUser, UserState, Viewer};
+pub use ctx::{Caller, Ctx, ReadContext, TokenUser, UserState, Viewer};
 pub use error::{BoxError, Error, FieldError, Result, Wording};
 pub use ids::{
     ClientId, ComponentId, EntryId, JobId, MagicLinkId, MeetingId, OrganizationId, PostId, ProposalId,

@@ -1,7 +1,7 @@
 //! Work for later: what a change asks the platform to do once it is kept. A mail to be sent, a host to be looked at.
 //!
-//! A room that wants something done keeps a [`NewTask`] through its [`TaskQueue`], in the transaction of the change;
-//! the room `tasks` has the rest of a task's life.
+//! A domain crate that wants something done keeps a [`NewTask`] through its [`TaskQueue`], in the transaction of the change;
+//! the domain crate `tasks` has the rest of a task's life.
 
 use crate::{Error, OrganizationId, Result};
 use async_trait::async_trait;
@@ -36,7 +36,7 @@ impl NewTask {
     /// A task of the payload's kind.
     ///
     /// # Errors
-    /// `Internal` when the payload can not be written as JSON.
+    /// `Internal` when the payload cannot be written as JSON.
     pub fn of<P: TaskPayload>(
         organization: OrganizationId,
         payload: &P,
@@ -53,11 +53,11 @@ impl NewTask {
     }
 }
 
-/// Where rooms put work for later.
+/// Where domain crates put work for later.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait TaskQueue: Send + Sync {
-    /// Keeps a task. With a subject it takes the place of the one that waits or runs: its attempts begin anew.
+    /// Keeps a task. With a subject it takes the place of the one that waits or runs: its attempts begin again.
     async fn add(&self, task: &NewTask) -> Result<()>;
     /// Takes the task about this subject back. Whether there was one; what already runs may still take effect.
     async fn withdraw(&self, organization: OrganizationId, kind: &'static str, subject: &str)

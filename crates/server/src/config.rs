@@ -1,7 +1,7 @@
 //! Configuration: one struct, read once, handed on as values.
 //!
 //! A setting comes from a flag, else from the environment (`CIVITAS_` and its name in capitals), else from
-//! `civitas.toml` (or the file `--config` names), else from its default. An unknown name or a value that can not be
+//! `civitas.toml` (or the file `--config` names), else from its default. An unknown name or a value that cannot be
 //! read stops the start, and the message says where it stands. `civitas.example.toml` is written from this file.
 
 mod example;
@@ -64,7 +64,7 @@ settings! {
     files_url: String = "file://<data_dir>/files",
     /// Address and port to listen on; port 0 takes a free one.
     listen: SocketAddr = "127.0.0.1:3000",
-    /// PEM file with the certificate and its chain. With it the listener speaks HTTPS; SIGHUP reads it anew.
+    /// PEM file with the certificate and its chain. With it the listener speaks HTTPS; SIGHUP reads it again.
     tls_certificate: Option<PathBuf> = "",
     /// PEM file with the private key of the certificate.
     tls_key: Option<PathBuf> = "",

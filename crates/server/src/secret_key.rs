@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// (mode 0600).
 ///
 /// # Errors
-/// When the file can not be read or made, or holds no key.
+/// When the file cannot be read or made, or holds no key.
 pub fn of(config: &Config) -> io::Result<SecretKey> {
     if let Some(key) = &config.secret_key {
         return Ok(key.clone());
@@ -36,7 +36,7 @@ pub fn path(config: &Config) -> PathBuf {
 /// The key of a file.
 ///
 /// # Errors
-/// When the file can not be read, or holds no key.
+/// When the file cannot be read, or holds no key.
 pub fn read(path: &Path) -> io::Result<SecretKey> {
     let text = fs::read_to_string(path)?;
     text.trim()
@@ -47,7 +47,7 @@ pub fn read(path: &Path) -> io::Result<SecretKey> {
 /// Makes a directory that only its owner can enter, and those above it.
 ///
 /// # Errors
-/// When it can not be made.
+/// When it cannot be made.
 pub fn create_private_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }

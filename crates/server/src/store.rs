@@ -108,7 +108,7 @@ impl Database {
         }
     }
 
-    /// Takes the only place among the servers of an SQLite database; `None` for a server of PostgreSQL, which has room
+    /// Takes the only place among the servers of an SQLite database; `None` for a server of PostgreSQL, which has domain crate
     /// for many. The place is free again when the lock is dropped or its process ends, however it ends.
     ///
     /// # Errors
@@ -162,7 +162,7 @@ impl Lock {
 }
 
 impl Schema {
-    /// Why a server can not work with it, and what to do; `None` when it can.
+    /// Why a server cannot work with it, and what to do; `None` when it can.
     pub fn refusal(&self) -> Option<String> {
         match self {
             Self::Current => None,

@@ -25,7 +25,7 @@ impl Certificate {
     /// Reads a certificate with its chain, and its private key, from PEM files.
     ///
     /// # Errors
-    /// When a file can not be read or holds nothing of its kind, or when the two do not belong together.
+    /// When a file cannot be read or holds nothing of its kind, or when the two do not belong together.
     pub fn read(chain: &Path, key: &Path) -> io::Result<Arc<Self>> {
         let provider = Arc::new(default_provider());
         let in_use = RwLock::new(certified(chain, key, &provider)?);

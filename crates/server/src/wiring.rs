@@ -15,7 +15,7 @@ use actix_web::{App, HttpServer};
 use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings};
 use civitas_application::{
-    HostChecks, Invitations, Post, Site, Store, TaskKinds, TaskWorker, Worker, take_over,
+    HostCheckHandler, InvitationHandler, MailHandler, Site, Store, TaskKinds, TaskWorker, Worker, take_over,
 };
 use civitas_dns::Names;
 use civitas_kernel::{Error, Result};
@@ -68,7 +68,7 @@ struct Http {
 /// Starts all parts of a server over a database whose schema is up to date.
 ///
 /// # Errors
-/// When the database does not answer, another server has its SQLite file, the address is taken, or a key or certificate can not be read.
+/// When the database does not answer, another server has its SQLite file, the address is taken, or a key or certificate cannot be read.
 pub async fn start(config: Config) -> Result<Running> {
     start_parts(config, Parts { http: true, workers: true }).await
 }
@@ -121,15 +121,15 @@ fn workers(
 
 /// Every kind of task, and what carries it out.
 fn task_kinds(config: &Config) -> Result<TaskKinds> {
-    let checks = HostChecks {
+    let checks = HostCheckHandler {
         resolver: Arc::new(Names::at(config.dns_server)?),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
         interval: time::Duration::seconds(config.host_check_interval_seconds.get().into()),
     };
     let mailer = mailer(config)?;
-    let post = Post { mailer: mailer.clone(), site: site(config) };
-    let invitations = Invitations { mailer, site: site(config) };
-    Ok(TaskKinds::default().on(post).on(invitations).on(checks))
+    let mails = MailHandler { mailer: mailer.clone(), site: site(config) };
+    let invitations = InvitationHandler { mailer, site: site(config) };
+    Ok(TaskKinds::default().on(mails).on(invitations).on(checks))
 }
 
 fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {
@@ -157,10 +157,10 @@ fn settings(config: &Config) -> Settings {
 }
 
 impl Running {
-    /// Reads the certificate anew, for new connections.
+    /// Reads the certificate again, for new connections.
     ///
     /// # Errors
-    /// When it can not be read; then the old one stays in use.
+    /// When it cannot be read; then the old one stays in use.
     pub fn reload_certificate(&self) -> io::Result<()> {
         let certificate = self.http.as_ref().and_then(|http| http.certificate.as_ref());
         certificate.map_or(Ok(()), |certificate| certificate.reload())

@@ -30,7 +30,7 @@ const WRITES: usize = 2 * PEOPLE;
 const KILLED_AFTER: usize = WRITES / 2;
 /// Writers at once.
 const WRITERS: usize = 8;
-/// A lease, the look for lost ones, the delay of the second attempt, and some room.
+/// A lease, the look for lost ones, the delay of the second attempt, and some domain crate.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -255,21 +255,32 @@ impl City {
     }
 
     async fn votes(&self) -> Vec<i64> {
-        let votes = self.database.store.votes().after(self.organization, None, 10_000).await.expect("votes");
+        let votes =
+            self.database.store.votes().page_after(self.organization, None, 10_000).await.expect("votes");
         let ours = votes.iter().filter(|(_, vote)| vote.proposal == self.proposal && self.writes(vote.user));
         sorted(ours.map(|(id, _)| id.0).collect())
     }
 
     async fn drafts(&self) -> Vec<i64> {
-        let all =
-            self.database.store.proposals().after(self.organization, None, 10_000).await.expect("proposals");
+        let all = self
+            .database
+            .store
+            .proposals()
+            .page_after(self.organization, None, 10_000)
+            .await
+            .expect("proposals");
         let ours = all.iter().filter(|(_, p)| p.authors.first().is_some_and(|author| self.writes(*author)));
         sorted(ours.map(|(id, _)| id.0).collect())
     }
 
     async fn announced(&self) -> Vec<i64> {
-        let all =
-            self.database.store.outbox().after(self.organization, None, 10_000).await.expect("the outbox");
+        let all = self
+            .database
+            .store
+            .outbox()
+            .page_after(self.organization, None, 10_000)
+            .await
+            .expect("the outbox");
         let drafts = all.iter().filter(|one| one.name == Ability::DraftProposalCreation);
         sorted(drafts.map(|one| id_of(&one.payload["data"])).collect())
     }

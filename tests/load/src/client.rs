@@ -87,7 +87,7 @@ impl Client {
         send(request).await
     }
 
-    /// `POST`; `user` is told to the floor, which knows no tokens.
+    /// `POST`; `user` is told to the baseline server, which knows no tokens.
     pub async fn post(&self, path: &str, body: &Value, user: Option<i64>) -> Outcome<Answer> {
         let mut request = self.request(Method::POST, path).json(body);
         if let Some(user) = user {

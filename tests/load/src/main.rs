@@ -1,12 +1,12 @@
 //! The load harness: how much of what the machine can do is left when all rules of Civitas are kept.
 //!
 //! `load run` builds a city in a temporary directory, starts the release server over it and, in a process of its
-//! own, a floor ([`floor`]): the same HTTP library answering the same bytes from one prepared statement. Both are
+//! own, a baseline server ([`baseline`]): the same HTTP library answering the same bytes from one prepared statement. Both are
 //! driven by the same generator, one after the other. Traffic stays on 127.0.0.1, and every loop has an end.
 
+mod baseline;
 mod city;
 mod client;
-mod floor;
 mod ledger;
 mod machine;
 mod measure;
@@ -23,19 +23,19 @@ use std::process::ExitCode;
 /// Any failure ends the run: half a comparison is none.
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// Measures the release server against a floor.
+/// Measures the release server against a baseline server.
 #[derive(Parser)]
 enum Command {
     /// Measures everything, and prints a table.
     Run(run::Args),
-    /// Serves the floor; `run` starts it by itself.
-    Floor(floor::Args),
+    /// Serves the baseline server; `run` starts it by itself.
+    Baseline(baseline::Args),
 }
 
 fn main() -> ExitCode {
     let outcome = match Command::parse() {
         Command::Run(args) => run::begin(&args),
-        Command::Floor(args) => floor::serve(args),
+        Command::Baseline(args) => baseline::serve(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -36,16 +36,16 @@ pub struct Line {
     pub task: &'static str,
     /// By Civitas.
     pub civitas: Figures,
-    /// By the floor.
-    pub floor: Figures,
+    /// By the baseline server.
+    pub baseline: Figures,
     /// The ratio the project wants, where it names one.
     pub target: Option<f64>,
 }
 
 impl Line {
-    /// Which part of the floor's speed is left.
+    /// Which part of the baseline server's speed is left.
     pub fn ratio(&self) -> f64 {
-        self.civitas.per_second / self.floor.per_second
+        self.civitas.per_second / self.baseline.per_second
     }
 }
 

@@ -68,7 +68,7 @@ impl Process {
         self.status("VmHWM")
     }
 
-    /// Begins to look for the peak anew.
+    /// Begins to look for the peak again.
     pub fn forget_peak(&self) -> Outcome {
         Ok(fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5")?)
     }

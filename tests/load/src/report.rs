@@ -26,7 +26,7 @@ pub fn print(lines: &[Line], rest: &Rest, seconds: u64) {
     );
     println!(
         "{:<34} {:>9} {:>9} {:>9} {:>9} | {:>9} {:>9} {:>9} | {:>6} {:>6}",
-        "", "civitas/s", "p50 ms", "p99 ms", "peak MiB", "floor/s", "p50 ms", "p99 ms", "ratio", "wanted"
+        "", "civitas/s", "p50 ms", "p99 ms", "peak MiB", "baseline/s", "p50 ms", "p99 ms", "ratio", "wanted"
     );
     for line in lines {
         let wanted = line.target.map_or(String::new(), |target| format!("{target:.2}"));
@@ -35,7 +35,7 @@ pub fn print(lines: &[Line], rest: &Rest, seconds: u64) {
             line.task,
             speed(&line.civitas),
             precise(line.civitas.peak) / 1024.0,
-            speed(&line.floor),
+            speed(&line.baseline),
             line.ratio(),
         );
     }
@@ -72,7 +72,7 @@ fn faults(lines: &[Line], rest: &Rest) -> Vec<String> {
     let mut faults: Vec<String> = lines
         .iter()
         .filter(|line| line.target.is_some_and(|target| line.ratio() < target))
-        .map(|line| format!("{}: {:.2} of the floor", line.task, line.ratio()))
+        .map(|line| format!("{}: {:.2} of the baseline", line.task, line.ratio()))
         .collect();
     if rest.start >= START {
         faults.push("the start".to_owned());
@@ -93,10 +93,14 @@ mod tests {
 
     #[test]
     fn what_falls_short_is_named() {
-        let line =
-            |task, target, reached| Line { task, civitas: figures(reached), floor: figures(1000.0), target };
+        let line = |task, target, reached| Line {
+            task,
+            civitas: figures(reached),
+            baseline: figures(1000.0),
+            target,
+        };
         let lines = [line("fast", Some(0.5), 500.0), line("slow", Some(0.5), 490.0), line("free", None, 1.0)];
         let rest = Rest { start: Duration::from_millis(299), idle: 40 * 1024 };
-        assert_eq!(faults(&lines, &rest), ["slow: 0.49 of the floor", "the idle memory"]);
+        assert_eq!(faults(&lines, &rest), ["slow: 0.49 of the baseline", "the idle memory"]);
     }
 }

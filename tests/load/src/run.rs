@@ -1,4 +1,4 @@
-//! The order of the run: each task by Civitas, then by the floor.
+//! The order of the run: each task by Civitas, then by the baseline server.
 
 use crate::Outcome;
 use crate::city::{HOST, Size};
@@ -89,9 +89,9 @@ impl Run<'_> {
         Ok(Figures { peak: server.peak()?, ..figures })
     }
 
-    fn floor(&self, script: Script, told: Told<'_>) -> Outcome<Figures> {
-        self.wrk.drive(script, self.stage.floor.address, &told(false), self.args.warm_up)?;
-        self.wrk.drive(script, self.stage.floor.address, &told(true), self.args.seconds)
+    fn baseline(&self, script: Script, told: Told<'_>) -> Outcome<Figures> {
+        self.wrk.drive(script, self.stage.baseline.address, &told(false), self.args.warm_up)?;
+        self.wrk.drive(script, self.stage.baseline.address, &told(true), self.args.seconds)
     }
 
     fn addresses(&self, file: &str) -> Vec<String> {
@@ -101,14 +101,14 @@ impl Run<'_> {
     fn read(&self, task: &'static str, real: &str, bare: &str, target: Option<f64>) -> Outcome<Line> {
         eprintln!("{task}");
         let civitas = self.civitas(Script::Read, &|_| self.addresses(real))?;
-        let floor = self.floor(Script::Read, &|_| self.addresses(bare))?;
+        let baseline = self.baseline(Script::Read, &|_| self.addresses(bare))?;
         if (real == bare) == (civitas.bytes < self.stage.length) {
             return Err(format!("{task}: answers of {} bytes are not what was asked", civitas.bytes).into());
         }
-        Ok(Line { task, civitas, floor, target })
+        Ok(Line { task, civitas, baseline, target })
     }
 
-    /// After each commit every answer is worked out anew: this is what a read costs.
+    /// After each commit every answer is computed again: this is what a read costs.
     async fn read_beside_votes(&self, task: &'static str, file: &str, part: u64) -> Outcome<Line> {
         eprintln!("{task}");
         let (pairs, client) = (self.stage.pairs.clone(), self.stage.client.clone());
@@ -118,8 +118,8 @@ impl Run<'_> {
         if cast < self.args.seconds {
             return Err(format!("{task}: only {cast} votes were cast beside it").into());
         }
-        let floor = self.floor(Script::Read, &|_| self.addresses(file))?;
-        Ok(Line { task, civitas, floor, target: None })
+        let baseline = self.baseline(Script::Read, &|_| self.addresses(file))?;
+        Ok(Line { task, civitas, baseline, target: None })
     }
 
     fn vote(&self) -> Outcome<Line> {
@@ -135,23 +135,23 @@ impl Run<'_> {
             told
         };
         let civitas = self.civitas(Script::Vote, &told)?;
-        let floor = self.floor(Script::Vote, &told)?;
-        Ok(Line { task, civitas, floor, target: None })
+        let baseline = self.baseline(Script::Vote, &told)?;
+        Ok(Line { task, civitas, baseline, target: None })
     }
 
     async fn follow(&self) -> Outcome<Line> {
         let task = "a vote as a job, until completed";
         eprintln!("{task}");
-        let Stage { pairs, client, civitas: server, floor, .. } = &self.stage;
+        let Stage { pairs, client, civitas: server, baseline, .. } = &self.stage;
         let (warm_up, seconds) = (self.args.warm_up, self.args.seconds);
         follow(pairs, client, pairs.part(2), warm_up).await?;
         server.forget_peak()?;
         let civitas = follow(pairs, client, pairs.part(3), seconds).await?;
         let civitas = Figures { peak: server.peak()?, ..civitas };
-        let bare = client.at(floor.address);
+        let bare = client.at(baseline.address);
         follow(pairs, &bare, pairs.part(2), warm_up).await?;
-        let floor = follow(pairs, &bare, pairs.part(3), seconds).await?;
-        Ok(Line { task, civitas, floor, target: None })
+        let baseline = follow(pairs, &bare, pairs.part(3), seconds).await?;
+        Ok(Line { task, civitas, baseline, target: None })
     }
 
     fn token(&self) -> Outcome<Line> {
@@ -159,7 +159,7 @@ impl Run<'_> {
         eprintln!("{task}");
         let told = |_| vec![HOST.to_owned(), grant().to_string()];
         let civitas = self.civitas(Script::Token, &told)?;
-        let floor = self.floor(Script::Token, &told)?;
-        Ok(Line { task, civitas, floor, target: None })
+        let baseline = self.baseline(Script::Token, &told)?;
+        Ok(Line { task, civitas, baseline, target: None })
     }
 }

@@ -1,10 +1,10 @@
-//! The stage: the city in a temporary directory, the server over it, the floor beside it, and proof that both
+//! The stage: the city in a temporary directory, the server over it, the baseline server beside it, and proof that both
 //! answer the same bytes.
 
 use crate::Outcome;
+use crate::baseline::PAGE;
 use crate::city::{self, Size};
 use crate::client::{BASE, Client};
-use crate::floor::PAGE;
 use crate::ledger::{self, Proposals, Recorded};
 use crate::process::{Process, free_address};
 use crate::voting::{Pairs, Voter, completed};
@@ -27,8 +27,8 @@ const RECORDED: u64 = 7;
 pub struct Stage {
     /// The server.
     pub civitas: Process,
-    /// The floor.
-    pub floor: Process,
+    /// The baseline server.
+    pub baseline: Process,
     /// The machine client, at the server.
     pub client: Client,
     /// The machine client's token.
@@ -80,14 +80,14 @@ impl Home {
         Process::start(command.stdout(Stdio::null()).stderr(log), address)
     }
 
-    fn floor(&self) -> Outcome<Process> {
+    fn baseline(&self) -> Outcome<Process> {
         let address = free_address()?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("floor").arg("--database").arg(self.file("floor.db"));
+        command.arg("baseline").arg("--database").arg(self.file("baseline.db"));
         command.arg("--listen").arg(address.to_string());
-        let mut floor = Process::start(&mut command, address)?;
-        floor.until_answers("/hello")?;
-        Ok(floor)
+        let mut baseline = Process::start(&mut command, address)?;
+        baseline.until_answers("/hello")?;
+        Ok(baseline)
     }
 }
 
@@ -105,8 +105,8 @@ impl Stage {
         city::write(size, &mut BufWriter::new(File::create(&archive)?))?;
         home.run(&["migrate"])?;
         home.run(&["import", "--quiet", &archive.display().to_string()])?;
-        ledger::copy(&home.database(), &home.file("floor.db"))?;
-        let mut kept = ledger::open(&home.file("floor.db"))?;
+        ledger::copy(&home.database(), &home.file("baseline.db"))?;
+        let mut kept = ledger::open(&home.file("baseline.db"))?;
         let proposals = ledger::proposals_of(&mut kept)?;
         let mut civitas = home.serve()?;
         civitas.until_answers(&format!("{BASE}/health"))?;
@@ -127,10 +127,10 @@ impl Stage {
         home.write_addresses(&answers, &pairs)?;
         drop(kept);
 
-        let floor = home.floor()?;
-        prove_equal(&client, &client.at(floor.address), &answers).await?;
+        let baseline = home.baseline()?;
+        prove_equal(&client, &client.at(baseline.address), &answers).await?;
         let length = answers.all.iter().map(|one| one.shown.len() as u64).min().unwrap_or(0);
-        Ok(Self { civitas, floor, client, bearer, pairs, length, home })
+        Ok(Self { civitas, baseline, client, bearer, pairs, length, home })
     }
 
     /// A file of the stage, for the generator.
@@ -138,9 +138,9 @@ impl Stage {
         self.home.file(name).display().to_string()
     }
 
-    /// Stops both, and starts the server anew, so often. It runs after the last, and answers.
+    /// Stops both, and starts the server again, so often. It runs after the last, and answers.
     pub fn start_again(self, times: usize) -> Outcome<(Process, Vec<std::time::Duration>)> {
-        drop(self.floor);
+        drop(self.baseline);
         let (mut server, mut took) = (self.civitas, Vec::new());
         for _ in 0..times {
             server.stop()?;
@@ -246,13 +246,14 @@ async fn record_writes(kept: &mut diesel::SqliteConnection, client: &Client, pai
 }
 
 /// Both answer alike, and the server knows what was not modified.
-async fn prove_equal(civitas: &Client, floor: &Client, answers: &Answers) -> Outcome {
+async fn prove_equal(civitas: &Client, baseline: &Client, answers: &Answers) -> Outcome {
     let pages = (1..=PAGES).map(page_path);
     let some = answers.all.iter().step_by(97).map(|one| format!("{BASE}/proposals/{}", one.id));
     for path in pages.chain(some) {
-        let (real, bare) = (civitas.get(&path, None).await?.is(200)?, floor.get(&path, None).await?.is(200)?);
+        let (real, bare) =
+            (civitas.get(&path, None).await?.is(200)?, baseline.get(&path, None).await?.is(200)?);
         if real.body != bare.body {
-            return Err(format!("the floor answers {path} otherwise").into());
+            return Err(format!("the baseline answers {path} otherwise").into());
         }
     }
     for (one, etag) in answers.all.iter().zip(&answers.etags).step_by(97) {

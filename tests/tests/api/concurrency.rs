@@ -21,7 +21,7 @@ async fn at_once(service: &Service, path: &str, body: serde_json::Value) -> BTre
 }
 
 #[tokio::test]
-async fn of_a_thousand_votes_at_once_one_counts_and_the_others_are_told() {
+async fn of_a_thousand_votes_at_once_one_counts_and_the_others_are_reported() {
     for service in Service::on_both_engines().await {
         let proposal = service.id("proposal", "p2");
         let body = json!({"proposal_id": proposal, "data": {"weight": 1}});
@@ -35,7 +35,7 @@ async fn of_a_thousand_votes_at_once_one_counts_and_the_others_are_told() {
 }
 
 #[tokio::test]
-async fn of_a_thousand_drafts_at_once_one_is_begun_and_the_others_are_told() {
+async fn of_a_thousand_drafts_at_once_one_is_begun_and_the_others_are_reported() {
     for service in Service::on_both_engines().await {
         let body = json!({"data": {"component_id": service.id("component", "ideas")}});
         let answers = at_once(&service, "/draft_proposals/sync", body).await;
@@ -81,7 +81,7 @@ async fn published_twice_at_once_a_draft_is_public_once_with_one_event() {
         statuses.sort_unstable();
         assert_eq!(statuses, [200, 404]);
         let organization = service.store.organizations().find_by_host("city.test").await.unwrap().unwrap();
-        let events = service.store.outbox().after(organization, None, 100).await.unwrap();
+        let events = service.store.outbox().page_after(organization, None, 100).await.unwrap();
         assert_eq!(events.iter().filter(|e| e.name.as_str() == "proposal_creation.succeeded").count(), 1);
     }
 }

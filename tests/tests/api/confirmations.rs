@@ -4,17 +4,17 @@ use civitas_accounts::{Confirmation, Secret};
 use civitas_application::Site;
 use civitas_application::archive::{ImportOptions, import};
 use civitas_kernel::clock;
-use civitas_tests::post::{PostBox, Received};
+use civitas_tests::mail_server::{MailServer, Received};
 use civitas_tests::service::{Answer, CITIES, Client, Service};
 use reqwest::Method;
 use serde_json::{Value, json};
 use time::Duration;
 
 /// Servers that hand their mails to this box. `city.test` welcomes new users, `town.test` does not.
-async fn services(post: &PostBox) -> Vec<Service> {
+async fn services(mails_received: &MailServer) -> Vec<Service> {
     let welcoming = "\"ref\": \"city\", \"send_welcome_notification\": true";
     let archive = CITIES.replacen("\"ref\": \"city\"", welcoming, 1);
-    let settings = [("smtp_url", post.url("")), ("mail_from", "no-reply@civitas.test".to_owned())];
+    let settings = [("smtp_url", mails_received.url("")), ("mail_from", "no-reply@civitas.test".to_owned())];
     let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     Service::on_both_engines_with(&archive, &settings).await
 }
@@ -40,7 +40,7 @@ fn path_of<'a>(mail: &'a Received, host: &str) -> &'a str {
 
 async fn events(service: &Service, name: &str) -> usize {
     let organization = service.store.organizations().find_by_host("city.test").await.unwrap().unwrap();
-    let events = service.store.outbox().after(organization, None, 1000).await.unwrap();
+    let events = service.store.outbox().page_after(organization, None, 1000).await.unwrap();
     events.iter().filter(|event| event.name.as_str() == name).count()
 }
 
@@ -52,11 +52,11 @@ async fn is_confirmed(service: &Service, host: &str, nickname: &str) -> bool {
 
 #[tokio::test]
 async fn a_new_user_confirms_the_address_once_and_is_welcomed() {
-    let post = PostBox::open().await;
-    for service in services(&post).await {
+    let mails_received = MailServer::open().await;
+    for service in services(&mails_received).await {
         let address = format!("ida@{:?}.example", service.engine).to_lowercase();
         register(&service, "city", "idaidaida", json!({"email": address, "name": "Ida"})).await.is(200);
-        let mail = post.wait_for(&address, 1).await.remove(0);
+        let mail = mails_received.wait_for(&address, 1).await.remove(0);
         assert_eq!(mail.header("From"), "Riverton <no-reply@civitas.test>");
         assert_eq!(mail.header("Subject"), "Confirm your e-mail address for Riverton");
         assert!(mail.text.contains("Hello Ida,"), "{}", mail.text);
@@ -80,18 +80,18 @@ async fn a_new_user_confirms_the_address_once_and_is_welcomed() {
 
         open(&visitor, Method::GET, path).await.refuses(404, "Resource not found");
         open(&visitor, Method::HEAD, path).await.is(404);
-        let welcome = post.wait_for(&address, 2).await.remove(1);
+        let welcome = mails_received.wait_for(&address, 2).await.remove(1);
         assert_eq!(welcome.header("Subject"), "Welcome to Riverton");
         assert_eq!(welcome.link(), "https://city.test/");
         service.stop().await;
-        assert_eq!(post.mails_to(&address).len(), 2, "and no more");
+        assert_eq!(mails_received.mails_to(&address).len(), 2, "and no more");
     }
 }
 
 #[tokio::test]
 async fn who_needs_no_confirmation_gets_no_link_and_is_welcomed_where_that_is_done() {
-    let post = PostBox::open().await;
-    for service in services(&post).await {
+    let mails_received = MailServer::open().await;
+    for service in services(&mails_received).await {
         let [city, town, asked] = ["city", "town", "asked"]
             .map(|name| format!("{name}@{:?}.example", service.engine).to_lowercase());
         let meta = |address: &str| json!({"email": address, "skip_confirmation_on_register": true});
@@ -99,26 +99,26 @@ async fn who_needs_no_confirmation_gets_no_link_and_is_welcomed_where_that_is_do
         register(&service, "town", "skipskip", meta(&town)).await.is(200);
         register(&service, "town", "askaskask", json!({"email": asked})).await.is(200);
         assert!(is_confirmed(&service, "town.test", "skipskip").await);
-        let mails = post.wait_for(&city, 1).await;
+        let mails = mails_received.wait_for(&city, 1).await;
         assert_eq!(mails[0].header("Subject"), "Welcome to Riverton");
-        let confirmation = post.wait_for(&asked, 1).await.remove(0);
+        let confirmation = mails_received.wait_for(&asked, 1).await.remove(0);
         let page = open(&service.at("town.test"), Method::GET, path_of(&confirmation, "town.test")).await;
         page.is(200);
         service.stop().await;
-        let counts = [&city, &town, &asked].map(|address| post.mails_to(address).len());
+        let counts = [&city, &town, &asked].map(|address| mails_received.mails_to(address).len());
         assert_eq!(counts, [1, 0, 1], "the town welcomes nobody");
     }
 }
 
 #[tokio::test]
 async fn a_letter_is_written_in_the_language_of_its_reader() {
-    let post = PostBox::open().await;
+    let mails_received = MailServer::open().await;
     let archive = CITIES.replacen("\"default_locale\": \"en\"", "\"default_locale\": \"fr\"", 1);
-    let (url, from) = (post.url(""), "no-reply@civitas.test");
+    let (url, from) = (mails_received.url(""), "no-reply@civitas.test");
     for service in Service::on_both_engines_with(&archive, &[("smtp_url", &url), ("mail_from", from)]).await {
         let address = format!("lea@{:?}.example", service.engine).to_lowercase();
         register(&service, "city", "lealealea", json!({"email": address})).await.is(200);
-        let mail = post.wait_for(&address, 1).await.remove(0);
+        let mail = mails_received.wait_for(&address, 1).await.remove(0);
         assert_eq!(mail.header("From"), "Riverville <no-reply@civitas.test>");
         assert!(mail.text.starts_with("Bonjour lealealea,"), "{}", mail.text);
         let page = open(&service.anonymous(), Method::GET, path_of(&mail, "city.test")).await.is(200);
@@ -128,8 +128,8 @@ async fn a_letter_is_written_in_the_language_of_its_reader() {
 
 #[tokio::test]
 async fn nobody_is_written_to_at_example_org_nor_after_a_registration_that_failed() {
-    let post = PostBox::open().await;
-    for service in services(&post).await {
+    let mails_received = MailServer::open().await;
+    for service in services(&mails_received).await {
         let address = format!("uma@{:?}.example", service.engine).to_lowercase();
         register(&service, "city", "nobodyknows", json!({})).await.is(200);
         register(&service, "city", "short", json!({"email": "never@city.example"})).await.is(400);
@@ -139,12 +139,12 @@ async fn nobody_is_written_to_at_example_org_nor_after_a_registration_that_faile
         for _ in 0..2 {
             register(&service, "city", "umaumauma", json!({"email": address})).await.is(200);
         }
-        post.wait_for(&address, 1).await;
+        mails_received.wait_for(&address, 1).await;
         service.stop().await;
         for nobody in ["nobodyknows@example.org", "never@city.example", "x@mail.example.org"] {
-            assert!(post.mails_to(nobody).is_empty(), "{nobody}");
+            assert!(mails_received.mails_to(nobody).is_empty(), "{nobody}");
         }
-        assert_eq!(post.mails_to(&address).len(), 1);
+        assert_eq!(mails_received.mails_to(&address).len(), 1);
     }
 }
 
@@ -209,16 +209,16 @@ async fn opened_many_times_at_once_a_link_confirms_once() {
 
 #[tokio::test]
 async fn a_mail_the_server_does_not_take_now_waits_and_one_it_never_takes_is_given_up() {
-    let post = PostBox::open().await;
-    for service in services(&post).await {
+    let mails_received = MailServer::open().await;
+    for service in services(&mails_received).await {
         let address = format!("ola@{:?}.example", service.engine).to_lowercase();
         for (username, answer, left) in
             [("olaolaola", "451 4.7.1 later", 1), ("evaevaeva", "550 5.1.1 nobody", 0)]
         {
-            post.refuse(answer);
+            mails_received.refuse(answer);
             let meta = json!({"email": format!("{username}.{address}")});
             register(&service, "city", username, meta).await.is(200);
-            post.wait_until_refused().await;
+            mails_received.wait_until_refused().await;
             // The worker writes down how it ended.
             let someday = clock::now() + Duration::hours(1);
             let mut waiting = Vec::new();
@@ -240,8 +240,8 @@ async fn a_mail_the_server_does_not_take_now_waits_and_one_it_never_takes_is_giv
 
 #[tokio::test]
 async fn an_invitation_of_an_archive_is_sent_when_the_import_is_not_quiet() {
-    let post = PostBox::open().await;
-    for service in services(&post).await {
+    let mails_received = MailServer::open().await;
+    for service in services(&mails_received).await {
         let engine = format!("{:?}", service.engine).to_lowercase();
         let invitation = |reference: &str, email: &str| {
             json!({"type": "role", "ref": reference, "organization": "city", "user": null, "email": email,
@@ -259,10 +259,10 @@ async fn an_invitation_of_an_archive_is_sent_when_the_import_is_not_quiet() {
         import(invitation("quiet", &format!("quiet@{engine}.example")), true).await;
         let address = format!("loud@{engine}.example");
         import(invitation("loud", &address), false).await;
-        let mail = post.wait_for(&address, 1).await.remove(0);
+        let mail = mails_received.wait_for(&address, 1).await.remove(0);
         assert_eq!(mail.header("Subject"), "You are invited to Riverton");
         let space = service.id("space", "streets");
         assert_eq!(mail.link(), format!("https://city.test/public/participatory_processes/{space}"));
-        assert!(post.wait_for(&format!("quiet@{engine}.example"), 0).await.is_empty());
+        assert!(mails_received.wait_for(&format!("quiet@{engine}.example"), 0).await.is_empty());
     }
 }

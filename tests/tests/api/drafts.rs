@@ -173,7 +173,7 @@ async fn each_change_of_a_draft_leaves_its_event_and_a_refusal_leaves_none() {
         nora.put(&format!("{path}/sync"), &texts).await.is(200);
         nora.post(&format!("{path}/publish/sync"), &json!({})).await.is(200);
         let organization = service.store.organizations().find_by_host("city.test").await.unwrap().unwrap();
-        let events = service.store.outbox().after(organization, None, 100).await.unwrap();
+        let events = service.store.outbox().page_after(organization, None, 100).await.unwrap();
         let names: Vec<_> = events.iter().map(|e| e.name.as_str()).collect();
         let expected = [
             "draft_proposal_creation.succeeded",

@@ -77,16 +77,16 @@ async fn path_and_data_are_asked_before_anything_is_accepted() {
             let by_default = record == "/me" || record.starts_with("/org");
             let path = format!("{record}/extended_data");
             let missing = "param is missing or the value is empty or invalid: ";
-            for door in [path.clone(), format!("{path}/sync")] {
-                let nothing = client.put(&door, &json!({"object_path": "a"})).await;
+            for endpoint in [path.clone(), format!("{path}/sync")] {
+                let nothing = client.put(&endpoint, &json!({"object_path": "a"})).await;
                 nothing.refuses(400, &format!("{missing}data"));
                 for bad in ["a..b", ".a", "a.", ".."] {
-                    let strange = client.put(&door, &json!({"object_path": bad, "data": 1})).await;
+                    let strange = client.put(&endpoint, &json!({"object_path": bad, "data": 1})).await;
                     strange.refuses(400, "Invalid object_path");
                 }
-                let number = client.put(&door, &json!({"object_path": 7, "data": 1})).await;
+                let number = client.put(&endpoint, &json!({"object_path": 7, "data": 1})).await;
                 number.refuses(400, "Invalid object_path");
-                let nowhere = client.put(&door, &json!({"data": {"x": 1}})).await;
+                let nowhere = client.put(&endpoint, &json!({"data": {"x": 1}})).await;
                 if by_default {
                     assert!(nowhere.status.is_success(), "{}", nowhere.text);
                 } else {

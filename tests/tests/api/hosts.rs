@@ -53,7 +53,7 @@ async fn a_host_that_is_proven_becomes_the_primary_one_and_tokens_stay_valid() {
         let space = there.get("/spaces/search").await.is(200);
         assert!(space.text.contains("https://new.example.test/"), "links follow the host");
         nora.get("/spaces/search").await.is(404);
-        let told = service.store.outbox().after(OrganizationId(city), None, 10).await.unwrap();
+        let told = service.store.outbox().page_after(OrganizationId(city), None, 10).await.unwrap();
         let names: Vec<_> = told.iter().map(|event| event.name.as_str()).collect();
         assert_eq!(names, ["system.organizations.updated"; 2], "the request, and its confirmation");
         assert_eq!(told[1].payload["data"]["attributes"]["host"], json!("new.example.test"));

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod blogs;
+mod cached;
 mod components;
 mod concurrency;
 mod confirmations;
@@ -17,7 +18,6 @@ mod magic_links;
 mod meetings;
 mod organizations;
 mod proposals;
-mod remembered;
 mod rights;
 mod roles;
 mod spaces;

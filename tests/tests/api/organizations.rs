@@ -130,7 +130,7 @@ async fn a_job_and_a_patch_do_what_the_put_does() {
 }
 
 #[tokio::test]
-async fn one_fault_keeps_everything_out_and_all_are_told() {
+async fn one_fault_keeps_everything_out_and_all_are_reported() {
     for service in services().await {
         let (client, city) = (bound(&service).await, service.id("organization", "city"));
         let path = format!("/organizations/{city}/sync");
@@ -214,7 +214,7 @@ async fn an_update_is_announced_once_with_the_organization_as_it_is_now() {
         client.put(&format!("{path}/sync"), &body).await.is(200);
         client.put(&format!("{path}/sync"), &body).await.is(200);
         let id = civitas_kernel::OrganizationId(city);
-        let told = service.store.outbox().after(id, None, 10).await.unwrap();
+        let told = service.store.outbox().page_after(id, None, 10).await.unwrap();
         let [event] = told.as_slice() else { panic!("one event, not {}", told.len()) };
         assert_eq!(event.name.as_str(), "system.organizations.updated");
         let attributes = &event.payload["data"]["attributes"];

@@ -46,7 +46,7 @@ fn admin_id(organization: i64, user: i64) -> String {
 /// How often the account was announced as changed.
 async fn announced(service: &Service) -> usize {
     let organization = OrganizationId(service.id("organization", "city"));
-    let events = service.store.outbox().after(organization, None, 1000).await.unwrap();
+    let events = service.store.outbox().page_after(organization, None, 1000).await.unwrap();
     events.iter().filter(|event| event.name.as_str() == "user.updated").count()
 }
 

@@ -1,4 +1,4 @@
-//! Three organizations in which everything has the same name: a foreign record can not be told from a missing one.
+//! Three organizations in which everything has the same name: a foreign record cannot be told from a missing one.
 
 use civitas_api::{Gate, Route, routes};
 use civitas_tests::service::{CITIES, Client, SYSTEM_CLIENTS, Service};

@@ -21,7 +21,7 @@ async fn tell(store: &dyn Store, archive: &str) {
 
 async fn told(store: &dyn Store) -> Vec<Announcement> {
     let city = store.organizations().find_by_host("city.example").await.unwrap().unwrap();
-    store.outbox().after(city, None, 100).await.unwrap()
+    store.outbox().page_after(city, None, 100).await.unwrap()
 }
 
 fn names(events: &[Announcement]) -> Vec<&str> {
@@ -127,17 +127,17 @@ async fn an_organization_is_deleted_with_all_it_has_and_told_of_in_its_last_stat
             |host: &'static str| async move { store.organizations().find_by_host(host).await.unwrap() };
         let city = host("city.example").await.unwrap();
         delete_organization(store, &announcer(), city, NOW).await.unwrap();
-        let events = store.outbox().after(city, None, 10).await.unwrap();
+        let events = store.outbox().page_after(city, None, 10).await.unwrap();
         assert_eq!(names(&events), ["system.organizations.deleted"]);
         assert_eq!(events[0].payload["data"]["attributes"]["host"], "city.example");
         assert_eq!(host("city.example").await, None);
         assert!(host("localhost").await.is_some(), "the others stay");
-        assert!(store.users().after(city, None, 10).await.unwrap().is_empty());
-        assert!(store.proposals().after(city, None, 10).await.unwrap().is_empty());
+        assert!(store.users().page_after(city, None, 10).await.unwrap().is_empty());
+        assert!(store.proposals().page_after(city, None, 10).await.unwrap().is_empty());
         let again = delete_organization(store, &announcer(), city, NOW).await;
         assert!(matches!(again, Err(Error::NotFound)));
-        let anew = read(store, CITY, false).await.unwrap();
-        assert_eq!(anew.to_json()["updated"], serde_json::json!({}), "nothing is remembered of it");
+        let again = read(store, CITY, false).await.unwrap();
+        assert_eq!(again.to_json()["updated"], serde_json::json!({}), "nothing is remembered of it");
         let next = host("city.example").await.unwrap();
         let demo = host("localhost").await.unwrap();
         delete_organization(store, &announcer(), demo, NOW).await.unwrap();

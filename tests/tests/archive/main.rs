@@ -99,7 +99,7 @@ async fn one_bad_line_at_the_end_keeps_nothing() {
         let line = demo().lines().count() + 2;
         assert_eq!(error.to_string(), format!("line {line}: vote \"x\": proposal is required"));
         assert_eq!(database.store.organizations().ids(None, 10).await.unwrap(), []);
-        assert_eq!(database.store.system_admins().after(None, 10).await.unwrap(), []);
+        assert_eq!(database.store.system_admins().page_after(None, 10).await.unwrap(), []);
         assert_eq!(database.store.refs().find(None, "organization", "riverbend").await.unwrap(), None);
     }
 }
@@ -168,7 +168,7 @@ async fn votes_are_temporary_until_their_user_has_enough_of_them() {
         let store = &*database.store;
         let (city, nora) = ids(&read(store, CITY, false).await.unwrap(), "nora");
         let temporary = async || {
-            let votes = store.votes().after(city, None, 10).await.unwrap();
+            let votes = store.votes().page_after(city, None, 10).await.unwrap();
             votes.into_iter().map(|(_, vote)| (vote.user, vote.temporary)).collect::<Vec<_>>()
         };
         assert_eq!(temporary().await, [(nora, true)]);
@@ -186,7 +186,7 @@ async fn an_active_step_takes_the_place_of_the_one_before() {
         let store = &*database.store;
         let (city, _) = ids(&read(store, CITY, false).await.unwrap(), "nora");
         read(store, sent, false).await.unwrap();
-        let steps = store.steps().after(city, None, 10).await.unwrap();
+        let steps = store.steps().page_after(city, None, 10).await.unwrap();
         assert_eq!(steps.into_iter().map(|(_, step)| step.active).collect::<Vec<_>>(), [false, true]);
     }
 }
@@ -213,6 +213,6 @@ async fn a_quiet_import_announces_nothing() {
         let store = &*database.store;
         let report = read(store, demo(), false).await.unwrap();
         let id = OrganizationId(report.refs["riverbend"]["organization"]["riverbend"]);
-        assert_eq!(store.outbox().after(id, None, 10).await.unwrap(), []);
+        assert_eq!(store.outbox().page_after(id, None, 10).await.unwrap(), []);
     }
 }

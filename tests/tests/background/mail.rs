@@ -1,31 +1,31 @@
 //! Mails by SMTP, against a server that is looked into.
 
-use civitas_accounts::{Letter, Letterhead, Mail, Mailer, Secret, User};
+use civitas_accounts::{Mail, MailKind, MailSender, Mailer, Secret, User};
 use civitas_kernel::{Error, Locale, clock};
 use civitas_mail::{Log, Smtp, is_sender, is_server};
-use civitas_tests::post::PostBox;
+use civitas_tests::mail_server::MailServer;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
 const NORA: &str = "nora@city.example";
 const LINK: &str = "https://city.example/confirmation/abc";
 
-fn letter(locale: Locale) -> Mail {
+fn mail(locale: Locale) -> Mail {
     let nora = User::new("norablum".into(), NORA.into(), "Nora \"Blüm\"".into(), clock::now());
-    let head = Letterhead { organization: "Riverton", locale };
-    Letter::Confirmation.write(head, (&nora).into(), Secret::new(LINK))
+    let head = MailSender { organization: "Riverton", locale };
+    MailKind::Confirmation.write(head, (&nora).into(), Secret::new(LINK))
 }
 
-fn smtp(post: &PostBox, sender: &str) -> Smtp {
-    Smtp::new(&post.url(""), sender).unwrap()
+fn smtp(mails_received: &MailServer, sender: &str) -> Smtp {
+    Smtp::new(&mails_received.url(""), sender).unwrap()
 }
 
 #[tokio::test]
 async fn a_mail_arrives_as_it_was_written() {
-    let post = PostBox::open().await;
-    let mail = letter(Locale::Es);
-    smtp(&post, "no-reply@city.example").send(&mail).await.unwrap();
-    let received = post.wait_for(NORA, 1).await.remove(0);
+    let mails_received = MailServer::open().await;
+    let mail = mail(Locale::Es);
+    smtp(&mails_received, "no-reply@city.example").send(&mail).await.unwrap();
+    let received = mails_received.wait_for(NORA, 1).await.remove(0);
     assert_eq!(received.from, "no-reply@city.example");
     assert_eq!(received.header("From"), "Riverton <no-reply@city.example>");
     assert!(received.header("To").ends_with("<nora@city.example>"), "{:?}", received.headers);
@@ -39,41 +39,41 @@ async fn a_mail_arrives_as_it_was_written() {
 
 #[tokio::test]
 async fn a_sender_with_a_name_keeps_it() {
-    let post = PostBox::open().await;
-    smtp(&post, "The City <no-reply@city.example>").send(&letter(Locale::En)).await.unwrap();
-    let received = post.wait_for(NORA, 1).await.remove(0);
+    let mails_received = MailServer::open().await;
+    smtp(&mails_received, "The City <no-reply@city.example>").send(&mail(Locale::En)).await.unwrap();
+    let received = mails_received.wait_for(NORA, 1).await.remove(0);
     assert_eq!(received.header("From"), "\"The City\" <no-reply@city.example>");
 }
 
 #[tokio::test]
 async fn credentials_of_the_address_are_shown() {
-    let post = PostBox::open().await;
-    let smtp = Smtp::new(&post.url("city:se%20cret@"), "no-reply@city.example").unwrap();
+    let mails_received = MailServer::open().await;
+    let smtp = Smtp::new(&mails_received.url("city:se%20cret@"), "no-reply@city.example").unwrap();
     smtp.greet().await.unwrap();
     // `\0city\0se cret` in base64 (RFC 4616).
-    assert_eq!(post.credentials(), ["PLAIN AGNpdHkAc2UgY3JldA=="]);
-    assert!(post.mails_to(NORA).is_empty(), "a greeting sends nothing");
-    post.mistrust("535 5.7.8 who are you?");
-    assert!(matches!(smtp.send(&letter(Locale::En)).await, Err(Error::Unavailable(_))), "it may be mended");
-    post.mistrust("535 5.7.8 who are you?");
+    assert_eq!(mails_received.credentials(), ["PLAIN AGNpdHkAc2UgY3JldA=="]);
+    assert!(mails_received.mails_to(NORA).is_empty(), "a greeting sends nothing");
+    mails_received.mistrust("535 5.7.8 who are you?");
+    assert!(matches!(smtp.send(&mail(Locale::En)).await, Err(Error::Unavailable(_))), "it may be mended");
+    mails_received.mistrust("535 5.7.8 who are you?");
     assert!(smtp.greet().await.is_err());
 }
 
 #[tokio::test]
 async fn what_is_refused_for_good_is_told_from_what_may_be_taken_later() {
-    let post = PostBox::open().await;
-    let smtp = smtp(&post, "no-reply@city.example");
+    let mails_received = MailServer::open().await;
+    let smtp = smtp(&mails_received, "no-reply@city.example");
     for later in ["451 4.7.1 greylisted", "452 4.2.2 full", "421 4.3.2 going down"] {
-        post.refuse(later);
-        assert!(matches!(smtp.send(&letter(Locale::En)).await, Err(Error::Unavailable(_))), "{later}");
+        mails_received.refuse(later);
+        assert!(matches!(smtp.send(&mail(Locale::En)).await, Err(Error::Unavailable(_))), "{later}");
     }
     for never in ["550 5.1.1 unknown", "553 5.1.3 strange", "552 5.2.2 too much"] {
-        post.refuse(never);
-        assert!(matches!(smtp.send(&letter(Locale::En)).await, Err(Error::Rejected(_))), "{never}");
+        mails_received.refuse(never);
+        assert!(matches!(smtp.send(&mail(Locale::En)).await, Err(Error::Rejected(_))), "{never}");
     }
     let nowhere = Smtp::new("smtp://127.0.0.1:9", "no-reply@city.example").unwrap();
-    assert!(matches!(nowhere.send(&letter(Locale::En)).await, Err(Error::Unavailable(_))));
-    let broken = Mail { to: "no address".to_owned(), ..letter(Locale::En) };
+    assert!(matches!(nowhere.send(&mail(Locale::En)).await, Err(Error::Unavailable(_))));
+    let broken = Mail { to: "no address".to_owned(), ..mail(Locale::En) };
     assert!(matches!(smtp.send(&broken).await, Err(Error::Rejected(_))));
 }
 
@@ -82,29 +82,29 @@ async fn a_server_that_falls_silent_is_left() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("smtp://{}", silent.local_addr().unwrap());
     let smtp = Smtp::new(&url, NORA).unwrap().patient(Duration::from_millis(100));
-    assert!(matches!(smtp.send(&letter(Locale::En)).await, Err(Error::Unavailable(_))));
+    assert!(matches!(smtp.send(&mail(Locale::En)).await, Err(Error::Unavailable(_))));
     assert!(matches!(smtp.greet().await, Err(Error::Unavailable(_))));
 }
 
 #[tokio::test]
 async fn names_can_not_add_headers_or_receivers() {
-    let post = PostBox::open().await;
-    let smtp = smtp(&post, "no-reply@city.example");
+    let mails_received = MailServer::open().await;
+    let smtp = smtp(&mails_received, "no-reply@city.example");
     let evil = || "x\r\nBcc: all@city.example".to_owned();
     for mail in [
-        Mail { from_name: evil(), ..letter(Locale::En) },
-        Mail { to_name: evil(), ..letter(Locale::En) },
-        Mail { subject: evil(), ..letter(Locale::En) },
+        Mail { from_name: evil(), ..mail(Locale::En) },
+        Mail { to_name: evil(), ..mail(Locale::En) },
+        Mail { subject: evil(), ..mail(Locale::En) },
     ] {
         assert!(matches!(smtp.send(&mail).await, Err(Error::Rejected(_))), "{mail:?}");
     }
-    assert!(post.mails_to(NORA).is_empty());
+    assert!(mails_received.mails_to(NORA).is_empty());
     assert!(!is_sender("City\r\n <no-reply@city.example>"));
 }
 
 #[tokio::test]
 async fn without_a_server_a_mail_is_taken_and_goes_nowhere() {
-    Log.send(&letter(Locale::Fr)).await.unwrap();
+    Log.send(&mail(Locale::Fr)).await.unwrap();
 }
 
 #[test]

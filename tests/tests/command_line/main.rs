@@ -7,7 +7,7 @@ mod city;
 mod postgres;
 
 use city::City;
-use civitas_tests::post::PostBox;
+use civitas_tests::mail_server::MailServer;
 use std::fs;
 
 #[tokio::test]
@@ -178,7 +178,7 @@ async fn the_doctor_finds_what_is_missing_and_says_what_to_do() {
 
 #[tokio::test]
 async fn the_doctor_signs_in_at_the_mail_server_and_sends_nothing() {
-    let (city, post) = (City::unmigrated(), PostBox::open().await);
+    let (city, post) = (City::unmigrated(), MailServer::open().await);
     city.run(&["migrate"]).await.done();
     let url = post.url("city:secret@");
     let doctor = ["doctor", "--smtp-url", &url, "--mail-from", "no-reply@city.example"];

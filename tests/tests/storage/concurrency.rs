@@ -139,7 +139,7 @@ async fn who_goes_away_in_the_middle_leaves_the_pool_whole() {
             }
             attempts += 1;
         }
-        let users = store.users().after(world.mine, None, 1000).await.unwrap();
+        let users = store.users().page_after(world.mine, None, 1000).await.unwrap();
         assert!(users.len() >= finished, "what was acknowledged is kept");
         for (id, user) in users {
             let reference = store.refs().find(Some(world.mine), "user", &user.nickname).await.unwrap();

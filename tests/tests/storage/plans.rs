@@ -1,7 +1,7 @@
 //! How the databases execute the reads of records in a component: by ranges of indexes that hold the order. No scan of
 //! a table, and no sort of more than one page.
 
-use civitas_kernel::{ComponentId, OrganizationId, PageRequest, Sight, Viewer, Within};
+use civitas_kernel::{ComponentId, OrganizationId, PageRequest, ReadContext, Viewer, Within};
 use civitas_meetings::MeetingQuery;
 use civitas_proposals::{Neighbours, ProposalQuery};
 use civitas_tests::{Engine, World};
@@ -102,26 +102,26 @@ fn insert(
 async fn filled(engine: Engine) -> Option<World> {
     set_default_instrumentation(recorder).unwrap();
     let world = World::fresh(engine).await?;
-    let rooms = &world.rooms;
+    let fixtures = &world.fixtures;
     let text = format!("'{{\"en\": \"{}\"}}'", "word ".repeat(100));
     let own = ("body, published_at", format!("{text}, {{at}}"));
-    let sql = insert(rooms.mine, "proposals", [rooms.ideas, rooms.wishes], (own.0, &own.1));
+    let sql = insert(fixtures.mine, "proposals", [fixtures.ideas, fixtures.wishes], (own.0, &own.1));
     world.database.execute(&sql).await;
     let own = (
         "description, published_at, start_time, private, transparent",
         format!("{text}, {{at}}, {{at}}, false, false"),
     );
-    let sql = insert(rooms.mine, "meetings", [rooms.agenda, rooms.walks], (own.0, &own.1));
+    let sql = insert(fixtures.mine, "meetings", [fixtures.agenda, fixtures.walks], (own.0, &own.1));
     world.database.execute(&sql).await;
     world.store().analyze().await.unwrap();
     Some(world)
 }
 
-fn sights(world: &World) -> [Sight; 2] {
-    let (organization, nora) = (world.rooms.mine, world.rooms.nora);
+fn sights(world: &World) -> [ReadContext; 2] {
+    let (organization, nora) = (world.fixtures.mine, world.fixtures.nora);
     [
-        Sight { organization, viewer: Viewer::Public, participant: None },
-        Sight { organization, viewer: Viewer::Participant(nora), participant: Some(nora) },
+        ReadContext { organization, viewer: Viewer::Public, participant: None },
+        ReadContext { organization, viewer: Viewer::Participant(nora), participant: Some(nora) },
     ]
 }
 
@@ -136,22 +136,23 @@ async fn proposals_are_read_by_ranges_of_indexes() {
     for engine in Engine::BOTH {
         let Some(world) = filled(engine).await else { continue };
         let (proposals, table) = (world.ports().proposals(), "proposals");
-        for sight in sights(&world) {
+        for read_context in sights(&world) {
             for (component, index) in
-                [(None, "proposals_listed"), (Some(world.rooms.ideas), "proposals_listed_in_component")]
+                [(None, "proposals_listed"), (Some(world.fixtures.ideas), "proposals_listed_in_component")]
             {
                 let query = ProposalQuery { within: within(component), ..ProposalQuery::default() };
-                let (page, steps) = plans(&world, table, proposals.list(sight, &query, PAGE)).await;
+                let (page, steps) = plans(&world, table, proposals.list(read_context, &query, PAGE)).await;
                 check(&world, "list", &steps, table, (index, 1));
                 let page = page.unwrap();
                 assert!(page.items.len() == 20 && page.has_more);
                 let id = page.items[9].id;
-                let (beside, steps) = plans(&world, table, proposals.neighbours(sight, &query, id)).await;
+                let (beside, steps) =
+                    plans(&world, table, proposals.neighbours(read_context, &query, id)).await;
                 check(&world, "neighbours", &steps, table, (index, 4));
                 let expected = Neighbours { next: Some(page.items[10].id), prev: Some(page.items[8].id) };
                 assert_eq!(beside.unwrap(), expected);
                 let (found, steps) =
-                    plans(&world, table, proposals.find_visible(sight, id, query.within)).await;
+                    plans(&world, table, proposals.find_visible(read_context, id, query.within)).await;
                 check(&world, "show", &steps, table, (index, 0));
                 assert_eq!(found.unwrap().map(|found| found.id), Some(id));
             }
@@ -164,18 +165,18 @@ async fn meetings_are_read_by_ranges_of_indexes() {
     for engine in Engine::BOTH {
         let Some(world) = filled(engine).await else { continue };
         let (meetings, table) = (world.ports().meetings(), "meetings");
-        for sight in sights(&world) {
+        for read_context in sights(&world) {
             for (component, index) in
-                [(None, "meetings_listed"), (Some(world.rooms.agenda), "meetings_listed_in_component")]
+                [(None, "meetings_listed"), (Some(world.fixtures.agenda), "meetings_listed_in_component")]
             {
                 let query = MeetingQuery { within: within(component), ..MeetingQuery::default() };
-                let (page, steps) = plans(&world, table, meetings.list(sight, &query, PAGE)).await;
+                let (page, steps) = plans(&world, table, meetings.list(read_context, &query, PAGE)).await;
                 check(&world, "list", &steps, table, (index, 1));
                 let page = page.unwrap();
                 assert!(page.items.len() == 20 && page.has_more);
                 let id = page.items[9].id;
                 let (found, steps) =
-                    plans(&world, table, meetings.find_visible(sight, id, query.within)).await;
+                    plans(&world, table, meetings.find_visible(read_context, id, query.within)).await;
                 check(&world, "show", &steps, table, (index, 0));
                 assert_eq!(found.unwrap().map(|found| found.id), Some(id));
             }

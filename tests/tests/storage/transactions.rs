@@ -3,8 +3,8 @@
 use civitas_accounts::{Role, RoleKind, User};
 use civitas_application::{Ports, Store};
 use civitas_kernel::{
-    Ability, Change, ClientId, Error, Event, MeetingId, OrganizationId, PostId, ProposalId, Sight, SpaceRef,
-    StepId, Subject, UserId, Viewer, Within, clock, random_job_id,
+    Ability, Change, ClientId, Error, Event, MeetingId, OrganizationId, PostId, ProposalId, ReadContext,
+    SpaceRef, StepId, Subject, UserId, Viewer, Within, clock, random_job_id,
 };
 use civitas_tests::{Engine, World};
 use std::sync::Barrier;
@@ -24,7 +24,7 @@ fn user(nickname: &str) -> User {
     User::new(nickname.to_owned(), format!("{nickname}@example.org"), "Nora".to_owned(), now)
 }
 
-/// Writes to two rooms.
+/// Writes to two fixtures.
 async fn write(ports: &dyn Ports, organization: OrganizationId, nickname: &str) -> UserId {
     ports.refs().add(Some(organization), "user", nickname, "1").await.unwrap();
     ports.users().add(organization, &user(nickname), &[]).await.unwrap()
@@ -219,9 +219,9 @@ async fn lists_remember_when_they_last_lost_something() {
     for world in worlds().await {
         let lists = world.ports().list_changes();
         assert_eq!(lists.newest(world.mine, &["votes", "proposals"]).await.unwrap(), None);
-        lists.note(world.mine, "votes", late).await.unwrap();
-        lists.note(world.mine, "votes", early).await.unwrap();
-        lists.note(world.mine, "proposals", early).await.unwrap();
+        lists.touch_list(world.mine, "votes", late).await.unwrap();
+        lists.touch_list(world.mine, "votes", early).await.unwrap();
+        lists.touch_list(world.mine, "proposals", early).await.unwrap();
         assert_eq!(lists.newest(world.mine, &["proposals"]).await.unwrap(), Some(early));
         assert_eq!(lists.newest(world.mine, &["proposals", "votes"]).await.unwrap(), Some(late));
         assert_eq!(lists.newest(world.mine, &[]).await.unwrap(), None);
@@ -256,25 +256,27 @@ async fn the_archive_remembers_records_by_organization_kind_and_reference() {
 #[tokio::test]
 async fn a_locking_read_outside_a_transaction_is_refused() {
     for world in worlds().await {
-        let (ports, rooms) = (world.ports(), &world.rooms);
-        let (organization, sight) =
-            (rooms.mine, Sight { organization: rooms.mine, viewer: Viewer::Public, participant: None });
+        let (ports, fixtures) = (world.ports(), &world.fixtures);
+        let (organization, read_context) = (
+            fixtures.mine,
+            ReadContext { organization: fixtures.mine, viewer: Viewer::Public, participant: None },
+        );
         let within = Within::default();
         let name = role(world.space, UserId(1), RoleKind::SpaceModerator).id();
-        let draft = ports.proposals().find_draft_for_update(sight, ClientId(1), ProposalId(1), within);
+        let draft = ports.proposals().find_draft_for_update(read_context, ClientId(1), ProposalId(1), within);
         let refused = [
             ports.organizations().find_for_update(organization).await.map(drop),
             ports.users().find_for_update(organization, UserId(1)).await.map(drop),
             ports.roles().find_for_update(organization, &name).await.map(drop),
             ports.spaces().find_for_update(organization, world.space).await.map(drop),
             ports.steps().find_for_update(organization, StepId(1)).await.map(drop),
-            ports.components().find_for_update(organization, rooms.ideas).await.map(drop),
+            ports.components().find_for_update(organization, fixtures.ideas).await.map(drop),
             ports.proposals().find_for_update(organization, ProposalId(1)).await.map(drop),
             draft.await.map(drop),
             ports.votes().lock(organization, ProposalId(1), UserId(1)).await,
             ports.posts().find_for_update(organization, PostId(1)).await.map(drop),
             ports.meetings().find_for_update(organization, MeetingId(1)).await.map(drop),
-            ports.extended_data().find_for_update(sight, rooms.ideas.into()).await.map(drop),
+            ports.extended_data().find_for_update(read_context, fixtures.ideas.into()).await.map(drop),
         ];
         for (number, outcome) in refused.into_iter().enumerate() {
             assert!(matches!(outcome, Err(Error::Internal(_))), "{number}: {outcome:?}");

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// How long a server may take; it is asked twice.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Resolves names and addresses, each time anew.
+/// Resolves names and addresses, each time again.
 pub struct Names(TokioResolver);
 
 impl Names {

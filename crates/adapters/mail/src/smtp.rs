@@ -15,7 +15,7 @@ use url::Url;
 /// How long a conversation may take, from the connection to the end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Why mails can not be handed over as it is set. Never says the value: it holds a password.
+/// Why mails cannot be handed over as it is set. Never says the value: it holds a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The address of the server is none.
@@ -49,7 +49,7 @@ impl Smtp {
     /// in the name of their organization.
     ///
     /// # Errors
-    /// When one of the two can not be read.
+    /// When one of the two cannot be read.
     pub fn new(server: &str, sender: &str) -> Result<Self, Fault> {
         if !is_server(server) {
             return Err(Fault::Server);

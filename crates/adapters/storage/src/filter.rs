@@ -44,7 +44,7 @@ pub(crate) use translated;
 /// Whether a condition holds of a column.
 ///
 /// # Errors
-/// `Internal` when a room declares a field of another kind than its column is.
+/// `Internal` when a domain crate declares a field of another kind than its column is.
 pub(crate) fn holds<QS: 'static>(
     column: Column<QS>,
     condition: &Condition,

@@ -1,9 +1,9 @@
-//! Every port of the rooms, kept in a database.
+//! Every port of the domain crates, kept in a database.
 //!
 //! These sources are compiled twice, once per engine: see `storage-sqlite` and `storage-postgres`, which differ in a
 //! feature and nothing else. What an engine does its own way is in `engine/`; no other file names one.
 //!
-//! A method asks the session for a connection and can not tell whether it gets one of the pool or the one of an
+//! A method asks the session for a connection and cannot tell whether it gets one of the pool or the one of an
 //! open transaction. To add a table: a migration for each engine, its lines in `schema.rs`, a file in `tables/`.
 
 #[cfg_attr(feature = "sqlite", path = "engine/sqlite.rs")]
@@ -12,9 +12,9 @@ mod engine;
 
 mod columns;
 mod correlated;
-mod departures;
 mod failure;
 mod filter;
+mod list_changes;
 mod migrate;
 mod schema;
 mod session;

@@ -29,7 +29,7 @@ pub struct Settings {
 /// The pools, or one open transaction.
 pub(crate) struct Session {
     source: Source,
-    bells: Arc<Bells>,
+    wakeups: Arc<Wakeups>,
 }
 
 /// What workers of this process wait for.
@@ -40,7 +40,7 @@ pub(crate) enum Work {
 }
 
 /// One for each kind of work.
-type Bells = [Notify; 2];
+type Wakeups = [Notify; 2];
 
 enum Source {
     Pools { reader: Pool<Conn>, writer: Pool<Conn>, epoch: Epoch },
@@ -90,22 +90,22 @@ impl Session {
         let (reader, writer) = engine::pools(settings)?;
         drop(writer.get().await.map_err(unavailable)?);
         let epoch = Epoch::open(settings)?;
-        Ok(Self { source: Source::Pools { reader, writer, epoch }, bells: Arc::default() })
+        Ok(Self { source: Source::Pools { reader, writer, epoch }, wakeups: Arc::default() })
     }
 
     /// A connection to read with. Hold one at a time: in a transaction there is only one.
-    pub(crate) async fn read(&self) -> Result<Lease<'_>> {
+    pub(crate) async fn read(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Pools { reader, .. } => lease(reader).await,
-            Source::Transaction(open) => open.lease().await,
+            Source::Pools { reader, .. } => guard(reader).await,
+            Source::Transaction(open) => open.guard().await,
         }
     }
 
     /// A connection to write one statement with. Hold one at a time.
-    pub(crate) async fn write(&self) -> Result<Lease<'_>> {
+    pub(crate) async fn write(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Pools { writer, .. } => lease(writer).await,
-            Source::Transaction(open) => open.lease().await,
+            Source::Pools { writer, .. } => guard(writer).await,
+            Source::Transaction(open) => open.guard().await,
         }
     }
 
@@ -113,10 +113,10 @@ impl Session {
     ///
     /// # Errors
     /// `Internal` outside a transaction: the lock would end with its statement.
-    pub(crate) async fn for_update(&self) -> Result<Lease<'_>> {
+    pub(crate) async fn for_update(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
             Source::Pools { .. } => Err(Error::internal("a locking read needs a transaction")),
-            Source::Transaction(open) => open.lease().await,
+            Source::Transaction(open) => open.guard().await,
         }
     }
 
@@ -133,7 +133,7 @@ impl Session {
     ///
     /// # Errors
     /// `Internal` when there are events and no transaction.
-    pub(crate) fn can_announce<T>(&self, events: &[T]) -> Result<()> {
+    pub(crate) fn check_recordable<T>(&self, events: &[T]) -> Result<()> {
         match &self.source {
             Source::Pools { .. } if !events.is_empty() => {
                 Err(Error::internal("a write that announces events needs a transaction"))
@@ -145,14 +145,14 @@ impl Session {
     /// Announces events of an organization, for whoever began the transaction.
     ///
     /// # Errors
-    /// As [`Self::can_announce`].
-    pub(crate) fn announce(
+    /// As [`Self::check_recordable`].
+    pub(crate) fn record_events(
         &self,
         organization: OrganizationId,
         events: impl IntoIterator<Item = Event>,
     ) -> Result<()> {
         let events: Vec<_> = events.into_iter().map(|event| (organization, event)).collect();
-        self.can_announce(&events)?;
+        self.check_recordable(&events)?;
         if let Source::Transaction(open) = &self.source {
             open.announced.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
         }
@@ -166,9 +166,9 @@ impl Session {
     }
 
     /// Tells workers that there is work, now or after the commit.
-    pub(crate) fn ring(&self, work: Work) {
+    pub(crate) fn notify(&self, work: Work) {
         match &self.source {
-            Source::Pools { .. } => ring(&self.bells[work as usize]),
+            Source::Pools { .. } => notify(&self.wakeups[work as usize]),
             Source::Transaction(open) => open.has_work[work as usize].store(true, Ordering::Relaxed),
         }
     }
@@ -176,7 +176,7 @@ impl Session {
     /// Waits until somebody rings for this work, or for so long.
     pub(crate) async fn listen(&self, work: Work, at_most: Duration) {
         // Both ends mean the same to the caller: look again.
-        let _ = tokio::time::timeout(at_most, self.bells[work as usize].notified()).await;
+        let _ = tokio::time::timeout(at_most, self.wakeups[work as usize].notified()).await;
     }
 
     /// A number that changes with each commit, where there is a cheap one.
@@ -199,32 +199,32 @@ impl Session {
             announced: std::sync::Mutex::default(),
             has_work: Default::default(),
         };
-        let session = Session { source: Source::Transaction(Box::new(open)), bells: self.bells.clone() };
+        let session = Session { source: Source::Transaction(Box::new(open)), wakeups: self.wakeups.clone() };
         engine::begin(&mut *session.write().await?).await.stored()?;
         Ok(session)
     }
 
     /// Commits the open transaction.
-    pub(crate) async fn keep(&self) -> Result<()> {
+    pub(crate) async fn commit(&self) -> Result<()> {
         let Source::Transaction(open) = &self.source else {
             return Err(Error::internal("only a transaction can be committed"));
         };
-        let mut connection = open.lease().await?;
+        let mut connection = open.guard().await?;
         engine::commit(&mut connection).await.stored()?;
         drop(connection);
         open.connection.lock().await.take(); // back to the pool, whole
-        for (bell, has_work) in self.bells.iter().zip(&open.has_work) {
+        for (wakeup, has_work) in self.wakeups.iter().zip(&open.has_work) {
             if has_work.load(Ordering::Relaxed) {
-                ring(bell);
+                notify(wakeup);
             }
         }
         Ok(())
     }
 
     /// Rolls the open transaction back.
-    pub(crate) async fn forget(&self) -> Result<()> {
+    pub(crate) async fn rollback(&self) -> Result<()> {
         let Source::Transaction(open) = &self.source else { return Ok(()) };
-        let mut connection = open.lease().await?;
+        let mut connection = open.guard().await?;
         <Conn as AsyncConnection>::TransactionManager::rollback_transaction(&mut *connection)
             .await
             .stored()?;
@@ -235,9 +235,9 @@ impl Session {
 }
 
 impl Open {
-    async fn lease(&self) -> Result<Lease<'_>> {
+    async fn guard(&self) -> Result<ConnectionGuard<'_>> {
         let connection = MutexGuard::try_map(self.connection.lock().await, |c| c.as_mut().map(|c| &mut **c));
-        connection.map(Lease::Shared).map_err(|_| Error::internal("the transaction is over"))
+        connection.map(ConnectionGuard::Shared).map_err(|_| Error::internal("the transaction is over"))
     }
 }
 
@@ -249,14 +249,14 @@ impl Drop for Open {
     }
 }
 
-async fn lease(pool: &Pool<Conn>) -> Result<Lease<'static>> {
-    Ok(Lease::Pooled(Box::new(pool.get().await.map_err(unavailable)?)))
+async fn guard(pool: &Pool<Conn>) -> Result<ConnectionGuard<'static>> {
+    Ok(ConnectionGuard::Pooled(Box::new(pool.get().await.map_err(unavailable)?)))
 }
 
 /// Wakes everybody who listens; where nobody does, the next to listen.
-fn ring(bell: &Notify) {
-    bell.notify_one();
-    bell.notify_waiters();
+fn notify(wakeup: &Notify) {
+    wakeup.notify_one();
+    wakeup.notify_waiters();
 }
 
 fn unavailable(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
@@ -264,14 +264,14 @@ fn unavailable(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
 }
 
 /// A connection, for as long as it is held.
-pub(crate) enum Lease<'a> {
+pub(crate) enum ConnectionGuard<'a> {
     /// Of the pool.
     Pooled(Box<Object<Conn>>),
     /// Of the open transaction.
     Shared(MappedMutexGuard<'a, Conn>),
 }
 
-impl Deref for Lease<'_> {
+impl Deref for ConnectionGuard<'_> {
     type Target = Conn;
 
     fn deref(&self) -> &Conn {
@@ -282,7 +282,7 @@ impl Deref for Lease<'_> {
     }
 }
 
-impl DerefMut for Lease<'_> {
+impl DerefMut for ConnectionGuard<'_> {
     fn deref_mut(&mut self) -> &mut Conn {
         match self {
             Self::Pooled(connection) => connection,
@@ -301,7 +301,7 @@ pub(crate) enum Atomic<'a> {
 
 impl Atomic<'_> {
     /// Its connection. Hold one at a time, and none over the commit.
-    pub(crate) async fn connection(&self) -> Result<Lease<'_>> {
+    pub(crate) async fn connection(&self) -> Result<ConnectionGuard<'_>> {
         match self {
             Self::Own(session) => session.write().await,
             Self::Joined(session) => session.write().await,
@@ -309,14 +309,14 @@ impl Atomic<'_> {
     }
 
     /// Its connection, for a locking read: it is a transaction always.
-    pub(crate) async fn for_update(&self) -> Result<Lease<'_>> {
+    pub(crate) async fn for_update(&self) -> Result<ConnectionGuard<'_>> {
         self.connection().await
     }
 
     /// Keeps everything, or leaves that to the open transaction.
     pub(crate) async fn commit(self) -> Result<()> {
         match self {
-            Self::Own(session) => session.keep().await,
+            Self::Own(session) => Session::commit(&session).await,
             Self::Joined(_) => Ok(()),
         }
     }

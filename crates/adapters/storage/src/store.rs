@@ -1,4 +1,4 @@
-//! The face the application sees: all ports, and the door to a transaction.
+//! The face the application sees: all ports, and the start of a transaction.
 
 use crate::engine;
 use crate::failure::Stored;
@@ -7,17 +7,17 @@ use crate::session::{Session, Settings};
 use async_trait::async_trait;
 use civitas_accounts::magic_links::MagicLinkStore;
 use civitas_accounts::{
-    ClientStore, ConfirmationStore, HomeStore, RoleStore, SessionStore, SystemAdminStore, TokenStore,
-    UserStore,
+    ClientStore, ConfirmationStore, OrganizationLookup, RoleStore, SessionStore, SystemAdminStore,
+    TokenStore, UserStore,
 };
 use civitas_application::{ListChanges, Ports, RefStore, Store, Transaction};
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
 use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
-use civitas_meetings::{MeetingHomes, MeetingStore};
+use civitas_meetings::{MeetingLookup, MeetingStore};
 use civitas_organizations::OrganizationStore;
-use civitas_proposals::{PlaceStore, ProposalStore, StateStore, VoteStore};
+use civitas_proposals::{ComponentLookup, ProposalStore, StateStore, VoteStore};
 use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
 use civitas_tasks::TaskStore;
 use civitas_webhooks::Outbox;
@@ -59,11 +59,11 @@ impl Transaction for Session {
     }
 
     async fn commit(self: Box<Self>) -> Result<()> {
-        self.keep().await
+        Session::commit(&self).await
     }
 
     async fn rollback(self: Box<Self>) {
-        if let Err(error) = self.forget().await {
+        if let Err(error) = Session::rollback(&self).await {
             tracing::warn!(%error, "a transaction could not be rolled back; its connection is closed");
         }
     }
@@ -118,7 +118,7 @@ impl Ports for Session {
         self
     }
 
-    fn places(&self) -> &dyn PlaceStore {
+    fn component_lookup(&self) -> &dyn ComponentLookup {
         self
     }
 
@@ -134,7 +134,7 @@ impl Ports for Session {
         self
     }
 
-    fn meeting_homes(&self) -> &dyn MeetingHomes {
+    fn meeting_lookup(&self) -> &dyn MeetingLookup {
         self
     }
 
@@ -154,7 +154,7 @@ impl Ports for Session {
         self
     }
 
-    fn homes(&self) -> &dyn HomeStore {
+    fn organization_lookup(&self) -> &dyn OrganizationLookup {
         self
     }
 

@@ -31,7 +31,7 @@ pub(crate) enum Rule {
     EntryIsShown,
     /// The component's space is one a read is narrowed to; the component itself is for the statement to compare, with
     /// the column its index is of. Asks for `components`.
-    StandsIn(Within),
+    IsWithin(Within),
     /// This account, if there is one, may write and vote in the space. Asks for `spaces`.
     Participates(Option<UserId>),
 }
@@ -71,7 +71,7 @@ impl QueryFragment<Db> for Rule {
                 pass.push_sql(")");
             }
             Self::EntryIsShown => pass.push_sql("entries.hidden_at IS NULL AND entries.deleted_at IS NULL"),
-            Self::StandsIn(within) => stands_in(within, &mut pass)?,
+            Self::IsWithin(within) => is_within(within, &mut pass)?,
             Self::Participates(None) => pass.push_sql("FALSE"),
             Self::Participates(Some(user)) => {
                 pass.push_sql("spaces.published_at IS NOT NULL AND (spaces.visibility = 'public' OR ");
@@ -147,7 +147,7 @@ fn meeting_is_open<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> Qu
     Ok(())
 }
 
-fn stands_in<'b>(within: &'b Within, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+fn is_within<'b>(within: &'b Within, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
     pass.push_sql("TRUE");
     if let Some(manifest) = within.space_manifest {
         // A word out of a closed list, without quotes in it.

@@ -49,7 +49,7 @@ fn body(schema: &str, is_optional: bool) -> RequestBody {
         .build()
 }
 
-/// A user token can not carry the scope of the system, and a service token has no user (contract 02 §1.3).
+/// A user token cannot carry the scope of the system, and a service token has no user (contract 02 §1.3).
 fn securities(access: Access) -> Vec<SecurityRequirement> {
     let schemes: &[&str] = match (access.user, access.scope) {
         (true, _) => &[USER_TOKEN],

@@ -2,8 +2,8 @@
 
 use crate::body::Closed;
 use crate::document::{Doc, Holds};
-use crate::front::Request;
 use crate::links::{ResourceLink, component_links};
+use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
 use crate::resources::newest;
 use crate::route::{Answer, Routes, Write};
@@ -12,7 +12,7 @@ use crate::shapes::{
     iso_milliseconds,
 };
 use actix_web::http::{Method, StatusCode};
-use civitas_application::{Ports, Registry, Scene};
+use civitas_application::{Ports, Registry, RenderContext};
 use civitas_blogs::{
     CreatePost, DestroyPost, PostDetail, PostNeighbours, PostQuery, PostWrites, Posts, Publication,
     READ_POSTS, UpdatePost,
@@ -215,18 +215,18 @@ fn read_time(sent: &Value) -> Result<Option<OffsetDateTime>> {
 }
 
 async fn index(request: Request) -> Answer {
-    let scene = request.scene()?;
+    let context = request.render_context()?;
     let query = PostQuery { within: request.query.within()?, order: request.query.order("published_at")? };
     let posts = Posts { store: request.ports().posts() };
-    let page = posts.list(scene.ctx, query, request.query.page()).await?;
+    let page = posts.list(context.ctx, query, request.query.page()).await?;
     let changes = page.items.iter().map(|post| post.changed_at(request.now));
     let changed_at = newest(&request, LISTS, changes).await?;
-    let page = page.map(|post| view(&scene, post, PostNeighbours::default()));
+    let page = page.map(|post| view(&context, post, PostNeighbours::default()));
     Ok(Reply::list(&request, page, query.order == Order::Random, changed_at)?)
 }
 
 async fn show_one(request: Request) -> Answer {
-    let scene = request.scene()?;
+    let context = request.render_context()?;
     let within = request.query.within()?;
     // One post is found whatever the order; its neighbours are those of the newest first (contract 07 A.4).
     let order = match request.query.order("published_at")? {
@@ -237,21 +237,21 @@ async fn show_one(request: Request) -> Answer {
     };
     let posts = Posts { store: request.ports().posts() };
     let (id, query) = (PostId(request.id()?), PostQuery { within, order });
-    let (found, beside) = posts.find(scene.ctx, id, within, query).await?;
+    let (found, beside) = posts.find(context.ctx, id, within, query).await?;
     let changed_at = newest(&request, LISTS, [found.changed_at(request.now)].into_iter()).await?;
-    Ok(Reply::read(&request, &Document { data: view(&scene, found, beside) }, changed_at)?)
+    Ok(Reply::read(&request, &Document { data: view(&context, found, beside) }, changed_at)?)
 }
 
 /// A post as the result of a command: without neighbours.
-fn result(scene: &Scene<'_>, post: PostDetail) -> Value {
-    json!(Document { data: view(scene, post, PostNeighbours::default()) })
+fn result(context: &RenderContext<'_>, post: PostDetail) -> Value {
+    json!(Document { data: view(context, post, PostNeighbours::default()) })
 }
 
 /// A post as its caller reads it.
-fn view(scene: &Scene<'_>, detail: PostDetail, beside: PostNeighbours) -> BlogView {
+fn view(context: &RenderContext<'_>, detail: PostDetail, beside: PostNeighbours) -> BlogView {
     let PostDetail { id, post, place } = detail;
-    let locales = scene.locales();
-    let links = component_links(scene, &place, "blogs", "Blogs");
+    let locales = context.locales();
+    let links = component_links(context, &place, "blogs", "Blogs");
     BlogView {
         id: id.to_string(),
         kind: BlogType::Blog,
@@ -266,7 +266,7 @@ fn view(scene: &Scene<'_>, detail: PostDetail, beside: PostNeighbours) -> BlogVi
             next: beside.next.map(|id| links.to(id, "Next post")),
             prev: beside.prev.map(|id| links.to(id, "Previous post")),
         },
-        meta: BlogMeta { published: post.is_published(scene.ctx.now), scope: place.scope_id },
+        meta: BlogMeta { published: post.is_published(context.ctx.now), scope: place.scope_id },
         attributes: BlogAttributes {
             created_at: CreationDate(post.created_at),
             updated_at: EditionDate(post.updated_at),

@@ -1,8 +1,8 @@
 //! `/components` (contract 05 §3).
 
 use crate::document::{Doc, Holds};
-use crate::front::Request;
 use crate::links::{LinkMeta, ResourceLink, base};
+use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
 use crate::resources::newest;
 use crate::route::{Answer, Routes};
@@ -10,9 +10,9 @@ use crate::shapes::{
     ComponentManifestName, ComponentType, Count, CreationDate, EditionDate, Identifier, SpaceClassName,
     ToMany, TranslatedProp,
 };
-use civitas_application::{CurrentSettings, Scene};
+use civitas_application::{CurrentSettings, RenderContext};
 use civitas_kernel::{Ability, ComponentId, Error, ProposalId, Result, Translated};
-use civitas_proposals::{Rules, Standing, weight_label};
+use civitas_proposals::{Rules, VotingStatus, weight_label};
 use civitas_spaces::{
     COMPONENT_FIELDS, ComponentDetail, ComponentManifest, Components, READ_COMPONENTS, TYPED_COMPONENT_FIELDS,
 };
@@ -116,12 +116,12 @@ pub(crate) fn routes(routes: &mut Routes) {
 }
 
 async fn index(request: Request, manifest: Option<ComponentManifest>) -> Answer {
-    let scene = request.scene()?;
+    let context = request.render_context()?;
     let components = Components { store: request.ports().components() };
-    let page = components.list(scene.ctx, manifest, &request.query.filter()?, request.query.page()).await?;
+    let page = components.list(context.ctx, manifest, &request.query.filter()?, request.query.page()).await?;
     let changed_at = newest(&request, LISTS, page.items.iter().map(|c| c.changed_at)).await?;
-    let standings = standings(&request, &page.items).await?;
-    let page = page.map(|c| view(&scene, standings.iter().find(|s| s.component == c.id), c));
+    let voting_statuses = voting_statuses(&request, &page.items).await?;
+    let page = page.map(|c| view(&context, voting_statuses.iter().find(|s| s.component == c.id), c));
     Ok(Reply::list(&request, page, false, changed_at)?)
 }
 
@@ -151,46 +151,50 @@ async fn find(request: &Request, manifest: ComponentManifest) -> Result<Componen
 }
 
 async fn answer(request: &Request, found: ComponentDetail) -> Answer {
-    let standings = standings(request, std::slice::from_ref(&found)).await?;
+    let voting_statuses = voting_statuses(request, std::slice::from_ref(&found)).await?;
     let changed_at = newest(request, LISTS, [found.changed_at].into_iter()).await?;
-    let document = Document { data: view(&request.scene()?, standings.first(), found) };
+    let document = Document { data: view(&request.render_context()?, voting_statuses.first(), found) };
     Ok(Reply::read(request, &document, changed_at)?)
 }
 
 /// How the caller, if a user, stands in those of the components that hold proposals.
-async fn standings(request: &Request, components: &[ComponentDetail]) -> Result<Vec<Standing>> {
+async fn voting_statuses(request: &Request, components: &[ComponentDetail]) -> Result<Vec<VotingStatus>> {
     let ctx = request.ctx()?;
     let is_ours = |c: &&ComponentDetail| c.component.manifest == ComponentManifest::Proposals;
     let ids: Vec<_> = components.iter().filter(is_ours).map(|c| c.id).collect();
     match ctx.participant() {
         Some(user) if !ids.is_empty() => {
-            request.ports().proposals().standings(ctx.organization, user, ctx.caller.client, &ids).await
+            request.ports().proposals().voting_statuses(ctx.organization, user, ctx.caller.client, &ids).await
         }
         _ => Ok(Vec::new()),
     }
 }
 
-fn view(scene: &Scene<'_>, standing: Option<&Standing>, detail: ComponentDetail) -> ComponentView {
+fn view(
+    context: &RenderContext<'_>,
+    voting_status: Option<&VotingStatus>,
+    detail: ComponentDetail,
+) -> ComponentView {
     let settings =
-        CurrentSettings::of(&detail.component, detail.active_step, scene.tenant.comments_max_length);
-    let announcement = only(scene, &settings.value("global_announcement"));
-    let meta = meta(scene, settings, standing, &detail);
+        CurrentSettings::of(&detail.component, detail.active_step, context.tenant.comments_max_length);
+    let announcement = only(context, &settings.value("global_announcement"));
+    let meta = meta(context, settings, voting_status, &detail);
     let ComponentDetail { id, component, space_title, resources, resource_count, .. } = detail;
     let manifest = component.manifest.as_str();
     let data = resources.into_iter().map(|id| Identifier::new(id, manifest)).collect();
     ComponentView {
         id: id.to_string(),
         kind: component.manifest.component_type(),
-        links: links(scene, id, &component, &space_title, standing.and_then(|s| s.draft)),
+        links: links(context, id, &component, &space_title, voting_status.and_then(|s| s.draft)),
         attributes: ComponentAttributes {
             manifest_name: manifest,
             participatory_space_type: component.space.manifest.class(),
             participatory_space_id: component.space.id.to_string(),
-            name: TranslatedProp(component.name.only(&scene.locales())),
+            name: TranslatedProp(component.name.only(&context.locales())),
             global_announcement: announcement,
             created_at: CreationDate(component.created_at),
             updated_at: EditionDate(component.updated_at),
-            extended_data: scene
+            extended_data: context
                 .ctx
                 .may(Ability::ComponentExtendedDataRead)
                 .then_some(component.extended_data),
@@ -203,65 +207,68 @@ fn view(scene: &Scene<'_>, standing: Option<&Standing>, detail: ComponentDetail)
 }
 
 /// The languages asked for, of a translated setting.
-fn only(scene: &Scene<'_>, texts: &Value) -> Value {
+fn only(context: &RenderContext<'_>, texts: &Value) -> Value {
     let read: Translated = serde_json::from_value(texts.clone()).unwrap_or_default();
-    json!(read.only(&scene.locales()))
+    json!(read.only(&context.locales()))
 }
 
 fn meta(
-    scene: &Scene<'_>,
+    context: &RenderContext<'_>,
     settings: CurrentSettings<'_>,
-    standing: Option<&Standing>,
+    voting_status: Option<&VotingStatus>,
     detail: &ComponentDetail,
 ) -> Map<String, Value> {
     let mut meta: Map<String, Value> = settings.shown().map(|(key, value)| (key.to_owned(), value)).collect();
     meta.insert("published".to_owned(), json!(detail.component.published_at.is_some()));
     if detail.component.manifest == ComponentManifest::Proposals {
         let rules = settings.rules();
-        let user = scene.ctx.participant().is_some();
-        // A user without a standing here can do nothing; a service token is told whether voting is open.
-        let can_vote =
-            if user { standing.is_some() && rules.can_vote(standing) } else { rules.can_vote(None) };
+        let user = context.ctx.participant().is_some();
+        // A user without a status here can do nothing; a service token is told whether voting is open.
+        let can_vote = if user {
+            voting_status.is_some() && rules.can_vote(voting_status)
+        } else {
+            rules.can_vote(None)
+        };
         let computed = json!({
             "collaborative_drafts_enabled": false,
-            "can_create_proposals": rules.can_create_proposals(standing),
+            "can_create_proposals": rules.can_create_proposals(voting_status),
             "can_vote": can_vote,
             "can_endorse": settings.value("endorsements_enabled"),
             "can_comment": settings.value("comments_enabled"),
-            "votes": weights(scene, &rules),
-            "voting_cards_box_title": only(scene, &settings.value("voting_cards_box_title")),
-            "voting_cards_instructions": only(scene, &settings.value("voting_cards_instructions")),
+            "votes": weights(context, &rules),
+            "voting_cards_box_title": only(context, &settings.value("voting_cards_box_title")),
+            "voting_cards_instructions": only(context, &settings.value("voting_cards_instructions")),
         });
         meta.extend(computed.as_object().cloned().unwrap_or_default());
     }
     meta
 }
 
-fn weights(scene: &Scene<'_>, rules: &Rules) -> Vec<Value> {
-    let locales = scene.locales();
+fn weights(context: &RenderContext<'_>, rules: &Rules) -> Vec<Value> {
+    let locales = context.locales();
     let label = |weight| weight_label(rules.voting_manifest, weight).only(&locales);
     rules.weights().into_iter().map(|weight| json!({"label": label(weight), "weight": weight})).collect()
 }
 
 fn links(
-    scene: &Scene<'_>,
+    context: &RenderContext<'_>,
     id: ComponentId,
     component: &civitas_spaces::Component,
     space_title: &Translated,
     draft: Option<ProposalId>,
 ) -> ComponentLinks {
-    let locale = scene.tenant.default_locale;
+    let locale = context.tenant.default_locale;
     let meta = LinkMeta::of_space(component.space);
     let this = match component.manifest {
-        ComponentManifest::Proposals => base(scene, format_args!("/components/proposal_components/{id}")),
-        ComponentManifest::Blogs => base(scene, format_args!("/components/blog_components/{id}")),
-        _ => base(scene, format_args!("/components/search?filter%5Bid_eq%5D={id}")),
+        ComponentManifest::Proposals => base(context, format_args!("/components/proposal_components/{id}")),
+        ComponentManifest::Blogs => base(context, format_args!("/components/blog_components/{id}")),
+        _ => base(context, format_args!("/components/search?filter%5Bid_eq%5D={id}")),
     };
     let space = component.space;
-    let related = base(scene, format_args!("/spaces/{}/{}", space.manifest.as_str(), space.id));
+    let related = base(context, format_args!("/spaces/{}/{}", space.manifest.as_str(), space.id));
     let draft_link = |draft: ProposalId| {
         let meta = LinkMeta::of_component(space, id, "proposals").about(draft);
-        ResourceLink::new(base(scene, format_args!("/draft_proposals/{draft}")), "Draft Details", meta)
+        ResourceLink::new(base(context, format_args!("/draft_proposals/{draft}")), "Draft Details", meta)
     };
     let name = component.name.title(locale).unwrap_or("Component Details");
     ComponentLinks {

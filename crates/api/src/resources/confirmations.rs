@@ -2,14 +2,14 @@
 //! published document. It answers whatever is switched off.
 
 use crate::Api;
-use crate::error::Refusal;
+use crate::error::ApiError;
 use crate::pages;
 use crate::tenancy::{self, Origin};
 use actix_web::http::Method;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use actix_web::{HttpRequest, HttpResponse, web};
 use civitas_accounts::Secret;
-use civitas_application::EntryDesk;
+use civitas_application::OneTimeLinks;
 use civitas_kernel::{Locale, clock};
 use std::sync::Arc;
 use tracing::Instrument;
@@ -32,16 +32,16 @@ pub(crate) fn mount(config: &mut web::ServiceConfig, api: &Arc<Api>) {
 
 /// Confirms the account, and says in which language to say so. `HEAD` only looks: what follows links in mails to see
 /// whether they are sound asks so.
-async fn confirm(api: &Api, request: &HttpRequest) -> Result<Locale, Refusal> {
+async fn confirm(api: &Api, request: &HttpRequest) -> Result<Locale, ApiError> {
     let tenant = tenancy::resolve(api, request, &Origin::of(api, request)).await?.tenant()?;
-    let desk = EntryDesk { store: &**api.store(), announcer: api.commands().announcer() };
+    let links = OneTimeLinks { store: &**api.store(), announcer: api.commands().announcer() };
     let token = Secret::new(request.match_info().get("token").unwrap_or_default());
     let now = clock::now();
     if *request.method() == Method::HEAD {
-        desk.is_confirmation(&tenant, &token, now).await?;
+        links.check_confirmation(&tenant, &token, now).await?;
         return Ok(tenant.default_locale);
     }
-    Ok(desk.confirm(&tenant, &token, now).await?)
+    Ok(links.confirm(&tenant, &token, now).await?)
 }
 
 fn page(locale: Locale) -> HttpResponse {

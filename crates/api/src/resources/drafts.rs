@@ -1,14 +1,14 @@
 //! `/draft_proposals` (contract 06 §2).
 
 use crate::document::Doc;
-use crate::front::Request;
+use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
 use crate::resources::proposals::{self, ProposalLinks, ProposalRelationships};
 use crate::resources::{data, integer, newest};
 use crate::route::{Answer, Gate, Routes, Write};
 use crate::shapes::{CreationDate, EditionDate, TranslatedProp};
 use actix_web::http::{Method, StatusCode};
-use civitas_application::{Registry, Scene};
+use civitas_application::{Registry, RenderContext};
 use civitas_kernel::{ComponentId, Locale, ProposalId, Result};
 use civitas_proposals::{
     CreateDraft, DRAFT, DraftErrors, Drafts, Neighbours, ProposalDetail, PublishDraft, UpdateDraft,
@@ -141,20 +141,20 @@ pub(crate) fn routes(routes: &mut Routes) {
 
 pub(crate) fn commands(to: Registry) -> Registry {
     to.on::<CreateDraft>(
-        |p| Box::new(Drafts { store: p.proposals(), places: p.places() }),
-        |scene, draft| result(scene, &draft, scene.ctx.working_locale(), true),
+        |p| Box::new(Drafts { store: p.proposals(), components: p.component_lookup() }),
+        |context, draft| result(context, &draft, context.ctx.working_locale(), true),
     )
     .on::<UpdateDraft>(
-        |p| Box::new(Drafts { store: p.proposals(), places: p.places() }),
-        |scene, UpdatedDraft { draft, locale }| result(scene, &draft, locale, true),
+        |p| Box::new(Drafts { store: p.proposals(), components: p.component_lookup() }),
+        |context, UpdatedDraft { draft, locale }| result(context, &draft, locale, true),
     )
     .on::<PublishDraft>(
-        |p| Box::new(Drafts { store: p.proposals(), places: p.places() }),
-        |scene, proposal| proposals::result(scene, &proposal),
+        |p| Box::new(Drafts { store: p.proposals(), components: p.component_lookup() }),
+        |context, proposal| proposals::result(context, &proposal),
     )
     .on::<WithdrawDraft>(
-        |p| Box::new(Drafts { store: p.proposals(), places: p.places() }),
-        |scene, draft| result(scene, &draft, scene.ctx.working_locale(), false),
+        |p| Box::new(Drafts { store: p.proposals(), components: p.component_lookup() }),
+        |context, draft| result(context, &draft, context.ctx.working_locale(), false),
     )
 }
 
@@ -167,30 +167,31 @@ fn read_update(request: &Request) -> Result<UpdateDraft> {
 }
 
 async fn show_one(request: Request) -> Answer {
-    let scene = request.scene()?;
-    let drafts = Drafts { store: request.ports().proposals(), places: request.ports().places() };
-    let draft = drafts.find(scene.ctx, ProposalId(request.id()?), request.query.within_space()?).await?;
+    let context = request.render_context()?;
+    let drafts =
+        Drafts { store: request.ports().proposals(), components: request.ports().component_lookup() };
+    let draft = drafts.find(context.ctx, ProposalId(request.id()?), request.query.within_space()?).await?;
     let changed_at = newest(&request, &[], [draft.changed_at].into_iter()).await?;
-    let showing = Showing { working: scene.ctx.working_locale(), living: true };
-    Ok(Reply::read(&request, &Document { data: view(&scene, &draft, &showing) }, changed_at)?)
+    let showing = Showing { working: context.ctx.working_locale(), living: true };
+    Ok(Reply::read(&request, &Document { data: view(&context, &draft, &showing) }, changed_at)?)
 }
 
-fn result(scene: &Scene<'_>, draft: &ProposalDetail, working: Locale, living: bool) -> Value {
-    json!(Document { data: view(scene, draft, &Showing { working, living }) })
+fn result(context: &RenderContext<'_>, draft: &ProposalDetail, working: Locale, living: bool) -> Value {
+    json!(Document { data: view(context, draft, &Showing { working, living }) })
 }
 
-/// A draft as nobody in particular sees it, in the languages of the scene.
-pub(crate) fn announced(scene: &Scene<'_>, draft: &ProposalDetail) -> DraftView {
-    view(scene, draft, &Showing { working: scene.tenant.default_locale, living: true })
+/// A draft as an anonymous viewer sees it, in the languages of the context.
+pub(crate) fn announced(context: &RenderContext<'_>, draft: &ProposalDetail) -> DraftView {
+    view(context, draft, &Showing { working: context.tenant.default_locale, living: true })
 }
 
-fn view(scene: &Scene<'_>, draft: &ProposalDetail, showing: &Showing) -> DraftView {
+fn view(context: &RenderContext<'_>, draft: &ProposalDetail, showing: &Showing) -> DraftView {
     let ProposalDetail { id, proposal, place, client_uid, .. } = draft;
     let errors = DraftErrors::of(proposal, showing.working, place.rules.proposal_length);
     let publishable = showing.living && errors.is_empty();
     let sentences =
         |faults: Vec<civitas_kernel::FieldError>| faults.into_iter().map(|f| f.description).collect();
-    let part = |text| TranslatedProp(shown(text, scene.asked, showing.working));
+    let part = |text| TranslatedProp(shown(text, context.asked, showing.working));
     DraftView {
         id: id.to_string(),
         kind: DraftType::DraftProposal,
@@ -202,7 +203,7 @@ fn view(scene: &Scene<'_>, draft: &ProposalDetail, showing: &Showing) -> DraftVi
             errors: ErrorsView { title: sentences(errors.title), body: sentences(errors.body) },
         },
         relationships: proposals::relationships(place, &proposal.authors, None),
-        links: proposals::links(scene, *id, place, Neighbours::default()),
+        links: proposals::links(context, *id, place, Neighbours::default()),
         meta: DraftMeta {
             publishable,
             client_id: client_uid.clone(),

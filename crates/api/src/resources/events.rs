@@ -1,8 +1,8 @@
-//! The records of events, as nobody in particular sees them (contract 09 C.1, C.2).
+//! The records of events, as an anonymous viewer sees them (contract 09 C.1, C.2).
 
 use crate::resources::{drafts, organizations, proposals, spaces};
 use async_trait::async_trait;
-use civitas_application::{EventViews, Ports, Scene, Site};
+use civitas_application::{EventViews, Ports, RenderContext, Site};
 use civitas_kernel::{
     Abilities, Caller, ClientId, Ctx, Error, Event, Locale, ProposalId, Result, Scopes, SpaceRef, Subject,
     TokenId, Viewer, clock,
@@ -19,17 +19,17 @@ pub(crate) struct Events;
 impl EventViews for Events {
     async fn show(&self, ports: &dyn Ports, tenant: &Tenant, site: &Site, event: &Event) -> Result<Value> {
         let nobody = nobody(tenant);
-        let scene = Scene { ctx: &nobody, tenant, site, asked: Some(tenant.available_locales) };
+        let context = RenderContext { ctx: &nobody, tenant, site, asked: Some(tenant.available_locales) };
         match event.subject {
-            Subject::Draft(id) => Ok(json!(drafts::announced(&scene, &proposal(ports, tenant, id).await?))),
+            Subject::Draft(id) => Ok(json!(drafts::announced(&context, &proposal(ports, tenant, id).await?))),
             Subject::Proposal(id) => {
                 let found = proposal(ports, tenant, id).await?;
-                Ok(json!(proposals::view(&scene, &found, Neighbours::default())))
+                Ok(json!(proposals::view(&context, &found, Neighbours::default())))
             }
             Subject::Space(id) => {
                 let space = space(ports, &nobody, id).await?;
                 let step = ports.steps().active(tenant.id, id).await?;
-                let mut shown = json!(spaces::view(&scene, space));
+                let mut shown = json!(spaces::view(&context, space));
                 if let Some((step_id, step)) = step {
                     shown["meta"] = json!({
                         "active_step_id": step_id.to_string(),
@@ -45,7 +45,7 @@ impl EventViews for Events {
             }
             Subject::Organization(id) => {
                 let found = ports.organizations().find(id).await?.ok_or_else(gone)?;
-                Ok(json!(organizations::view(&scene, id, found)))
+                Ok(json!(organizations::view(&context, id, found)))
             }
         }
     }
@@ -57,7 +57,7 @@ async fn proposal(ports: &dyn Ports, tenant: &Tenant, id: ProposalId) -> Result<
 
 /// A space as the public sees it; without components where the public sees none of it.
 async fn space(ports: &dyn Ports, nobody: &Ctx, id: SpaceRef) -> Result<SpaceDetail> {
-    if let Some(found) = ports.spaces().find_visible(nobody.sight(), id).await? {
+    if let Some(found) = ports.spaces().find_visible(nobody.read_context(), id).await? {
         return Ok(found);
     }
     let space = ports.spaces().find(nobody.organization, id).await?.ok_or_else(gone)?;

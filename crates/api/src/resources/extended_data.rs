@@ -1,7 +1,7 @@
 //! The `extended_data` routes of every kind of record (contract 01 §11).
 
 use crate::document::{Doc, Holds};
-use crate::front::Request;
+use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
 use crate::route::{Answer, Routes, Write};
 use actix_web::http::{Method, StatusCode};

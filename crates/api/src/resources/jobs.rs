@@ -2,8 +2,8 @@
 
 use crate::document::{Doc, Holds};
 use crate::error::ErrorDetail;
-use crate::front::Request;
 use crate::links::{LinkMeta, ResourceLink};
+use crate::pipeline::Request;
 use crate::reply::Reply;
 use crate::route::{Answer, Gate, Routes};
 use crate::shapes::iso_milliseconds;
@@ -161,7 +161,7 @@ async fn index(request: Request) -> Answer {
 async fn remove(request: Request) -> Answer {
     let jobs = Jobs { store: request.ports().jobs() };
     jobs.remove(request.ctx()?, id(&request)?).await?;
-    request.ports().list_changes().note(request.tenant.id, "jobs", request.now).await?;
+    request.ports().list_changes().touch_list(request.tenant.id, "jobs", request.now).await?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }
 

@@ -1,14 +1,14 @@
 //! `/me/magic_links` (contract 03 §3).
 
 use crate::document::Doc;
-use crate::front::Request;
 use crate::links::{self, LinkMeta, ResourceLink};
+use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
 use crate::route::{self, Answer, Gate, Routes};
 use actix_web::http::{Method, StatusCode};
 use civitas_accounts::magic_links::{CreateMagicLink, MagicLinks, NewMagicLink, SignedIn};
 use civitas_accounts::{SESSION_LIFETIME, Secret};
-use civitas_application::{EntryDesk, Registry, Scene};
+use civitas_application::{OneTimeLinks, Registry, RenderContext};
 use civitas_kernel::{Command, Error, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -82,8 +82,14 @@ pub(crate) fn routes(routes: &mut Routes) {
 
 pub(crate) fn commands(to: Registry) -> Registry {
     to.on::<CreateMagicLink>(
-        |p| Box::new(MagicLinks { links: p.magic_links(), users: p.users(), homes: p.homes() }),
-        |scene, link| serde_json::json!(Document { data: view(scene, link) }),
+        |p| {
+            Box::new(MagicLinks {
+                links: p.magic_links(),
+                users: p.users(),
+                organizations: p.organization_lookup(),
+            })
+        },
+        |context, link| serde_json::json!(Document { data: view(context, link) }),
     )
 }
 
@@ -100,8 +106,8 @@ fn read(request: &Request) -> Result<CreateMagicLink> {
     Ok(CreateMagicLink { redirect_url })
 }
 
-fn view(scene: &Scene<'_>, link: NewMagicLink) -> MagicLinkView {
-    let list = links::base(scene, format_args!("/me/magic_links"));
+fn view(context: &RenderContext<'_>, link: NewMagicLink) -> MagicLinkView {
+    let list = links::base(context, format_args!("/me/magic_links"));
     let token = link.token.expose().to_owned();
     let sign_in = format!("{list}/{token}");
     MagicLinkView {
@@ -116,12 +122,12 @@ fn view(scene: &Scene<'_>, link: NewMagicLink) -> MagicLinkView {
 }
 
 async fn sign_in(request: Request) -> Answer {
-    let desk = EntryDesk { store: &**request.api.store(), announcer: request.api.commands().announcer() };
+    let links = OneTimeLinks { store: &**request.api.store(), announcer: request.api.commands().announcer() };
     let token = Secret::new(request.segment("magic_token"));
     if request.method == Method::HEAD {
-        return Ok(found(desk.look(&request.tenant, &token, request.now).await?));
+        return Ok(found(links.look(&request.tenant, &token, request.now).await?));
     }
-    let SignedIn { session, location } = desk.sign_in(&request.tenant, &token, request.now).await?;
+    let SignedIn { session, location } = links.sign_in(&request.tenant, &token, request.now).await?;
     let lifetime = SESSION_LIFETIME.whole_seconds();
     let cookie =
         format!("{COOKIE}={}; Path=/; Max-Age={lifetime}; HttpOnly; Secure; SameSite=Lax", session.expose());

@@ -1,15 +1,15 @@
 //! `/meetings` (contract 06 §5).
 
 use crate::document::{Doc, Holds};
-use crate::front::Request;
 use crate::links::{LinkMeta, ResourceLink, base, origin};
+use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
 use crate::resources::newest;
 use crate::route::{Answer, Routes};
 use crate::shapes::{
     ComponentIdentifier, CreationDate, EditionDate, Identifier, ToComponent, ToOne, TranslatedProp, iso,
 };
-use civitas_application::Scene;
+use civitas_application::RenderContext;
 use civitas_kernel::{Ability, MeetingId, Order};
 use civitas_meetings::{MEETING_FIELDS, MeetingDetail, Meetings, READ_MEETINGS};
 use serde::Serialize;
@@ -94,32 +94,32 @@ pub(crate) fn routes(routes: &mut Routes) {
 }
 
 async fn index(request: Request) -> Answer {
-    let scene = request.scene()?;
+    let context = request.render_context()?;
     let query = &request.query;
     let (within, order) = (query.within()?, query.order("start_time")?);
     let meetings = Meetings { store: request.ports().meetings() };
-    let page = meetings.list(scene.ctx, within, &query.filter()?, order, query.page()).await?;
+    let page = meetings.list(context.ctx, within, &query.filter()?, order, query.page()).await?;
     let changed_at = newest(&request, LISTS, page.items.iter().map(|m| m.changed_at)).await?;
-    let page = page.map(|meeting| view(&scene, meeting));
+    let page = page.map(|meeting| view(&context, meeting));
     Ok(Reply::list(&request, page, order == Order::Random, changed_at)?)
 }
 
 /// One meeting has no neighbours, so an order changes nothing; a wrong one is refused all the same.
 async fn show_one(request: Request) -> Answer {
-    let scene = request.scene()?;
+    let context = request.render_context()?;
     let within = request.query.within()?;
     request.query.order("start_time")?;
     let meetings = Meetings { store: request.ports().meetings() };
-    let found = meetings.find(scene.ctx, MeetingId(request.id()?), within).await?;
+    let found = meetings.find(context.ctx, MeetingId(request.id()?), within).await?;
     let changed_at = newest(&request, LISTS, [found.changed_at].into_iter()).await?;
-    Ok(Reply::read(&request, &Document { data: view(&scene, found) }, changed_at)?)
+    Ok(Reply::read(&request, &Document { data: view(&context, found) }, changed_at)?)
 }
 
 /// A meeting as its caller reads it.
-fn view(scene: &Scene<'_>, meeting: MeetingDetail) -> MeetingView {
-    let locales = scene.locales();
+fn view(context: &RenderContext<'_>, meeting: MeetingDetail) -> MeetingView {
+    let locales = context.locales();
     let place = &meeting.place;
-    let may_read_data = scene.ctx.may(Ability::MeetingsExtendedDataRead);
+    let may_read_data = context.ctx.may(Ability::MeetingsExtendedDataRead);
     MeetingView {
         id: meeting.id.to_string(),
         kind: MeetingType::Meeting,
@@ -127,7 +127,7 @@ fn view(scene: &Scene<'_>, meeting: MeetingDetail) -> MeetingView {
             space: ToOne { data: Identifier::new(place.space.id, place.space.manifest.as_str()) },
             component: ToComponent { data: ComponentIdentifier::new(place.component, "meeting_component") },
         },
-        links: links(scene, &meeting),
+        links: links(context, &meeting),
         attributes: MeetingAttributes {
             created_at: CreationDate(meeting.created_at),
             updated_at: EditionDate(meeting.updated_at),
@@ -140,15 +140,15 @@ fn view(scene: &Scene<'_>, meeting: MeetingDetail) -> MeetingView {
     }
 }
 
-fn links(scene: &Scene<'_>, meeting: &MeetingDetail) -> MeetingLinks {
+fn links(context: &RenderContext<'_>, meeting: &MeetingDetail) -> MeetingLinks {
     let (id, place) = (meeting.id, &meeting.place);
     let meta = LinkMeta::of_component(place.space, place.component, "meetings");
     let api = |href, title| ResourceLink::new(href, title, meta.about(id));
-    let component = origin(scene, format_args!("/public/components/{}", place.component));
-    let name = place.name.title(scene.tenant.default_locale).unwrap_or("Related component");
+    let component = origin(context, format_args!("/public/components/{}", place.component));
+    let name = place.name.title(context.tenant.default_locale).unwrap_or("Related component");
     MeetingLinks {
-        this: api(base(scene, format_args!("/meetings/{id}")), "Meetings Details"),
-        collection: api(base(scene, format_args!("/meetings")), "Meetings List"),
+        this: api(base(context, format_args!("/meetings/{id}")), "Meetings Details"),
+        collection: api(base(context, format_args!("/meetings")), "Meetings List"),
         related: ResourceLink::new(component, name, meta.clone()),
     }
 }

@@ -18,7 +18,7 @@ pub(crate) mod spaces;
 pub(crate) mod users;
 pub(crate) mod votes;
 
-use crate::front::Request;
+use crate::pipeline::Request;
 use civitas_kernel::{Error, Result};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;

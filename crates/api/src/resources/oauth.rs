@@ -1,8 +1,8 @@
 //! Tokens: issue, introspect, revoke (contract 02).
 
 use crate::document::Doc;
-use crate::error::Refusal;
-use crate::front::{Request, bearer, door};
+use crate::error::ApiError;
+use crate::pipeline::{Request, auth_context, bearer};
 use crate::reply::Reply;
 use crate::route::{Answer, Gate, Routes};
 use crate::shapes::iso;
@@ -61,7 +61,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 async fn token(request: Request) -> Answer {
     let asked = TokenRequest::read(&request.body, basic(request.authorization.as_deref()));
     let Issued { token, expires_in, scope, created_at } =
-        request.api.desk().grant(&request.tenant, asked, request.now).await?;
+        request.api.token_service().grant(&request.tenant, asked, request.now).await?;
     let view =
         TokenView { access_token: token, token_type: TokenType::Bearer, expires_in, scope, created_at };
     Ok(Reply::json(StatusCode::OK, &view)?.with("Cache-Control", "no-store").with("Pragma", "no-cache"))
@@ -69,13 +69,13 @@ async fn token(request: Request) -> Answer {
 
 async fn introspect(request: Request) -> Answer {
     let Some(sent) = request.authorization.as_deref() else {
-        return Err(Refusal::Bearer(civitas_accounts::TokenFault::Invalid));
+        return Err(ApiError::Bearer(civitas_accounts::TokenFault::Invalid));
     };
     let shown = bearer(&[sent]).unwrap_or_default();
     let introspection = Introspection { callers: callers(&request), users: request.ports().users() };
-    let door = door(&request.tenant, request.now);
+    let auth = auth_context(&request.tenant, request.now);
     let wanted = request.body.get("token").and_then(Value::as_str).unwrap_or_default();
-    let found = introspection.describe(door, shown, wanted).await?.map_err(Refusal::Bearer)?;
+    let found = introspection.describe(auth, shown, wanted).await?.map_err(ApiError::Bearer)?;
     if wanted.trim().is_empty() {
         return Err(Error::missing("token").into());
     }
@@ -86,7 +86,7 @@ async fn revoke(request: Request) -> Answer {
     let asked = TokenRequest::read(&request.body, basic(request.authorization.as_deref()));
     let revocation = Revocation { clients: request.ports().clients(), callers: callers(&request) };
     let token = request.body.get("token").and_then(Value::as_str);
-    revocation.revoke(door(&request.tenant, request.now), asked, token).await?;
+    revocation.revoke(auth_context(&request.tenant, request.now), asked, token).await?;
     Ok(Reply::json(StatusCode::OK, &json!({}))?)
 }
 

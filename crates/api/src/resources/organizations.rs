@@ -1,12 +1,12 @@
 //! `/organizations` (contract 03 §1).
 
 use crate::document::Doc;
-use crate::front::Request;
+use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
 use crate::route::{Answer, Gate, Routes, Write};
 use crate::shapes::{CreationDate, EditionDate, LocaleName, TimeZoneName, TranslatedProp};
 use actix_web::http::{Method, StatusCode};
-use civitas_application::{Registry, Scene};
+use civitas_application::{Registry, RenderContext};
 use civitas_kernel::extended_data::is_blank;
 use civitas_kernel::{Ability, Error, Locale, OrganizationId, Result, Translated};
 use civitas_organizations::{
@@ -137,8 +137,8 @@ pub(crate) fn commands(to: Registry, single_label_hosts: bool) -> Registry {
         move |p| {
             Box::new(OrganizationUpdates { store: p.organizations(), queue: p.queue(), single_label_hosts })
         },
-        |scene, UpdatedOrganization { id, organization }| {
-            json!(Document { data: view(scene, id, organization) })
+        |context, UpdatedOrganization { id, organization }| {
+            json!(Document { data: view(context, id, organization) })
         },
     )
 }
@@ -151,19 +151,19 @@ fn read_update(request: &Request) -> Result<UpdateOrganization> {
 }
 
 async fn index(request: Request) -> Answer {
-    let scene = request.scene()?;
-    let page = service(&request).list(scene.ctx, request.query.page()).await?;
+    let context = request.render_context()?;
+    let page = service(&request).list(context.ctx, request.query.page()).await?;
     let newest = page.items.iter().map(|(_, organization)| organization.updated_at).max();
-    let page = page.map(|(id, organization)| view(&scene, id, organization));
+    let page = page.map(|(id, organization)| view(&context, id, organization));
     Ok(Reply::list(&request, page, false, newest.unwrap_or(OffsetDateTime::UNIX_EPOCH))?)
 }
 
 async fn show_one(request: Request) -> Answer {
-    let scene = request.scene()?;
+    let context = request.render_context()?;
     let id = OrganizationId(request.id()?);
-    let organization = service(&request).find(scene.ctx, id).await?;
+    let organization = service(&request).find(context.ctx, id).await?;
     let changed_at = organization.updated_at;
-    Ok(Reply::read(&request, &Document { data: view(&scene, id, organization) }, changed_at)?)
+    Ok(Reply::read(&request, &Document { data: view(&context, id, organization) }, changed_at)?)
 }
 
 fn service(request: &Request) -> Organizations<'_> {
@@ -171,10 +171,10 @@ fn service(request: &Request) -> Organizations<'_> {
 }
 
 /// An organization as its caller reads it.
-pub(crate) fn view(scene: &Scene<'_>, id: OrganizationId, from: Organization) -> OrganizationView {
-    let locales = scene.locales();
+pub(crate) fn view(context: &RenderContext<'_>, id: OrganizationId, from: Organization) -> OrganizationView {
+    let locales = context.locales();
     let part = |text: &Translated| TranslatedProp(text.only(&locales));
-    let extended_data = if scene.ctx.may(Ability::OrganizationsExtendedDataRead) {
+    let extended_data = if context.ctx.may(Ability::OrganizationsExtendedDataRead) {
         let pending = from.unconfirmed_host.iter();
         let pending = pending.map(|host| ("unconfirmed_host".to_owned(), Value::from(host.as_str())));
         from.extended_data.into_iter().chain(pending).collect()

@@ -1,8 +1,8 @@
 //! `/proposals` (contract 06 §1).
 
 use crate::document::{Doc, Holds};
-use crate::front::Request;
 use crate::links::{LinkMeta, ResourceLink, base, origin};
+use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
 use crate::resources::newest;
 use crate::route::{Answer, Routes};
@@ -10,7 +10,7 @@ use crate::shapes::{
     ComponentIdentifier, Count, CreationDate, EditionDate, Identifier, PublicationDate, ToComponent, ToMany,
     ToOne, TranslatedProp,
 };
-use civitas_application::Scene;
+use civitas_application::RenderContext;
 use civitas_kernel::{Ability, Order, ProposalId, UserId};
 use civitas_proposals::{
     Neighbours, PROPOSAL_FIELDS, Place, ProposalDetail, Proposals, PublicState, READ_PROPOSALS,
@@ -152,37 +152,37 @@ pub(crate) fn routes(routes: &mut Routes) {
 }
 
 async fn index(request: Request) -> Answer {
-    let scene = request.scene()?;
+    let context = request.render_context()?;
     let query = &request.query;
     let (within, order) = (query.within()?, query.order("published_at")?);
     let proposals = Proposals { store: request.ports().proposals() };
-    let page = proposals.list(scene.ctx, within, &query.filter()?, order, query.page()).await?;
+    let page = proposals.list(context.ctx, within, &query.filter()?, order, query.page()).await?;
     let changed_at = newest(&request, LISTS, page.items.iter().map(|p| p.changed_at)).await?;
-    let page = page.map(|p| view(&scene, &p, Neighbours::default()));
+    let page = page.map(|p| view(&context, &p, Neighbours::default()));
     Ok(Reply::list(&request, page, order == Order::Random, changed_at)?)
 }
 
 async fn show_one(request: Request) -> Answer {
-    let scene = request.scene()?;
+    let context = request.render_context()?;
     let query = &request.query;
     let (within, order) = (query.within()?, query.order("published_at")?);
     let proposals = Proposals { store: request.ports().proposals() };
     let id = ProposalId(request.id()?);
-    let (found, beside) = proposals.find(scene.ctx, id, within, &query.filter()?, order).await?;
+    let (found, beside) = proposals.find(context.ctx, id, within, &query.filter()?, order).await?;
     let changed_at = newest(&request, LISTS, [found.changed_at].into_iter()).await?;
-    Ok(Reply::read(&request, &Document { data: view(&scene, &found, beside) }, changed_at)?)
+    Ok(Reply::read(&request, &Document { data: view(&context, &found, beside) }, changed_at)?)
 }
 
 /// A proposal as the result of a command: in the languages asked for, without neighbours.
-pub(crate) fn result(scene: &Scene<'_>, detail: &ProposalDetail) -> Value {
-    json!(Document { data: view(scene, detail, Neighbours::default()) })
+pub(crate) fn result(context: &RenderContext<'_>, detail: &ProposalDetail) -> Value {
+    json!(Document { data: view(context, detail, Neighbours::default()) })
 }
 
 /// A proposal as its caller reads it.
-pub(crate) fn view(scene: &Scene<'_>, detail: &ProposalDetail, beside: Neighbours) -> ProposalView {
+pub(crate) fn view(context: &RenderContext<'_>, detail: &ProposalDetail, beside: Neighbours) -> ProposalView {
     let ProposalDetail { id, proposal, state, place, voted, .. } = detail;
-    let locales = scene.locales();
-    let may_read_data = scene.ctx.may(Ability::ProposalsExtendedDataRead);
+    let locales = context.locales();
+    let may_read_data = context.ctx.may(Ability::ProposalsExtendedDataRead);
     ProposalView {
         id: id.to_string(),
         kind: ProposalType::Proposal,
@@ -194,7 +194,7 @@ pub(crate) fn view(scene: &Scene<'_>, detail: &ProposalDetail, beside: Neighbour
             extended_data: may_read_data.then(|| proposal.extended_data.clone()),
         },
         relationships: relationships(place, &proposal.authors, Some(state)),
-        links: links(scene, *id, place, beside),
+        links: links(context, *id, place, beside),
         meta: ProposalMeta {
             published: proposal.published_at.is_some(),
             published_at: proposal.published_at.map(PublicationDate),
@@ -230,17 +230,22 @@ pub(crate) fn relationships(
     }
 }
 
-pub(crate) fn links(scene: &Scene<'_>, id: ProposalId, place: &Place, beside: Neighbours) -> ProposalLinks {
+pub(crate) fn links(
+    context: &RenderContext<'_>,
+    id: ProposalId,
+    place: &Place,
+    beside: Neighbours,
+) -> ProposalLinks {
     let meta = LinkMeta::of_component(place.space, place.component, "proposals");
     let to = |id: ProposalId, title: &str| {
-        ResourceLink::new(base(scene, format_args!("/proposals/{id}")), title, meta.about(id))
+        ResourceLink::new(base(context, format_args!("/proposals/{id}")), title, meta.about(id))
     };
-    let component = origin(scene, format_args!("/public/components/{}", place.component));
-    let name = place.name.title(scene.tenant.default_locale).unwrap_or("Related component");
+    let component = origin(context, format_args!("/public/components/{}", place.component));
+    let name = place.name.title(context.tenant.default_locale).unwrap_or("Related component");
     ProposalLinks {
         this: to(id, "Proposals Details"),
         collection: ResourceLink::new(
-            base(scene, format_args!("/proposals")),
+            base(context, format_args!("/proposals")),
             "Proposals List",
             meta.about(id),
         ),

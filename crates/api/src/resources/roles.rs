@@ -1,7 +1,7 @@
 //! `/roles` (contract 03 §4).
 
 use crate::document::Doc;
-use crate::front::Request;
+use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
 use crate::resources::{data, integer, newest, object, present, text};
 use crate::route::{Answer, Routes, Write};
@@ -109,7 +109,7 @@ fn roles(ports: &dyn Ports) -> Roles<'_> {
     Roles { store: ports.roles(), users: ports.users() }
 }
 
-/// The id in the path. What can not be one names no role.
+/// The id in the path. What cannot be one names no role.
 fn id(request: &Request) -> Result<RoleId> {
     RoleId::decode(request.segment("id")).ok_or(Error::NotFound)
 }

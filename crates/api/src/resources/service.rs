@@ -2,9 +2,9 @@
 //! switched off.
 
 use crate::Api;
-use crate::error::Refusal;
+use crate::error::ApiError;
 use crate::reply::JSON;
-use crate::tenancy::{self, Door, Origin};
+use crate::tenancy::{self, HostLookup, Origin};
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use std::sync::Arc;
@@ -65,7 +65,7 @@ fn docs(_: &Api) -> Page {
 /// A secondary host redirects here too.
 async fn moved(api: &Api, request: &HttpRequest) -> Option<HttpResponse> {
     match tenancy::resolve(api, request, &Origin::of(api, request)).await {
-        Ok(Door::Moved(to)) => Some(Refusal::Moved(to).respond()),
+        Ok(HostLookup::Moved(to)) => Some(ApiError::Moved(to).respond()),
         _ => None,
     }
 }

@@ -1,15 +1,15 @@
 //! `/spaces` (contract 05 §2).
 
 use crate::document::Doc;
-use crate::front::Request;
 use crate::links::{LinkMeta, ResourceLink, base, origin};
+use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
 use crate::resources::newest;
 use crate::route::{Answer, Routes};
 use crate::shapes::{
     ComponentIdentifier, Count, CreationDate, EditionDate, SpaceClassName, SpaceManifestName, TranslatedProp,
 };
-use civitas_application::Scene;
+use civitas_application::RenderContext;
 use civitas_kernel::{Ability, SpaceManifest, SpaceRef};
 use civitas_spaces::{READ_SPACES, SPACE_FIELDS, SpaceDetail, Spaces};
 use serde::Serialize;
@@ -171,25 +171,25 @@ const KINDS: [Kind; 4] = [
 ];
 
 async fn index(request: Request, manifest: Option<SpaceManifest>) -> Answer {
-    let scene = request.scene()?;
+    let context = request.render_context()?;
     let spaces = Spaces { store: request.ports().spaces() };
-    let page = spaces.list(scene.ctx, manifest, &request.query.filter()?, request.query.page()).await?;
+    let page = spaces.list(context.ctx, manifest, &request.query.filter()?, request.query.page()).await?;
     let changed_at = newest(&request, LISTS, page.items.iter().map(|s| s.changed_at)).await?;
-    Ok(Reply::list(&request, page.map(|s| view(&scene, s)), false, changed_at)?)
+    Ok(Reply::list(&request, page.map(|s| view(&context, s)), false, changed_at)?)
 }
 
 async fn show_one(request: Request, manifest: SpaceManifest) -> Answer {
-    let scene = request.scene()?;
+    let context = request.render_context()?;
     let id = SpaceRef { manifest, id: request.id()? };
-    let space = Spaces { store: request.ports().spaces() }.find(scene.ctx, id).await?;
+    let space = Spaces { store: request.ports().spaces() }.find(context.ctx, id).await?;
     let changed_at = newest(&request, LISTS, [space.changed_at].into_iter()).await?;
-    Ok(Reply::read(&request, &Document { data: view(&scene, space) }, changed_at)?)
+    Ok(Reply::read(&request, &Document { data: view(&context, space) }, changed_at)?)
 }
 
 /// A space as its caller reads it.
-pub(crate) fn view(scene: &Scene<'_>, detail: SpaceDetail) -> SpaceView {
+pub(crate) fn view(context: &RenderContext<'_>, detail: SpaceDetail) -> SpaceView {
     let SpaceDetail { id, space, components, component_count, .. } = detail;
-    let locales = scene.locales();
+    let locales = context.locales();
     let part = |text: &civitas_kernel::Translated| TranslatedProp(text.only(&locales));
     let data = components
         .into_iter()
@@ -208,34 +208,34 @@ pub(crate) fn view(scene: &Scene<'_>, detail: SpaceDetail) -> SpaceView {
             visibility: space.visibility.as_str(),
             created_at: CreationDate(space.created_at),
             updated_at: EditionDate(space.updated_at),
-            extended_data: scene.ctx.may(Ability::SpaceExtendedDataRead).then_some(space.extended_data),
+            extended_data: context.ctx.may(Ability::SpaceExtendedDataRead).then_some(space.extended_data),
         },
         relationships: SpaceRelationships {
             components: SpaceComponents {
                 data,
                 meta: Count { count: component_count },
-                links: SelfLink { this: component_search(scene, id) },
+                links: SelfLink { this: component_search(context, id) },
             },
         },
-        links: links(scene, id, &space.title),
+        links: links(context, id, &space.title),
     }
 }
 
-fn component_search(scene: &Scene<'_>, id: SpaceRef) -> ResourceLink {
+fn component_search(context: &RenderContext<'_>, id: SpaceRef) -> ResourceLink {
     let query = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("filter[participatory_space_type_eq]", id.manifest.class())
         .append_pair("filter[participatory_space_id_eq]", &id.id.to_string())
         .finish();
-    let href = base(scene, format_args!("/components/search?{query}"));
+    let href = base(context, format_args!("/components/search?{query}"));
     ResourceLink::new(href, "Component list for this space", LinkMeta::of_space(id))
 }
 
-fn links(scene: &Scene<'_>, id: SpaceRef, title: &civitas_kernel::Translated) -> SpaceLinks {
-    let tenant = scene.tenant;
+fn links(context: &RenderContext<'_>, id: SpaceRef, title: &civitas_kernel::Translated) -> SpaceLinks {
+    let tenant = context.tenant;
     let title = title.title(tenant.default_locale).unwrap_or("Space Details");
     let name = tenant.name.title(tenant.default_locale).unwrap_or("Organization Details");
-    let public = origin(scene, format_args!("/public/{}/{}", id.manifest.as_str(), id.id));
-    let system = origin(scene, format_args!("/system/organizations/{}", tenant.id));
+    let public = origin(context, format_args!("/public/{}/{}", id.manifest.as_str(), id.id));
+    let system = origin(context, format_args!("/system/organizations/{}", tenant.id));
     SpaceLinks {
         this: ResourceLink::new(public, title, LinkMeta::of_space(id)),
         related: ResourceLink::new(system, name, LinkMeta::default()),

@@ -1,7 +1,7 @@
 //! `/users` (contract 03 §2.1), and an account as events show it (09 C.2).
 
 use crate::document::Doc;
-use crate::front::Request;
+use crate::pipeline::Request;
 use crate::reply::Reply;
 use crate::resources::newest;
 use crate::route::{Answer, Routes};

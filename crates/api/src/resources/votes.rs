@@ -1,13 +1,13 @@
 //! `/vote_proposals` (contract 06 §4).
 
 use crate::document::{Doc, Holds};
-use crate::front::Request;
+use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
 use crate::resources::{integer, newest, proposals};
 use crate::route::{Answer, Routes, Write};
 use crate::shapes::{CreationDate, EditionDate, Identifier, ToOne};
 use actix_web::http::{Method, StatusCode};
-use civitas_application::{Registry, Scene};
+use civitas_application::{Registry, RenderContext};
 use civitas_kernel::{Access, ProposalId, Result, VoteId};
 use civitas_proposals::{Cast, CastVote, READ_VOTES, RemoveVote, VOTE_FIELDS, Vote, Votes};
 use serde::Serialize;
@@ -113,25 +113,25 @@ fn read_removal(request: &Request) -> Result<RemoveVote> {
 }
 
 async fn index(request: Request) -> Answer {
-    let scene = request.scene()?;
+    let context = request.render_context()?;
     let votes = Votes { store: request.ports().votes(), proposals: request.ports().proposals() };
     let (within, filter) = (request.query.within_space()?, request.query.filter()?);
-    let page = votes.list(scene.ctx, within, &filter, request.query.page()).await?;
+    let page = votes.list(context.ctx, within, &filter, request.query.page()).await?;
     let changed_at = newest(&request, LISTS, page.items.iter().map(|(_, v)| v.updated_at)).await?;
     Ok(Reply::list(&request, page.map(|(id, vote)| view(id, &vote)), false, changed_at)?)
 }
 
 async fn show_one(request: Request) -> Answer {
-    let scene = request.scene()?;
+    let context = request.render_context()?;
     let votes = Votes { store: request.ports().votes(), proposals: request.ports().proposals() };
-    let (id, vote) = votes.find(scene.ctx, VoteId(request.id()?), request.query.within_space()?).await?;
+    let (id, vote) = votes.find(context.ctx, VoteId(request.id()?), request.query.within_space()?).await?;
     let changed_at = newest(&request, &[], [vote.updated_at].into_iter()).await?;
     Ok(Reply::read(&request, &Document { data: view(id, &vote) }, changed_at)?)
 }
 
-fn cast_view(scene: &Scene<'_>, Cast { id, vote, proposal }: Cast) -> Value {
+fn cast_view(context: &RenderContext<'_>, Cast { id, vote, proposal }: Cast) -> Value {
     match proposal {
-        Some(proposal) => proposals::result(scene, &proposal),
+        Some(proposal) => proposals::result(context, &proposal),
         None => json!(Document { data: view(id, &vote) }),
     }
 }

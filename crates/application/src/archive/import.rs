@@ -110,7 +110,7 @@ impl Import<'_> {
             }
         }
         match context.options.announcer {
-            Some(announcer) => announcer.announce(*transaction, context.options.now).await?,
+            Some(announcer) => announcer.render_recorded_events(*transaction, context.options.now).await?,
             None => drop(transaction.announced()),
         }
         Ok(())

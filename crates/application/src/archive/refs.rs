@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_cache_begins_anew() {
+    fn a_full_cache_begins_again() {
         let mut cache = BoundedCache::new();
         for i in 0..=MAX_ENTRIES {
             cache.insert(i, i);

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 /// Where and when a caller is asked who they are.
 #[derive(Debug, Clone, Copy)]
-pub struct Door {
+pub struct AuthContext {
     /// The organization the host selected.
     pub organization: OrganizationId,
     /// Its default language.
@@ -28,24 +28,28 @@ impl Callers<'_> {
     ///
     /// # Errors
     /// `Unauthenticated` whatever is wrong with the token.
-    pub async fn authenticate(&self, door: Door, token: &str) -> Result<Ctx> {
-        let (id, identity) = self.identify(door, token).await?.map_err(|_| Error::Unauthenticated)?;
-        Ok(ctx(door, id, identity))
+    pub async fn authenticate(&self, auth: AuthContext, token: &str) -> Result<Ctx> {
+        let (id, identity) = self.identify(auth, token).await?.map_err(|_| Error::Unauthenticated)?;
+        Ok(ctx(auth, id, identity))
     }
 
     /// Who a token speaks for, or what is wrong with it. Signature, stored row, digest, client, user and time are
     /// all looked at, every time.
-    pub async fn identify(&self, door: Door, token: &str) -> Result<Result<(TokenId, Identity), TokenFault>> {
+    pub async fn identify(
+        &self,
+        auth: AuthContext,
+        token: &str,
+    ) -> Result<Result<(TokenId, Identity), TokenFault>> {
         let claims = match self.signer.verify(token) {
             Ok(claims) => claims,
             Err(fault) => return Ok(Err(fault)),
         };
         let Some(id) = claims.token() else { return Ok(Err(TokenFault::Invalid)) };
-        let Some(identity) = self.tokens.identify(door.organization, id).await? else {
+        let Some(identity) = self.tokens.identify(auth.organization, id).await? else {
             return Ok(Err(TokenFault::Invalid));
         };
         let ours = identity.token.digest.matches(&crate::Secret::new(claims.jti));
-        let fault = if ours { standing(door, &identity).err() } else { Some(TokenFault::Invalid) };
+        let fault = if ours { check_token(auth, &identity).err() } else { Some(TokenFault::Invalid) };
         Ok(match fault {
             Some(fault) => Err(fault),
             None => Ok((id, identity)),
@@ -57,40 +61,40 @@ impl Callers<'_> {
     ///
     /// # Errors
     /// `Unauthenticated` when the token was revoked, or its client or user are gone.
-    pub async fn resume(&self, door: Door, token: TokenId) -> Result<Ctx> {
-        let identity = self.tokens.identify(door.organization, token).await?.ok_or(Error::Unauthenticated)?;
-        match standing(door, &identity) {
-            Ok(()) | Err(TokenFault::Expired) => Ok(ctx(door, token, identity)),
+    pub async fn resume(&self, auth: AuthContext, token: TokenId) -> Result<Ctx> {
+        let identity = self.tokens.identify(auth.organization, token).await?.ok_or(Error::Unauthenticated)?;
+        match check_token(auth, &identity) {
+            Ok(()) | Err(TokenFault::Expired) => Ok(ctx(auth, token, identity)),
             Err(_) => Err(Error::Unauthenticated),
         }
     }
 }
 
 /// Whether a stored token counts here and now. What ended first is told first.
-fn standing(door: Door, identity: &Identity) -> Result<(), TokenFault> {
+fn check_token(auth: AuthContext, identity: &Identity) -> Result<(), TokenFault> {
     let token = &identity.token;
     let gone = identity.user.is_some_and(|u| u.deleted) || token.user.is_some() != identity.user.is_some();
-    if gone || token.organization != door.organization || !identity.client.serves(door.organization) {
+    if gone || token.organization != auth.organization || !identity.client.serves(auth.organization) {
         Err(TokenFault::Invalid)
     } else if token.revoked_at.is_some() {
         Err(TokenFault::Revoked)
-    } else if token.expires_at <= door.now {
+    } else if token.expires_at <= auth.now {
         Err(TokenFault::Expired)
     } else {
         Ok(())
     }
 }
 
-fn ctx(door: Door, token: TokenId, identity: Identity) -> Ctx {
+fn ctx(auth: AuthContext, token: TokenId, identity: Identity) -> Ctx {
     let viewer = match identity.user {
         Some(user) if user.admin => Viewer::Admin(user.id),
         Some(user) => Viewer::Participant(user.id),
         None => identity.first_admin.map_or(Viewer::Public, Viewer::Admin),
     };
     Ctx {
-        organization: door.organization,
-        default_locale: door.default_locale,
-        now: door.now,
+        organization: auth.organization,
+        default_locale: auth.default_locale,
+        now: auth.now,
         caller: Caller {
             token,
             token_expires_at: identity.token.expires_at,
@@ -117,7 +121,8 @@ mod tests {
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-01-01 12:00 UTC);
-    const DOOR: Door = Door { organization: OrganizationId(1), default_locale: Locale::En, now: NOW };
+    const AUTH: AuthContext =
+        AuthContext { organization: OrganizationId(1), default_locale: Locale::En, now: NOW };
 
     fn identity() -> Identity {
         Identity {
@@ -170,7 +175,7 @@ mod tests {
         });
         let mut tokens = MockTokenStore::new();
         tokens.expect_identify().returning(move |_, _| Ok(Some(identity.clone())));
-        Callers { tokens: &tokens, signer: &signer }.identify(DOOR, "token").await
+        Callers { tokens: &tokens, signer: &signer }.identify(AUTH, "token").await
     }
 
     #[tokio::test]
@@ -197,7 +202,7 @@ mod tests {
     async fn a_service_token_sees_as_the_first_administrator_but_is_nobody() {
         let mut service = identity();
         (service.token.user, service.user) = (None, None);
-        let ctx = ctx(DOOR, TokenId(5), service);
+        let ctx = ctx(AUTH, TokenId(5), service);
         assert_eq!((ctx.viewer, ctx.participant()), (Viewer::Admin(UserId(9)), None));
     }
 
@@ -207,7 +212,7 @@ mod tests {
             let mut tokens = MockTokenStore::new();
             tokens.expect_identify().returning(move |_, _| Ok(Some(identity.clone())));
             let signer = MockTokenSigner::new();
-            Callers { tokens: &tokens, signer: &signer }.resume(DOOR, TokenId(5)).await
+            Callers { tokens: &tokens, signer: &signer }.resume(AUTH, TokenId(5)).await
         };
         let (mut expired, mut revoked) = (identity(), identity());
         expired.token.expires_at = NOW;

@@ -7,10 +7,10 @@ use civitas_kernel::{Abilities, Ability, ClientId, Error, OrganizationId, Scope,
 use std::fmt;
 use time::OffsetDateTime;
 
-/// What this room needs to know of organizations.
+/// What this crate needs to know of organizations.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
-pub trait ClientHomes: Send + Sync {
+pub trait ClientOrganizationLookup: Send + Sync {
     /// Whether there is such an organization.
     async fn exists(&self, organization: OrganizationId) -> civitas_kernel::Result<bool>;
 }
@@ -96,7 +96,7 @@ pub struct ClientAdmin<'a> {
     /// Where clients are kept.
     pub clients: &'a dyn ClientStore,
     /// Where they may belong.
-    pub homes: &'a dyn ClientHomes,
+    pub organizations: &'a dyn ClientOrganizationLookup,
 }
 
 impl ClientAdmin<'_> {
@@ -120,7 +120,7 @@ impl ClientAdmin<'_> {
                 return Err(ClientFault::Blank(what));
             }
         }
-        self.check_home(new.organization, &new.scopes).await?;
+        self.check_organization(new.organization, &new.scopes).await?;
         let mut client = ApiClient {
             uid,
             secret: secret.digest(),
@@ -201,11 +201,15 @@ impl ClientAdmin<'_> {
         }
     }
 
-    async fn check_home(&self, home: Option<OrganizationId>, scopes: &[String]) -> Result<(), ClientFault> {
-        match home {
+    async fn check_organization(
+        &self,
+        organization: Option<OrganizationId>,
+        scopes: &[String],
+    ) -> Result<(), ClientFault> {
+        match organization {
             None if scopes.iter().all(|word| Scope::parse(word) == Some(DEPLOYMENT_WIDE[0])) => Ok(()),
             None => Err(ClientFault::NoOrganization),
-            Some(id) if self.homes.exists(id).await? => Ok(()),
+            Some(id) if self.organizations.exists(id).await? => Ok(()),
             Some(id) => Err(ClientFault::UnknownOrganization(id)),
         }
     }
@@ -279,10 +283,10 @@ mod tests {
         store
     }
 
-    fn homes() -> MockClientHomes {
-        let mut homes = MockClientHomes::new();
-        homes.expect_exists().returning(|id| Ok(id == OrganizationId(2)));
-        homes
+    fn organizations() -> MockClientOrganizationLookup {
+        let mut organizations = MockClientOrganizationLookup::new();
+        organizations.expect_exists().returning(|id| Ok(id == OrganizationId(2)));
+        organizations
     }
 
     fn asked(scopes: &str, permissions: &str) -> NewClient {
@@ -295,15 +299,15 @@ mod tests {
     }
 
     async fn refusal(new: NewClient) -> String {
-        let (store, homes) = (store(), homes());
-        let admin = ClientAdmin { clients: &store, homes: &homes };
+        let (store, organizations) = (store(), organizations());
+        let admin = ClientAdmin { clients: &store, organizations: &organizations };
         admin.create(new, NOW).await.unwrap_err().to_string()
     }
 
     async fn created(new: NewClient) -> (ApiClient, Secret) {
-        let (mut store, homes) = (store(), homes());
+        let (mut store, organizations) = (store(), organizations());
         store.expect_add().once().returning(|_| Ok(ClientId(4)));
-        ClientAdmin { clients: &store, homes: &homes }.create(new, NOW).await.unwrap()
+        ClientAdmin { clients: &store, organizations: &organizations }.create(new, NOW).await.unwrap()
     }
 
     #[tokio::test]
@@ -349,19 +353,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_two_who_take_a_name_at_once_one_is_told() {
-        let (mut store, homes) = (store(), homes());
+    async fn of_two_who_take_a_name_at_once_one_is_reported() {
+        let (mut store, organizations) = (store(), organizations());
         store.expect_add().returning(|_| Err(Error::Conflict("unique".into())));
         let new = NewClient { uid: Some("id_that_is_free".to_owned()), ..asked("public", "") };
-        let fault = ClientAdmin { clients: &store, homes: &homes }.create(new, NOW).await.unwrap_err();
+        let fault = ClientAdmin { clients: &store, organizations: &organizations }
+            .create(new, NOW)
+            .await
+            .unwrap_err();
         assert!(matches!(fault, ClientFault::UidTaken(uid) if uid == "id_that_is_free"));
     }
 
     #[tokio::test]
     async fn granting_adds_and_revoking_takes_away() {
-        let (mut store, homes) = (store(), homes());
+        let (mut store, organizations) = (store(), organizations());
         store.expect_save().times(2).returning(|_, _| Ok(()));
-        let admin = ClientAdmin { clients: &store, homes: &homes };
+        let admin = ClientAdmin { clients: &store, organizations: &organizations };
         let later = NOW + time::Duration::HOUR;
         let richer = admin.grant(TAKEN, &words("blogs.write oauth.impersonate"), later).await.unwrap();
         assert_eq!(richer.permissions, Abilities::read("blogs.read blogs.write oauth.impersonate"));
@@ -372,8 +379,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_changes_nothing_is_not_kept_again() {
-        let (store, homes) = (store(), homes());
-        let admin = ClientAdmin { clients: &store, homes: &homes };
+        let (store, organizations) = (store(), organizations());
+        let admin = ClientAdmin { clients: &store, organizations: &organizations };
         let later = NOW + time::Duration::HOUR;
         assert_eq!(admin.grant(TAKEN, &words("blogs.read"), later).await.unwrap(), held("blogs.read"));
         assert_eq!(admin.revoke(TAKEN, &words("blogs.write"), later).await.unwrap(), held("blogs.read"));

@@ -1,6 +1,6 @@
 //! Links that confirm an e-mail address (contract 02 §2.4).
 
-use crate::{Digest, Reception, Secret, UserAdmin, UserStore};
+use crate::{Digest, RegistrationMails, Secret, UserAdmin, UserStore};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Locale, OrganizationId, Result, UserId};
 use time::{Duration, OffsetDateTime};
@@ -51,7 +51,7 @@ pub struct Confirmations<'a> {
     /// Where accounts are kept.
     pub users: &'a dyn UserStore,
     /// What the confirmed are sent.
-    pub reception: Reception<'a>,
+    pub registration_mails: RegistrationMails<'a>,
 }
 
 impl Confirmations<'_> {
@@ -59,7 +59,7 @@ impl Confirmations<'_> {
     /// transaction. Answers the language the user chose.
     ///
     /// # Errors
-    /// `NotFound` for a token that does not count, used and ended ones included, and for a deleted user.
+    /// `NotFound` for a token that is not valid, used and ended ones included, and for a deleted user.
     pub async fn confirm(
         &self,
         organization: OrganizationId,
@@ -72,7 +72,7 @@ impl Confirmations<'_> {
             return Err(Error::NotFound);
         }
         let admin = UserAdmin { store: self.users };
-        Ok(admin.confirm(&self.reception, organization, user, now).await?.locale)
+        Ok(admin.confirm(&self.registration_mails, organization, user, now).await?.locale)
     }
 
     /// Whose link this is. Changes nothing.
@@ -93,7 +93,7 @@ impl Confirmations<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reception::tests::{home, letters};
+    use crate::registration_mails::tests::{mails, organization};
     use crate::{MockUserStore, User};
     use time::macros::datetime;
 
@@ -132,9 +132,9 @@ mod tests {
         token: &Secret,
         now: OffsetDateTime,
     ) -> Result<Option<Locale>> {
-        let (queue, homes) = (letters(expected), home(true));
-        let reception = Reception { queue: &queue, homes: &homes };
-        Confirmations { links, users, reception }.confirm(HERE, token, now).await
+        let (queue, organizations) = (mails(expected), organization(true));
+        let registration_mails = RegistrationMails { queue: &queue, organizations: &organizations };
+        Confirmations { links, users, registration_mails }.confirm(HERE, token, now).await
     }
 
     #[tokio::test]

@@ -15,14 +15,14 @@ mod callers;
 mod client_admin;
 mod clients;
 mod confirmations;
-#[cfg(feature = "contract")]
-pub mod contract;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod grants;
-mod homes;
 pub mod magic_links;
 mod mail;
+mod organization_lookup;
 mod ports;
-mod reception;
+mod registration_mails;
 mod roles;
 mod secret;
 mod sessions;
@@ -30,24 +30,24 @@ mod tokens;
 mod user_admin;
 mod users;
 
-pub use callers::{Callers, Door};
+pub use callers::{AuthContext, Callers};
 #[cfg(any(test, feature = "mocks"))]
-pub use client_admin::MockClientHomes;
-pub use client_admin::{ClientAdmin, ClientFault, ClientHomes, NewClient};
+pub use client_admin::MockClientOrganizationLookup;
+pub use client_admin::{ClientAdmin, ClientFault, ClientOrganizationLookup, NewClient};
 pub use clients::{ApiClient, DEPLOYMENT_WIDE};
 #[cfg(any(test, feature = "mocks"))]
 pub use confirmations::MockConfirmationStore;
 pub use confirmations::{CONFIRMATION_LIFETIME, Confirmation, ConfirmationStore, Confirmations};
 #[cfg(any(test, feature = "mocks"))]
-pub use homes::MockHomeStore;
-pub use homes::{Home, HomeStore};
-#[cfg(any(test, feature = "mocks"))]
 pub use magic_links::MockMagicLinkStore;
 #[cfg(any(test, feature = "mocks"))]
 pub use mail::MockMailer;
 pub use mail::{
-    Addressee, Letter, Letterhead, Mail, Mailer, Part, SendInvitation, SendLetter, is_deliverable,
+    Addressee, Mail, MailKind, MailSender, Mailer, Part, SendInvitation, SendMail, is_deliverable,
 };
+#[cfg(any(test, feature = "mocks"))]
+pub use organization_lookup::MockOrganizationLookup;
+pub use organization_lookup::{AccountsOrganization, OrganizationLookup};
 pub use ports::{
     ClientStore, Identity, IdentityUser, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore,
     SystemAdminStore, TokenSigner, TokenStore, USER_FIELDS, UserField, UserFilter, UserStore,
@@ -56,7 +56,7 @@ pub use ports::{
 pub use ports::{
     MockClientStore, MockPasswords, MockRoleStore, MockTokenSigner, MockTokenStore, MockUserStore,
 };
-pub use reception::Reception;
+pub use registration_mails::RegistrationMails;
 pub use roles::{
     CreateRole, DestroyRole, READ_ROLES, Role, RoleDetail, RoleId, RoleKind, RoleType, Roles, SpaceRoleId,
     UpdateRole, WRITE_ROLES, already_given,

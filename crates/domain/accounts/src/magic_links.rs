@@ -2,7 +2,7 @@
 
 pub mod redirect;
 
-use crate::{Digest, HomeStore, ParticipantSession, Secret, SessionStore, User, UserStore};
+use crate::{Digest, OrganizationLookup, ParticipantSession, Secret, SessionStore, User, UserStore};
 use async_trait::async_trait;
 use civitas_kernel::{
     Ability, Access, Command, Ctx, Error, Handle, MagicLinkId, OrganizationId, Result, Scope, UserId,
@@ -76,7 +76,7 @@ pub struct MagicLinks<'a> {
     /// Where accounts are kept.
     pub users: &'a dyn UserStore,
     /// Tells where links may lead.
-    pub homes: &'a dyn HomeStore,
+    pub organizations: &'a dyn OrganizationLookup,
 }
 
 #[async_trait]
@@ -86,7 +86,7 @@ impl Handle<CreateMagicLink> for MagicLinks<'_> {
         let user = ctx.user()?.id;
         let redirect_url = match redirect::read(command.redirect_url.as_ref())? {
             Some(url) => {
-                redirect::check(&url, &destinations(self.homes, ctx.organization).await?)?;
+                redirect::check(&url, &destinations(self.organizations, ctx.organization).await?)?;
                 Some(url)
             }
             None => None,
@@ -122,7 +122,7 @@ pub struct SignIns<'a> {
     /// Where accounts are kept.
     pub users: &'a dyn UserStore,
     /// Tells where links may lead.
-    pub homes: &'a dyn HomeStore,
+    pub organizations: &'a dyn OrganizationLookup,
     /// Where sessions are kept.
     pub sessions: &'a dyn SessionStore,
 }
@@ -179,14 +179,17 @@ impl SignIns<'_> {
     async fn location(&self, organization: OrganizationId, link: &MagicLink) -> Result<String> {
         const FRONT_PAGE: &str = "/";
         let Some(url) = &link.redirect_url else { return Ok(FRONT_PAGE.to_owned()) };
-        let allowed = redirect::check(url, &destinations(self.homes, organization).await?).is_ok();
+        let allowed = redirect::check(url, &destinations(self.organizations, organization).await?).is_ok();
         Ok(if allowed { url.clone() } else { FRONT_PAGE.to_owned() })
     }
 }
 
-async fn destinations(homes: &dyn HomeStore, organization: OrganizationId) -> Result<Vec<String>> {
-    let home = homes.find(organization).await?;
-    Ok(home.ok_or_else(|| Error::internal("the organization is gone"))?.destinations)
+async fn destinations(
+    organizations: &dyn OrganizationLookup,
+    organization: OrganizationId,
+) -> Result<Vec<String>> {
+    let found = organizations.find(organization).await?;
+    Ok(found.ok_or_else(|| Error::internal("the organization is gone"))?.destinations)
 }
 
 fn may_sign_in(user: Option<User>) -> Result<()> {

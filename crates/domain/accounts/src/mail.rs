@@ -1,4 +1,4 @@
-//! Mails to people: which there are, what stands in them, and the door to the outside.
+//! Mails to people: which there are, what stands in them, and the port that sends them.
 
 mod texts;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// A mail the platform writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Letter {
+pub enum MailKind {
     /// Asks the owner of an address to confirm it.
     Confirmation,
     /// Greets a user whose account is confirmed.
@@ -19,28 +19,29 @@ pub enum Letter {
     Invitation,
 }
 
-/// The task of sending a letter. It names the user and not the address: what counts is what is known when it is sent.
+/// The task of sending a mail. It names the user and not the address: what counts is what is known when it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SendLetter {
+pub struct SendMail {
     /// Which.
-    pub letter: Letter,
+    #[serde(alias = "letter")]
+    pub mail: MailKind,
     /// To whom.
     pub user: UserId,
 }
 
-impl TaskPayload for SendLetter {
+impl TaskPayload for SendMail {
     const KIND: &'static str = "mail";
 }
 
-impl SendLetter {
-    /// Of one letter to one user there is one at a time.
+impl SendMail {
+    /// Of one mail to one user there is one at a time.
     pub fn subject(&self) -> String {
-        let letter = match self.letter {
-            Letter::Confirmation => "confirmation",
-            Letter::Welcome => "welcome",
-            Letter::Invitation => "invitation",
+        let mail = match self.mail {
+            MailKind::Confirmation => "confirmation",
+            MailKind::Welcome => "welcome",
+            MailKind::Invitation => "invitation",
         };
-        format!("{letter}/{}", self.user)
+        format!("{mail}/{}", self.user)
     }
 }
 
@@ -55,7 +56,7 @@ impl TaskPayload for SendInvitation {
     const KIND: &'static str = "invitation";
 }
 
-/// Whom a letter goes to.
+/// Whom a mail goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Addressee<'a> {
     /// Their address.
@@ -70,9 +71,9 @@ impl<'a> From<&'a User> for Addressee<'a> {
     }
 }
 
-/// Whom a letter comes from, and in which language.
+/// Whom a mail comes from, and in which language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Letterhead<'a> {
+pub struct MailSender<'a> {
     /// The name of the organization, in that language where there is one.
     pub organization: &'a str,
     /// The user's language, else the organization's.
@@ -114,8 +115,8 @@ pub trait Mailer: Send + Sync {
     async fn send(&self, mail: &Mail) -> Result<()>;
 }
 
-impl Letter {
-    /// Whether the letter is still to be sent to this user: it may have become pointless since it was asked for.
+impl MailKind {
+    /// Whether the mail is still to be sent to this user: it may have become pointless since it was asked for.
     pub fn is_for(self, user: &User) -> bool {
         let wanted = match self {
             Self::Confirmation => user.confirmed_at.is_none(),
@@ -124,8 +125,8 @@ impl Letter {
         wanted && user.deleted_at.is_none() && is_deliverable(&user.email)
     }
 
-    /// The letter to this reader, with this link in it.
-    pub fn write(self, head: Letterhead<'_>, to: Addressee<'_>, link: Secret) -> Mail {
+    /// The mail to this reader, with this link in it.
+    pub fn write(self, head: MailSender<'_>, to: Addressee<'_>, link: Secret) -> Mail {
         let words = texts::of(self, head.locale);
         let fill = |text: &str| filled(text, &one_line(to.name), &one_line(head.organization));
         Mail {
@@ -193,17 +194,17 @@ mod tests {
         User::new("norablum".into(), "nora@city.example".into(), "Nora Blum".into(), now)
     }
 
-    fn letter(letter: Letter, organization: &str, locale: Locale) -> Mail {
+    fn mail(mail: MailKind, organization: &str, locale: Locale) -> Mail {
         let link = Secret::new("https://city.example/confirmation/abc");
-        letter.write(Letterhead { organization, locale }, (&nora()).into(), link)
+        mail.write(MailSender { organization, locale }, (&nora()).into(), link)
     }
 
     #[test]
     fn each_letter_is_written_in_each_language_with_both_names_and_the_link() {
         let mut subjects = Vec::new();
-        for kind in [Letter::Confirmation, Letter::Welcome, Letter::Invitation] {
+        for kind in [MailKind::Confirmation, MailKind::Welcome, MailKind::Invitation] {
             for locale in Locale::ALL {
-                let mail = letter(kind, "Riverton", locale);
+                let mail = mail(kind, "Riverton", locale);
                 assert_eq!((mail.to.as_str(), mail.to_name.as_str()), ("nora@city.example", "Nora Blum"));
                 assert!(mail.subject.contains("Riverton"), "{}", mail.subject);
                 let text = mail.text();
@@ -222,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_is_logged_has_no_link() {
-        let mail = letter(Letter::Confirmation, "Riverton", Locale::En);
+        let mail = mail(MailKind::Confirmation, "Riverton", Locale::En);
         assert!(!mail.text_without_links().contains("abc"));
         assert!(!format!("{mail:?}").contains("abc"));
         assert!(mail.text_without_links().contains("Nora Blum"));
@@ -230,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_name_breaks_no_line_and_is_no_place_for_another() {
-        let mail = letter(Letter::Welcome, "City\r\nBcc: all@city.example {name}", Locale::En);
+        let mail = mail(MailKind::Welcome, "City\r\nBcc: all@city.example {name}", Locale::En);
         assert_eq!(mail.from_name, "City Bcc: all@city.example {name}");
         assert!(!mail.subject.contains(['\r', '\n']));
         assert!(mail.subject.ends_with("{name}"), "{}", mail.subject);
@@ -252,10 +253,10 @@ mod tests {
         let confirmed = User { confirmed_at: now, ..nora() };
         let deleted = User { deleted_at: now, ..nora() };
         let unknown = User { email: "nora@example.org".to_owned(), ..nora() };
-        assert!(Letter::Confirmation.is_for(&nora()) && Letter::Welcome.is_for(&confirmed));
-        assert!(!Letter::Confirmation.is_for(&confirmed));
+        assert!(MailKind::Confirmation.is_for(&nora()) && MailKind::Welcome.is_for(&confirmed));
+        assert!(!MailKind::Confirmation.is_for(&confirmed));
         for nobody in [deleted, unknown] {
-            assert!(!Letter::Confirmation.is_for(&nobody) && !Letter::Welcome.is_for(&nobody));
+            assert!(!MailKind::Confirmation.is_for(&nobody) && !MailKind::Welcome.is_for(&nobody));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What this room needs from outside.
+//! What this crate needs from outside.
 
 use crate::{
     AccessToken, ApiClient, Claims, Role, RoleDetail, RoleKind, Secret, SpaceRoleId, TokenFault, User,
@@ -70,7 +70,7 @@ pub trait UserStore: Send + Sync {
     /// Forgets failed logins.
     async fn forget_failed_logins(&self, organization: OrganizationId, id: UserId) -> Result<()>;
     /// Accounts after `after` in ascending order of id, at most `limit`; for export.
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<UserId>,
@@ -94,7 +94,7 @@ pub trait ClientStore: Send + Sync {
     /// Removes it with its tokens; its unfinished jobs will fail.
     async fn remove(&self, id: ClientId) -> Result<()>;
     /// Clients after `after` in ascending order of id, at most `limit`; of one organization, or of all.
-    async fn after(
+    async fn page_after(
         &self,
         organization: Option<OrganizationId>,
         after: Option<ClientId>,
@@ -213,7 +213,7 @@ pub trait RoleStore: Send + Sync {
     /// Removes it.
     async fn remove(&self, organization: OrganizationId, id: i64) -> Result<()>;
     /// Roles after `after` in ascending order of row, at most `limit`; for export.
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<i64>,
@@ -229,7 +229,7 @@ pub trait SystemAdminStore: Send + Sync {
     /// Keeps a new account, or a new hash of one that exists. Answers its row.
     async fn put(&self, email: &str, password_hash: Option<&str>, now: OffsetDateTime) -> Result<i64>;
     /// Accounts after `after`: row, e-mail, hash; at most `limit`; for export.
-    async fn after(&self, after: Option<i64>, limit: i64) -> Result<Vec<(i64, String, Option<String>)>>;
+    async fn page_after(&self, after: Option<i64>, limit: i64) -> Result<Vec<(i64, String, Option<String>)>>;
 }
 
 /// Signs tokens, and tells ours from forgeries. The algorithm is fixed; a token's header is never believed.

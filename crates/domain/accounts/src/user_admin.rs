@@ -1,6 +1,6 @@
 //! What administrators do with accounts. The panel and the archive call this; who may is theirs to ask.
 
-use crate::{Reception, User, UserStore, is_email, is_name, is_nickname};
+use crate::{RegistrationMails, User, UserStore, is_email, is_name, is_nickname};
 use civitas_kernel::{Ability, Change, Error, EventName, OrganizationId, Result, Subject, UserId};
 use time::OffsetDateTime;
 
@@ -144,7 +144,7 @@ impl UserAdmin<'_> {
     /// `NotFound`.
     pub async fn confirm(
         &self,
-        reception: &Reception<'_>,
+        registration_mails: &RegistrationMails<'_>,
         organization: OrganizationId,
         id: UserId,
         now: OffsetDateTime,
@@ -152,7 +152,7 @@ impl UserAdmin<'_> {
         let edit = |user: &mut User| user.confirmed_at = user.confirmed_at.or(Some(now));
         let user = self.edit(organization, id, now, edit).await?;
         if user.confirmed_at == Some(now) {
-            reception.confirmed(organization, id, &user, now).await?;
+            registration_mails.confirmed(organization, id, &user, now).await?;
         }
         Ok(user)
     }
@@ -198,7 +198,7 @@ impl UserAdmin<'_> {
 mod tests {
     use super::*;
     use crate::MockUserStore;
-    use crate::reception::tests::home;
+    use crate::registration_mails::tests::organization;
     use civitas_kernel::MockTaskQueue;
     use time::Duration;
     use time::macros::datetime;
@@ -290,14 +290,14 @@ mod tests {
         });
         let mut queue = MockTaskQueue::new();
         queue.expect_add().once().returning(|_| Ok(()));
-        let homes = home(true);
-        let reception = Reception { queue: &queue, homes: &homes };
-        UserAdmin { store: &store }.confirm(&reception, CITY, NORA, NOW).await.unwrap();
+        let organizations = organization(true);
+        let registration_mails = RegistrationMails { queue: &queue, organizations: &organizations };
+        UserAdmin { store: &store }.confirm(&registration_mails, CITY, NORA, NOW).await.unwrap();
         let mut store = MockUserStore::new();
         store
             .expect_find_for_update()
             .returning(move |_, _| Ok(Some(User { confirmed_at: Some(THEN), ..nora.clone() })));
-        UserAdmin { store: &store }.confirm(&reception, CITY, NORA, NOW).await.unwrap();
+        UserAdmin { store: &store }.confirm(&registration_mails, CITY, NORA, NOW).await.unwrap();
     }
 
     #[tokio::test]

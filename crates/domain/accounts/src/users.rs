@@ -108,7 +108,7 @@ impl Users<'_> {
         page: PageRequest,
     ) -> Result<Page<(UserId, User)>> {
         ctx.require(&READ_USERS)?;
-        ctx.may_filter(filter, Ability::OauthExtendedDataRead)?;
+        ctx.check_filter(filter, Ability::OauthExtendedDataRead)?;
         self.store.list(ctx.organization, &read(USER_FIELDS, filter)?, page).await
     }
 }

@@ -14,8 +14,8 @@
 //! assert!(Post { published_at: Some(now), ..draft }.is_published(now));
 //! ```
 
-#[cfg(feature = "contract")]
-pub mod contract;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod model;
 mod ports;
 mod reading;

@@ -3,8 +3,8 @@
 use crate::{Post, PostDetail, PostNeighbours};
 use async_trait::async_trait;
 use civitas_kernel::{
-    ComponentId, ComponentPlace, Order, OrganizationId, Page, PageRequest, PostId, Result, Sight, SpaceRef,
-    UserId, Within,
+    ComponentId, ComponentPlace, Order, OrganizationId, Page, PageRequest, PostId, ReadContext, Result,
+    SpaceRef, UserId, Within,
 };
 use time::OffsetDateTime;
 
@@ -28,7 +28,7 @@ pub trait PostStore: Send + Sync {
     /// The visible posts a query asks for.
     async fn list(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         now: OffsetDateTime,
         query: PostQuery,
         page: PageRequest,
@@ -36,7 +36,7 @@ pub trait PostStore: Send + Sync {
     /// The post, if it is visible and inside.
     async fn find_visible(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         now: OffsetDateTime,
         id: PostId,
         within: Within,
@@ -44,13 +44,17 @@ pub trait PostStore: Send + Sync {
     /// The neighbours of a visible post in the list a query makes. A shuffled query has those of the column.
     async fn neighbours(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         now: OffsetDateTime,
         query: PostQuery,
         id: PostId,
     ) -> Result<PostNeighbours>;
     /// The post, if it is not deleted and its component is visible, whoever wrote it and whether it is published.
-    async fn find_in_visible_component(&self, sight: Sight, id: PostId) -> Result<Option<PostDetail>>;
+    async fn find_in_visible_component(
+        &self,
+        read_context: ReadContext,
+        id: PostId,
+    ) -> Result<Option<PostDetail>>;
     /// When the next scheduled post of any organization is published, after `now`: until then an answer stays right.
     async fn next_publication(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>>;
     /// The post, deleted or not.
@@ -75,7 +79,11 @@ pub trait PostStore: Send + Sync {
 #[async_trait]
 pub trait BlogLookup: Send + Sync {
     /// The visible blog component of this id; `None` also when it is of another kind.
-    async fn find_blog(&self, sight: Sight, component: ComponentId) -> Result<Option<ComponentPlace>>;
+    async fn find_blog(
+        &self,
+        read_context: ReadContext,
+        component: ComponentId,
+    ) -> Result<Option<ComponentPlace>>;
     /// Whether the user administers this space.
     async fn administers(&self, organization: OrganizationId, user: UserId, space: SpaceRef) -> Result<bool>;
 }

@@ -19,7 +19,7 @@ impl Posts<'_> {
     /// `Forbidden`.
     pub async fn list(&self, ctx: &Ctx, query: PostQuery, page: PageRequest) -> Result<Page<PostDetail>> {
         ctx.require(&READ_POSTS)?;
-        self.store.list(ctx.sight(), ctx.now, query, page).await
+        self.store.list(ctx.read_context(), ctx.now, query, page).await
     }
 
     /// One visible post inside `within`, and its neighbours in the list a query makes.
@@ -35,8 +35,8 @@ impl Posts<'_> {
     ) -> Result<(PostDetail, PostNeighbours)> {
         ctx.require(&READ_POSTS)?;
         let found =
-            self.store.find_visible(ctx.sight(), ctx.now, id, within).await?.ok_or(Error::NotFound)?;
-        let neighbours = self.store.neighbours(ctx.sight(), ctx.now, query, id).await?;
+            self.store.find_visible(ctx.read_context(), ctx.now, id, within).await?.ok_or(Error::NotFound)?;
+        let neighbours = self.store.neighbours(ctx.read_context(), ctx.now, query, id).await?;
         Ok((found, neighbours))
     }
 }

@@ -90,7 +90,8 @@ impl PostWrites<'_> {
     async fn find_own(&self, ctx: &Ctx, access: &Access, id: PostId) -> Result<PostDetail> {
         ctx.require(access)?;
         let user = ctx.user()?.id;
-        let found = self.store.find_in_visible_component(ctx.sight(), id).await?.ok_or(Error::NotFound)?;
+        let found =
+            self.store.find_in_visible_component(ctx.read_context(), id).await?.ok_or(Error::NotFound)?;
         let may = found.post.author == Some(user)
             || ctx.viewer.is_admin()
             || self.lookup.administers(ctx.organization, user, found.place.space).await?;
@@ -115,7 +116,7 @@ impl Handle<CreatePost> for PostWrites<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreatePost) -> Result<PostDetail> {
         ctx.require(&WRITE_POSTS)?;
         let CreatePost { component, title, body, published_at } = command;
-        let place = self.lookup.find_blog(ctx.sight(), component).await?.ok_or(Error::NotFound)?;
+        let place = self.lookup.find_blog(ctx.read_context(), component).await?.ok_or(Error::NotFound)?;
         let author = Some(ctx.user()?.id);
         let post = Post { author, published_at, ..Post::new(component, title, body, ctx.now) };
         post.check(ctx.default_locale)?;
@@ -126,7 +127,7 @@ impl Handle<CreatePost> for PostWrites<'_> {
 
 #[async_trait]
 impl Handle<UpdatePost> for PostWrites<'_> {
-    async fn admit(&self, ctx: &Ctx, command: &UpdatePost) -> Result<()> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &UpdatePost) -> Result<()> {
         self.find_own(ctx, &WRITE_POSTS, command.id).await.map(drop)
     }
 
@@ -148,7 +149,7 @@ impl Handle<UpdatePost> for PostWrites<'_> {
 
 #[async_trait]
 impl Handle<DestroyPost> for PostWrites<'_> {
-    async fn admit(&self, ctx: &Ctx, command: &DestroyPost) -> Result<()> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &DestroyPost) -> Result<()> {
         self.find_own(ctx, &DESTROY_POSTS, command.id).await.map(drop)
     }
 

@@ -11,8 +11,8 @@
 //! assert_eq!(Value::Object(written), json!({"phone": {"home": "+33", "work": "+41"}}));
 //! ```
 
-#[cfg(feature = "contract")]
-pub mod contract;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod owner;
 mod path;
 mod ports;
@@ -22,5 +22,5 @@ pub use owner::{Kind, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpac
 pub use path::ObjectPath;
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::MockExtendedDataStore;
-pub use ports::{ExtendedDataStore, Kept};
+pub use ports::{ExtendedDataStore, StoredData};
 pub use service::{ExtendedData, SetExtendedData};

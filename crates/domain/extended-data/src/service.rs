@@ -1,6 +1,6 @@
 //! Reading and writing extended data (contract 01 §11.2, §11.3).
 
-use crate::{ExtendedDataStore, Kept, Kind, ObjectPath, Owner};
+use crate::{ExtendedDataStore, Kind, ObjectPath, Owner, StoredData};
 use async_trait::async_trait;
 use civitas_kernel::extended_data::{check_size, is_blank};
 use civitas_kernel::{Access, Change, Command, Ctx, Error, Handle, Result};
@@ -44,36 +44,41 @@ impl ExtendedData<'_> {
     /// # Errors
     /// `Forbidden`, also for another organization than that of the host; the user checks; `NotFound` for a record
     /// that is not there or not visible.
-    pub async fn read<K: Kind>(&self, ctx: &Ctx, id: K::Id, path: &ObjectPath) -> Result<(Value, Kept)> {
+    pub async fn read<K: Kind>(
+        &self,
+        ctx: &Ctx,
+        id: K::Id,
+        path: &ObjectPath,
+    ) -> Result<(Value, StoredData)> {
         ctx.require(&K::READ)?;
         let kept = self.find(ctx, id.into()).await?;
         Ok((path.read(&kept.data), kept))
     }
 
-    async fn find(&self, ctx: &Ctx, owner: Owner) -> Result<Kept> {
-        at_home(ctx, owner)?;
-        self.store.find(ctx.sight(), owner).await?.ok_or(Error::NotFound)
+    async fn find(&self, ctx: &Ctx, owner: Owner) -> Result<StoredData> {
+        check_organization(ctx, owner)?;
+        self.store.find(ctx.read_context(), owner).await?.ok_or(Error::NotFound)
     }
 }
 
 #[async_trait]
 impl<K: Kind> Handle<SetExtendedData<K>> for ExtendedData<'_> {
-    async fn admit(&self, ctx: &Ctx, command: &SetExtendedData<K>) -> Result<()> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &SetExtendedData<K>) -> Result<()> {
         ctx.require(&K::UPDATE)?;
         self.find(ctx, command.id.into()).await.map(drop)
     }
 
-    async fn foresee(&self, ctx: &Ctx, command: &SetExtendedData<K>) -> Result<()> {
+    async fn precheck(&self, ctx: &Ctx, command: &SetExtendedData<K>) -> Result<()> {
         ctx.require(&K::UPDATE)?;
-        at_home(ctx, command.id.into())
+        check_organization(ctx, command.id.into())
     }
 
     async fn handle(&self, ctx: &Ctx, command: SetExtendedData<K>) -> Result<Value> {
         ctx.require(&K::UPDATE)?;
         let SetExtendedData { id, path, data } = command;
         let owner: Owner = id.into();
-        at_home(ctx, owner)?;
-        let kept = self.store.find_for_update(ctx.sight(), owner).await?.ok_or(Error::NotFound)?;
+        check_organization(ctx, owner)?;
+        let kept = self.store.find_for_update(ctx.read_context(), owner).await?.ok_or(Error::NotFound)?;
         if let Owner::Organization(_) = owner {
             spares_reserved(&path, &data)?;
         }
@@ -81,14 +86,14 @@ impl<K: Kind> Handle<SetExtendedData<K>> for ExtendedData<'_> {
         check_size(&data, self.limit)?;
         let answer = path.read(&data);
         let events = owner.announcement().into_iter().collect();
-        let change = Change { state: Kept { data, updated_at: ctx.now }, events };
+        let change = Change { state: StoredData { data, updated_at: ctx.now }, events };
         self.store.save(ctx.organization, owner, change).await?;
         Ok(answer)
     }
 }
 
 /// An organization is reached at its own host only, whether or not another one exists (contract 03 §1.4).
-fn at_home(ctx: &Ctx, owner: Owner) -> Result<()> {
+fn check_organization(ctx: &Ctx, owner: Owner) -> Result<()> {
     match owner {
         Owner::Organization(id) if id != ctx.organization => Err(Error::Forbidden),
         _ => Ok(()),
@@ -113,9 +118,9 @@ mod tests {
     use serde_json::json;
     use time::macros::datetime;
 
-    fn kept(data: &Value) -> Kept {
+    fn kept(data: &Value) -> StoredData {
         let data = data.as_object().cloned().unwrap();
-        Kept { data, updated_at: datetime!(2026-01-01 0:00 UTC) }
+        StoredData { data, updated_at: datetime!(2026-01-01 0:00 UTC) }
     }
 
     fn holding(data: Value) -> MockExtendedDataStore {
@@ -135,7 +140,7 @@ mod tests {
         let mut store = holding(json!({"a": 1}));
         store.expect_save().once().returning(move |_, owner, change| {
             assert_eq!(owner, Owner::Proposal(ProposalId(7)));
-            assert_eq!(change.state, Kept { updated_at: now, ..kept(&json!({"a": 1, "b": {"c": 2}})) });
+            assert_eq!(change.state, StoredData { updated_at: now, ..kept(&json!({"a": 1, "b": {"c": 2}})) });
             assert!(change.events.is_empty(), "nobody is told");
             Ok(())
         });
@@ -172,7 +177,7 @@ mod tests {
         let store = MockExtendedDataStore::new();
         let service = ExtendedData { store: &store, limit: None };
         let command = set::<OfOrganization>(OrganizationId(2), ".", json!({}));
-        assert!(matches!(service.admit(&ctx, &command).await, Err(Error::Forbidden)));
+        assert!(matches!(service.check_enqueue(&ctx, &command).await, Err(Error::Forbidden)));
         assert!(matches!(service.handle(&ctx, command).await, Err(Error::Forbidden)));
         let read = service.read::<OfOrganization>(&ctx, OrganizationId(2), &ObjectPath::root()).await;
         assert!(matches!(read, Err(Error::Forbidden)));

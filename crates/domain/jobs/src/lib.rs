@@ -13,8 +13,8 @@
 //! assert_eq!(Failure::from(&Error::Forbidden).class, "Forbidden");
 //! ```
 
-#[cfg(feature = "contract")]
-pub mod contract;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod model;
 mod ports;
 mod service;

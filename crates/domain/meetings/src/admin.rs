@@ -2,7 +2,7 @@
 //!
 //! Who may do so is the caller's to ask: an administrator of the platform is no client of the interface.
 
-use crate::{Meeting, MeetingHomes, MeetingStore};
+use crate::{Meeting, MeetingLookup, MeetingStore};
 use civitas_kernel::{
     ComponentId, Error, Field, FieldError, MeetingId, OrganizationId, Result, Translated, UserId, Wording,
 };
@@ -60,7 +60,7 @@ pub struct MeetingAdmin<'a> {
     /// Where they are kept; to edit, those of a transaction.
     pub meetings: &'a dyn MeetingStore,
     /// What stands around them.
-    pub homes: &'a dyn MeetingHomes,
+    pub lookup: &'a dyn MeetingLookup,
 }
 
 impl MeetingAdmin<'_> {
@@ -82,7 +82,7 @@ impl MeetingAdmin<'_> {
             ..Meeting::new(new.component, new.title, new.start_time, now)
         };
         let mut faults = Vec::new();
-        if !self.homes.holds_meetings(organization, meeting.component).await? {
+        if !self.lookup.holds_meetings(organization, meeting.component).await? {
             faults.push(FieldError::new("component", "invalid", "Component does not hold meetings"));
         }
         faults.extend(meeting.faults());
@@ -106,7 +106,7 @@ impl MeetingAdmin<'_> {
         let mut meeting = before.clone().edited(edit, now);
         let mut faults = meeting.faults();
         let newcomers = meeting.registrations.difference(&before.registrations).copied().collect();
-        if !self.homes.knows(organization, &newcomers).await? {
+        if !self.lookup.knows(organization, &newcomers).await? {
             let text = "Registrations name somebody who has no account here";
             faults.push(FieldError::new("registrations", "not_found", text));
         }
@@ -168,7 +168,7 @@ fn stamp(said: Option<bool>, place: &mut Option<OffsetDateTime>, now: OffsetDate
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MockMeetingHomes, MockMeetingStore};
+    use crate::{MockMeetingLookup, MockMeetingStore};
     use civitas_kernel::Locale;
     use time::Duration;
     use time::macros::datetime;
@@ -200,11 +200,11 @@ mod tests {
     }
 
     /// Component 3 holds meetings; 1 and 2 have accounts.
-    fn homes() -> MockMeetingHomes {
-        let mut homes = MockMeetingHomes::new();
-        homes.expect_holds_meetings().returning(|_, component| Ok(component == ComponentId(3)));
-        homes.expect_knows().returning(|_, people| Ok(people.iter().all(|user| user.0 <= 2)));
-        homes
+    fn lookup() -> MockMeetingLookup {
+        let mut lookup = MockMeetingLookup::new();
+        lookup.expect_holds_meetings().returning(|_, component| Ok(component == ComponentId(3)));
+        lookup.expect_knows().returning(|_, people| Ok(people.iter().all(|user| user.0 <= 2)));
+        lookup
     }
 
     /// A store that holds one meeting, and takes so many new states.
@@ -216,13 +216,13 @@ mod tests {
     }
 
     async fn edited(saves: usize, edit: EditMeeting) -> Result<Meeting> {
-        let (store, homes) = (store(saves), homes());
-        MeetingAdmin { meetings: &store, homes: &homes }.edit(HERE, ID, edit, LATER).await
+        let (store, lookup) = (store(saves), lookup());
+        MeetingAdmin { meetings: &store, lookup: &lookup }.edit(HERE, ID, edit, LATER).await
     }
 
     #[tokio::test]
     async fn a_new_meeting_is_what_was_asked_and_unpublished() {
-        let (mut store, homes) = (MockMeetingStore::new(), homes());
+        let (mut store, lookup) = (MockMeetingStore::new(), lookup());
         store.expect_add().once().returning(|organization, meeting| {
             assert_eq!(organization, HERE);
             let expected = Meeting {
@@ -235,14 +235,14 @@ mod tests {
             assert_eq!(*meeting, expected);
             Ok(ID)
         });
-        let admin = MeetingAdmin { meetings: &store, homes: &homes };
+        let admin = MeetingAdmin { meetings: &store, lookup: &lookup };
         assert_eq!(admin.create(HERE, new(3, "Kick-off"), NOW).await.unwrap(), ID);
     }
 
     #[tokio::test]
     async fn every_fault_of_a_new_meeting_is_named() {
-        let (store, homes) = (MockMeetingStore::new(), homes());
-        let admin = MeetingAdmin { meetings: &store, homes: &homes };
+        let (store, lookup) = (MockMeetingStore::new(), lookup());
+        let admin = MeetingAdmin { meetings: &store, lookup: &lookup };
         let backwards = NewMeeting { end_time: Some(NOW), ..new(4, " ") };
         let refused = admin.create(HERE, backwards, NOW).await.unwrap_err();
         let fields: Vec<_> = refused.details().iter().map(|f| (f.field.as_ref(), f.code.as_ref())).collect();
@@ -289,8 +289,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_not_there_can_not_be_edited() {
-        let (store, homes) = (store(0), homes());
-        let admin = MeetingAdmin { meetings: &store, homes: &homes };
+        let (store, lookup) = (store(0), lookup());
+        let admin = MeetingAdmin { meetings: &store, lookup: &lookup };
         let refused = admin.edit(HERE, MeetingId(8), EditMeeting::default(), NOW).await;
         assert!(matches!(refused, Err(Error::NotFound)));
     }

@@ -1,4 +1,4 @@
-//! Meetings: where and when people meet, and who is told of it (contract 06 §5).
+//! Meetings: where and when people meet, and who is notified of it (contract 06 §5).
 //!
 //! The interface reads them; they are made and changed on the platform side ([`MeetingAdmin`]) and by archives. A
 //! private meeting that is not transparent is shown to those who are registered for it, to those who hold a role in
@@ -17,15 +17,15 @@
 //! ```
 
 mod admin;
-#[cfg(feature = "contract")]
-pub mod contract;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod model;
 mod ports;
 mod reading;
 
 pub use admin::{EditMeeting, MeetingAdmin, NewMeeting};
 pub use model::{Meeting, MeetingDetail, Place};
-pub use ports::{MEETING_FIELDS, MeetingField, MeetingFilter, MeetingHomes, MeetingQuery, MeetingStore};
+pub use ports::{MEETING_FIELDS, MeetingField, MeetingFilter, MeetingLookup, MeetingQuery, MeetingStore};
 #[cfg(any(test, feature = "mocks"))]
-pub use ports::{MockMeetingHomes, MockMeetingStore};
+pub use ports::{MockMeetingLookup, MockMeetingStore};
 pub use reading::{Meetings, READ_MEETINGS};

@@ -1,10 +1,10 @@
-//! What this room needs from outside.
+//! What this crate needs from outside.
 
 use crate::{Meeting, MeetingDetail};
 use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::{
-    ComponentId, MeetingId, Order, OrganizationId, Page, PageRequest, Result, Sight, UserId, Within,
+    ComponentId, MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within,
 };
 use std::collections::BTreeSet;
 
@@ -47,14 +47,14 @@ pub trait MeetingStore: Send + Sync {
     /// The visible meetings a query asks for.
     async fn list(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         query: &MeetingQuery,
         page: PageRequest,
     ) -> Result<Page<MeetingDetail>>;
     /// The meeting, if it is visible and inside.
     async fn find_visible(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         id: MeetingId,
         within: Within,
     ) -> Result<Option<MeetingDetail>>;
@@ -67,7 +67,7 @@ pub trait MeetingStore: Send + Sync {
     /// Keeps a new state. `NotFound` when there is no such meeting, and as [`Self::add`].
     async fn save(&self, organization: OrganizationId, id: MeetingId, meeting: &Meeting) -> Result<()>;
     /// Meetings after `after` in ascending order of id, at most `limit`; for export.
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<MeetingId>,
@@ -78,7 +78,7 @@ pub trait MeetingStore: Send + Sync {
 /// What meetings must know of components and people.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
-pub trait MeetingHomes: Send + Sync {
+pub trait MeetingLookup: Send + Sync {
     /// Whether the organization has this component, it is for meetings, and it is not deleted.
     async fn holds_meetings(&self, organization: OrganizationId, component: ComponentId) -> Result<bool>;
     /// Whether each of these has an account in the organization.

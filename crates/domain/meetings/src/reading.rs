@@ -30,9 +30,9 @@ impl Meetings<'_> {
         page: PageRequest,
     ) -> Result<Page<MeetingDetail>> {
         ctx.require(&READ_MEETINGS)?;
-        ctx.may_filter(filter, Ability::MeetingsExtendedDataRead)?;
+        ctx.check_filter(filter, Ability::MeetingsExtendedDataRead)?;
         let query = MeetingQuery { within, filters: read(MEETING_FIELDS, filter)?, order };
-        self.store.list(ctx.sight(), &query, page).await
+        self.store.list(ctx.read_context(), &query, page).await
     }
 
     /// One visible meeting inside `within`.
@@ -41,7 +41,7 @@ impl Meetings<'_> {
     /// `Forbidden`, `NotFound`.
     pub async fn find(&self, ctx: &Ctx, id: MeetingId, within: Within) -> Result<MeetingDetail> {
         ctx.require(&READ_MEETINGS)?;
-        self.store.find_visible(ctx.sight(), id, within).await?.ok_or(Error::NotFound)
+        self.store.find_visible(ctx.read_context(), id, within).await?.ok_or(Error::NotFound)
     }
 }
 

@@ -48,7 +48,7 @@ impl OrganizationAdmin<'_> {
     /// Makes an organization, and brings it into the form in which it is kept.
     ///
     /// # Errors
-    /// Names each setting that can not be kept; `Rejected` for a host that is taken.
+    /// Names each setting that cannot be kept; `Rejected` for a host that is taken.
     pub async fn create(
         &self,
         organization: &mut Organization,

@@ -17,7 +17,7 @@ impl TaskPayload for CheckHost {
     const KIND: &'static str = "host_check";
 }
 
-/// Has the pending host of an organization checked, if one waits. The checks begin anew.
+/// Has the pending host of an organization checked, if one waits. The checks begin again.
 pub(crate) async fn have_checked(
     queue: &dyn TaskQueue,
     id: OrganizationId,

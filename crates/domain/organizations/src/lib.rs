@@ -10,8 +10,8 @@
 //! ```
 
 mod admin;
-#[cfg(feature = "contract")]
-pub mod contract;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod features;
 mod host_check;
 mod model;

@@ -20,7 +20,7 @@ impl Organization {
     /// Whether the settings can be kept. `single_label_hosts` as in [`is_host`].
     ///
     /// # Errors
-    /// Names each setting that can not, in the order of the contract.
+    /// Names each setting that cannot, in the order of the contract.
     pub fn check(&self, single_label_hosts: bool) -> Result<()> {
         let mut faults = self.faults_of_texts();
         faults.extend(self.faults_of_hosts(single_label_hosts));

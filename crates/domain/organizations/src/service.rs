@@ -84,7 +84,7 @@ fn reaches(ctx: &Ctx, id: OrganizationId) -> Result<()> {
 
 #[async_trait]
 impl Handle<UpdateOrganization> for OrganizationUpdates<'_> {
-    async fn admit(&self, ctx: &Ctx, command: &UpdateOrganization) -> Result<()> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateOrganization) -> Result<()> {
         ctx.require(&UPDATE_ORGANIZATIONS)?;
         reaches(ctx, command.id)?;
         self.store.tenant(command.id).await?.map(drop).ok_or(Error::NotFound)
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_update_begins_the_checks_of_a_pending_host_anew() {
+    async fn every_update_begins_the_checks_of_a_pending_host_again() {
         let mut store = MockOrganizationStore::new();
         let waiting = Organization { unconfirmed_host: Some("new.example".into()), ..city() };
         store.expect_find_for_update().returning(move |_| Ok(Some(waiting.clone())));
@@ -227,7 +227,10 @@ mod tests {
         let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
         let reads = Organizations { store: &store };
         assert!(matches!(reads.find(&ctx(), TOWN).await, Err(Error::NotFound)));
-        assert!(matches!(service.admit(&ctx(), &update(TOWN, &json!({}))).await, Err(Error::NotFound)));
+        assert!(matches!(
+            service.check_enqueue(&ctx(), &update(TOWN, &json!({}))).await,
+            Err(Error::NotFound)
+        ));
         assert!(matches!(service.handle(&ctx(), update(TOWN, &json!({}))).await, Err(Error::NotFound)));
         reads.list(&ctx(), PageRequest::read(None, None)).await.unwrap();
     }

@@ -20,7 +20,7 @@ impl Proposal {
             (Some(_), false) if rewritten => vec![Ability::DraftProposalUpdate],
             (Some(_), false) => Vec::new(),
             (Some(true), true) => {
-                let answered = before.is_some_and(|old| old.standing() != self.standing());
+                let answered = before.is_some_and(|old| old.public_answer() != self.public_answer());
                 let edited = rewritten.then_some(Ability::ProposalUpdate);
                 edited.into_iter().chain(answered.then_some(Ability::ProposalStateChange)).collect()
             }
@@ -35,7 +35,7 @@ impl Proposal {
     }
 
     /// What everybody may know of its state: withdrawn, or the answer that is public.
-    fn standing(&self) -> (bool, Option<StateId>) {
+    fn public_answer(&self) -> (bool, Option<StateId>) {
         let withdrawn = self.withdrawn_at.is_some();
         (withdrawn, self.state.filter(|_| !withdrawn && self.state_published_at.is_some()))
     }

@@ -1,6 +1,6 @@
 //! Drafts: create, update, publish, withdraw (contract 06 §2).
 
-use crate::{DraftErrors, PlaceStore, Proposal, ProposalDetail, ProposalStore, plain_text};
+use crate::{ComponentLookup, DraftErrors, Proposal, ProposalDetail, ProposalStore, plain_text};
 use async_trait::async_trait;
 use civitas_kernel::{
     Ability, Access, Change, Command, ComponentId, Ctx, Error, FieldError, Handle, Locale, ProposalId,
@@ -121,7 +121,7 @@ pub struct Drafts<'a> {
     /// Where they are kept.
     pub store: &'a dyn ProposalStore,
     /// The components they stand in.
-    pub places: &'a dyn PlaceStore,
+    pub components: &'a dyn ComponentLookup,
 }
 
 impl Drafts<'_> {
@@ -131,14 +131,15 @@ impl Drafts<'_> {
     /// `Forbidden`, the user checks, `NotFound`.
     pub async fn find(&self, ctx: &Ctx, id: ProposalId, within: Within) -> Result<ProposalDetail> {
         ctx.require(&DRAFT)?;
-        let found = self.store.find_draft(ctx.sight(), ctx.caller.client, id, within).await?;
+        let found = self.store.find_draft(ctx.read_context(), ctx.caller.client, id, within).await?;
         found.ok_or(Error::NotFound)
     }
 
     /// The same, locked until the transaction ends.
     async fn find_for_update(&self, ctx: &Ctx, id: ProposalId, within: Within) -> Result<ProposalDetail> {
         ctx.require(&DRAFT)?;
-        let found = self.store.find_draft_for_update(ctx.sight(), ctx.caller.client, id, within).await?;
+        let found =
+            self.store.find_draft_for_update(ctx.read_context(), ctx.caller.client, id, within).await?;
         found.ok_or(Error::NotFound)
     }
 
@@ -154,24 +155,24 @@ impl Drafts<'_> {
     }
 
     async fn reload(&self, ctx: &Ctx, id: ProposalId) -> Result<ProposalDetail> {
-        let found = self.store.find_visible(ctx.sight(), id, Within::default()).await?;
+        let found = self.store.find_visible(ctx.read_context(), id, Within::default()).await?;
         found.ok_or_else(|| Error::internal("a proposal vanished inside its own transaction"))
     }
 }
 
 #[async_trait]
 impl Handle<CreateDraft> for Drafts<'_> {
-    async fn admit(&self, ctx: &Ctx, command: &CreateDraft) -> Result<()> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &CreateDraft) -> Result<()> {
         self.has_none(ctx, command.component).await
     }
 
-    async fn foresee(&self, ctx: &Ctx, command: &CreateDraft) -> Result<()> {
+    async fn precheck(&self, ctx: &Ctx, command: &CreateDraft) -> Result<()> {
         self.has_none(ctx, command.component).await
     }
 
     async fn handle(&self, ctx: &Ctx, CreateDraft { component }: CreateDraft) -> Result<ProposalDetail> {
         self.has_none(ctx, component).await?;
-        let place = self.places.find(ctx.sight(), component).await?.ok_or(Error::NotFound)?;
+        let place = self.components.find(ctx.read_context(), component).await?.ok_or(Error::NotFound)?;
         participation(place.participates)?;
         self.limit_allows(ctx, component, &place.rules).await?;
         let draft = Proposal {
@@ -186,7 +187,7 @@ impl Handle<CreateDraft> for Drafts<'_> {
 
 #[async_trait]
 impl Handle<UpdateDraft> for Drafts<'_> {
-    async fn admit(&self, ctx: &Ctx, command: &UpdateDraft) -> Result<()> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateDraft) -> Result<()> {
         self.find(ctx, command.id, command.within).await.map(drop)
     }
 
@@ -222,7 +223,7 @@ impl Handle<UpdateDraft> for Drafts<'_> {
 
 #[async_trait]
 impl Handle<PublishDraft> for Drafts<'_> {
-    async fn admit(&self, ctx: &Ctx, command: &PublishDraft) -> Result<()> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &PublishDraft) -> Result<()> {
         self.find(ctx, command.id, command.within).await.map(drop)
     }
 
@@ -241,7 +242,7 @@ impl Handle<PublishDraft> for Drafts<'_> {
 
 #[async_trait]
 impl Handle<WithdrawDraft> for Drafts<'_> {
-    async fn admit(&self, ctx: &Ctx, command: &WithdrawDraft) -> Result<()> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &WithdrawDraft) -> Result<()> {
         self.find(ctx, command.id, command.within).await.map(drop)
     }
 

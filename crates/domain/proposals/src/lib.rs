@@ -11,8 +11,8 @@
 //! ```
 
 mod admin;
-#[cfg(feature = "contract")]
-pub mod contract;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod drafts;
 mod model;
 mod ports;
@@ -24,13 +24,13 @@ mod votes;
 pub use admin::ProposalAdmin;
 pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
 pub use model::{Place, Proposal, ProposalDetail, ProposalState, PublicState, Vote};
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::{MockPlaceStore, MockProposalStore, MockStateStore, MockVoteStore};
 pub use ports::{
-    Neighbours, PROPOSAL_FIELDS, PlaceStore, ProposalField, ProposalFilter, ProposalQuery, ProposalStore,
-    StateStore, VOTE_FIELDS, VoteField, VoteFilter, VoteStore,
+    ComponentLookup, Neighbours, PROPOSAL_FIELDS, ProposalField, ProposalFilter, ProposalQuery,
+    ProposalStore, StateStore, VOTE_FIELDS, VoteField, VoteFilter, VoteStore,
 };
+#[cfg(any(test, feature = "mocks"))]
+pub use ports::{MockComponentLookup, MockProposalStore, MockStateStore, MockVoteStore};
 pub use reading::{Proposals, READ_PROPOSALS};
-pub use rules::{Rules, Standing, Tally, VotingManifest, weight_label};
+pub use rules::{Rules, Tally, VotingManifest, VotingStatus, weight_label};
 pub use texts::{DraftErrors, plain_text, shown};
 pub use votes::{CAST, Cast, CastVote, READ_VOTES, RemoveVote, Votes};

@@ -1,11 +1,11 @@
-//! What this room needs from outside.
+//! What this crate needs from outside.
 
-use crate::{Place, Proposal, ProposalDetail, ProposalState, Standing, Vote};
+use crate::{Place, Proposal, ProposalDetail, ProposalState, Vote, VotingStatus};
 use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::{
-    Change, ClientId, ComponentId, EventName, Order, OrganizationId, Page, PageRequest, ProposalId, Result,
-    Sight, StateId, UserId, VoteId, Within,
+    Change, ClientId, ComponentId, EventName, Order, OrganizationId, Page, PageRequest, ProposalId,
+    ReadContext, Result, StateId, UserId, VoteId, Within,
 };
 use time::OffsetDateTime;
 
@@ -64,23 +64,28 @@ pub trait ProposalStore: Send + Sync {
     /// The visible proposals a query asks for.
     async fn list(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         query: &ProposalQuery,
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>>;
     /// The proposal, if it is visible and inside.
     async fn find_visible(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         id: ProposalId,
         within: Within,
     ) -> Result<Option<ProposalDetail>>;
     /// The neighbours of a proposal in the list a query makes; none when it is not in that list.
-    async fn neighbours(&self, sight: Sight, query: &ProposalQuery, id: ProposalId) -> Result<Neighbours>;
+    async fn neighbours(
+        &self,
+        read_context: ReadContext,
+        query: &ProposalQuery,
+        id: ProposalId,
+    ) -> Result<Neighbours>;
     /// The draft of this reader, created through this client, in a visible component, inside (contract 06 §2.2).
     async fn find_draft(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         client: ClientId,
         id: ProposalId,
         within: Within,
@@ -88,12 +93,12 @@ pub trait ProposalStore: Send + Sync {
     /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
     async fn find_draft_for_update(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         client: ClientId,
         id: ProposalId,
         within: Within,
     ) -> Result<Option<ProposalDetail>>;
-    /// The proposal as nobody in particular reads it, visible or not: for events.
+    /// The proposal as an anonymous viewer reads it, visible or not: for events.
     async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>>;
     /// Whether the user is an author of a draft in this component, whoever created it.
     async fn has_draft(
@@ -132,15 +137,15 @@ pub trait ProposalStore: Send + Sync {
     /// Removes it for good.
     async fn remove(&self, organization: OrganizationId, id: ProposalId, now: OffsetDateTime) -> Result<()>;
     /// How the user stands in each of these components.
-    async fn standings(
+    async fn voting_statuses(
         &self,
         organization: OrganizationId,
         user: UserId,
         client: ClientId,
         components: &[ComponentId],
-    ) -> Result<Vec<Standing>>;
+    ) -> Result<Vec<VotingStatus>>;
     /// Proposals after `after` in ascending order of id, at most `limit`; for export.
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<ProposalId>,
@@ -151,9 +156,9 @@ pub trait ProposalStore: Send + Sync {
 /// What proposals must know of components.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
-pub trait PlaceStore: Send + Sync {
+pub trait ComponentLookup: Send + Sync {
     /// The visible proposals component of this id; `None` also when it holds something else.
-    async fn find(&self, sight: Sight, component: ComponentId) -> Result<Option<Place>>;
+    async fn find(&self, read_context: ReadContext, component: ComponentId) -> Result<Option<Place>>;
 }
 
 /// Where the states of proposals are kept.
@@ -174,7 +179,7 @@ pub trait StateStore: Send + Sync {
     /// Keeps a new state.
     async fn save(&self, organization: OrganizationId, id: StateId, state: &ProposalState) -> Result<()>;
     /// States after `after` in ascending order of id, at most `limit`; for export.
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<StateId>,
@@ -214,13 +219,18 @@ pub trait VoteStore: Send + Sync {
     /// The visible votes, by id.
     async fn list(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         within: Within,
         filters: &[VoteFilter],
         page: PageRequest,
     ) -> Result<Page<(VoteId, Vote)>>;
     /// The vote, if it is visible and inside.
-    async fn find_visible(&self, sight: Sight, id: VoteId, within: Within) -> Result<Option<(VoteId, Vote)>>;
+    async fn find_visible(
+        &self,
+        read_context: ReadContext,
+        id: VoteId,
+        within: Within,
+    ) -> Result<Option<(VoteId, Vote)>>;
     /// Lets no other vote of this user, or on this proposal, be cast or removed until the transaction ends. `Internal`
     /// outside a transaction.
     async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()>;
@@ -259,7 +269,7 @@ pub trait VoteStore: Send + Sync {
         user: UserId,
     ) -> Result<Option<(VoteId, Vote)>>;
     /// Votes after `after` in ascending order of id, at most `limit`; for export.
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<VoteId>,

@@ -30,7 +30,7 @@ impl Proposals<'_> {
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>> {
         let query = Self::query(ctx, within, filter, order)?;
-        self.store.list(ctx.sight(), &query, page).await
+        self.store.list(ctx.read_context(), &query, page).await
     }
 
     /// One visible proposal inside `within`, and its neighbours in the list the same parameters would make.
@@ -46,14 +46,14 @@ impl Proposals<'_> {
         order: Order,
     ) -> Result<(ProposalDetail, Neighbours)> {
         let query = Self::query(ctx, within, filter, order)?;
-        let found = self.store.find_visible(ctx.sight(), id, within).await?.ok_or(Error::NotFound)?;
-        let neighbours = self.store.neighbours(ctx.sight(), &query, id).await?;
+        let found = self.store.find_visible(ctx.read_context(), id, within).await?.ok_or(Error::NotFound)?;
+        let neighbours = self.store.neighbours(ctx.read_context(), &query, id).await?;
         Ok((found, neighbours))
     }
 
     fn query(ctx: &Ctx, within: Within, filter: &RawFilter, order: Order) -> Result<ProposalQuery> {
         ctx.require(&READ_PROPOSALS)?;
-        ctx.may_filter(filter, Ability::ProposalsExtendedDataRead)?;
+        ctx.check_filter(filter, Ability::ProposalsExtendedDataRead)?;
         let filters = read(PROPOSAL_FIELDS, filter)?;
         if filters.iter().any(|f| f.field == ProposalField::VotedWeight) {
             ctx.user()?;

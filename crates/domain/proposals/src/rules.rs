@@ -96,14 +96,14 @@ impl Rules {
     }
 
     /// `can_create_proposals` of the component's `meta`.
-    pub fn can_create_proposals(&self, standing: Option<&Standing>) -> bool {
-        self.creation_enabled && standing.is_some_and(|s| self.admits_proposal(s.published))
+    pub fn can_create_proposals(&self, voting_status: Option<&VotingStatus>) -> bool {
+        self.creation_enabled && voting_status.is_some_and(|s| self.admits_proposal(s.published))
     }
 
-    /// `can_vote` of the component's `meta`: for a service token (no standing), whether voting is open.
-    pub fn can_vote(&self, standing: Option<&Standing>) -> bool {
+    /// `can_vote` of the component's `meta`: for a service token (no status), whether voting is open.
+    pub fn can_vote(&self, voting_status: Option<&VotingStatus>) -> bool {
         self.voting_is_open()
-            && standing.is_none_or(|s| {
+            && voting_status.is_none_or(|s| {
                 s.participates
                     && self.admits_vote(s.votes)
                     && s.tallies.iter().any(|t| t.proposals > t.voted && self.is_votable(&t.token))
@@ -113,7 +113,7 @@ impl Rules {
 
 /// How one user stands in one proposals component.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct VotingStatus {
     /// The component.
     pub component: ComponentId,
     /// The user's published proposals, withdrawn ones included.
@@ -159,9 +159,9 @@ mod tests {
         Rules { votes_enabled: true, ..Rules::default() }
     }
 
-    fn standing() -> Standing {
+    fn voting_status() -> VotingStatus {
         let tally = Tally { token: String::new(), proposals: 2, voted: 1 };
-        Standing {
+        VotingStatus {
             component: ComponentId(1),
             published: 1,
             votes: 1,
@@ -202,21 +202,21 @@ mod tests {
 
     #[test]
     fn a_user_can_vote_while_something_is_left_to_vote_on() {
-        assert!(open().can_vote(Some(&standing())));
+        assert!(open().can_vote(Some(&voting_status())));
         assert!(open().can_vote(None), "a service token sees whether voting is open");
         assert!(!Rules { votes_blocked: true, ..open() }.can_vote(None));
-        assert!(!Rules { vote_limit: 1, ..open() }.can_vote(Some(&standing())));
-        assert!(!open().can_vote(Some(&Standing { participates: false, ..standing() })));
+        assert!(!Rules { vote_limit: 1, ..open() }.can_vote(Some(&voting_status())));
+        assert!(!open().can_vote(Some(&VotingStatus { participates: false, ..voting_status() })));
         let done = Tally { token: String::new(), proposals: 2, voted: 2 };
-        assert!(!open().can_vote(Some(&Standing { tallies: vec![done], ..standing() })));
+        assert!(!open().can_vote(Some(&VotingStatus { tallies: vec![done], ..voting_status() })));
     }
 
     #[test]
     fn proposals_can_be_created_by_users_below_the_limit_in_an_open_phase() {
         let rules = Rules { creation_enabled: true, proposal_limit: 2, ..Rules::default() };
-        assert!(rules.can_create_proposals(Some(&standing())));
-        assert!(!rules.can_create_proposals(Some(&Standing { published: 2, ..standing() })));
+        assert!(rules.can_create_proposals(Some(&voting_status())));
+        assert!(!rules.can_create_proposals(Some(&VotingStatus { published: 2, ..voting_status() })));
         assert!(!rules.can_create_proposals(None));
-        assert!(!Rules { creation_enabled: false, ..rules }.can_create_proposals(Some(&standing())));
+        assert!(!Rules { creation_enabled: false, ..rules }.can_create_proposals(Some(&voting_status())));
     }
 }

@@ -83,7 +83,7 @@ impl Votes<'_> {
         page: PageRequest,
     ) -> Result<Page<(VoteId, Vote)>> {
         ctx.require(&READ_VOTES)?;
-        self.store.list(ctx.sight(), within, &read(VOTE_FIELDS, filter)?, page).await
+        self.store.list(ctx.read_context(), within, &read(VOTE_FIELDS, filter)?, page).await
     }
 
     /// One visible vote.
@@ -92,13 +92,13 @@ impl Votes<'_> {
     /// `Forbidden`; `NotFound`.
     pub async fn find(&self, ctx: &Ctx, id: VoteId, within: Within) -> Result<(VoteId, Vote)> {
         ctx.require(&READ_VOTES)?;
-        self.store.find_visible(ctx.sight(), id, within).await?.ok_or(Error::NotFound)
+        self.store.find_visible(ctx.read_context(), id, within).await?.ok_or(Error::NotFound)
     }
 
     /// Checks 1, 2, 4 and 5 of contract 06 §4.3.
     async fn open_proposal(&self, ctx: &Ctx, command: &CastVote) -> Result<ProposalDetail> {
         ctx.require(&CAST)?;
-        let found = self.proposals.find_visible(ctx.sight(), command.proposal, command.within).await?;
+        let found = self.proposals.find_visible(ctx.read_context(), command.proposal, command.within).await?;
         let found = found.filter(|p| p.proposal.published_at.is_some()).ok_or(Error::NotFound)?;
         voting_is_open(&found.place)?;
         Ok(found)
@@ -141,12 +141,12 @@ impl Votes<'_> {
 
 #[async_trait]
 impl Handle<CastVote> for Votes<'_> {
-    async fn admit(&self, ctx: &Ctx, command: &CastVote) -> Result<()> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &CastVote) -> Result<()> {
         self.open_proposal(ctx, command).await?;
         sent_weight(command.data.as_ref()).map(drop)
     }
 
-    async fn foresee(&self, ctx: &Ctx, command: &CastVote) -> Result<()> {
+    async fn precheck(&self, ctx: &Ctx, command: &CastVote) -> Result<()> {
         let proposal = self.open_proposal(ctx, command).await?;
         participation(proposal.place.participates)?;
         self.has_not_voted(ctx, proposal.id).await
@@ -171,7 +171,7 @@ impl Handle<CastVote> for Votes<'_> {
         let id = self.store.add(ctx.organization, &vote).await?.ok_or_else(already_voted)?;
         let temporary = self.settle(ctx, user, &proposal.place).await?;
         let proposal = if command.include_proposal {
-            self.proposals.find_visible(ctx.sight(), command.proposal, Within::default()).await?
+            self.proposals.find_visible(ctx.read_context(), command.proposal, Within::default()).await?
         } else {
             None
         };
@@ -184,14 +184,16 @@ impl Handle<RemoveVote> for Votes<'_> {
     async fn handle(&self, ctx: &Ctx, RemoveVote { id, within }: RemoveVote) -> Result<(VoteId, Vote)> {
         ctx.require(&CAST)?;
         let user = ctx.user()?.id;
-        let (_, vote) = self.store.find_visible(ctx.sight(), id, within).await?.ok_or(Error::NotFound)?;
+        let (_, vote) =
+            self.store.find_visible(ctx.read_context(), id, within).await?.ok_or(Error::NotFound)?;
         if vote.user != user {
             return Err(Error::Forbidden);
         }
         self.store.lock(ctx.organization, vote.proposal, user).await?;
         // Looked at again under the lock: of two that remove it at once, one finds nothing.
-        let (_, vote) = self.store.find_visible(ctx.sight(), id, within).await?.ok_or(Error::NotFound)?;
-        let found = self.proposals.find_visible(ctx.sight(), vote.proposal, Within::default()).await?;
+        let (_, vote) =
+            self.store.find_visible(ctx.read_context(), id, within).await?.ok_or(Error::NotFound)?;
+        let found = self.proposals.find_visible(ctx.read_context(), vote.proposal, Within::default()).await?;
         let proposal = found.ok_or(Error::NotFound)?;
         voting_is_open(&proposal.place)?;
         self.store.remove(ctx.organization, id, ctx.now).await?;

@@ -1,4 +1,4 @@
-//! What stands in a component without a room of its own: it is named and counted there, and nothing else (contract
+//! What stands in a component without a domain crate of its own: it is named and counted there, and nothing else (contract
 //! 05 §3.4).
 
 use crate::ComponentManifest;

@@ -13,8 +13,8 @@
 
 mod admin;
 mod components;
-#[cfg(feature = "contract")]
-pub mod contract;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod entries;
 mod manifest;
 mod ports;

@@ -1,10 +1,10 @@
-//! What this room needs from outside.
+//! What this crate needs from outside.
 
 use crate::{Component, ComponentDetail, ComponentManifest, Entry, EntryKind, Space, SpaceDetail, Step};
 use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::{
-    ComponentId, EntryId, EventName, OrganizationId, Page, PageRequest, Result, Sight, SpaceManifest,
+    ComponentId, EntryId, EventName, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest,
     SpaceRef, StepId,
 };
 
@@ -46,13 +46,13 @@ pub trait SpaceStore: Send + Sync {
     /// The visible spaces, of one kind or of all, by `created_at`, manifest name and id.
     async fn list(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         manifest: Option<SpaceManifest>,
         filters: &[SpaceFilter],
         page: PageRequest,
     ) -> Result<Page<SpaceDetail>>;
     /// The space, if it is visible.
-    async fn find_visible(&self, sight: Sight, id: SpaceRef) -> Result<Option<SpaceDetail>>;
+    async fn find_visible(&self, read_context: ReadContext, id: SpaceRef) -> Result<Option<SpaceDetail>>;
     /// The space.
     async fn find(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>>;
     /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
@@ -69,7 +69,7 @@ pub trait SpaceStore: Send + Sync {
     /// Keeps a new state. `Rejected` when its slug is taken.
     async fn save(&self, organization: OrganizationId, id: SpaceRef, space: &Space) -> Result<()>;
     /// Spaces after `after` in ascending order of kind and number, at most `limit`; for export.
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<SpaceRef>,
@@ -98,7 +98,7 @@ pub trait StepStore: Send + Sync {
         announce: &[EventName],
     ) -> Result<()>;
     /// Steps after `after` in ascending order of id, at most `limit`; for export.
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<StepId>,
@@ -143,13 +143,17 @@ pub trait ComponentStore: Send + Sync {
     /// The visible components, of one kind or of all, by id.
     async fn list(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         manifest: Option<ComponentManifest>,
         filters: &[ComponentFilter],
         page: PageRequest,
     ) -> Result<Page<ComponentDetail>>;
     /// The component, if it is visible.
-    async fn find_visible(&self, sight: Sight, id: ComponentId) -> Result<Option<ComponentDetail>>;
+    async fn find_visible(
+        &self,
+        read_context: ReadContext,
+        id: ComponentId,
+    ) -> Result<Option<ComponentDetail>>;
     /// The component.
     async fn find(&self, organization: OrganizationId, id: ComponentId) -> Result<Option<Component>>;
     /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
@@ -163,7 +167,7 @@ pub trait ComponentStore: Send + Sync {
     /// Keeps a new state.
     async fn save(&self, organization: OrganizationId, id: ComponentId, component: &Component) -> Result<()>;
     /// Components after `after` in ascending order of id, at most `limit`; for export.
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<ComponentId>,
@@ -182,7 +186,7 @@ pub trait EntryStore: Send + Sync {
     /// Keeps a new state.
     async fn save(&self, organization: OrganizationId, id: EntryId, entry: &Entry) -> Result<()>;
     /// Entries of a kind after `after` in ascending order of id, at most `limit`; for export.
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         kind: EntryKind,

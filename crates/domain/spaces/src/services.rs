@@ -36,8 +36,8 @@ impl Spaces<'_> {
         page: PageRequest,
     ) -> Result<Page<SpaceDetail>> {
         ctx.require(&READ_SPACES)?;
-        ctx.may_filter(filter, Ability::SpaceExtendedDataRead)?;
-        self.store.list(ctx.sight(), manifest, &read(SPACE_FIELDS, filter)?, page).await
+        ctx.check_filter(filter, Ability::SpaceExtendedDataRead)?;
+        self.store.list(ctx.read_context(), manifest, &read(SPACE_FIELDS, filter)?, page).await
     }
 
     /// One visible space.
@@ -46,7 +46,7 @@ impl Spaces<'_> {
     /// `Forbidden`; `NotFound` when it is unknown, foreign or invisible.
     pub async fn find(&self, ctx: &Ctx, id: SpaceRef) -> Result<SpaceDetail> {
         ctx.require(&READ_SPACES)?;
-        self.store.find_visible(ctx.sight(), id).await?.ok_or(Error::NotFound)
+        self.store.find_visible(ctx.read_context(), id).await?.ok_or(Error::NotFound)
     }
 }
 
@@ -69,10 +69,10 @@ impl Components<'_> {
         page: PageRequest,
     ) -> Result<Page<ComponentDetail>> {
         ctx.require(&READ_COMPONENTS)?;
-        ctx.may_filter(filter, Ability::ComponentExtendedDataRead)?;
+        ctx.check_filter(filter, Ability::ComponentExtendedDataRead)?;
         let fields = if manifest.is_some() { TYPED_COMPONENT_FIELDS } else { COMPONENT_FIELDS };
         let filters: Vec<_> = read(fields, filter)?.into_iter().map(by_class_name).collect();
-        self.store.list(ctx.sight(), manifest, &filters, page).await
+        self.store.list(ctx.read_context(), manifest, &filters, page).await
     }
 
     /// One visible component of this kind.
@@ -86,7 +86,7 @@ impl Components<'_> {
         id: ComponentId,
     ) -> Result<ComponentDetail> {
         ctx.require(&READ_COMPONENTS)?;
-        let found = self.store.find_visible(ctx.sight(), id).await?;
+        let found = self.store.find_visible(ctx.read_context(), id).await?;
         found.filter(|c| c.component.manifest == manifest).ok_or(Error::NotFound)
     }
 }

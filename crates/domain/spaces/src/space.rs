@@ -91,7 +91,7 @@ impl Space {
     }
 
     /// # Errors
-    /// `Rejected` when spaces of this kind can not have this visibility, or the slug does not suit the kind.
+    /// `Rejected` when spaces of this kind cannot have this visibility, or the slug does not suit the kind.
     pub fn check(&self) -> Result<()> {
         if !self.visibility.suits(self.manifest) {
             return Err(Error::rejected(format!(

@@ -14,8 +14,8 @@
 //! assert_eq!(next_attempt(8), None, "the eighth attempt is the last");
 //! ```
 
-#[cfg(feature = "contract")]
-pub mod contract;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod model;
 mod ports;
 

@@ -8,8 +8,8 @@
 //! assert_eq!(body["type"], "proposal_creation.succeeded");
 //! ```
 
-#[cfg(feature = "contract")]
-pub mod contract;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 
 use async_trait::async_trait;
 use civitas_kernel::{EventName, OrganizationId, Result};
@@ -44,7 +44,7 @@ pub trait Outbox: Send + Sync {
     /// Keeps events, in the transaction of the change they announce.
     async fn append(&self, announcements: &[Announcement]) -> Result<()>;
     /// The events of an organization in the order of their ids, at most `limit` after `after`.
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<Uuid>,

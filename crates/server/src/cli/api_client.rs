@@ -4,7 +4,7 @@
 use super::{Cli, Console, Failure, Outcome, because, configure, open_store};
 use crate::config::Sources;
 use async_trait::async_trait;
-use civitas_accounts::{ApiClient, ClientAdmin, ClientFault, ClientHomes, NewClient, Secret};
+use civitas_accounts::{ApiClient, ClientAdmin, ClientFault, ClientOrganizationLookup, NewClient, Secret};
 use civitas_application::{Store, Transaction};
 use civitas_kernel::{Ability, OrganizationId, Scope, clock};
 use civitas_organizations::OrganizationStore;
@@ -121,7 +121,7 @@ pub(super) async fn run(args: ApiClientArgs, sources: &Sources, console: &mut Co
         return Err(Failure::Told);
     }
     let shape = command.shape();
-    match carry_out(command, sources).await {
+    match execute(command, sources).await {
         Ok(answers) => answers.iter().try_for_each(|answer| tell(answer, shape, console)).map_err(because),
         Err(fault) => {
             tell_fault(&fault, shape, console).map_err(because)?;
@@ -137,12 +137,12 @@ fn usage(console: &mut Console<'_>) -> Outcome {
     write!(console.stdout, "{}", help.unwrap_or_default()).map_err(because)
 }
 
-/// Whether the arguments are for this command, as far as can be told when they can not be read.
+/// Whether the arguments are for this command, as far as can be told when they cannot be read.
 pub(super) fn is_asked(arguments: &[OsString]) -> bool {
     arguments.iter().any(|argument| argument == "api-client")
 }
 
-/// Arguments that can not be read.
+/// Arguments that cannot be read.
 pub(super) fn misused(error: &clap::Error, arguments: &[OsString], console: &mut Console<'_>) -> u8 {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
@@ -228,7 +228,7 @@ fn words(fault: &ClientFault) -> String {
     }
 }
 
-async fn carry_out(command: ApiClientCommand, sources: &Sources) -> Result<Vec<Answer>, String> {
+async fn execute(command: ApiClientCommand, sources: &Sources) -> Result<Vec<Answer>, String> {
     let missing = match &command {
         ApiClientCommand::Grant(given) if given.client.id.is_none() => Some(" for grant command"),
         ApiClientCommand::Revoke(given) if given.client.id.is_none() => Some(" for revoke command"),
@@ -262,7 +262,7 @@ async fn carry_out(command: ApiClientCommand, sources: &Sources) -> Result<Vec<A
 async fn all(store: &dyn Store) -> civitas_kernel::Result<Vec<Answer>> {
     let (mut answers, mut after) = (Vec::new(), None);
     loop {
-        let page = store.clients().after(None, after, PAGE).await?;
+        let page = store.clients().page_after(None, after, PAGE).await?;
         let Some((last, _)) = page.last() else { return Ok(answers) };
         after = Some(*last);
         answers.extend(page.into_iter().map(|(_, client)| shown(client, None)));
@@ -270,8 +270,8 @@ async fn all(store: &dyn Store) -> civitas_kernel::Result<Vec<Answer>> {
 }
 
 async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Answer, String> {
-    let homes = Homes(work.organizations());
-    let admin = ClientAdmin { clients: work.clients(), homes: &homes };
+    let organizations = Organizations(work.organizations());
+    let admin = ClientAdmin { clients: work.clients(), organizations: &organizations };
     let now = clock::now();
     let answer = match command {
         ApiClientCommand::Create(args) => {
@@ -328,10 +328,10 @@ impl From<CreateArgs> for NewClient {
 }
 
 /// What accounts need to know of organizations.
-struct Homes<'a>(&'a dyn OrganizationStore);
+struct Organizations<'a>(&'a dyn OrganizationStore);
 
 #[async_trait]
-impl ClientHomes for Homes<'_> {
+impl ClientOrganizationLookup for Organizations<'_> {
     async fn exists(&self, organization: OrganizationId) -> civitas_kernel::Result<bool> {
         Ok(self.0.tenant(organization).await?.is_some())
     }

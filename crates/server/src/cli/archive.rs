@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, BufWriter};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// The bar is drawn anew after so many lines.
+/// The bar is drawn again after so many lines.
 const LINES_A_STEP: u64 = 500;
 
 #[derive(Debug, clap::Args)]

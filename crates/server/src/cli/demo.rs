@@ -1,6 +1,6 @@
 //! `civitas demo`: a working platform from nothing.
 
-use super::serve::{Signals, until_told};
+use super::serve::{Signals, until_stopped};
 use super::{Console, Failure, Outcome, because};
 use crate::config::{Config, Scheme, Sources};
 use crate::store::{Database, Schema};
@@ -38,7 +38,7 @@ pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome 
     // Listening first: were the address taken after the import, nobody would ever see the secrets.
     let news = first_start(&*running.store).await?;
     greet(console.stdout, &origin, news.as_ref()).map_err(because)?;
-    until_told(running, signals).await
+    until_stopped(running, signals).await
 }
 
 /// Links begin with `http` and carry the port, unless somebody says otherwise.
@@ -79,7 +79,7 @@ async fn first_start(store: &dyn Store) -> Outcome<Option<News>> {
         ImportOptions { dry_run: false, single_label_hosts: true, now: clock::now(), announcer: None };
     let report = archive::import(store, &passwords, archive::demo().as_bytes(), options, &mut |_| ()).await;
     let report = report.map_err(because)?;
-    let admins = store.system_admins().after(None, 1).await.map_err(because)?;
+    let admins = store.system_admins().page_after(None, 1).await.map_err(because)?;
     let (_, admin, _) = admins.into_iter().next().ok_or_else(|| because("the demo has no administrator"))?;
     let password = Secret::random("", 20);
     let hash = passwords.hash(password.clone()).await.map_err(because)?;

@@ -27,7 +27,7 @@ pub(super) async fn run(args: ServeArgs, sources: &Sources) -> Outcome {
     let signals = Signals::listen().map_err(because)?;
     let parts = Parts { http: !args.only_workers, workers: !args.no_workers };
     let running = wiring::start_parts(config, parts).await.map_err(because)?;
-    until_told(running, signals).await
+    until_stopped(running, signals).await
 }
 
 /// What the operating system can tell a server.
@@ -38,7 +38,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// From now on; what comes before [`until_told`] is not lost.
+    /// From now on; what comes before [`until_stopped`] is not lost.
     pub(super) fn listen() -> std::io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
@@ -48,8 +48,8 @@ impl Signals {
     }
 }
 
-/// Runs until SIGTERM or SIGINT, then stops in order. SIGHUP reads the certificate anew.
-pub(super) async fn until_told(running: Running, mut signals: Signals) -> Outcome {
+/// Runs until SIGTERM or SIGINT, then stops in order. SIGHUP reads the certificate again.
+pub(super) async fn until_stopped(running: Running, mut signals: Signals) -> Outcome {
     loop {
         tokio::select! {
             _ = signals.terminate.recv() => break,

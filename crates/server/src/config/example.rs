@@ -12,7 +12,7 @@ pub fn example() -> String {
     for setting in SETTINGS {
         text.push('\n');
         for line in setting.doc {
-            // Writing to a String can not fail.
+            // Writing to a String cannot fail.
             let _ = writeln!(text, "#{line}");
         }
         let _ = writeln!(text, "# {} = {}", setting.name, in_file(setting));

@@ -71,7 +71,7 @@ async fn the_list_has_its_order_its_pages_and_its_filters() {
 }
 
 #[tokio::test]
-async fn filters_that_are_none_are_told() {
+async fn filters_that_are_none_are_reported() {
     for service in Service::on_both_engines().await {
         let machine = service.machine().await;
         for (query, sentence) in [

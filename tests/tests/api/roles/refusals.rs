@@ -18,7 +18,7 @@ fn refusal(answer: &Answer) -> (u16, &str, &str, &str, &str) {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_of_another_kind_is_told_first_at_both_doors() {
+async fn what_is_missing_or_of_another_kind_is_told_first_at_both_endpoints() {
     for service in Service::on_both_engines().await {
         let machine = service.machine().await;
         let missing = "param is missing or the value is empty or invalid";
@@ -52,8 +52,8 @@ async fn what_is_missing_or_of_another_kind_is_told_first_at_both_doors() {
             (with("user_id", json!([1])), "user_id must be an integer".to_owned()),
             (with("type", json!(1)), "type must be a string".to_owned()),
         ] {
-            for door in ["/roles", "/roles/sync"] {
-                machine.post(door, &body).await.refuses(400, &sentence);
+            for endpoint in ["/roles", "/roles/sync"] {
+                machine.post(endpoint, &body).await.refuses(400, &sentence);
             }
         }
         let label = machine.post("/roles/sync", &json!({})).await.is(400);
@@ -64,8 +64,8 @@ async fn what_is_missing_or_of_another_kind_is_told_first_at_both_doors() {
             (json!({"data": {"attributes": null}}), "attributes"),
             (json!({"data": {"attributes": {"type": null}}}), "type"),
         ] {
-            for door in [path(&mary), format!("{}/sync", path(&mary)), path("unknown")] {
-                machine.put(&door, &body).await.refuses(400, &format!("{missing}: {name}"));
+            for endpoint in [path(&mary), format!("{}/sync", path(&mary)), path("unknown")] {
+                machine.put(&endpoint, &body).await.refuses(400, &format!("{missing}: {name}"));
             }
         }
     }
@@ -161,9 +161,9 @@ async fn spaces_people_and_roles_of_another_organization_are_like_missing_ones()
         let change = json!({"data": {"attributes": {"type": "space_valuator"}}});
         for id in ids {
             assert_eq!(machine.get(&path(&id)).await.is(404).text, unknown);
-            for door in [path(&id), format!("{}/sync", path(&id))] {
-                assert_eq!(machine.put(&door, &change).await.is(404).text, unknown);
-                assert_eq!(machine.delete(&door).await.is(404).text, unknown);
+            for endpoint in [path(&id), format!("{}/sync", path(&id))] {
+                assert_eq!(machine.put(&endpoint, &change).await.is(404).text, unknown);
+                assert_eq!(machine.delete(&endpoint).await.is(404).text, unknown);
             }
         }
         own.get(&path(&admin_id(town, service.id_in("town", "user", "maryadmin")))).await.is(200);

@@ -187,7 +187,7 @@ pub mod dialect {
         Box::new(on.ilike(pattern.to_owned()).escape('\\'))
     }
 
-    // Macros, for `LockingDsl`'s own parameter can not be named outside Diesel.
+    // Macros, for `LockingDsl`'s own parameter cannot be named outside Diesel.
     macro_rules! for_update {
         ($query:expr) => {
             $query.for_update()

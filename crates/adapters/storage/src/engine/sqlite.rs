@@ -222,7 +222,7 @@ impl Epoch {
         Ok(Self { path, number: AtomicU64::new(0), idle: Mutex::new(vec![first]) })
     }
 
-    /// The number of the moment; `None` when it can not be read.
+    /// The number of the moment; `None` when it cannot be read.
     pub fn now(&self) -> Option<u64> {
         let idle = self.idle().pop();
         let mut watch = match idle {
@@ -237,7 +237,7 @@ impl Epoch {
         Some(number)
     }
 
-    /// A new one can not tell what was committed before: it counts as news.
+    /// A new one cannot tell what was committed before: it counts as news.
     fn another(&self) -> Option<Watch> {
         let watch = Watch::open(&self.path).ok()?;
         self.number.fetch_add(1, Ordering::SeqCst);
@@ -407,7 +407,7 @@ mod tests {
         assert_eq!(cause(&bug.to_string()), Cause::Other, "{bug}");
     }
 
-    /// Without the option SQLite prepares a kept statement anew each time a value is bound that its planner looked
+    /// Without the option SQLite prepares a kept statement again each time a value is bound that its planner looked
     /// at, that of a `LIMIT` among them.
     #[test]
     fn the_library_is_built_so_that_statements_stay_prepared() {

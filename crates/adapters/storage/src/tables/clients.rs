@@ -81,7 +81,7 @@ impl ClientStore for Session {
             .map(drop)
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: Option<OrganizationId>,
         after: Option<ClientId>,

@@ -7,7 +7,8 @@ use crate::failure::Stored;
 use crate::schema::{components, spaces};
 use crate::visibility::Rule;
 use civitas_kernel::{
-    ComponentId, ComponentPlace, OrganizationId, Result, Sight, SpaceManifest, SpaceRef, Translated, Within,
+    ComponentId, ComponentPlace, OrganizationId, ReadContext, Result, SpaceManifest, SpaceRef, Translated,
+    Within,
 };
 use civitas_spaces::ComponentManifest;
 use diesel::dsl::InnerJoinQuerySource;
@@ -84,7 +85,7 @@ pub(super) async fn of_components(
 /// The component of this id, if the reader sees it, it is inside this part of the organization and of this kind.
 pub(super) async fn visible(
     connection: &mut Conn,
-    sight: Sight,
+    read_context: ReadContext,
     within: Within,
     component: ComponentId,
     manifest: ComponentManifest,
@@ -95,8 +96,8 @@ pub(super) async fn visible(
     let conditions: Vec<Condition<Located>> = vec![
         Box::new(components::id.eq(component.0).nullable()),
         Box::new(components::manifest.eq(EnumColumn(manifest)).nullable()),
-        Box::new(Rule::ComponentIsVisible(sight.viewer)),
-        Box::new(Rule::StandsIn(within)),
+        Box::new(Rule::ComponentIsVisible(read_context.viewer)),
+        Box::new(Rule::IsWithin(within)),
     ];
-    Ok(read(connection, sight.organization, conditions).await?.pop())
+    Ok(read(connection, read_context.organization, conditions).await?.pop())
 }

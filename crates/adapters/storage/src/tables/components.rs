@@ -12,8 +12,8 @@ use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{
-    ComponentId, Error, OrganizationId, Page, PageRequest, Result, Sight, SpaceManifest, SpaceRef, StepId,
-    Translated,
+    ComponentId, Error, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
+    StepId, Translated,
 };
 use civitas_spaces::{
     Component, ComponentDetail, ComponentField, ComponentFilter, ComponentManifest, ComponentStore,
@@ -52,7 +52,7 @@ columns! {
 
 type Scoped = Filter<components::table, Eq<components::organization_id, i64>>;
 
-/// The components of one organization; the only door to the table.
+/// The components of one organization; the only access to the table.
 fn of(organization: OrganizationId) -> Scoped {
     components::table.filter(components::organization_id.eq(organization.0))
 }
@@ -117,17 +117,17 @@ fn class_of_space() -> Expr<Located, Text> {
 /// A component as it is read, without its resources.
 type Found = (Row, JsonColumn<Translated>, OffsetDateTime, Option<i64>, Option<OffsetDateTime>);
 
-/// The visible components of a sight that also satisfy these conditions, by id.
+/// The visible components of a reader that also satisfy these conditions, by id.
 async fn visible(
     connection: &mut Conn,
-    sight: Sight,
+    read_context: ReadContext,
     conditions: Vec<Condition<Located>>,
     page: PageRequest,
 ) -> Result<Page<ComponentDetail>> {
     let mut rows = components::table
         .inner_join(spaces::table.on(of_space()))
-        .filter(components::organization_id.eq(sight.organization.0))
-        .filter(Rule::ComponentIsVisible(sight.viewer))
+        .filter(components::organization_id.eq(read_context.organization.0))
+        .filter(Rule::ComponentIsVisible(read_context.viewer))
         .select((
             columns::of::<Row>(),
             spaces::title,
@@ -148,7 +148,7 @@ async fn visible(
         .stored()?;
     let page = Page::cut(rows, page);
     let ids: Vec<_> = page.items.iter().map(|(row, ..)| (row.id, row.manifest.0)).collect();
-    let mut resources = resources::of_components(connection, sight, &ids).await?;
+    let mut resources = resources::of_components(connection, read_context, &ids).await?;
     Ok(page.map(|(row, space_title, space_at, active_step, steps_at)| {
         let resources = resources.remove(&row.id).unwrap_or_default();
         let (id, component) = row.into();
@@ -169,7 +169,7 @@ async fn visible(
 impl ComponentStore for Session {
     async fn list(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         manifest: Option<ComponentManifest>,
         filters: &[ComponentFilter],
         page: PageRequest,
@@ -183,13 +183,17 @@ impl ComponentStore for Session {
         for filter in filters {
             conditions.push(condition(filter)?);
         }
-        visible(&mut *self.read().await?, sight, conditions, page).await
+        visible(&mut *self.read().await?, read_context, conditions, page).await
     }
 
-    async fn find_visible(&self, sight: Sight, id: ComponentId) -> Result<Option<ComponentDetail>> {
+    async fn find_visible(
+        &self,
+        read_context: ReadContext,
+        id: ComponentId,
+    ) -> Result<Option<ComponentDetail>> {
         let this: Condition<Located> = Box::new(components::id.eq(id.0).nullable());
         let one = PageRequest { page: 1, per_page: 1 };
-        Ok(visible(&mut *self.read().await?, sight, vec![this], one).await?.items.pop())
+        Ok(visible(&mut *self.read().await?, read_context, vec![this], one).await?.items.pop())
     }
 
     async fn find(&self, organization: OrganizationId, id: ComponentId) -> Result<Option<Component>> {
@@ -247,12 +251,12 @@ impl ComponentStore for Session {
         let leaves = (was_published && component.published_at.is_none())
             || (!was_deleted && component.deleted_at.is_some());
         if leaves {
-            atomic.note(organization, "components").await?;
+            atomic.touch_list(organization, "components").await?;
         }
         atomic.commit().await
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<ComponentId>,

@@ -28,7 +28,7 @@ columns! {
 
 type Scoped = Filter<entries::table, Eq<entries::organization_id, i64>>;
 
-/// The entries of one organization; the only door to the table.
+/// The entries of one organization; the only access to the table.
 fn of(organization: OrganizationId) -> Scoped {
     entries::table.filter(entries::organization_id.eq(organization.0))
 }
@@ -74,12 +74,12 @@ impl EntryStore for Session {
             .and_then(changed)?;
         let (_, before) = before.into();
         if before.is_shown() && !entry.is_shown() {
-            atomic.note(organization, "entries").await?;
+            atomic.touch_list(organization, "entries").await?;
         }
         atomic.commit().await
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         kind: EntryKind,

@@ -7,9 +7,9 @@ use crate::schema::{components, meetings, organization_hosts, organizations, pro
 use crate::session::{Atomic, Session, lock_row};
 use async_trait::async_trait;
 use civitas_accounts::UserStore;
-use civitas_extended_data::{ExtendedDataStore, Kept, Owner};
+use civitas_extended_data::{ExtendedDataStore, Owner, StoredData};
 use civitas_kernel::extended_data::canonical_object;
-use civitas_kernel::{Change, Error, OrganizationId, Result, Sight, Within};
+use civitas_kernel::{Change, Error, OrganizationId, ReadContext, Result, Within};
 use civitas_meetings::MeetingStore;
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::ProposalStore;
@@ -45,8 +45,8 @@ const KEY_OF_HOST: &str = "unconfirmed_host";
 
 #[async_trait]
 impl ExtendedDataStore for Session {
-    async fn find(&self, sight: Sight, owner: Owner) -> Result<Option<Kept>> {
-        let organization = sight.organization;
+    async fn find(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>> {
+        let organization = read_context.organization;
         let found = match owner {
             Owner::Organization(id) if id != organization => None,
             Owner::Organization(id) => OrganizationStore::find(self, id).await?.map(|found| {
@@ -59,27 +59,27 @@ impl ExtendedDataStore for Session {
                 found.filter(|u| u.deleted_at.is_none()).map(|u| (u.extended_data, u.updated_at))
             }
             Owner::Space(id) => {
-                let found = SpaceStore::find_visible(self, sight, id).await?;
+                let found = SpaceStore::find_visible(self, read_context, id).await?;
                 found.map(|s| (s.space.extended_data, s.space.updated_at))
             }
             Owner::Component(id) => {
-                let found = ComponentStore::find_visible(self, sight, id).await?;
+                let found = ComponentStore::find_visible(self, read_context, id).await?;
                 found.map(|c| (c.component.extended_data, c.component.updated_at))
             }
             Owner::Proposal(id) => {
-                let found = ProposalStore::find_visible(self, sight, id, Within::default()).await?;
+                let found = ProposalStore::find_visible(self, read_context, id, Within::default()).await?;
                 found.map(|p| (p.proposal.extended_data, p.proposal.updated_at))
             }
             Owner::Meeting(id) => {
-                let found = MeetingStore::find_visible(self, sight, id, Within::default()).await?;
+                let found = MeetingStore::find_visible(self, read_context, id, Within::default()).await?;
                 found.map(|m| (m.extended_data, m.updated_at))
             }
         };
-        Ok(found.map(|(data, updated_at)| Kept { data, updated_at }))
+        Ok(found.map(|(data, updated_at)| StoredData { data, updated_at }))
     }
 
-    async fn find_for_update(&self, sight: Sight, owner: Owner) -> Result<Option<Kept>> {
-        let organization = sight.organization;
+    async fn find_for_update(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>> {
+        let organization = read_context.organization;
         let is_there = match owner {
             Owner::Organization(id) => {
                 lock_row!(self, organizations::table.find(id.0).select(organizations::id))
@@ -96,12 +96,17 @@ impl ExtendedDataStore for Session {
             Owner::Proposal(id) => lock_row!(self, row!(proposals, organization, id.0).select(proposals::id)),
             Owner::Meeting(id) => lock_row!(self, row!(meetings, organization, id.0).select(meetings::id)),
         };
-        if is_there { ExtendedDataStore::find(self, sight, owner).await } else { Ok(None) }
+        if is_there { ExtendedDataStore::find(self, read_context, owner).await } else { Ok(None) }
     }
 
-    async fn save(&self, organization: OrganizationId, owner: Owner, change: Change<Kept>) -> Result<()> {
+    async fn save(
+        &self,
+        organization: OrganizationId,
+        owner: Owner,
+        change: Change<StoredData>,
+    ) -> Result<()> {
         let Change { state, events } = change;
-        self.can_announce(&events)?;
+        self.check_recordable(&events)?;
         let atomic = self.atomic().await?;
         match owner {
             Owner::Organization(id) if id != organization => Err(Error::NotFound),
@@ -119,13 +124,13 @@ impl ExtendedDataStore for Session {
             Owner::Meeting(id) => keep!(atomic, meetings, row!(meetings, organization, id.0), state),
         }?;
         atomic.commit().await?;
-        self.announce(organization, events)
+        self.record_events(organization, events)
     }
 }
 
 /// The host that waits for its confirmation stands among the hosts, and is never written from here.
-async fn keep_of_organization(atomic: &Atomic<'_>, id: OrganizationId, kept: Kept) -> Result<()> {
-    let Kept { mut data, updated_at } = kept;
+async fn keep_of_organization(atomic: &Atomic<'_>, id: OrganizationId, kept: StoredData) -> Result<()> {
+    let StoredData { mut data, updated_at } = kept;
     if data.remove(KEY_OF_HOST).is_none() {
         let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
         let pending = own.filter(organization_hosts::kind.eq(UNCONFIRMED));

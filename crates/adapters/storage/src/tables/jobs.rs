@@ -230,7 +230,7 @@ impl JobStore for Session {
             .execute(&mut *self.write().await?)
             .await
             .stored()?;
-        self.ring(Work::Jobs);
+        self.notify(Work::Jobs);
         Ok(())
     }
 

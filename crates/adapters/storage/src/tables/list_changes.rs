@@ -28,7 +28,7 @@ impl ListChanges for Session {
         Ok(all.into_iter().filter(|(list, _)| lists.contains(&list.as_str())).map(|(_, at)| at).max())
     }
 
-    async fn note(&self, organization: OrganizationId, list: &str, now: OffsetDateTime) -> Result<()> {
+    async fn touch_list(&self, organization: OrganizationId, list: &str, now: OffsetDateTime) -> Result<()> {
         diesel::insert_into(list_changes::table)
             .values((dsl::organization_id.eq(organization.0), dsl::list.eq(list), dsl::changed_at.eq(now)))
             .on_conflict((dsl::organization_id, dsl::list))

@@ -11,9 +11,9 @@ use crate::schema::{components, meetings, users};
 use crate::session::{Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
-    ComponentId, Error, MeetingId, OrganizationId, Page, PageRequest, Result, Sight, UserId, Within,
+    ComponentId, Error, MeetingId, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within,
 };
-use civitas_meetings::{Meeting, MeetingDetail, MeetingHomes, MeetingQuery, MeetingStore};
+use civitas_meetings::{Meeting, MeetingDetail, MeetingLookup, MeetingQuery, MeetingStore};
 use civitas_spaces::ComponentManifest;
 use diesel::dsl::{Eq, Filter, exists};
 use diesel::prelude::*;
@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 type Scoped = Filter<meetings::table, Eq<meetings::organization_id, i64>>;
 
-/// The meetings of one organization; the only door to the table.
+/// The meetings of one organization; the only access to the table.
 fn of(organization: OrganizationId) -> Scoped {
     meetings::table.filter(meetings::organization_id.eq(organization.0))
 }
@@ -51,20 +51,20 @@ async fn one(connection: &mut Conn, organization: OrganizationId, id: MeetingId)
 impl MeetingStore for Session {
     async fn list(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         query: &MeetingQuery,
         page: PageRequest,
     ) -> Result<Page<MeetingDetail>> {
-        reading::page(&mut *self.read().await?, sight, query, page).await
+        reading::page(&mut *self.read().await?, read_context, query, page).await
     }
 
     async fn find_visible(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         id: MeetingId,
         within: Within,
     ) -> Result<Option<MeetingDetail>> {
-        reading::visible(&mut *self.read().await?, sight, id, within).await
+        reading::visible(&mut *self.read().await?, read_context, id, within).await
     }
 
     async fn find(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<Meeting>> {
@@ -107,12 +107,12 @@ impl MeetingStore for Session {
         }
         drop(connection);
         if before.is_lost_by(meeting) {
-            atomic.note(organization, "meetings").await?;
+            atomic.touch_list(organization, "meetings").await?;
         }
         atomic.commit().await
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<MeetingId>,
@@ -132,7 +132,7 @@ impl MeetingStore for Session {
 }
 
 #[async_trait]
-impl MeetingHomes for Session {
+impl MeetingLookup for Session {
     async fn holds_meetings(&self, organization: OrganizationId, component: ComponentId) -> Result<bool> {
         let found = components::table
             .filter(components::organization_id.eq(organization.0))

@@ -303,7 +303,7 @@ impl OrganizationStore for Session {
     }
 
     async fn add(&self, organization: &Organization, announce: &[EventName]) -> Result<OrganizationId> {
-        self.can_announce(announce)?;
+        self.check_recordable(announce)?;
         self.check_hosts(organization, None).await?;
         let atomic = self.atomic().await?;
         let id: i64 = diesel::insert_into(organizations::table)
@@ -317,13 +317,13 @@ impl OrganizationStore for Session {
         write_names(&atomic, id, &organization.name).await?;
         atomic.commit().await?;
         let subject = Subject::Organization(id);
-        self.announce(id, announce.iter().map(|name| Event { name: *name, subject }))?;
+        self.record_events(id, announce.iter().map(|name| Event { name: *name, subject }))?;
         Ok(id)
     }
 
     async fn save(&self, id: OrganizationId, change: Change<Organization>) -> Result<()> {
         let Change { state, events } = change;
-        self.can_announce(&events)?;
+        self.check_recordable(&events)?;
         self.check_hosts(&state, Some(id)).await?;
         let atomic = self.atomic().await?;
         let wanted = hosts_of(id, &state);
@@ -346,7 +346,7 @@ impl OrganizationStore for Session {
         }
         write_names(&atomic, id, &state.name).await?;
         atomic.commit().await?;
-        self.announce(id, events)
+        self.record_events(id, events)
     }
 
     async fn remove(&self, id: OrganizationId) -> Result<()> {

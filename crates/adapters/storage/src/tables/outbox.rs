@@ -62,7 +62,7 @@ impl Outbox for Session {
         atomic.commit().await
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<Uuid>,

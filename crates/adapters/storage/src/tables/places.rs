@@ -10,9 +10,10 @@ use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_application::CurrentSettings;
 use civitas_kernel::{
-    ComponentId, OrganizationId, Result, Sight, SpaceManifest, SpaceRef, StepId, Translated, UserId, Within,
+    ComponentId, OrganizationId, ReadContext, Result, SpaceManifest, SpaceRef, StepId, Translated, UserId,
+    Within,
 };
-use civitas_proposals::{Place, PlaceStore};
+use civitas_proposals::{ComponentLookup, Place};
 use civitas_spaces::{Component, ComponentManifest};
 use diesel::dsl::InnerJoinQuerySource;
 use diesel::prelude::*;
@@ -119,17 +120,17 @@ pub(super) async fn of_components(
 /// The component of this id, if the reader sees it and it is inside this part of the organization.
 pub(super) async fn visible(
     connection: &mut Conn,
-    sight: Sight,
+    read_context: ReadContext,
     within: Within,
     component: i64,
 ) -> Result<Option<Place>> {
     let row: Option<Row> = components::table
         .inner_join(spaces::table.on(of_space()))
-        .filter(components::organization_id.eq(sight.organization.0))
+        .filter(components::organization_id.eq(read_context.organization.0))
         .filter(components::id.eq(component))
-        .filter(Rule::ComponentIsVisible(sight.viewer))
-        .filter(Rule::StandsIn(within))
-        .select(read::<Located>(sight.viewer.user()))
+        .filter(Rule::ComponentIsVisible(read_context.viewer))
+        .filter(Rule::IsWithin(within))
+        .select(read::<Located>(read_context.viewer.user()))
         .first(connection)
         .await
         .optional()
@@ -138,15 +139,15 @@ pub(super) async fn visible(
 }
 
 #[async_trait]
-impl PlaceStore for Session {
-    async fn find(&self, sight: Sight, component: ComponentId) -> Result<Option<Place>> {
+impl ComponentLookup for Session {
+    async fn find(&self, read_context: ReadContext, component: ComponentId) -> Result<Option<Place>> {
         let row: Option<Row> = components::table
             .inner_join(spaces::table.on(of_space()))
-            .filter(components::organization_id.eq(sight.organization.0))
+            .filter(components::organization_id.eq(read_context.organization.0))
             .filter(components::id.eq(component.0))
             .filter(components::manifest.eq(EnumColumn(ComponentManifest::Proposals)))
-            .filter(Rule::ComponentIsVisible(sight.viewer))
-            .select(read::<Located>(sight.viewer.user()))
+            .filter(Rule::ComponentIsVisible(read_context.viewer))
+            .select(read::<Located>(read_context.viewer.user()))
             .first(&mut *self.read().await?)
             .await
             .optional()

@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use civitas_accounts::RoleKind;
 use civitas_blogs::{BlogLookup, Post, PostDetail, PostNeighbours, PostQuery, PostStore};
 use civitas_kernel::{
-    ComponentId, ComponentPlace, Direction, Error, Order, OrganizationId, Page, PageRequest, PostId, Result,
-    Sight, SpaceRef, Translated, UserId, Within,
+    ComponentId, ComponentPlace, Direction, Error, Order, OrganizationId, Page, PageRequest, PostId,
+    ReadContext, Result, SpaceRef, Translated, UserId, Within,
 };
 use civitas_spaces::ComponentManifest;
 use diesel::dsl::{Eq, Filter, exists};
@@ -59,12 +59,19 @@ async fn one(connection: &mut Conn, organization: OrganizationId, id: PostId) ->
 
 impl Session {
     /// The post, if it is not deleted and its component is visible and inside.
-    async fn located(&self, sight: Sight, id: PostId, within: Within) -> Result<Option<PostDetail>> {
+    async fn located(
+        &self,
+        read_context: ReadContext,
+        id: PostId,
+        within: Within,
+    ) -> Result<Option<PostDetail>> {
         let connection = &mut *self.read().await?;
-        let post = one(connection, sight.organization, id).await?.filter(|post| post.deleted_at.is_none());
+        let post =
+            one(connection, read_context.organization, id).await?.filter(|post| post.deleted_at.is_none());
         let Some(post) = post else { return Ok(None) };
         let manifest = ComponentManifest::Blogs;
-        let place = component_places::visible(connection, sight, within, post.component, manifest).await?;
+        let place =
+            component_places::visible(connection, read_context, within, post.component, manifest).await?;
         Ok(place.map(|place| PostDetail { id, post, place }))
     }
 }
@@ -73,13 +80,13 @@ impl Session {
 impl PostStore for Session {
     async fn list(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         now: OffsetDateTime,
         query: PostQuery,
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
         let connection = &mut *self.read().await?;
-        let list = List::open(connection, sight, now, query.within).await?;
+        let list = List::open(connection, read_context, now, query.within).await?;
         let rows = match query.order {
             _ if list.is_empty() => Vec::new(),
             Order::Random => list.shuffled(connection, page.into()).await?,
@@ -87,7 +94,7 @@ impl PostStore for Session {
         };
         let page = Page::cut(rows, page);
         let ids = page.items.iter().map(|row| row.component_id).collect();
-        let places = component_places::of_components(connection, sight.organization, ids).await?;
+        let places = component_places::of_components(connection, read_context.organization, ids).await?;
         let items = page.items.into_iter().filter_map(|row| {
             let place = places.get(&row.component_id)?.clone();
             let (id, post) = row.into();
@@ -98,26 +105,27 @@ impl PostStore for Session {
 
     async fn find_visible(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         now: OffsetDateTime,
         id: PostId,
         within: Within,
     ) -> Result<Option<PostDetail>> {
-        let is_own = |post: &Post| sight.participant.is_some() && post.author == sight.participant;
-        let found = self.located(sight, id, within).await?;
+        let is_own =
+            |post: &Post| read_context.participant.is_some() && post.author == read_context.participant;
+        let found = self.located(read_context, id, within).await?;
         Ok(found.filter(|found| found.post.is_published(now) || is_own(&found.post)))
     }
 
     async fn neighbours(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         now: OffsetDateTime,
         query: PostQuery,
         id: PostId,
     ) -> Result<PostNeighbours> {
         let connection = &mut *self.read().await?;
-        let list = List::open(connection, sight, now, query.within).await?;
-        let Some(post) = one(connection, sight.organization, id).await? else {
+        let list = List::open(connection, read_context, now, query.within).await?;
+        let Some(post) = one(connection, read_context.organization, id).await? else {
             return Ok(PostNeighbours::default());
         };
         if list.is_empty() {
@@ -132,8 +140,12 @@ impl PostStore for Session {
         Ok(PostNeighbours { next: next.map(PostId), prev: prev.map(PostId) })
     }
 
-    async fn find_in_visible_component(&self, sight: Sight, id: PostId) -> Result<Option<PostDetail>> {
-        self.located(sight, id, Within::default()).await
+    async fn find_in_visible_component(
+        &self,
+        read_context: ReadContext,
+        id: PostId,
+    ) -> Result<Option<PostDetail>> {
+        self.located(read_context, id, Within::default()).await
     }
 
     async fn next_publication(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>> {
@@ -180,7 +192,7 @@ impl PostStore for Session {
             .and_then(changed)?;
         drop(connection);
         if before.is_lost_by(post) {
-            atomic.note(organization, "posts").await?;
+            atomic.touch_list(organization, "posts").await?;
         }
         atomic.commit().await
     }
@@ -205,9 +217,13 @@ impl PostStore for Session {
 
 #[async_trait]
 impl BlogLookup for Session {
-    async fn find_blog(&self, sight: Sight, component: ComponentId) -> Result<Option<ComponentPlace>> {
+    async fn find_blog(
+        &self,
+        read_context: ReadContext,
+        component: ComponentId,
+    ) -> Result<Option<ComponentPlace>> {
         let (within, manifest) = (Within::default(), ComponentManifest::Blogs);
-        component_places::visible(&mut *self.read().await?, sight, within, component, manifest).await
+        component_places::visible(&mut *self.read().await?, read_context, within, component, manifest).await
     }
 
     async fn administers(&self, organization: OrganizationId, user: UserId, space: SpaceRef) -> Result<bool> {

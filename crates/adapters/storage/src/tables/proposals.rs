@@ -14,11 +14,9 @@ use crate::session::{Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
     Change, ClientId, ComponentId, Error, Event, EventName, OrganizationId, Page, PageRequest, ProposalId,
-    Result, Sight, Subject, UserId, Within,
+    ReadContext, Result, Subject, UserId, Within,
 };
-use civitas_proposals::{
-    Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, Standing as Stands,
-};
+use civitas_proposals::{Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, VotingStatus};
 use diesel::dsl::{Eq, Filter, auto_type, exists};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -28,7 +26,7 @@ const TAKEN: &str = "Draft Proposal already exists for this component";
 
 type Scoped = Filter<proposals::table, Eq<proposals::organization_id, i64>>;
 
-/// The proposals of one organization; the only door to the table.
+/// The proposals of one organization; the only access to the table.
 fn of(organization: OrganizationId) -> Scoped {
     proposals::table.filter(proposals::organization_id.eq(organization.0))
 }
@@ -63,29 +61,34 @@ fn is_listed(proposal: &Proposal) -> bool {
 impl ProposalStore for Session {
     async fn list(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         query: &ProposalQuery,
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>> {
-        listing::page(&mut *self.read().await?, sight, query, page).await
+        listing::page(&mut *self.read().await?, read_context, query, page).await
     }
 
     async fn find_visible(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         id: ProposalId,
         within: Within,
     ) -> Result<Option<ProposalDetail>> {
-        reading::visible(&mut *self.read().await?, sight, id, within, Vec::new()).await
+        reading::visible(&mut *self.read().await?, read_context, id, within, Vec::new()).await
     }
 
-    async fn neighbours(&self, sight: Sight, query: &ProposalQuery, id: ProposalId) -> Result<Neighbours> {
-        neighbours::neighbours(&mut *self.read().await?, sight, query, id).await
+    async fn neighbours(
+        &self,
+        read_context: ReadContext,
+        query: &ProposalQuery,
+        id: ProposalId,
+    ) -> Result<Neighbours> {
+        neighbours::neighbours(&mut *self.read().await?, read_context, query, id).await
     }
 
     async fn find_draft(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         client: ClientId,
         id: ProposalId,
         within: Within,
@@ -95,18 +98,18 @@ impl ProposalStore for Session {
             Box::new(proposals::published_at.is_null().nullable()),
             Box::new(proposals::api_client_id.eq(client.0)),
         ];
-        reading::visible(connection, sight, id, within, conditions).await
+        reading::visible(connection, read_context, id, within, conditions).await
     }
 
     async fn find_draft_for_update(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         client: ClientId,
         id: ProposalId,
         within: Within,
     ) -> Result<Option<ProposalDetail>> {
-        let row = of(sight.organization).filter(proposals::id.eq(id.0)).select(proposals::id);
-        if lock_row!(self, row) { self.find_draft(sight, client, id, within).await } else { Ok(None) }
+        let row = of(read_context.organization).filter(proposals::id.eq(id.0)).select(proposals::id);
+        if lock_row!(self, row) { self.find_draft(read_context, client, id, within).await } else { Ok(None) }
     }
 
     async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>> {
@@ -168,7 +171,7 @@ impl ProposalStore for Session {
         proposal: &Proposal,
         announce: &[EventName],
     ) -> Result<Option<ProposalId>> {
-        self.can_announce(announce)?;
+        self.check_recordable(announce)?;
         let atomic = self.atomic().await?;
         let mut connection = atomic.connection().await?;
         let written = changeset(&mut connection, proposal).await?;
@@ -189,7 +192,7 @@ impl ProposalStore for Session {
         atomic.commit().await?;
         let subject =
             if proposal.published_at.is_some() { Subject::Proposal(id) } else { Subject::Draft(id) };
-        self.announce(organization, announce.iter().map(|name| Event { name: *name, subject }))?;
+        self.record_events(organization, announce.iter().map(|name| Event { name: *name, subject }))?;
         Ok(Some(id))
     }
 
@@ -200,7 +203,7 @@ impl ProposalStore for Session {
         change: Change<Proposal>,
     ) -> Result<()> {
         let Change { state: proposal, events } = change;
-        self.can_announce(&events)?;
+        self.check_recordable(&events)?;
         let atomic = self.atomic().await?;
         let mut connection = atomic.connection().await?;
         let row = of(organization).filter(proposals::id.eq(id.0));
@@ -223,10 +226,10 @@ impl ProposalStore for Session {
         drop(connection);
         let withdrawn = before.withdrawn_at.is_none() && proposal.withdrawn_at.is_some();
         if is_listed(&before) && (withdrawn || !is_listed(&proposal)) {
-            atomic.note(organization, "proposals").await?;
+            atomic.touch_list(organization, "proposals").await?;
         }
         atomic.commit().await?;
-        self.announce(organization, events)
+        self.record_events(organization, events)
     }
 
     async fn remove(&self, organization: OrganizationId, id: ProposalId, _: OffsetDateTime) -> Result<()> {
@@ -236,22 +239,23 @@ impl ProposalStore for Session {
             .await
             .stored()?;
         if removed > 0 {
-            atomic.note(organization, "proposals").await?;
+            atomic.touch_list(organization, "proposals").await?;
         }
         atomic.commit().await
     }
 
-    async fn standings(
+    async fn voting_statuses(
         &self,
         organization: OrganizationId,
         user: UserId,
         client: ClientId,
         components: &[ComponentId],
-    ) -> Result<Vec<Stands>> {
-        super::standings::of_user(&mut *self.read().await?, organization, user, client, components).await
+    ) -> Result<Vec<VotingStatus>> {
+        super::voting_statuses::of_user(&mut *self.read().await?, organization, user, client, components)
+            .await
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<ProposalId>,

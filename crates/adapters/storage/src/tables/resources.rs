@@ -6,7 +6,7 @@ use crate::engine::{Conn, Db, sql};
 use crate::failure::Stored;
 use crate::schema::{components, proposal_authors, proposals, votes};
 use crate::visibility::Rule;
-use civitas_kernel::{Result, Sight, UserId, clock};
+use civitas_kernel::{ReadContext, Result, UserId, clock};
 use civitas_spaces::{ComponentDetail, ComponentManifest};
 use diesel::dsl::count_star;
 use diesel::prelude::*;
@@ -50,7 +50,7 @@ impl Resources {
 /// The visible resources of visible components. Of a token's user also the own drafts and votes.
 pub(super) async fn of_components(
     connection: &mut Conn,
-    sight: Sight,
+    read_context: ReadContext,
     components: &[(i64, ComponentManifest)],
 ) -> Result<HashMap<i64, Resources>> {
     let now = clock::now();
@@ -58,10 +58,10 @@ pub(super) async fn of_components(
     let mut of_table: BTreeMap<&str, (Rule, Vec<i64>)> = BTreeMap::new();
     let mut with_proposals = Vec::new();
     for (id, manifest) in components {
-        match kept_in(*manifest, sight, now) {
-            Kept::AsProposals => with_proposals.push(*id),
-            Kept::In(table, shown) => of_table.entry(table).or_insert((shown, Vec::new())).1.push(*id),
-            Kept::Nowhere => {}
+        match kept_in(*manifest, read_context, now) {
+            Location::AsProposals => with_proposals.push(*id),
+            Location::In(table, shown) => of_table.entry(table).or_insert((shown, Vec::new())).1.push(*id),
+            Location::None => {}
         }
     }
     for (table, (shown, ids)) in of_table {
@@ -69,7 +69,7 @@ pub(super) async fn of_components(
     }
     if !with_proposals.is_empty() {
         published(connection, &with_proposals, &mut found).await?;
-        if let Some(user) = sight.participant {
+        if let Some(user) = read_context.participant {
             own(connection, user, &with_proposals, &mut found).await?;
         }
     }
@@ -77,26 +77,26 @@ pub(super) async fn of_components(
 }
 
 /// Where the resources of a component are.
-enum Kept {
+enum Location {
     /// Among the proposals: there readers have drafts and votes of their own.
     AsProposals,
     /// In this table, those of which this holds.
     In(&'static str, Rule),
     /// It has none, or none that are kept yet.
-    Nowhere,
+    None,
 }
 
-fn kept_in(manifest: ComponentManifest, sight: Sight, now: OffsetDateTime) -> Kept {
+fn kept_in(manifest: ComponentManifest, read_context: ReadContext, now: OffsetDateTime) -> Location {
     match manifest {
-        ComponentManifest::Proposals => Kept::AsProposals,
-        ComponentManifest::Meetings => Kept::In("meetings", Rule::MeetingIsVisible(sight.viewer)),
+        ComponentManifest::Proposals => Location::AsProposals,
+        ComponentManifest::Meetings => Location::In("meetings", Rule::MeetingIsVisible(read_context.viewer)),
         ComponentManifest::Pages
         | ComponentManifest::Budgets
         | ComponentManifest::Accountability
-        | ComponentManifest::Debates => Kept::In("entries", Rule::EntryIsShown),
-        ComponentManifest::Blogs => Kept::In("posts", Rule::PostIsVisible(sight.participant, now)),
+        | ComponentManifest::Debates => Location::In("entries", Rule::EntryIsShown),
+        ComponentManifest::Blogs => Location::In("posts", Rule::PostIsVisible(read_context.participant, now)),
         ComponentManifest::Surveys | ComponentManifest::AwesomeMap | ComponentManifest::AwesomeIframe => {
-            Kept::Nowhere
+            Location::None
         }
     }
 }

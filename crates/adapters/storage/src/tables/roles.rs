@@ -41,7 +41,7 @@ impl From<Row> for (i64, Role) {
 
 type Scoped = diesel::dsl::Filter<roles::table, diesel::dsl::Eq<roles::organization_id, i64>>;
 
-/// The roles of one organization; the only door to the table.
+/// The roles of one organization; the only access to the table.
 fn of(organization: OrganizationId) -> Scoped {
     roles::table.filter(roles::organization_id.eq(organization.0))
 }
@@ -143,7 +143,7 @@ impl RoleStore for Session {
             .stored()?;
         let id = id.ok_or_else(already_given)?;
         if role.membership().is_some() {
-            atomic.note(organization, "spaces").await?;
+            atomic.touch_list(organization, "spaces").await?;
         }
         atomic.commit().await?;
         Ok(id)
@@ -166,10 +166,10 @@ impl RoleStore for Session {
             .stored_unless(already_given)
             .and_then(changed)?;
         if before.id() != role.id() {
-            atomic.note(organization, "roles").await?;
+            atomic.touch_list(organization, "roles").await?;
         }
         if before.membership() != role.membership() {
-            atomic.note(organization, "spaces").await?;
+            atomic.touch_list(organization, "spaces").await?;
         }
         atomic.commit().await
     }
@@ -183,15 +183,15 @@ impl RoleStore for Session {
             .optional()
             .stored()?;
         if let Some(row) = removed {
-            atomic.note(organization, "roles").await?;
+            atomic.touch_list(organization, "roles").await?;
             if <(i64, Role)>::from(row).1.membership().is_some() {
-                atomic.note(organization, "spaces").await?;
+                atomic.touch_list(organization, "spaces").await?;
             }
         }
         atomic.commit().await
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<i64>,

@@ -10,7 +10,7 @@ use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{
-    ComponentId, Error, OrganizationId, Page, PageRequest, Result, Sight, SpaceManifest, SpaceRef,
+    ComponentId, Error, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
     Translated, Viewer,
 };
 use civitas_spaces::{
@@ -56,7 +56,7 @@ impl From<Row> for (SpaceRef, Space) {
 
 type Scoped = Filter<spaces::table, Eq<spaces::organization_id, i64>>;
 
-/// The spaces of one organization; the only door to the table.
+/// The spaces of one organization; the only access to the table.
 fn of(organization: OrganizationId) -> Scoped {
     spaces::table.filter(spaces::organization_id.eq(organization.0))
 }
@@ -137,13 +137,13 @@ async fn with_components(
 impl SpaceStore for Session {
     async fn list(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         manifest: Option<SpaceManifest>,
         filters: &[SpaceFilter],
         page: PageRequest,
     ) -> Result<Page<SpaceDetail>> {
-        let mut rows = of(sight.organization)
-            .filter(Rule::SpaceIsVisible(sight.viewer))
+        let mut rows = of(read_context.organization)
+            .filter(Rule::SpaceIsVisible(read_context.viewer))
             .select(columns::of::<Row>())
             .into_boxed::<Db>();
         if let Some(manifest) = manifest {
@@ -161,23 +161,26 @@ impl SpaceStore for Session {
             .await
             .stored()?;
         let Page { items, has_more } = Page::cut(rows, page);
-        let items = with_components(connection, sight.organization, sight.viewer, items).await?;
+        let items =
+            with_components(connection, read_context.organization, read_context.viewer, items).await?;
         Ok(Page { items, has_more })
     }
 
-    async fn find_visible(&self, sight: Sight, id: SpaceRef) -> Result<Option<SpaceDetail>> {
+    async fn find_visible(&self, read_context: ReadContext, id: SpaceRef) -> Result<Option<SpaceDetail>> {
         let connection = &mut *self.read().await?;
-        let row: Option<Row> = of(sight.organization)
+        let row: Option<Row> = of(read_context.organization)
             .filter(spaces::manifest.eq(EnumColumn(id.manifest)))
             .filter(spaces::id.eq(id.id))
-            .filter(Rule::SpaceIsVisible(sight.viewer))
+            .filter(Rule::SpaceIsVisible(read_context.viewer))
             .select(columns::of::<Row>())
             .first(connection)
             .await
             .optional()
             .stored()?;
         let Some(row) = row else { return Ok(None) };
-        Ok(with_components(connection, sight.organization, sight.viewer, vec![row]).await?.pop())
+        Ok(with_components(connection, read_context.organization, read_context.viewer, vec![row])
+            .await?
+            .pop())
     }
 
     async fn find(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
@@ -268,12 +271,12 @@ impl SpaceStore for Session {
             .stored_unless_taken(TAKEN)
             .and_then(changed)?;
         if (before.0 && space.published_at.is_none()) || before.1.0 != space.visibility {
-            atomic.note(organization, "spaces").await?;
+            atomic.touch_list(organization, "spaces").await?;
         }
         atomic.commit().await
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<SpaceRef>,

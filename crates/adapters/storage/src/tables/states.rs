@@ -29,7 +29,7 @@ const TAKEN: &str = "token has already been taken";
 
 type Scoped = Filter<proposal_states::table, Eq<proposal_states::organization_id, i64>>;
 
-/// The states of one organization; the only door to the table.
+/// The states of one organization; the only access to the table.
 fn of(organization: OrganizationId) -> Scoped {
     proposal_states::table.filter(proposal_states::organization_id.eq(organization.0))
 }
@@ -129,7 +129,7 @@ impl StateStore for Session {
         atomic.commit().await
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<StateId>,

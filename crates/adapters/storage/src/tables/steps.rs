@@ -34,7 +34,7 @@ columns! {
 
 type Scoped = Filter<steps::table, Eq<steps::organization_id, i64>>;
 
-/// The steps of one organization; the only door to the table.
+/// The steps of one organization; the only access to the table.
 fn of(organization: OrganizationId) -> Scoped {
     steps::table.filter(steps::organization_id.eq(organization.0))
 }
@@ -108,7 +108,7 @@ impl StepStore for Session {
     }
 
     async fn add(&self, organization: OrganizationId, step: &Step, announce: &[EventName]) -> Result<StepId> {
-        self.can_announce(announce)?;
+        self.check_recordable(announce)?;
         let now = clock::now();
         let atomic = self.atomic().await?;
         give_way(&atomic, organization, None, step, now).await?;
@@ -119,7 +119,7 @@ impl StepStore for Session {
             .await
             .stored()?;
         atomic.commit().await?;
-        self.announce(organization, events(step.space, announce))?;
+        self.record_events(organization, events(step.space, announce))?;
         Ok(StepId(id))
     }
 
@@ -130,7 +130,7 @@ impl StepStore for Session {
         step: &Step,
         announce: &[EventName],
     ) -> Result<()> {
-        self.can_announce(announce)?;
+        self.check_recordable(announce)?;
         let now = clock::now();
         let atomic = self.atomic().await?;
         give_way(&atomic, organization, Some(id), step, now).await?;
@@ -141,10 +141,10 @@ impl StepStore for Session {
             .stored()
             .and_then(changed)?;
         atomic.commit().await?;
-        self.announce(organization, events(step.space, announce))
+        self.record_events(organization, events(step.space, announce))
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<StepId>,

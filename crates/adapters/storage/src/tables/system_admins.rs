@@ -39,7 +39,7 @@ impl SystemAdminStore for Session {
             .stored()
     }
 
-    async fn after(&self, after: Option<i64>, limit: i64) -> Result<Vec<(i64, String, Option<String>)>> {
+    async fn page_after(&self, after: Option<i64>, limit: i64) -> Result<Vec<(i64, String, Option<String>)>> {
         system_admins::table
             .filter(dsl::id.gt(after.unwrap_or(i64::MIN)))
             .order(dsl::id)

@@ -61,7 +61,7 @@ impl TaskQueue for Session {
             .execute(&mut *self.write().await?)
             .await
             .stored()?;
-        self.ring(Work::Tasks);
+        self.notify(Work::Tasks);
         Ok(())
     }
 

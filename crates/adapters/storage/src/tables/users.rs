@@ -55,7 +55,7 @@ fn folded(nickname: &str) -> String {
 
 type Scoped = diesel::dsl::Filter<users::table, diesel::dsl::Eq<users::organization_id, i64>>;
 
-/// The accounts of one organization; the only door to the table.
+/// The accounts of one organization; the only access to the table.
 fn of(organization: OrganizationId) -> Scoped {
     users::table.filter(users::organization_id.eq(organization.0))
 }
@@ -87,7 +87,7 @@ async fn note_change(
     for (list, noted) in [("roles", leaves || (had[0] && !has[0])), ("spaces", had != has), ("users", leaves)]
     {
         if noted {
-            atomic.note(organization, list).await?;
+            atomic.touch_list(organization, list).await?;
         }
     }
     Ok(())
@@ -161,7 +161,7 @@ impl UserStore for Session {
     }
 
     async fn add(&self, organization: OrganizationId, user: &User, announce: &[EventName]) -> Result<UserId> {
-        self.can_announce(announce)?;
+        self.check_recordable(announce)?;
         let atomic = self.atomic().await?;
         let id: Option<i64> = diesel::insert_into(users::table)
             .values((users::organization_id.eq(organization.0), Changeset::of(user)))
@@ -175,13 +175,13 @@ impl UserStore for Session {
         note_change(&atomic, organization, None, user).await?;
         atomic.commit().await?;
         let events = announce.iter().map(|name| Event { name: *name, subject: Subject::User(id) });
-        self.announce(organization, events)?;
+        self.record_events(organization, events)?;
         Ok(id)
     }
 
     async fn save(&self, organization: OrganizationId, id: UserId, change: Change<User>) -> Result<()> {
         let Change { state, events } = change;
-        self.can_announce(&events)?;
+        self.check_recordable(&events)?;
         let atomic = self.atomic().await?;
         let before: Option<Row> = of(organization)
             .filter(users::id.eq(id.0))
@@ -208,7 +208,7 @@ impl UserStore for Session {
         }
         note_change(&atomic, organization, Some(&before), &state).await?;
         atomic.commit().await?;
-        self.announce(organization, events)
+        self.record_events(organization, events)
     }
 
     async fn count_failed_login(
@@ -241,7 +241,7 @@ impl UserStore for Session {
             .map(drop)
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<UserId>,

@@ -10,7 +10,7 @@ use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::schema::{components, spaces};
 use crate::visibility::Rule;
-use civitas_kernel::{PageRequest, Result, Sight, Within};
+use civitas_kernel::{PageRequest, ReadContext, Result, Within};
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
@@ -27,13 +27,17 @@ pub(super) struct VisibleComponents {
 
 impl VisibleComponents {
     /// Reads the set: one statement, over components and spaces only.
-    pub(super) async fn load(connection: &mut Conn, sight: Sight, within: Within) -> Result<Self> {
-        let organization = sight.organization.0;
+    pub(super) async fn load(
+        connection: &mut Conn,
+        read_context: ReadContext,
+        within: Within,
+    ) -> Result<Self> {
+        let organization = read_context.organization.0;
         let mut visible = components::table
             .inner_join(spaces::table.on(of_space()))
             .filter(components::organization_id.eq(organization))
-            .filter(Rule::ComponentIsVisible(sight.viewer))
-            .filter(Rule::StandsIn(within))
+            .filter(Rule::ComponentIsVisible(read_context.viewer))
+            .filter(Rule::IsWithin(within))
             .select(components::id)
             .into_boxed::<Db>();
         if let Some(component) = within.component {

@@ -10,7 +10,8 @@ use crate::session::{Session, lock_row};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::{
-    ComponentId, Error, OrganizationId, Page, PageRequest, ProposalId, Result, Sight, UserId, VoteId, Within,
+    ComponentId, Error, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId, VoteId,
+    Within,
 };
 use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore};
 use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, count_star, exists};
@@ -37,7 +38,7 @@ columns! {
 
 type Scoped = Filter<votes::table, Eq<votes::organization_id, i64>>;
 
-/// The votes of one organization; the only door to the table.
+/// The votes of one organization; the only access to the table.
 fn of(organization: OrganizationId) -> Scoped {
     votes::table.filter(votes::organization_id.eq(organization.0))
 }
@@ -53,10 +54,10 @@ type Cast = InnerJoinQuerySource<
     OfSpace,
 >;
 
-/// The visible votes of a sight inside a part of the organization that also satisfy these conditions, by id.
+/// The visible votes of a reader inside a part of the organization that also satisfy these conditions, by id.
 async fn visible(
     connection: &mut Conn,
-    sight: Sight,
+    read_context: ReadContext,
     within: Within,
     mut conditions: Vec<Condition<Cast>>,
     page: PageRequest,
@@ -64,16 +65,16 @@ async fn visible(
     if let Some(component) = within.component {
         conditions.push(Box::new(votes::component_id.eq(component.0).nullable()));
     }
-    conditions.push(Box::new(Rule::StandsIn(within)));
+    conditions.push(Box::new(Rule::IsWithin(within)));
     let mut rows = votes::table
         .inner_join(proposals::table)
         .inner_join(components::table.on(components::id.eq(votes::component_id)))
         .inner_join(spaces::table.on(of_space()))
-        .filter(votes::organization_id.eq(sight.organization.0))
+        .filter(votes::organization_id.eq(read_context.organization.0))
         .filter(proposals::published_at.is_not_null())
         .filter(proposals::hidden_at.is_null())
         .filter(proposals::deleted_at.is_null())
-        .filter(Rule::ComponentIsVisible(sight.viewer))
+        .filter(Rule::ComponentIsVisible(read_context.viewer))
         .select(columns::of::<Row>())
         .into_boxed::<Db>();
     for condition in conditions {
@@ -111,19 +112,24 @@ async fn component_of(connection: &mut Conn, organization: OrganizationId, vote:
 impl VoteStore for Session {
     async fn list(
         &self,
-        sight: Sight,
+        read_context: ReadContext,
         within: Within,
         filters: &[VoteFilter],
         page: PageRequest,
     ) -> Result<Page<(VoteId, Vote)>> {
         let conditions = filters.iter().map(condition).collect::<Result<_>>()?;
-        visible(&mut *self.read().await?, sight, within, conditions, page).await
+        visible(&mut *self.read().await?, read_context, within, conditions, page).await
     }
 
-    async fn find_visible(&self, sight: Sight, id: VoteId, within: Within) -> Result<Option<(VoteId, Vote)>> {
+    async fn find_visible(
+        &self,
+        read_context: ReadContext,
+        id: VoteId,
+        within: Within,
+    ) -> Result<Option<(VoteId, Vote)>> {
         let this: Condition<Cast> = Box::new(votes::id.eq(id.0).nullable());
         let one = PageRequest { page: 1, per_page: 1 };
-        Ok(visible(&mut *self.read().await?, sight, within, vec![this], one).await?.items.pop())
+        Ok(visible(&mut *self.read().await?, read_context, within, vec![this], one).await?.items.pop())
     }
 
     async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()> {
@@ -205,7 +211,7 @@ impl VoteStore for Session {
             .await
             .stored()?;
         if removed > 0 {
-            atomic.note(organization, "votes").await?;
+            atomic.touch_list(organization, "votes").await?;
         }
         atomic.commit().await
     }
@@ -268,7 +274,7 @@ impl VoteStore for Session {
         Ok(row.map(Into::into))
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<VoteId>,

@@ -112,7 +112,7 @@ impl RecordKind for ApiClients {
     /// The store returns the clients of all organizations for `None`; these are skipped.
     async fn page(&mut self, ports: &dyn Ports, owner: Owner, mut after: Option<ClientId>) -> Rows<Self> {
         loop {
-            let mut rows = ports.clients().after(owner, after, PAGE).await?;
+            let mut rows = ports.clients().page_after(owner, after, PAGE).await?;
             let Some((last, _)) = rows.last() else { return Ok(rows) };
             after = Some(*last);
             rows.retain(|(_, client)| client.organization == owner);

@@ -82,7 +82,7 @@ impl RecordKind for Components {
         of: OrganizationId,
         after: Option<ComponentId>,
     ) -> Rows<Self> {
-        ports.components().after(of, after, PAGE).await
+        ports.components().page_after(of, after, PAGE).await
     }
 
     async fn create(

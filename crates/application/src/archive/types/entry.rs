@@ -37,7 +37,7 @@ impl RecordKind for Entries {
     }
 
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<EntryId>) -> Rows<Self> {
-        ports.entries().after(of, self.0, after, PAGE).await
+        ports.entries().page_after(of, self.0, after, PAGE).await
     }
 
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &EntryFields) -> Imported<Entry> {

@@ -48,7 +48,7 @@ impl RecordKind for Meetings {
     }
 
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<MeetingId>) -> Rows<Self> {
-        ports.meetings().after(of, after, PAGE).await
+        ports.meetings().page_after(of, after, PAGE).await
     }
 
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &MeetingFields) -> Imported<Meeting> {

@@ -101,7 +101,7 @@ impl RecordKind for Proposals {
 
     /// Also loads the tokens of the states of the page.
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<ProposalId>) -> Rows<Self> {
-        let rows = ports.proposals().after(of, after, PAGE).await?;
+        let rows = ports.proposals().page_after(of, after, PAGE).await?;
         for state in rows.iter().filter_map(|(_, proposal)| proposal.state) {
             if let Entry::Vacant(entry) = self.tokens.entry(state) {
                 let found = ports.states().find(of, state).await?;

@@ -63,7 +63,7 @@ impl RecordKind for ProposalStates {
     }
 
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<StateId>) -> Rows<Self> {
-        ports.states().after(of, after, PAGE).await
+        ports.states().page_after(of, after, PAGE).await
     }
 
     async fn create(

@@ -103,7 +103,7 @@ impl RecordKind for SpaceRoles {
     }
 
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<i64>) -> Rows<Self> {
-        ports.roles().after(of, after, PAGE).await
+        ports.roles().page_after(of, after, PAGE).await
     }
 
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &RoleFields) -> Imported<Role> {

@@ -48,7 +48,7 @@ impl RecordKind for Spaces {
     }
 
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<SpaceRef>) -> Rows<Self> {
-        ports.spaces().after(of, after, PAGE).await
+        ports.spaces().page_after(of, after, PAGE).await
     }
 
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &SpaceFields) -> Imported<Space> {

@@ -25,7 +25,7 @@ impl RecordKind for Steps {
     }
 
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<StepId>) -> Rows<Self> {
-        ports.steps().after(of, after, PAGE).await
+        ports.steps().page_after(of, after, PAGE).await
     }
 
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &StepFields) -> Imported<Step> {

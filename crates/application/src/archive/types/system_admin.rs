@@ -52,7 +52,7 @@ impl RecordKind for SystemAdmins {
 
     /// The store cannot find an account by id; a page of one row can.
     async fn find(&self, ports: &dyn Ports, _: NoOrganization, id: i64) -> Result<Option<SystemAdmin>> {
-        let row = ports.system_admins().after(Some(id - 1), 1).await?.pop();
+        let row = ports.system_admins().page_after(Some(id - 1), 1).await?.pop();
         let row = row.filter(|(found, ..)| *found == id);
         Ok(row.map(|(_, email, password_hash)| SystemAdmin { email, password_hash }))
     }
@@ -76,7 +76,7 @@ impl RecordKind for SystemAdmins {
         if owner.0.is_some() {
             return Ok(Vec::new());
         }
-        let rows = ports.system_admins().after(after, PAGE).await?.into_iter();
+        let rows = ports.system_admins().page_after(after, PAGE).await?.into_iter();
         Ok(rows.map(|(id, email, password_hash)| (id, SystemAdmin { email, password_hash })).collect())
     }
 

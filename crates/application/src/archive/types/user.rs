@@ -65,7 +65,7 @@ impl RecordKind for Users {
     }
 
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<UserId>) -> Rows<Self> {
-        ports.users().after(of, after, PAGE).await
+        ports.users().page_after(of, after, PAGE).await
     }
 
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &UserFields) -> Imported<User> {

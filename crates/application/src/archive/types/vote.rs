@@ -54,12 +54,12 @@ impl RecordKind for Votes {
 
     /// The store cannot find a vote by id alone; a page of one row can.
     async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: VoteId) -> Result<Option<Vote>> {
-        let row = ports.votes().after(of, Some(VoteId(id.0 - 1)), 1).await?.pop();
+        let row = ports.votes().page_after(of, Some(VoteId(id.0 - 1)), 1).await?.pop();
         Ok(row.filter(|(found, _)| *found == id).map(|(_, vote)| vote))
     }
 
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<VoteId>) -> Rows<Self> {
-        ports.votes().after(of, after, PAGE).await
+        ports.votes().page_after(of, after, PAGE).await
     }
 
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &VoteFields) -> Imported<Vote> {

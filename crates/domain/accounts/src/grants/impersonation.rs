@@ -1,7 +1,7 @@
 //! A user a client speaks for: found, or registered (contract 02 §2.4).
 
 use super::{Impersonate, Registration};
-use crate::{Reception, User, UserStore, is_email, is_name, is_nickname};
+use crate::{RegistrationMails, User, UserStore, is_email, is_name, is_nickname};
 use civitas_kernel::extended_data::{check_size, compact};
 use civitas_kernel::{Ability, Change, Error, FieldError, OrganizationId, Result, Subject, UserId, Wording};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ pub struct Impersonation<'a> {
     /// Where accounts are kept.
     pub users: &'a dyn UserStore,
     /// What the registered are sent.
-    pub reception: Reception<'a>,
+    pub registration_mails: RegistrationMails<'a>,
     /// The cap of `extra`.
     pub extra_limit: ExtraLimit,
 }
@@ -54,7 +54,7 @@ impl Impersonation<'_> {
                 };
                 self.merged(&mut user, &asked.extra)?;
                 let id = self.users.add(organization, &user, &[Ability::UserCreated]).await?;
-                self.reception.registered(organization, id, &user, now).await?;
+                self.registration_mails.registered(organization, id, &user, now).await?;
                 Ok(id)
             }
             _ => Err(Error::rejected("User not found. To create one, user meta.register_on_missing")),
@@ -155,7 +155,7 @@ fn username_faults(username: &str) -> Vec<FieldError> {
 mod tests {
     use super::*;
     use crate::MockUserStore;
-    use crate::reception::tests::{home, letters};
+    use crate::registration_mails::tests::{mails, organization};
     use serde_json::json;
     use time::macros::datetime;
 
@@ -174,18 +174,18 @@ mod tests {
     }
 
     async fn resolve(users: &MockUserStore, asked: &Impersonate) -> Result<UserId> {
-        resolve_with_letters(users, asked, &[]).await
+        resolve_with_mails(users, asked, &[]).await
     }
 
     /// In an organization that welcomes new users.
-    async fn resolve_with_letters(
+    async fn resolve_with_mails(
         users: &MockUserStore,
         asked: &Impersonate,
         expected: &'static [&'static str],
     ) -> Result<UserId> {
-        let (queue, homes) = (letters(expected), home(true));
-        let reception = Reception { queue: &queue, homes: &homes };
-        let impersonation = Impersonation { users, reception, extra_limit: Some(40) };
+        let (queue, organizations) = (mails(expected), organization(true));
+        let registration_mails = RegistrationMails { queue: &queue, organizations: &organizations };
+        let impersonation = Impersonation { users, registration_mails, extra_limit: Some(40) };
         impersonation.resolve(OrganizationId(1), asked, NOW).await
     }
 
@@ -215,7 +215,7 @@ mod tests {
             let email = Some("nora@city.example".to_owned());
             let registration = Registration { skip_confirmation, email, ..on_missing() };
             let asked = asked("norablum", registration, json!({}));
-            resolve_with_letters(&users, &asked, expected).await.unwrap();
+            resolve_with_mails(&users, &asked, expected).await.unwrap();
         }
     }
 

@@ -1,7 +1,7 @@
 //! Issuing, describing and revoking tokens (contract 02 §2.5, §3, §4).
 
 use super::{Granted, TokenRequest};
-use crate::callers::{Callers, Door};
+use crate::callers::{AuthContext, Callers};
 use crate::{
     AccessToken, Claims, ClientStore, Identity, Secret, TokenFault, TokenSigner, TokenStore, User, UserStore,
 };
@@ -25,17 +25,17 @@ pub struct Issued {
 pub async fn issue(
     tokens: &dyn TokenStore,
     signer: &dyn TokenSigner,
-    door: Door,
+    auth: AuthContext,
     host: &str,
     granted: &Granted,
     user: Option<UserId>,
     lifetime: Duration,
 ) -> Result<Issued> {
     let jti = Secret::random("", 43);
-    let issued_at = door.now.replace_nanosecond(0).map_err(Error::internal)?;
+    let issued_at = auth.now.replace_nanosecond(0).map_err(Error::internal)?;
     let expires_at = issued_at + lifetime;
     let row = AccessToken {
-        organization: door.organization,
+        organization: auth.organization,
         client: granted.client,
         user,
         digest: jti.digest(),
@@ -94,22 +94,22 @@ impl Introspection<'_> {
     /// What the bearer's client may know of a token. `Err` inside: what is wrong with the bearer.
     pub async fn describe(
         &self,
-        door: Door,
+        auth: AuthContext,
         bearer: &str,
         token: &str,
     ) -> Result<Result<Introspected, TokenFault>> {
-        let asking = match self.callers.identify(door, bearer).await? {
+        let asking = match self.callers.identify(auth, bearer).await? {
             Ok((_, identity)) => identity,
             Err(fault) => return Ok(Err(fault)),
         };
-        let Ok((id, identity)) = self.callers.identify(door, token).await? else {
+        let Ok((id, identity)) = self.callers.identify(auth, token).await? else {
             return Ok(Ok(Introspected::Inactive));
         };
         if identity.token.client != asking.token.client {
             return Ok(Ok(Introspected::Inactive));
         }
         let user = match identity.token.user {
-            Some(user) => self.users.find(door.organization, user).await?,
+            Some(user) => self.users.find(auth.organization, user).await?,
             None => None,
         };
         let active = user.as_ref().is_none_or(|u| u.state().check().is_ok());
@@ -127,14 +127,14 @@ pub struct Revocation<'a> {
 }
 
 impl Revocation<'_> {
-    /// Revokes a token of the client whose credentials the request carries. A token that does not count anyway is
+    /// Revokes a token of the client whose credentials the request carries. A token that is not valid anyway is
     /// none to revoke, whoever asks.
     ///
     /// # Errors
     /// `unauthorized_client` when the token counts and the credentials are not those of its client.
-    pub async fn revoke(&self, door: Door, request: TokenRequest, token: Option<&str>) -> Result<()> {
+    pub async fn revoke(&self, auth: AuthContext, request: TokenRequest, token: Option<&str>) -> Result<()> {
         let Some(token) = token else { return Ok(()) };
-        let Ok((id, identity)) = self.callers.identify(door, token).await? else { return Ok(()) };
+        let Ok((id, identity)) = self.callers.identify(auth, token).await? else { return Ok(()) };
         let uid = request.client_id.as_deref().unwrap_or_default();
         let secret = request.client_secret.as_ref();
         let client = self.clients.find_by_uid(uid).await?;
@@ -147,6 +147,6 @@ impl Revocation<'_> {
                 description: "You are not authorized to revoke this token",
             });
         }
-        self.callers.tokens.revoke(door.organization, id, door.now).await
+        self.callers.tokens.revoke(auth.organization, id, auth.now).await
     }
 }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_that_is_broken_is_told() {
+    fn the_first_rule_that_is_broken_is_reported() {
         // `https://city.example/` has 21 characters.
         let of_length = |length: usize| format!("https://city.example/{}", "x".repeat(length - 21));
         for (url, expected) in [

@@ -1,18 +1,18 @@
 use super::*;
-use crate::{Home, MockHomeStore, MockSessionStore, MockUserStore};
+use crate::{AccountsOrganization, MockOrganizationLookup, MockSessionStore, MockUserStore};
 use serde_json::json;
 use time::macros::datetime;
 
 const NOW: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
 const HERE: OrganizationId = OrganizationId(1);
 
-fn homes(destinations: &'static [&'static str]) -> MockHomeStore {
-    let mut homes = MockHomeStore::new();
-    homes.expect_find().returning(move |_| {
+fn organizations(destinations: &'static [&'static str]) -> MockOrganizationLookup {
+    let mut organizations = MockOrganizationLookup::new();
+    organizations.expect_find().returning(move |_| {
         let destinations = destinations.iter().map(|host| (*host).to_owned()).collect();
-        Ok(Some(Home { welcomes: false, destinations }))
+        Ok(Some(AccountsOrganization { welcomes: false, destinations }))
     });
-    homes
+    organizations
 }
 
 fn nora(change: fn(&mut User)) -> MockUserStore {
@@ -55,8 +55,8 @@ async fn follow(
         assert_eq!((session.user, session.expires_at - session.created_at), (UserId(5), Duration::hours(2)));
         Ok(())
     });
-    let homes = homes(&["city.example"]);
-    let sign_ins = SignIns { links, users, homes: &homes, sessions: &sessions };
+    let organizations = organizations(&["city.example"]);
+    let sign_ins = SignIns { links, users, organizations: &organizations, sessions: &sessions };
     let looked = sign_ins.look(HERE, token, now).await;
     let signed_in = sign_ins.sign_in(HERE, token, now).await.map(|signed_in| signed_in.location);
     let sentence = |error: Error| error.description().into_owned();
@@ -108,8 +108,8 @@ async fn create(ctx: &Ctx, redirect_url: Option<Value>, kept: Option<&'static st
         assert_eq!(link.expires_at - link.created_at, Duration::minutes(5));
         Ok(MagicLinkId(14))
     });
-    let (users, homes) = (nora(|_| {}), homes(&["city.example"]));
-    let links = MagicLinks { links: &links, users: &users, homes: &homes };
+    let (users, organizations) = (nora(|_| {}), organizations(&["city.example"]));
+    let links = MagicLinks { links: &links, users: &users, organizations: &organizations };
     links.handle(ctx, CreateMagicLink { redirect_url }).await
 }
 

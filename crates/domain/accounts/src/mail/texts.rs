@@ -1,22 +1,22 @@
-//! The words of the letters. `{name}` is the reader, `{organization}` the sender; the link stands between opening and
+//! The words of the mails. `{name}` is the reader, `{organization}` the sender; the link stands between opening and
 //! closing, on a line of its own.
 
-use super::Letter;
+use super::MailKind;
 use civitas_kernel::Locale;
 
-/// The words of one letter in one language.
+/// The words of one mail in one language.
 pub(super) struct Words {
     pub(super) subject: &'static str,
     pub(super) opening: &'static str,
     pub(super) closing: &'static str,
 }
 
-/// The words of this letter in this language.
-pub(super) fn of(letter: Letter, locale: Locale) -> Words {
-    match letter {
-        Letter::Confirmation => confirmation(locale),
-        Letter::Welcome => welcome(locale),
-        Letter::Invitation => invitation(locale),
+/// The words of this mail in this language.
+pub(super) fn of(mail: MailKind, locale: Locale) -> Words {
+    match mail {
+        MailKind::Confirmation => confirmation(locale),
+        MailKind::Welcome => welcome(locale),
+        MailKind::Invitation => invitation(locale),
     }
 }
 

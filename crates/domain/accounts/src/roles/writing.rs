@@ -182,7 +182,7 @@ impl Roles<'_> {
 
 #[async_trait]
 impl Handle<CreateRole> for Roles<'_> {
-    async fn foresee(&self, ctx: &Ctx, command: &CreateRole) -> Result<()> {
+    async fn precheck(&self, ctx: &Ctx, command: &CreateRole) -> Result<()> {
         self.grant(ctx, command).await.map(drop)
     }
 
@@ -199,13 +199,13 @@ impl Handle<CreateRole> for Roles<'_> {
 
 #[async_trait]
 impl Handle<UpdateRole> for Roles<'_> {
-    async fn admit(&self, ctx: &Ctx, command: &UpdateRole) -> Result<()> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateRole) -> Result<()> {
         ctx.require(&WRITE_ROLES)?;
         self.seek(ctx, &command.id).await.map(drop)
     }
 
-    async fn foresee(&self, ctx: &Ctx, command: &UpdateRole) -> Result<()> {
-        self.admit(ctx, command).await?;
+    async fn precheck(&self, ctx: &Ctx, command: &UpdateRole) -> Result<()> {
+        self.check_enqueue(ctx, command).await?;
         self.exchange(ctx, command).await.map(drop)
     }
 
@@ -223,17 +223,17 @@ impl Handle<UpdateRole> for Roles<'_> {
 
 #[async_trait]
 impl Handle<DestroyRole> for Roles<'_> {
-    async fn admit(&self, ctx: &Ctx, command: &DestroyRole) -> Result<()> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &DestroyRole) -> Result<()> {
         ctx.require(&WRITE_ROLES)?;
         self.seek(ctx, &command.id).await.map(drop)
     }
 
-    async fn foresee(&self, ctx: &Ctx, command: &DestroyRole) -> Result<()> {
-        self.admit(ctx, command).await
+    async fn precheck(&self, ctx: &Ctx, command: &DestroyRole) -> Result<()> {
+        self.check_enqueue(ctx, command).await
     }
 
     async fn handle(&self, ctx: &Ctx, command: DestroyRole) -> Result<()> {
-        self.admit(ctx, &command).await?;
+        self.check_enqueue(ctx, &command).await?;
         match command.id {
             RoleId::InSpace(id) => {
                 let (row, _) = self.find_for_update(ctx, &id).await?;

@@ -104,7 +104,7 @@ impl Messages {
     }
 }
 
-/// The fields of an error: a letter and a text each, every text with a zero behind it.
+/// The fields of an error: a mail and a text each, every text with a zero behind it.
 fn fields(body: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     body.split(|byte| *byte == 0).filter_map(|field| field.split_first().map(|(kind, text)| (*kind, text)))
 }

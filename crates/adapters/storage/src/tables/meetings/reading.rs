@@ -10,7 +10,7 @@ use crate::tables::components::{OfSpace, of_space};
 use crate::tables::visible_components::{OnPage, VisibleComponents};
 use crate::visibility::Rule;
 use civitas_kernel::{
-    ComponentId, Direction, MeetingId, Order, OrganizationId, Page, PageRequest, Result, Sight,
+    ComponentId, Direction, MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result,
     SpaceManifest, SpaceRef, Translated, Viewer, Within,
 };
 use civitas_meetings::{MeetingDetail, MeetingField, MeetingFilter, MeetingQuery, Place};
@@ -73,7 +73,7 @@ impl Facts {
 }
 
 /// What is visible of a visible component (contract 06 §5.3). The first three conditions are those of the partial
-/// indexes, to the letter.
+/// indexes, exactly.
 fn shown(viewer: Viewer) -> Vec<Condition<meetings::table>> {
     vec![
         Box::new(meetings::published_at.is_not_null().nullable()),
@@ -94,11 +94,11 @@ fn condition(filter: &MeetingFilter) -> Result<Condition<meetings::table>> {
 /// One page of a list.
 pub(super) async fn page(
     connection: &mut Conn,
-    sight: Sight,
+    read_context: ReadContext,
     query: &MeetingQuery,
     page: PageRequest,
 ) -> Result<Page<MeetingDetail>> {
-    let visible = VisibleComponents::load(connection, sight, query.within).await?;
+    let visible = VisibleComponents::load(connection, read_context, query.within).await?;
     if visible.is_empty() {
         return Ok(Page { items: Vec::new(), has_more: false });
     }
@@ -107,7 +107,7 @@ pub(super) async fn page(
         .select(meetings::id)
         .into_boxed::<Db>()
         .filter(visible.contain(organization, Box::new(meetings::component_id.nullable())));
-    for condition in shown(sight.viewer) {
+    for condition in shown(read_context.viewer) {
         ids = ids.filter(condition);
     }
     for filter in &query.filters {
@@ -129,7 +129,7 @@ pub(super) async fn page(
         Order::Column(Direction::Descending) => rows.order((meetings::start_time.desc(), meetings::id)),
     };
     let page = Page::cut(rows.load::<Facts>(connection).await.stored()?, page);
-    let places = components_of(connection, sight.organization, &page.items).await?;
+    let places = components_of(connection, read_context.organization, &page.items).await?;
     let items = page.items.into_iter().filter_map(|facts| {
         let component = places.get(&facts.component_id)?;
         Some(facts.detail(component))
@@ -167,15 +167,15 @@ async fn components_of(
 /// The meeting of this id, if it is visible and inside.
 pub(super) async fn visible(
     connection: &mut Conn,
-    sight: Sight,
+    read_context: ReadContext,
     id: MeetingId,
     within: Within,
 ) -> Result<Option<MeetingDetail>> {
-    let mut found = of(sight.organization)
+    let mut found = of(read_context.organization)
         .filter(meetings::id.eq(id.0))
         .select(columns::of::<Facts>())
         .into_boxed::<Db>();
-    for condition in shown(sight.viewer) {
+    for condition in shown(read_context.viewer) {
         found = found.filter(condition);
     }
     if let Some(component) = within.component {
@@ -185,10 +185,10 @@ pub(super) async fn visible(
     let Some(facts) = found else { return Ok(None) };
     let component: Option<Component> = components::table
         .inner_join(spaces::table.on(of_space()))
-        .filter(components::organization_id.eq(sight.organization.0))
+        .filter(components::organization_id.eq(read_context.organization.0))
         .filter(components::id.eq(facts.component_id))
-        .filter(Rule::ComponentIsVisible(sight.viewer))
-        .filter(Rule::StandsIn(within))
+        .filter(Rule::ComponentIsVisible(read_context.viewer))
+        .filter(Rule::IsWithin(within))
         .select(columns::of::<Component>())
         .first(connection)
         .await

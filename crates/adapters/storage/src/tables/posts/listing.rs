@@ -8,7 +8,7 @@ use crate::schema::posts;
 use crate::tables::two_parts::{TwoParts, Way};
 use crate::tables::visible_components::{OnPage, Rows, Seek, VisibleComponents};
 use async_trait::async_trait;
-use civitas_kernel::{Direction, Result, Sight, UserId, Within};
+use civitas_kernel::{Direction, ReadContext, Result, UserId, Within};
 use diesel::dsl::{IntoBoxed, Select, count_star};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -29,12 +29,12 @@ impl List {
     /// Reads the components the reader sees.
     pub(super) async fn open(
         connection: &mut Conn,
-        sight: Sight,
+        read_context: ReadContext,
         now: OffsetDateTime,
         within: Within,
     ) -> Result<Self> {
-        let components = VisibleComponents::load(connection, sight, within).await?;
-        Ok(Self { components, author: sight.participant, now })
+        let components = VisibleComponents::load(connection, read_context, within).await?;
+        Ok(Self { components, author: read_context.participant, now })
     }
 
     /// Whether the reader sees no component; then the list is empty.

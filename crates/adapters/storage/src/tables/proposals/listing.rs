@@ -10,7 +10,7 @@ use crate::tables::places;
 use crate::tables::two_parts::{TwoParts, Way};
 use crate::tables::visible_components::{OnPage, Rows, Seek, VisibleComponents};
 use async_trait::async_trait;
-use civitas_kernel::{Direction, Order, Page, PageRequest, ProposalId, Result, Sight, UserId};
+use civitas_kernel::{Direction, Order, Page, PageRequest, ProposalId, ReadContext, Result, UserId};
 use civitas_proposals::{ProposalDetail, ProposalField, ProposalQuery};
 use diesel::dsl::{IntoBoxed, Select, count_star};
 use diesel::prelude::*;
@@ -22,7 +22,7 @@ pub(super) type Ids = IntoBoxed<'static, Select<proposals::table, proposals::id>
 
 /// What a query lists.
 pub(super) struct List<'a> {
-    sight: Sight,
+    read_context: ReadContext,
     query: &'a ProposalQuery,
     components: VisibleComponents,
     /// Whose drafts are members.
@@ -31,11 +31,15 @@ pub(super) struct List<'a> {
 
 impl<'a> List<'a> {
     /// Reads the components the reader sees.
-    pub(super) async fn open(connection: &mut Conn, sight: Sight, query: &'a ProposalQuery) -> Result<Self> {
-        let components = VisibleComponents::load(connection, sight, query.within).await?;
+    pub(super) async fn open(
+        connection: &mut Conn,
+        read_context: ReadContext,
+        query: &'a ProposalQuery,
+    ) -> Result<Self> {
+        let components = VisibleComponents::load(connection, read_context, query.within).await?;
         let has_drafts = query.filters.iter().all(|f| f.field != ProposalField::VotedWeight);
-        let author = sight.participant.filter(|_| has_drafts);
-        Ok(Self { sight, query, components, author })
+        let author = read_context.participant.filter(|_| has_drafts);
+        Ok(Self { read_context, query, components, author })
     }
 
     /// Whether the reader sees no component; then the list is empty.
@@ -47,12 +51,12 @@ impl<'a> List<'a> {
     fn filtered(&self, place: Condition<proposals::table>) -> Result<Ids> {
         let mut ids = proposals::table.select(proposals::id).into_boxed::<Db>().filter(place).filter(shown());
         for filter in &self.query.filters {
-            ids = ids.filter(satisfies(self.sight.participant, filter)?);
+            ids = ids.filter(satisfies(self.read_context.participant, filter)?);
         }
         Ok(ids)
     }
 
-    /// The published members. The conditions are those of the partial indexes, to the letter.
+    /// The published members. The conditions are those of the partial indexes, exactly.
     pub(super) fn published(&self) -> Result<Ids> {
         Ok(self.filtered(self.in_order())?.filter(proposals::published_at.is_not_null()))
     }
@@ -127,7 +131,7 @@ impl<'a> List<'a> {
         };
         proposals::table
             .filter(OnPage::of(Box::new(proposals::id.nullable()), ids.order(dialect::random()), rows))
-            .select(read(self.sight.participant))
+            .select(read(self.read_context.participant))
             .order(dialect::random())
             .limit(rows.limit)
             .load(connection)
@@ -148,7 +152,7 @@ impl TwoParts for List<'_> {
         };
         let found = proposals::table
             .filter(OnPage::of(Box::new(proposals::id.nullable()), ids, rows))
-            .select(read(self.sight.participant))
+            .select(read(self.read_context.participant))
             .limit(rows.limit)
             .into_boxed::<Db>();
         let found = match direction {
@@ -164,7 +168,7 @@ impl TwoParts for List<'_> {
         }
         proposals::table
             .filter(columns::any_of(proposals::id.nullable(), ids))
-            .select(read(self.sight.participant))
+            .select(read(self.read_context.participant))
             .order(proposals::id)
             .load(connection)
             .await
@@ -215,17 +219,19 @@ impl TwoParts for List<'_> {
 /// One page of a list.
 pub(super) async fn page(
     connection: &mut Conn,
-    sight: Sight,
+    read_context: ReadContext,
     query: &ProposalQuery,
     page: PageRequest,
 ) -> Result<Page<ProposalDetail>> {
-    let list = List::open(connection, sight, query).await?;
+    let list = List::open(connection, read_context, query).await?;
     let rows = if list.is_empty() { Vec::new() } else { list.page_rows(connection, page.into()).await? };
     let page = Page::cut(rows, page);
     let mut ids: Vec<i64> = page.items.iter().map(Facts::component).collect();
     ids.sort_unstable();
     ids.dedup();
-    let places = places::of_components(connection, sight.organization, sight.viewer.user(), &ids).await?;
+    let places =
+        places::of_components(connection, read_context.organization, read_context.viewer.user(), &ids)
+            .await?;
     let items = page.items.into_iter().filter_map(|facts| {
         let place = places.get(&facts.component())?.clone();
         Some(facts.detail(place))

@@ -3,14 +3,14 @@
 use super::listing::List;
 use crate::engine::Conn;
 use crate::tables::two_parts::TwoParts;
-use civitas_kernel::{Direction, Order, ProposalId, Result, Sight};
+use civitas_kernel::{Direction, Order, ProposalId, ReadContext, Result};
 use civitas_proposals::{Neighbours, ProposalQuery};
 
 /// The neighbours of a proposal in the list a query makes; none when it is not in that list. In random order the
 /// next one is any other, and there is none before.
 pub(super) async fn neighbours(
     connection: &mut Conn,
-    sight: Sight,
+    read_context: ReadContext,
     query: &ProposalQuery,
     id: ProposalId,
 ) -> Result<Neighbours> {
@@ -18,7 +18,7 @@ pub(super) async fn neighbours(
         Order::Column(direction) => direction,
         Order::Random => Direction::Ascending,
     };
-    let list = List::open(connection, sight, query).await?;
+    let list = List::open(connection, read_context, query).await?;
     if list.is_empty() {
         return Ok(Neighbours::default());
     }

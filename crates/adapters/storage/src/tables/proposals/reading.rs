@@ -8,7 +8,7 @@ use crate::failure::Stored;
 use crate::filter::{Column, holds};
 use crate::schema::{api_clients, proposal_authors, proposals, votes};
 use crate::tables::places;
-use civitas_kernel::{OrganizationId, ProposalId, Result, Sight, UserId, Viewer, Within};
+use civitas_kernel::{OrganizationId, ProposalId, ReadContext, Result, UserId, Viewer, Within};
 use civitas_proposals::{Place, ProposalDetail, ProposalField, ProposalFilter};
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::prelude::*;
@@ -128,20 +128,22 @@ pub(super) fn satisfies(
 /// The proposal of this id, if it is visible (contract 06 §1.3), inside, and satisfies these conditions.
 pub(super) async fn visible(
     connection: &mut Conn,
-    sight: Sight,
+    read_context: ReadContext,
     id: ProposalId,
     within: Within,
     mut conditions: Vec<Condition<proposals::table>>,
 ) -> Result<Option<ProposalDetail>> {
     conditions.push(shown());
-    conditions.push(published_or_own(sight.participant));
+    conditions.push(published_or_own(read_context.participant));
     if let Some(component) = within.component {
         conditions.push(Box::new(proposals::component_id.eq(component.0).nullable()));
     }
-    let Some(facts) = facts(connection, sight.organization, id, sight.participant, conditions).await? else {
+    let Some(facts) =
+        facts(connection, read_context.organization, id, read_context.participant, conditions).await?
+    else {
         return Ok(None);
     };
-    let place = places::visible(connection, sight, within, facts.component()).await?;
+    let place = places::visible(connection, read_context, within, facts.component()).await?;
     Ok(place.map(|place| facts.detail(Arc::new(place))))
 }
 

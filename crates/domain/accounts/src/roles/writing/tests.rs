@@ -123,9 +123,9 @@ async fn a_creation_is_refused_in_the_order_of_the_table() {
         ),
         (create(assembly, 7, "space_moderator"), "type", "Type has already been taken".to_owned()),
     ] {
-        let foreseen = Handle::<CreateRole>::foresee(&roles, &ctx(), &command).await;
+        let prechecked = Handle::<CreateRole>::precheck(&roles, &ctx(), &command).await;
         let expected = (field.to_owned(), sentence);
-        assert_eq!(refusal(foreseen), expected);
+        assert_eq!(refusal(prechecked), expected);
         assert_eq!(refusal(roles.handle(&ctx(), command).await), expected);
     }
 }
@@ -206,9 +206,9 @@ async fn a_change_is_refused_in_the_order_of_the_table() {
         (update(ADMIN, "space_valuator", &json!({"resource_id": 1})), "type", exchanged),
         (update(moderator(), "space_valuator", &json!({})), "type", "Type has already been taken"),
     ] {
-        let foreseen = Handle::<UpdateRole>::foresee(&roles, &ctx(), &command).await;
+        let prechecked = Handle::<UpdateRole>::precheck(&roles, &ctx(), &command).await;
         let expected = (field.to_owned(), sentence.to_owned());
-        assert_eq!(refusal(foreseen), expected);
+        assert_eq!(refusal(prechecked), expected);
         assert_eq!(refusal(roles.handle(&ctx(), command).await), expected);
     }
 }

@@ -1,0 +1,35 @@
+//! What accounts know of their organizations.
+
+use crate::columns::JsonColumn;
+use crate::failure::Stored;
+use crate::schema::{organization_hosts, organizations};
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_accounts::{AccountsOrganization, OrganizationLookup};
+use civitas_kernel::{OrganizationId, Result};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+#[async_trait]
+impl OrganizationLookup for Session {
+    async fn find(&self, organization: OrganizationId) -> Result<Option<AccountsOrganization>> {
+        let found: Option<(bool, JsonColumn<Vec<String>>)> = organizations::table
+            .find(organization.0)
+            .select((organizations::send_welcome_notification, organizations::external_domain_allowlist))
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        let Some((welcomes, allowlist)) = found else { return Ok(None) };
+        let mut destinations: Vec<String> = organization_hosts::table
+            .filter(organization_hosts::organization_id.eq(organization.0))
+            .filter(organization_hosts::kind.ne("unconfirmed"))
+            .order((organization_hosts::kind, organization_hosts::position))
+            .select(organization_hosts::host)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        destinations.extend(allowlist.0);
+        Ok(Some(AccountsOrganization { welcomes, destinations }))
+    }
+}

@@ -1,0 +1,123 @@
+//! How users stand in proposals components (contract 05 §3.8).
+
+use super::components::of_space;
+use super::proposals::written_by;
+use crate::correlated::Correlated;
+use crate::engine::Conn;
+use crate::failure::Stored;
+use crate::schema::{components, proposals, spaces, votes};
+use crate::visibility::Rule;
+use civitas_kernel::{ClientId, ComponentId, OrganizationId, ProposalId, Result, UserId};
+use civitas_proposals::{Tally, VotingStatus};
+use diesel::dsl::count_star;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use std::collections::HashMap;
+
+/// How a user stands in each of these components, by id.
+pub(super) async fn of_user(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    user: UserId,
+    client: ClientId,
+    components: &[ComponentId],
+) -> Result<Vec<VotingStatus>> {
+    let ids: Vec<i64> = components.iter().map(|id| id.0).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut tallies = tallies(connection, user, &ids).await?;
+    let rows = own(connection, organization, user, client, &ids).await?;
+    let voting_statuses = rows.into_iter().map(|row| VotingStatus {
+        component: ComponentId(row.component),
+        published: row.published.unwrap_or_default(),
+        votes: row.votes.unwrap_or_default(),
+        draft: row.draft.map(ProposalId),
+        participates: row.participates.unwrap_or_default(),
+        tallies: tallies.remove(&row.component).unwrap_or_default(),
+    });
+    Ok(voting_statuses.collect())
+}
+
+#[derive(Queryable)]
+struct Own {
+    component: i64,
+    published: Option<i64>,
+    votes: Option<i64>,
+    draft: Option<i64>,
+    participates: Option<bool>,
+}
+
+/// What the user has in each component.
+async fn own(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    user: UserId,
+    client: ClientId,
+    ids: &[i64],
+) -> Result<Vec<Own>> {
+    let of_user = || written_by(user.0).filter((proposals::component_id + 0_i64).eq(components::id));
+    let published = of_user().filter(proposals::published_at.is_not_null()).select(count_star());
+    let voted = votes::table
+        .filter(votes::user_id.eq(user.0))
+        .filter(votes::component_id.eq(components::id))
+        .select(count_star());
+    let draft = of_user()
+        .filter(proposals::published_at.is_null())
+        .filter(proposals::hidden_at.is_null())
+        .filter((proposals::api_client_id + 0_i64).eq(client.0))
+        .order(proposals::id)
+        .limit(1)
+        .select(proposals::id);
+    components::table
+        .inner_join(spaces::table.on(of_space()))
+        .filter(components::organization_id.eq(organization.0))
+        .filter(components::id.eq_any(ids))
+        .order(components::id)
+        .select((
+            components::id,
+            Correlated(published),
+            Correlated(voted),
+            Correlated(draft),
+            Rule::Participates(Some(user)),
+        ))
+        .load(connection)
+        .await
+        .stored()
+}
+
+/// How many published, visible proposals each component has by public state, and how many of them the user has
+/// voted on. Two counts, each along an index, rather than a look for a vote on each proposal.
+async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<HashMap<i64, Vec<Tally>>> {
+    let shown = || {
+        let published = proposals::published_at.is_not_null();
+        published.and(proposals::hidden_at.is_null()).and(proposals::deleted_at.is_null())
+    };
+    let totals: Vec<(i64, String, i64)> = proposals::table
+        .filter(proposals::component_id.eq_any(ids))
+        .filter(shown())
+        .group_by((proposals::component_id, proposals::public_state))
+        .order((proposals::component_id, proposals::public_state))
+        .select((proposals::component_id, proposals::public_state, count_star()))
+        .load(connection)
+        .await
+        .stored()?;
+    let voted: Vec<(i64, String, i64)> = votes::table
+        .inner_join(proposals::table)
+        .filter(votes::user_id.eq(user.0))
+        .filter(votes::component_id.eq_any(ids))
+        .filter(shown())
+        .group_by((proposals::component_id, proposals::public_state))
+        .select((proposals::component_id, proposals::public_state, count_star()))
+        .load(connection)
+        .await
+        .stored()?;
+    let mut voted: HashMap<(i64, String), i64> =
+        voted.into_iter().map(|(component, token, count)| ((component, token), count)).collect();
+    let mut tallies: HashMap<i64, Vec<Tally>> = HashMap::new();
+    for (component, token, proposals) in totals {
+        let voted = voted.remove(&(component, token.clone())).unwrap_or_default();
+        tallies.entry(component).or_default().push(Tally { token, proposals, voted });
+    }
+    Ok(tallies)
+}

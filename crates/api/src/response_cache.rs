@@ -1,0 +1,219 @@
+//! Answers given again while nothing has changed.
+//!
+//! Where the engine can tell cheaply that nothing at all was committed since ([`Store::epoch`]), the same key of
+//! the same token has the same answer: tenant, token, rights and rows are what they were. Only the token's own end is
+//! a matter of time, and it is cached beside the answer. On an engine without an epoch nothing is remembered.
+
+mod recent;
+
+use self::recent::Recent;
+use crate::reply::Reply;
+use crate::route::Route;
+use crate::tenancy::Origin;
+use actix_web::HttpRequest;
+use actix_web::http::Method;
+use actix_web::http::header::AUTHORIZATION;
+use civitas_application::Store;
+use civitas_kernel::clock;
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use time::OffsetDateTime;
+
+/// The most memory answers may take, in bytes: more than 10 000 answers with one proposal, lately asked for or not.
+const CAPACITY: usize = 64 * 1024 * 1024;
+/// So many parts, each behind a lock of its own. None keeps an answer longer than half of it, 2 MiB.
+const SHARDS: usize = 16;
+/// What an answer takes beside its key and its body, in bytes; about.
+const ENTRY_OVERHEAD_BYTES: usize = 512;
+/// So many callers have numbers at once.
+const MOST_CALLERS: usize = 10_000;
+
+/// The answers of this process.
+pub(crate) struct ResponseCache {
+    callers: RwLock<Callers>,
+    shards: Vec<Mutex<Recent<Arc<CachedResponse>>>>,
+    state: RandomState,
+}
+
+/// Numbers instead of tokens, so that these are not cached beside each answer. No number is given twice: when all are
+/// forgotten, nobody finds what was cached under them.
+#[derive(Default)]
+struct Callers {
+    numbers: HashMap<Box<[u8]>, u64>,
+    last: u64,
+}
+
+/// An answer that was given.
+pub(crate) struct CachedResponse {
+    epoch: u64,
+    until: OffsetDateTime,
+    /// The route that gave it.
+    pub(crate) route: Arc<Route>,
+    /// The answer.
+    pub(crate) reply: Reply,
+}
+
+/// Who asked what of which state of the database. All of it in the words in which it was asked, and not a digest of
+/// them: no two keys are taken for one.
+pub(crate) struct CacheKey {
+    /// Scheme, authority and token.
+    caller: Box<[u8]>,
+    /// Path and query.
+    address: Box<str>,
+    epoch: u64,
+}
+
+impl ResponseCache {
+    /// An empty one.
+    pub(crate) fn new() -> Self {
+        let shards = (0..SHARDS).map(|_| Mutex::new(Recent::new(CAPACITY / SHARDS)));
+        Self { callers: RwLock::default(), shards: shards.collect(), state: RandomState::new() }
+    }
+
+    /// The answer, if it still holds.
+    pub(crate) fn get(&self, cache_key: &CacheKey) -> Option<Arc<CachedResponse>> {
+        let callers = self.callers.read().unwrap_or_else(PoisonError::into_inner);
+        let caller = *callers.numbers.get(&cache_key.caller)?;
+        drop(callers);
+        let key = cache_key.of(caller);
+        let cached = self.shard(&key).get(&key, |cached| cached.epoch == cache_key.epoch)?;
+        (clock::now() < cached.until).then_some(cached)
+    }
+
+    /// Keeps an answer for a token that ends at `until`.
+    pub(crate) fn insert(
+        &self,
+        cache_key: &CacheKey,
+        route: Arc<Route>,
+        reply: Reply,
+        until: OffsetDateTime,
+    ) {
+        if !reply.is_lasting() {
+            return;
+        }
+        let caller = self.callers.write().unwrap_or_else(PoisonError::into_inner).number(&cache_key.caller);
+        let key = cache_key.of(caller);
+        let weight = key.len() + reply.body_len() + ENTRY_OVERHEAD_BYTES;
+        let cached = CachedResponse { epoch: cache_key.epoch, until, route, reply };
+        self.shard(&key).put(key, Arc::new(cached), weight);
+    }
+
+    fn shard(&self, key: &[u8]) -> MutexGuard<'_, Recent<Arc<CachedResponse>>> {
+        let number = self.state.hash_one(key) % SHARDS as u64;
+        let shard = &self.shards[usize::try_from(number).unwrap_or_default()];
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Callers {
+    /// The number of a caller, who is given one where there is none.
+    fn number(&mut self, caller: &[u8]) -> u64 {
+        if let Some(number) = self.numbers.get(caller) {
+            return *number;
+        }
+        if self.numbers.len() >= MOST_CALLERS {
+            self.numbers.clear();
+        }
+        self.last += 1;
+        self.numbers.insert(caller.into(), self.last);
+        self.last
+    }
+}
+
+impl CacheKey {
+    /// The key of a request; `None` where nothing can be remembered. To be asked before the answer is worked
+    /// out: a commit in between makes the answer one of an older epoch.
+    pub(crate) fn read(store: &dyn Store, http: &HttpRequest, origin: &Origin) -> Option<Self> {
+        if !matches!(*http.method(), Method::GET | Method::HEAD) {
+            return None;
+        }
+        let mut tokens = http.headers().get_all(AUTHORIZATION);
+        let (Some(token), None) = (tokens.next(), tokens.next()) else { return None };
+        let caller = caller([origin.scheme.as_bytes(), origin.authority.as_bytes(), token.as_bytes()]);
+        let address = http.uri().path_and_query().map_or("", |address| address.as_str()).into();
+        Some(Self { caller, address, epoch: store.epoch()? })
+    }
+
+    /// The key, asked by the caller of this number.
+    fn of(&self, caller: u64) -> Box<[u8]> {
+        [&caller.to_le_bytes(), self.address.as_bytes()].concat().into()
+    }
+}
+
+/// The parts one after the other, with their lengths, so that no two callers are written alike.
+fn caller(parts: [&[u8]; 3]) -> Box<[u8]> {
+    let [scheme, authority, token] = parts;
+    let lengths = [scheme.len().to_le_bytes(), authority.len().to_le_bytes()];
+    [&lengths[0], &lengths[1], scheme, authority, token].concat().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Doc;
+    use crate::error::ApiError;
+    use crate::route::{Gate, Routes};
+    use time::Duration;
+
+    fn cache_key(caller: &[u8], address: &str, epoch: u64) -> CacheKey {
+        CacheKey { caller: caller.into(), address: address.into(), epoch }
+    }
+
+    fn route() -> Arc<Route> {
+        let mut routes = Routes::default();
+        let doc = Doc::new("", "");
+        routes.on("", Method::GET, "/votes", Gate::Open, doc, async |_| Err(ApiError::NoRoute));
+        routes.0.pop().map(Arc::new).unwrap()
+    }
+
+    #[test]
+    fn an_answer_is_given_again_to_its_caller_in_its_epoch_until_the_token_ends() {
+        let (cache, hour) = (ResponseCache::new(), Duration::hours(1));
+        let insert = |address, until| {
+            cache.insert(&cache_key(b"nora", address, 7), route(), Reply::cacheable(true), until);
+        };
+        let has = |caller: &[u8], address, epoch| cache.get(&cache_key(caller, address, epoch)).is_some();
+        assert!(!has(b"nora", "/votes", 7), "nothing was cached yet");
+        insert("/votes", clock::now() + hour);
+        insert("/ended", clock::now());
+        assert!(has(b"nora", "/votes", 7));
+        assert!(!has(b"nora", "/votes", 8), "something was committed");
+        assert!(!has(b"omar", "/votes", 7) && !has(b"nora", "/votes?page=2", 7));
+        assert!(!has(b"nora", "/ended", 7), "the token has ended");
+    }
+
+    #[test]
+    fn an_answer_that_is_another_each_time_is_not_kept() {
+        let cache = ResponseCache::new();
+        let until = clock::now() + Duration::hours(1);
+        cache.insert(&cache_key(b"nora", "/votes", 7), route(), Reply::cacheable(false), until);
+        assert!(cache.get(&cache_key(b"nora", "/votes", 7)).is_none());
+    }
+
+    #[test]
+    fn no_two_callers_are_written_alike() {
+        let http = caller([b"http", b"a.test", b"token"]);
+        assert_eq!(http, caller([b"http", b"a.test", b"token"]));
+        for other in [
+            [b"https", &b"a.test"[..], b"token"],
+            [b"http", b"a.tes", b"ttoken"],
+            [b"http", b"a.test", b"Token"],
+        ] {
+            assert_ne!(http, caller(other));
+        }
+    }
+
+    #[test]
+    fn a_number_is_given_to_one_caller_only_even_after_all_were_forgotten() {
+        let mut callers = Callers::default();
+        let first = callers.number(b"first");
+        assert_eq!(callers.number(b"first"), first);
+        for number in 0..MOST_CALLERS {
+            assert_ne!(callers.number(&number.to_le_bytes()), first);
+        }
+        assert!(callers.numbers.len() <= MOST_CALLERS);
+        assert_ne!(callers.number(b"first"), first, "what was cached under the old number is lost");
+    }
+}

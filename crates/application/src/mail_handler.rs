@@ -1,0 +1,99 @@
+//! The task that sends mails: people's accounts, their organization's name, and the way out.
+
+use crate::announcing::tenant;
+use crate::{Site, TaskHandler, Turn};
+use async_trait::async_trait;
+use civitas_accounts::{
+    Addressee, Confirmation, MailKind, MailSender, Mailer, Role, Secret, SendInvitation, SendMail,
+    is_deliverable,
+};
+use civitas_kernel::{Locale, Result, TaskPayload};
+use civitas_organizations::Tenant;
+use civitas_tasks::{Outcome, Task};
+use std::sync::Arc;
+
+/// Writes mails when they are due, and hands them over. A link that opens something is made with the mail, so
+/// that the waiting task holds nothing that could be used.
+pub struct MailHandler {
+    /// Takes the mails.
+    pub mailer: Arc<dyn Mailer>,
+    /// How links are written.
+    pub site: Site,
+}
+
+#[async_trait]
+impl TaskHandler for MailHandler {
+    fn kind(&self) -> &'static str {
+        SendMail::KIND
+    }
+
+    async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome> {
+        let send: SendMail = task.read()?;
+        let user = turn.store.users().find(task.organization, send.user).await?;
+        let Some(user) = user.filter(|user| send.mail.is_for(user)) else { return Ok(Outcome::Done) };
+        let tenant = tenant(turn.store, task.organization).await?;
+        let link = self.link(turn, &tenant, send).await?;
+        self.mailer.send(&send.mail.write(head(&tenant, user.locale), (&user).into(), link)).await?;
+        Ok(Outcome::Done)
+    }
+}
+
+impl MailHandler {
+    async fn link(&self, turn: Turn<'_>, tenant: &Tenant, send: SendMail) -> Result<Secret> {
+        let origin = self.site.origin(&tenant.host);
+        match send.mail {
+            MailKind::Confirmation => {
+                let (confirmation, token) = Confirmation::begin(send.user, turn.now);
+                turn.store.confirmations().add(tenant.id, &confirmation, turn.now).await?;
+                Ok(Secret::new(format!("{origin}/confirmation/{}", token.expose())))
+            }
+            MailKind::Welcome | MailKind::Invitation => Ok(Secret::new(format!("{origin}/"))),
+        }
+    }
+}
+/// The name of the organization, in the reader's language where it has one there.
+fn head(tenant: &Tenant, chosen: Option<Locale>) -> MailSender<'_> {
+    let locale = chosen.unwrap_or(tenant.default_locale);
+    let organization = tenant.name.get(locale).filter(|name| !name.is_empty());
+    let organization = organization.or_else(|| tenant.name.title(tenant.default_locale)).unwrap_or_default();
+    MailSender { organization, locale }
+}
+
+/// Sends invitations to roles: to the account where there is one, else to the address.
+pub struct InvitationHandler {
+    /// Takes the mails.
+    pub mailer: Arc<dyn Mailer>,
+    /// How links are written.
+    pub site: Site,
+}
+
+#[async_trait]
+impl TaskHandler for InvitationHandler {
+    fn kind(&self) -> &'static str {
+        SendInvitation::KIND
+    }
+
+    async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome> {
+        let SendInvitation { role } = task.read()?;
+        let found = turn.store.roles().find(task.organization, role).await?;
+        let Some(role) = found.filter(Role::is_pending) else { return Ok(Outcome::Done) };
+        let user = match role.user {
+            Some(id) => turn.store.users().find(task.organization, id).await?,
+            None => None,
+        };
+        let to = match (&user, &role.email) {
+            (Some(user), _) if user.deleted_at.is_none() => Addressee::from(user),
+            (None, Some(email)) => Addressee { email, name: email },
+            _ => return Ok(Outcome::Done),
+        };
+        if !is_deliverable(to.email) {
+            return Ok(Outcome::Done);
+        }
+        let tenant = tenant(turn.store, task.organization).await?;
+        let (origin, space) = (self.site.origin(&tenant.host), role.space);
+        let link = Secret::new(format!("{origin}/public/{}/{}", space.manifest.as_str(), space.id));
+        let head = head(&tenant, user.as_ref().and_then(|user| user.locale));
+        self.mailer.send(&MailKind::Invitation.write(head, to, link)).await?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,86 @@
+//! Where people come in by a link of theirs: each step is one transaction, and a link works once.
+
+use crate::{Announcer, Store};
+use civitas_accounts::magic_links::{SignIns, SignedIn};
+use civitas_accounts::{Confirmations, RegistrationMails, Secret};
+use civitas_kernel::{Locale, Result};
+use civitas_organizations::Tenant;
+use time::OffsetDateTime;
+
+/// Confirms accounts and signs people in.
+pub struct OneTimeLinks<'a> {
+    /// Where everything is kept.
+    pub store: &'a dyn Store,
+    /// Ends transactions.
+    pub announcer: &'a Announcer,
+}
+
+impl OneTimeLinks<'_> {
+    /// Confirms the account a link was sent for. Answers the language of the page that says so.
+    ///
+    /// # Errors
+    /// `NotFound` for a link that is not valid.
+    #[tracing::instrument(name = "application.one_time_links.confirm", skip_all)]
+    pub async fn confirm(&self, tenant: &Tenant, token: &Secret, now: OffsetDateTime) -> Result<Locale> {
+        // Most of what comes here unasked is found out without a writer.
+        self.check_confirmation(tenant, token, now).await?;
+        let confirmed = self.announcer.in_transaction(self.store, now, async |tx| {
+            confirmations(tx).confirm(tenant.id, token, now).await
+        });
+        Ok(confirmed.await?.unwrap_or(tenant.default_locale))
+    }
+
+    /// Whether [`Self::confirm`] would confirm somebody.
+    ///
+    /// # Errors
+    /// `NotFound` when it would not.
+    pub async fn check_confirmation(
+        &self,
+        tenant: &Tenant,
+        token: &Secret,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        confirmations(self.store).find(tenant.id, token, now).await.map(drop)
+    }
+
+    /// Signs in whom a magic link was made for.
+    ///
+    /// # Errors
+    /// Those of [`SignIns::sign_in`].
+    #[tracing::instrument(name = "application.one_time_links.sign_in", skip_all)]
+    pub async fn sign_in(&self, tenant: &Tenant, token: &Secret, now: OffsetDateTime) -> Result<SignedIn> {
+        self.look(tenant, token, now).await?;
+        let signed_in = self
+            .announcer
+            .in_transaction(self.store, now, async |tx| sign_ins(tx).sign_in(tenant.id, token, now).await);
+        signed_in.await
+    }
+
+    /// Where [`Self::sign_in`] would lead.
+    ///
+    /// # Errors
+    /// Those of [`SignIns::sign_in`].
+    pub async fn look(&self, tenant: &Tenant, token: &Secret, now: OffsetDateTime) -> Result<String> {
+        sign_ins(self.store).look(tenant.id, token, now).await
+    }
+}
+
+fn confirmations<P: crate::Ports + ?Sized>(ports: &P) -> Confirmations<'_> {
+    Confirmations {
+        links: ports.confirmations(),
+        users: ports.users(),
+        registration_mails: RegistrationMails {
+            queue: ports.queue(),
+            organizations: ports.organization_lookup(),
+        },
+    }
+}
+
+fn sign_ins<P: crate::Ports + ?Sized>(ports: &P) -> SignIns<'_> {
+    SignIns {
+        links: ports.magic_links(),
+        users: ports.users(),
+        organizations: ports.organization_lookup(),
+        sessions: ports.sessions(),
+    }
+}

@@ -1,0 +1,96 @@
+//! What all workers have in common: they take as much as they have hands for, wait for more, and stop in order.
+
+use async_trait::async_trait;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// How long to wait for work before looking again: a hint may get lost.
+pub(crate) const POLL: Duration = Duration::from_secs(1);
+/// How long what runs may take to end when the worker stops.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// One kind of work.
+#[async_trait]
+pub(crate) trait WorkSource: Send + Sync + 'static {
+    /// A item of it, claimed.
+    type Item: Send + 'static;
+
+    /// Claims at most so many items.
+    async fn claim(&self, limit: i64) -> Vec<Self::Item>;
+    /// Carries one out, to one of its ends.
+    async fn execute(&self, item: Self::Item);
+    /// Waits until there may be more, at most [`POLL`].
+    async fn wait(&self);
+}
+
+/// Whether nobody said stop, and somebody is there who can.
+pub(crate) fn goes_on(stop: &watch::Receiver<bool>) -> bool {
+    !*stop.borrow() && stop.has_changed().is_ok()
+}
+
+/// Works until `stop` says so or its sender is gone, on so many items at once (at least one); then ends what runs, or
+/// lets its lease expire.
+pub(crate) async fn run_loop<S: WorkSource>(
+    source: Arc<S>,
+    concurrency: usize,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut running: JoinSet<()> = JoinSet::new();
+    while goes_on(&stop) {
+        while running.try_join_next().is_some() {}
+        let free = concurrency.max(1).saturating_sub(running.len());
+        if free == 0 {
+            tokio::select! { _ = running.join_next() => {}, _ = stop.changed() => {} }
+            continue;
+        }
+        // Never dropped half-way: a claimed item is a started one.
+        let claimed = source.claim(i64::try_from(free).unwrap_or(1)).await;
+        if claimed.is_empty() {
+            tokio::select! { () = source.wait() => {}, _ = stop.changed() => {} }
+        }
+        for item in claimed {
+            let source = source.clone();
+            running.spawn(async move { source.execute(item).await });
+        }
+    }
+    let deadline = Instant::now() + GRACE;
+    while let Ok(Some(_)) = tokio::time::timeout_at(deadline, running.join_next()).await {}
+    running.shutdown().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[derive(Default)]
+    struct Idle(AtomicUsize);
+
+    #[async_trait]
+    impl WorkSource for Idle {
+        type Item = ();
+
+        async fn claim(&self, _limit: i64) -> Vec<()> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Vec::new()
+        }
+        async fn execute(&self, (): ()) {}
+        async fn wait(&self) {
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_worker_ends_when_nobody_is_left_to_stop_it() {
+        let (stop, told) = watch::channel(false);
+        let idle = Arc::new(Idle::default());
+        let worker = tokio::spawn(work(idle.clone(), 1, told));
+        tokio::task::yield_now().await;
+        drop(stop);
+        tokio::time::timeout(Duration::from_secs(5), worker).await.expect("it goes on").unwrap();
+        assert!(idle.0.load(Ordering::Relaxed) <= 2, "it looked for work again and again");
+    }
+}

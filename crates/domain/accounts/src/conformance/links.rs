@@ -1,0 +1,133 @@
+//! Promises about what people open: links that confirm, links that sign in, sessions.
+
+use crate::magic_links::{MagicLink, MagicLinkStore};
+use crate::{
+    Confirmation, ConfirmationStore, Digest, OrganizationLookup, ParticipantSession, Secret, SessionStore,
+    User, UserStore,
+};
+use civitas_kernel::{OrganizationId, Result, UserId};
+use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
+
+/// The stores, and two organizations that are there, `mine.example` and `other.example`.
+pub struct LinkWorld<'a> {
+    /// Where people come from.
+    pub users: &'a dyn UserStore,
+    /// Under test.
+    pub organizations: &'a dyn OrganizationLookup,
+    /// Under test.
+    pub confirmations: &'a dyn ConfirmationStore,
+    /// Under test.
+    pub magic_links: &'a dyn MagicLinkStore,
+    /// Under test.
+    pub sessions: &'a dyn SessionStore,
+    /// An organization.
+    pub mine: OrganizationId,
+    /// Another one.
+    pub other: OrganizationId,
+}
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
+
+fn digest(text: &str) -> Digest {
+    Secret::new(text).digest()
+}
+
+impl LinkWorld<'_> {
+    async fn person(&self, nickname: &str) -> Result<UserId> {
+        let email = format!("{nickname}@city.example");
+        self.users.add(self.mine, &User::new(nickname.to_owned(), email, "Nora".to_owned(), NOW), &[]).await
+    }
+}
+
+/// What accounts know of their organization is what it is.
+pub async fn knows_the_home_of_an_account(world: LinkWorld<'_>) -> Result<()> {
+    for (organization, host) in [(world.mine, "mine.example"), (world.other, "other.example")] {
+        let found = world.organizations.find(organization).await?.unwrap_or_default();
+        assert_eq!((found.welcomes, found.destinations), (false, vec![host.to_owned()]));
+    }
+    assert_eq!(world.organizations.find(OrganizationId(i64::MAX)).await?, None);
+    Ok(())
+}
+
+/// A user may have several confirmations, each found by its digest in its organization, until all are removed at
+/// once; a new one makes those forgotten that have ended.
+pub async fn keeps_confirmations(world: LinkWorld<'_>) -> Result<()> {
+    let (nora, ada) = (world.person("nora").await?, world.person("ada").await?);
+    let until = |user, text, hours| Confirmation {
+        user,
+        digest: digest(text),
+        expires_at: NOW + Duration::hours(hours),
+    };
+    let (first, second, foreign) = (until(nora, "a", 1), until(nora, "b", 2), until(ada, "c", 1));
+    let store = world.confirmations;
+    for link in [&first, &second, &foreign] {
+        store.add(world.mine, link, NOW).await?;
+    }
+    assert_eq!(store.find(world.mine, &first.digest).await?, Some(first.clone()));
+    assert_eq!(store.find(world.other, &first.digest).await?, None);
+    assert_eq!(store.find(world.mine, &digest("A")).await?, None);
+    let third = until(nora, "d", 9);
+    store.add(world.mine, &third, second.expires_at).await?;
+    assert_eq!(store.find(world.mine, &first.digest).await?, None);
+    assert_eq!(store.find(world.mine, &second.digest).await?, None, "it has ended just now");
+    assert!(!store.remove_of_user(world.other, nora).await?);
+    assert!(store.remove_of_user(world.mine, nora).await?);
+    assert!(!store.remove_of_user(world.mine, nora).await?);
+    assert_eq!(store.find(world.mine, &third.digest).await?, None);
+    assert_eq!(store.find(world.mine, &foreign.digest).await?, Some(foreign));
+    Ok(())
+}
+
+/// A user has one magic link, with a number of its own each time; it is found and removed in its organization only.
+pub async fn keeps_one_magic_link_of_a_user(world: LinkWorld<'_>) -> Result<()> {
+    let (nora, ada) = (world.person("nora").await?, world.person("ada").await?);
+    let link = |user, text, redirect_url: Option<&str>| MagicLink {
+        user,
+        digest: digest(text),
+        redirect_url: redirect_url.map(str::to_owned),
+        created_at: NOW,
+        expires_at: NOW + Duration::minutes(5),
+    };
+    let (first, second, foreign) =
+        (link(nora, "a", None), link(nora, "b", Some("https://mine.example/É")), link(ada, "c", None));
+    let store = world.magic_links;
+    let replaced = store.put(world.mine, &first).await?;
+    let of_ada = store.put(world.mine, &foreign).await?;
+    let id = store.put(world.mine, &second).await?;
+    assert!(id != replaced && id != of_ada);
+    assert_eq!(store.find(world.mine, &first.digest).await?, None, "another one took its place");
+    assert_eq!(store.find(world.mine, &second.digest).await?, Some((id, second.clone())));
+    assert_eq!(store.find(world.mine, &foreign.digest).await?, Some((of_ada, foreign)));
+    assert_eq!(store.find(world.other, &second.digest).await?, None);
+    assert!(!store.remove(world.other, id).await?);
+    assert!(!store.remove(world.mine, replaced).await?);
+    assert!(store.remove(world.mine, id).await?);
+    assert!(!store.remove(world.mine, id).await?);
+    assert_eq!(store.find(world.mine, &second.digest).await?, None);
+    Ok(())
+}
+
+/// A session counts in its organization until its end; a new one makes those of its user forgotten that have ended.
+pub async fn keeps_sessions_until_their_end(world: LinkWorld<'_>) -> Result<()> {
+    let nora = world.person("nora").await?;
+    let session = |text, at| ParticipantSession {
+        user: nora,
+        digest: digest(text),
+        created_at: at,
+        expires_at: at + Duration::hours(2),
+    };
+    let (first, second) = (session("a", NOW), session("b", NOW + Duration::hours(1)));
+    let store = world.sessions;
+    store.add(world.mine, &first).await?;
+    store.add(world.mine, &second).await?;
+    let last_moment = first.expires_at - Duration::microseconds(1);
+    assert_eq!(store.find(world.mine, &first.digest, last_moment).await?, Some(nora));
+    assert_eq!(store.find(world.mine, &first.digest, first.expires_at).await?, None);
+    assert_eq!(store.find(world.other, &first.digest, NOW).await?, None);
+    assert_eq!(store.find(world.mine, &digest("c"), NOW).await?, None);
+    store.add(world.mine, &session("c", NOW + Duration::hours(2))).await?;
+    assert_eq!(store.find(world.mine, &first.digest, NOW).await?, None, "it is forgotten");
+    assert_eq!(store.find(world.mine, &second.digest, NOW).await?, Some(nora), "it is not");
+    Ok(())
+}

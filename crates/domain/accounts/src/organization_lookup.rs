@@ -1,0 +1,22 @@
+//! What this crate must know of the organization its people are in.
+
+use async_trait::async_trait;
+use civitas_kernel::{OrganizationId, Result};
+
+/// What accounts know of their organization.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AccountsOrganization {
+    /// Whether new users get a welcome mail.
+    pub welcomes: bool,
+    /// Where a magic link may lead: the organization's host, its secondary hosts and its external domain allow-list,
+    /// as they are kept.
+    pub destinations: Vec<String>,
+}
+
+/// Where organizations are looked at.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait OrganizationLookup: Send + Sync {
+    /// What accounts know of this organization.
+    async fn find(&self, organization: OrganizationId) -> Result<Option<AccountsOrganization>>;
+}

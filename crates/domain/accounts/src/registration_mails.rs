@@ -1,0 +1,122 @@
+//! What a new account is sent (contract 02 §2.4).
+
+use crate::{MailKind, OrganizationLookup, SendMail, User, is_deliverable};
+use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskQueue, UserId};
+use time::OffsetDateTime;
+
+/// Queues the mails to new users, in the transaction that makes them new.
+pub struct RegistrationMails<'a> {
+    /// Where mails wait.
+    pub queue: &'a dyn TaskQueue,
+    /// Tells who is welcomed.
+    pub organizations: &'a dyn OrganizationLookup,
+}
+
+impl RegistrationMails<'_> {
+    /// An account was made: it is asked for its confirmation, or welcomed when it is confirmed already.
+    pub async fn registered(
+        &self,
+        organization: OrganizationId,
+        id: UserId,
+        user: &User,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        if user.confirmed_at.is_some() {
+            return self.confirmed(organization, id, user, now).await;
+        }
+        self.queue(organization, id, user, MailKind::Confirmation, now).await
+    }
+
+    /// An account was confirmed: it is welcomed, where the organization does that.
+    pub async fn confirmed(
+        &self,
+        organization: OrganizationId,
+        id: UserId,
+        user: &User,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        if !is_deliverable(&user.email) {
+            return Ok(());
+        }
+        let found = self.organizations.find(organization).await?;
+        if found.ok_or_else(|| Error::internal("the organization is gone"))?.welcomes {
+            self.queue(organization, id, user, MailKind::Welcome, now).await?;
+        }
+        Ok(())
+    }
+
+    async fn queue(
+        &self,
+        organization: OrganizationId,
+        id: UserId,
+        user: &User,
+        mail: MailKind,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        if !is_deliverable(&user.email) {
+            return Ok(());
+        }
+        let send = SendMail { mail, user: id };
+        self.queue.add(&NewTask::of(organization, &send, now)?.about(send.subject())).await
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::{AccountsOrganization, MockOrganizationLookup};
+    use civitas_kernel::MockTaskQueue;
+    use serde_json::json;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
+
+    /// An organization that welcomes new users, or does not.
+    pub(crate) fn organization(welcomes: bool) -> MockOrganizationLookup {
+        let mut organizations = MockOrganizationLookup::new();
+        organizations.expect_find().returning(move |_| {
+            Ok(Some(AccountsOrganization { welcomes, ..AccountsOrganization::default() }))
+        });
+        organizations
+    }
+
+    /// A queue that gets exactly these mails to user 5.
+    pub(crate) fn mails(expected: &'static [&'static str]) -> MockTaskQueue {
+        let mut queue = MockTaskQueue::new();
+        for mail in expected {
+            let queued = move |task: &NewTask| {
+                task.kind == "mail"
+                    && task.payload == json!({"mail": mail, "user": 5})
+                    && task.subject == Some(format!("{mail}/5"))
+            };
+            queue.expect_add().once().withf(queued).returning(|_| Ok(()));
+        }
+        queue
+    }
+
+    async fn registered(email: &str, confirmed: bool, welcomes: bool, expected: &'static [&'static str]) {
+        let (queue, organizations) = (mails(expected), organization(welcomes));
+        let mut user = User::new("norablum".into(), email.into(), "Nora".into(), NOW);
+        user.confirmed_at = confirmed.then_some(NOW);
+        let registration_mails = RegistrationMails { queue: &queue, organizations: &organizations };
+        registration_mails.registered(OrganizationId(1), UserId(5), &user, NOW).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn who_is_not_confirmed_is_asked_and_not_welcomed_yet() {
+        registered("n@city.example", false, true, &["confirmation"]).await;
+        registered("n@city.example", false, false, &["confirmation"]).await;
+    }
+
+    #[tokio::test]
+    async fn who_is_confirmed_at_once_is_welcomed_where_that_is_done_and_never_asked() {
+        registered("n@city.example", true, true, &["welcome"]).await;
+        registered("n@city.example", true, false, &[]).await;
+    }
+
+    #[tokio::test]
+    async fn who_has_no_address_is_written_nothing() {
+        registered("norablum@example.org", false, true, &[]).await;
+        registered("norablum@example.org", true, true, &[]).await;
+    }
+}

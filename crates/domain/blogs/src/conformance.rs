@@ -1,0 +1,210 @@
+//! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
+
+use crate::{BlogLookup, Post, PostNeighbours, PostQuery, PostStore};
+use civitas_kernel::{
+    ComponentId, Direction, Locale, Order, OrganizationId, Page, PageRequest, PostId, ReadContext, Result,
+    SpaceRef, Translated, UserId, Viewer, Within,
+};
+use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
+
+/// The stores, two organizations that are there, and what stands in the first.
+pub struct World<'a> {
+    /// Under test.
+    pub posts: &'a dyn PostStore,
+    /// Under test.
+    pub lookup: &'a dyn BlogLookup,
+    /// An organization.
+    pub mine: OrganizationId,
+    /// Another one.
+    pub other: OrganizationId,
+    /// A person.
+    pub nora: UserId,
+    /// Another person.
+    pub otto: UserId,
+    /// A public, published process.
+    pub space: SpaceRef,
+    /// A published blog component there.
+    pub blog: ComponentId,
+    /// A component of another kind.
+    pub ideas: ComponentId,
+}
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
+const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
+
+impl World<'_> {
+    fn reader(&self, user: UserId) -> ReadContext {
+        ReadContext { organization: self.mine, viewer: Viewer::Participant(user), participant: Some(user) }
+    }
+
+    fn public(&self) -> ReadContext {
+        ReadContext { organization: self.mine, viewer: Viewer::Public, participant: None }
+    }
+
+    fn post(&self, author: Option<UserId>, published_at: Option<OffsetDateTime>) -> Post {
+        let text = |text: &str| Translated::from([(Locale::En, text.to_owned())]);
+        Post { author, published_at, ..Post::new(self.blog, text("Title"), text("<p>Body</p>"), NOW) }
+    }
+
+    async fn add(&self, post: &Post) -> Result<PostId> {
+        self.posts.add(self.mine, post).await
+    }
+
+    async fn ids(
+        &self,
+        read_context: ReadContext,
+        direction: Direction,
+        page: PageRequest,
+    ) -> Result<Page<PostId>> {
+        let query = PostQuery { within: Within::default(), order: Order::Column(direction) };
+        Ok(self.posts.list(read_context, NOW, query, page).await?.map(|post| post.id))
+    }
+}
+
+/// What is stored comes back, member by member; so does its change.
+pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
+    let post = Post {
+        author: Some(world.nora),
+        published_at: Some(NOW),
+        deleted_at: Some(NOW + Duration::DAY),
+        updated_at: NOW + Duration::DAY,
+        ..world.post(None, None)
+    };
+    let id = world.add(&post).await?;
+    assert_eq!(world.posts.find(world.mine, id).await?.as_ref(), Some(&post));
+    assert_eq!(world.posts.page_after(world.mine, None, 9).await?, [(id, post)]);
+    let plain = world.post(None, None);
+    world.posts.save(world.mine, id, &plain).await?;
+    assert_eq!(world.posts.find(world.mine, id).await?, Some(plain.clone()));
+    assert!(world.posts.save(world.mine, PostId(987_654), &plain).await.is_err());
+    Ok(())
+}
+
+/// No organization sees or changes another's posts.
+pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
+    let id = world.add(&world.post(None, Some(NOW))).await?;
+    let elsewhere = ReadContext { organization: world.other, ..world.public() };
+    assert_eq!(world.posts.find(world.other, id).await?, None);
+    assert_eq!(world.posts.find_visible(elsewhere, NOW, id, Within::default()).await?, None);
+    assert_eq!(world.posts.find_in_visible_component(elsewhere, id).await?, None);
+    assert!(world.posts.list(elsewhere, NOW, PostQuery::default(), ALL).await?.items.is_empty());
+    assert_eq!(world.posts.page_after(world.other, None, 9).await?, []);
+    assert!(world.posts.save(world.other, id, &world.post(None, None)).await.is_err());
+    assert_eq!(world.lookup.find_blog(elsewhere, world.blog).await?, None);
+    Ok(())
+}
+
+/// Published posts are for everybody, drafts and scheduled ones for their author, deleted ones for nobody.
+pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
+    let later = Some(NOW + Duration::HOUR);
+    let published = world.add(&world.post(Some(world.nora), Some(NOW))).await?;
+    let scheduled = world.add(&world.post(Some(world.nora), later)).await?;
+    let draft = world.add(&world.post(Some(world.nora), None)).await?;
+    let official = world.add(&world.post(None, None)).await?;
+    let deleted =
+        world.add(&Post { deleted_at: Some(NOW), ..world.post(Some(world.nora), Some(NOW)) }).await?;
+    let readers =
+        [(world.public(), false), (world.reader(world.otto), false), (world.reader(world.nora), true)];
+    for (read_context, is_author) in readers {
+        for (id, is_visible) in [
+            (published, true),
+            (scheduled, is_author),
+            (draft, is_author),
+            (official, false),
+            (deleted, false),
+        ] {
+            let found = world.posts.find_visible(read_context, NOW, id, Within::default()).await?;
+            assert_eq!(found.is_some(), is_visible, "{id} for {read_context:?}");
+        }
+        let listed = world.ids(read_context, Direction::Ascending, ALL).await?.items;
+        let expected = if is_author { vec![published, scheduled, draft] } else { vec![published] };
+        assert_eq!(listed, expected, "{read_context:?}");
+        let random = PostQuery { order: Order::Random, ..PostQuery::default() };
+        let shuffled = world.posts.list(read_context, NOW, random, ALL).await?;
+        assert_eq!(shuffled.items.len(), expected.len());
+    }
+    let then = NOW + Duration::HOUR;
+    assert!(world.posts.find_visible(world.public(), then, scheduled, Within::default()).await?.is_some());
+    assert!(world.posts.find_in_visible_component(world.public(), draft).await?.is_some());
+    assert!(world.posts.find_in_visible_component(world.public(), deleted).await?.is_none());
+    assert_eq!(world.posts.next_publication(NOW).await?, later);
+    assert_eq!(world.posts.next_publication(then).await?, None);
+    Ok(())
+}
+
+/// By date in both directions, ids ascending in either; the author's drafts last ascending, first descending. By
+/// pages of any length each comes once, and neighbours are those of the list.
+pub async fn lists_in_order_with_neighbours(world: World<'_>) -> Result<()> {
+    let mut dated = Vec::new();
+    let mut drafts = Vec::new();
+    for hours in [5, 1, 3, 1, 5, 1] {
+        let at = NOW - Duration::hours(hours);
+        dated.push((at, world.add(&world.post(Some(world.nora), Some(at))).await?));
+        world.add(&world.post(Some(world.otto), None)).await?;
+        drafts.push(world.add(&world.post(Some(world.nora), None)).await?);
+    }
+    let reader = world.reader(world.nora);
+    for direction in [Direction::Ascending, Direction::Descending] {
+        let ascending = direction == Direction::Ascending;
+        dated.sort_by(|(a, x), (b, y)| (if ascending { a.cmp(b) } else { b.cmp(a) }).then(x.cmp(y)));
+        let by_date = dated.iter().map(|(_, id)| *id);
+        let expected: Vec<PostId> = if ascending {
+            by_date.chain(drafts.iter().copied()).collect()
+        } else {
+            drafts.iter().copied().chain(by_date).collect()
+        };
+        for per_page in [1, 4, 100] {
+            let mut walked = Vec::new();
+            for page in 1.. {
+                let some = world.ids(reader, direction, PageRequest { page, per_page }).await?;
+                walked.extend(some.items);
+                if !some.has_more {
+                    break;
+                }
+            }
+            assert_eq!(walked, expected, "{direction:?} by {per_page}");
+        }
+        let query = PostQuery { within: Within::default(), order: Order::Column(direction) };
+        for (place, id) in expected.iter().enumerate() {
+            let beside = PostNeighbours {
+                next: expected.get(place + 1).copied(),
+                prev: place.checked_sub(1).map(|before| expected[before]),
+            };
+            assert_eq!(
+                world.posts.neighbours(reader, NOW, query, *id).await?,
+                beside,
+                "{direction:?} {place}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A post is found and listed inside its own component and space only.
+pub async fn stays_inside(world: World<'_>) -> Result<()> {
+    let id = world.add(&world.post(None, Some(NOW))).await?;
+    let within = |component| Within { component: Some(component), ..Within::default() };
+    for (within, is_inside) in [
+        (within(world.blog), true),
+        (within(world.ideas), false),
+        (Within { space_id: Some(world.space.id), ..Within::default() }, true),
+        (Within { space_id: Some(world.space.id + 1_000), ..Within::default() }, false),
+    ] {
+        let found = world.posts.find_visible(world.public(), NOW, id, within).await?;
+        assert_eq!(found.is_some(), is_inside, "{within:?}");
+        let query = PostQuery { within, ..PostQuery::default() };
+        let listed = world.posts.list(world.public(), NOW, query, ALL).await?;
+        assert_eq!(listed.items.len(), usize::from(is_inside), "{within:?}");
+    }
+    Ok(())
+}
+
+/// A blog is found where it is visible, and nobody administers a space without the role.
+pub async fn knows_blogs_and_administrators(world: World<'_>) -> Result<()> {
+    let place = world.lookup.find_blog(world.public(), world.blog).await?.expect("the blog is visible");
+    assert_eq!((place.component, place.space), (world.blog, world.space));
+    assert_eq!(world.lookup.find_blog(world.public(), world.ideas).await?, None, "of another kind");
+    assert!(!world.lookup.administers(world.mine, world.nora, world.space).await?);
+    Ok(())
+}

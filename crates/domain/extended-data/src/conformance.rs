@@ -1,0 +1,63 @@
+//! What every implementation of the port must keep: promises, as functions that fail where one is broken.
+
+use crate::{ExtendedDataStore, Owner, StoredData};
+use civitas_kernel::{Change, Error, OrganizationId, ReadContext, Result, Viewer};
+use serde_json::{Map, json};
+use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
+
+/// A store, and records of every kind that are there.
+pub struct World<'a> {
+    /// Under test.
+    pub store: &'a dyn ExtendedDataStore,
+    /// An organization.
+    pub mine: OrganizationId,
+    /// Another one.
+    pub other: OrganizationId,
+    /// Visible records of the first, of several kinds, the organization itself among them.
+    pub owners: Vec<Owner>,
+    /// Records of the first that the public cannot see.
+    pub unseen: Vec<Owner>,
+}
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
+
+fn public(organization: OrganizationId) -> ReadContext {
+    ReadContext { organization, viewer: Viewer::Public, participant: None }
+}
+
+fn kept(n: i64) -> StoredData {
+    let data = json!({"n": n, "é": [null, {"x": 1.5}]});
+    StoredData { data: data.as_object().cloned().unwrap_or_default(), updated_at: NOW + Duration::seconds(n) }
+}
+
+/// What is saved beside a record comes back, with the time of the change, and beside no other record.
+pub async fn keeps_the_data_of_each_record(world: World<'_>) -> Result<()> {
+    for (owner, n) in world.owners.iter().zip(0_i64..) {
+        world.store.save(world.mine, *owner, Change::quiet(kept(n))).await?;
+    }
+    for (owner, n) in world.owners.iter().zip(0_i64..) {
+        assert_eq!(world.store.find(public(world.mine), *owner).await?, Some(kept(n)), "{owner:?}");
+    }
+    Ok(())
+}
+
+/// A record is found and written in its own organization alone.
+pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
+    for owner in &world.owners {
+        assert_eq!(world.store.find(public(world.other), *owner).await?, None, "{owner:?}");
+        let change = Change::quiet(StoredData { data: Map::new(), updated_at: NOW });
+        let written = world.store.save(world.other, *owner, change).await;
+        assert!(matches!(written, Err(Error::NotFound)), "{owner:?}: {written:?}");
+    }
+    Ok(())
+}
+
+/// What cannot be seen has no data.
+pub async fn hides_what_is_not_visible(world: World<'_>) -> Result<()> {
+    assert!(!world.unseen.is_empty());
+    for owner in &world.unseen {
+        assert_eq!(world.store.find(public(world.mine), *owner).await?, None, "{owner:?}");
+    }
+    Ok(())
+}

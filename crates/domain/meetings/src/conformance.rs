@@ -1,0 +1,105 @@
+//! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
+
+mod keeping;
+mod listing;
+mod seeing;
+
+pub use keeping::{
+    is_held_by_a_transaction_only, keeps_every_member, keeps_organizations_apart,
+    knows_components_for_meetings, registers_nobody_without_an_account,
+};
+pub use listing::{filters_by_number_and_extended_data, lists_in_order_without_overlap, stays_inside};
+pub use seeing::{shows_what_is_visible, tells_all_of_a_meeting};
+
+use crate::{Meeting, MeetingLookup, MeetingQuery, MeetingStore};
+use civitas_kernel::{
+    ComponentId, Direction, Locale, MeetingId, Order, OrganizationId, PageRequest, ReadContext, Result,
+    SpaceRef, Translated, UserId, Viewer, Within,
+};
+use time::OffsetDateTime;
+use time::macros::datetime;
+
+/// The stores, two organizations that are there, and what stands in them.
+pub struct World<'a> {
+    /// Under test.
+    pub meetings: &'a dyn MeetingStore,
+    /// Under test.
+    pub lookup: &'a dyn MeetingLookup,
+    /// An organization.
+    pub mine: OrganizationId,
+    /// Another one.
+    pub other: OrganizationId,
+    /// A private member of the transparent assembly.
+    pub nora: UserId,
+    /// An anonymous viewer.
+    pub otto: UserId,
+    /// A moderator of the transparent assembly, and no member of it.
+    pub mona: UserId,
+    /// Invited to moderate there, and has not answered.
+    pub ines: UserId,
+    /// An administrator.
+    pub admin: UserId,
+    /// A public, published process.
+    pub space: SpaceRef,
+    /// A published meetings component there.
+    pub agenda: ComponentId,
+    /// Another one.
+    pub walks: ComponentId,
+    /// An unpublished one.
+    pub unpublished: ComponentId,
+    /// A published one of the transparent assembly.
+    pub sessions: ComponentId,
+    /// A component of another kind.
+    pub blog: ComponentId,
+}
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
+const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
+
+fn text(en: &str) -> Translated {
+    [(Locale::En, en.to_owned())].into()
+}
+
+/// A published meeting that is open to everybody.
+fn open(component: ComponentId) -> Meeting {
+    Meeting { published_at: Some(NOW), ..Meeting::new(component, text("Kick-off"), NOW, NOW) }
+}
+
+/// A published meeting for some people only.
+fn closed(component: ComponentId) -> Meeting {
+    Meeting { private: true, ..open(component) }
+}
+
+impl World<'_> {
+    async fn add(&self, meeting: &Meeting) -> Result<MeetingId> {
+        self.meetings.add(self.mine, meeting).await
+    }
+
+    /// What a token of this user sees.
+    fn of(&self, user: UserId) -> ReadContext {
+        let viewer = if user == self.admin { Viewer::Admin(user) } else { Viewer::Participant(user) };
+        ReadContext { organization: self.mine, viewer, participant: Some(user) }
+    }
+
+    /// What a service token sees, where there is an administrator and where there is none.
+    fn services(&self) -> [ReadContext; 2] {
+        [Viewer::Admin(self.admin), Viewer::Public].map(|viewer| ReadContext {
+            organization: self.mine,
+            viewer,
+            participant: None,
+        })
+    }
+
+    async fn list(&self, read_context: ReadContext, query: &MeetingQuery) -> Result<Vec<MeetingId>> {
+        let page = self.meetings.list(read_context, query, ALL).await?;
+        Ok(page.items.into_iter().map(|meeting| meeting.id).collect())
+    }
+}
+
+fn within(component: ComponentId) -> Within {
+    Within { component: Some(component), ..Within::default() }
+}
+
+fn everything(part: Within, direction: Direction) -> MeetingQuery {
+    MeetingQuery { within: part, filters: Vec::new(), order: Order::Column(direction) }
+}

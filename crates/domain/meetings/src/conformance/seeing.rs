@@ -1,0 +1,91 @@
+//! Who sees what of a meeting.
+
+use super::{ALL, NOW, World, closed, everything, open, text, within};
+use crate::{Meeting, Place};
+use civitas_kernel::{Direction, Error, MeetingId, ReadContext, Result, Within};
+use serde_json::json;
+use time::Duration;
+
+/// Whether the meeting is found, listed, and found in its component.
+async fn seen(
+    world: &World<'_>,
+    read_context: ReadContext,
+    id: MeetingId,
+    meeting: &Meeting,
+) -> Result<[bool; 3]> {
+    let part = within(meeting.component);
+    let found = world.meetings.find_visible(read_context, id, Within::default()).await?.is_some();
+    let listed = world.list(read_context, &everything(part, Direction::Ascending)).await?.contains(&id);
+    let inside = world.meetings.find_visible(read_context, id, part).await?.is_some();
+    Ok([found, listed, inside])
+}
+
+/// Open and transparent ones to all who see their component; others to the registered, to who holds a role in the
+/// space, and to administrators; what is unpublished, hidden or deleted to nobody; what is withdrawn as before.
+pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
+    let [as_admin, as_public] = world.services();
+    let (nora, otto, admin) = (world.of(world.nora), world.of(world.otto), world.of(world.admin));
+    let (mona, ines) = (world.of(world.mona), world.of(world.ines));
+    let all = [as_admin, as_public, nora, otto, admin, mona, ines];
+    let admins = vec![as_admin, admin];
+    let of_otto = |meeting| Meeting { registrations: [world.otto].into(), ..meeting };
+    for (meeting, expected) in [
+        (open(world.agenda), all.to_vec()),
+        (Meeting { withdrawn_at: Some(NOW), ..open(world.agenda) }, all.to_vec()),
+        (Meeting { transparent: true, ..open(world.agenda) }, all.to_vec()),
+        (Meeting { transparent: true, ..closed(world.agenda) }, all.to_vec()),
+        (Meeting { published_at: None, ..open(world.agenda) }, vec![]),
+        (Meeting { hidden_at: Some(NOW), ..open(world.agenda) }, vec![]),
+        (Meeting { deleted_at: Some(NOW), ..of_otto(closed(world.agenda)) }, vec![]),
+        (open(world.unpublished), admins.clone()),
+        (of_otto(closed(world.unpublished)), admins.clone()),
+        (closed(world.agenda), admins.clone()),
+        (of_otto(closed(world.agenda)), vec![as_admin, admin, otto]),
+        (open(world.sessions), all.to_vec()),
+        (closed(world.sessions), vec![as_admin, admin, nora, mona]),
+        (of_otto(closed(world.sessions)), vec![as_admin, admin, nora, mona, otto]),
+        (of_otto(Meeting { hidden_at: Some(NOW), ..closed(world.sessions) }), vec![]),
+    ] {
+        let id = world.add(&meeting).await?;
+        for read_context in all {
+            let sees = expected.contains(&read_context);
+            assert_eq!(
+                seen(&world, read_context, id, &meeting).await?,
+                [sees; 3],
+                "{read_context:?} of {meeting:?}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// All that a reader is told of a meeting, alone and in the list, and when it last changed.
+pub async fn tells_all_of_a_meeting(world: World<'_>) -> Result<()> {
+    let later = NOW + Duration::days(9_000);
+    let meeting = Meeting {
+        title: text("Walk"),
+        description: text("<p>Along the river</p>"),
+        end_time: Some(NOW + Duration::hours(2)),
+        extended_data: json!({"room": {"floor": 2}}).as_object().cloned().unwrap_or_default(),
+        updated_at: later,
+        ..open(world.agenda)
+    };
+    let id = world.add(&meeting).await?;
+    let nora = world.of(world.nora);
+    let seen = world.meetings.find_visible(nora, id, Within::default()).await?.ok_or(Error::NotFound)?;
+    assert_eq!((seen.id, &seen.title, &seen.description), (id, &meeting.title, &meeting.description));
+    assert_eq!((seen.start_time, seen.end_time), (meeting.start_time, meeting.end_time));
+    assert_eq!((seen.created_at, seen.updated_at, seen.changed_at), (NOW, later, later));
+    assert_eq!(seen.extended_data, meeting.extended_data);
+    let place = Place { component: world.agenda, name: text("Component"), space: world.space };
+    assert_eq!(seen.place, place);
+    let listed =
+        world.meetings.list(nora, &everything(within(world.agenda), Direction::Ascending), ALL).await?;
+    assert_eq!(listed.items, [seen], "the list tells the same");
+
+    let aged = Meeting { updated_at: NOW - Duration::days(9_000), ..meeting };
+    world.meetings.save(world.mine, id, &aged).await?;
+    let seen = world.meetings.find_visible(nora, id, Within::default()).await?.ok_or(Error::NotFound)?;
+    assert!(seen.changed_at > aged.updated_at, "its component was made since");
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
+
+mod keeping;
+mod listing;
+mod reading;
+mod voting;
+
+pub use keeping::{
+    a_state_that_is_renamed_is_filtered_by_its_new_name, keeps_every_member, keeps_one_draft_of_a_user,
+    keeps_organizations_apart, knows_the_author_by_place,
+};
+pub use listing::{
+    filters_by_state_and_number, filters_by_votes_and_leaves_drafts_out, lists_in_order_without_overlap,
+    neighbours_are_those_of_the_list, neighbours_stay_inside_and_satisfy_the_filters,
+};
+pub use reading::{
+    finds_drafts_of_their_client, shows_a_place_to_its_readers, shows_what_is_visible,
+    tells_all_of_a_proposal,
+};
+pub use voting::{
+    counts_votes, filters_votes, keeps_one_vote_of_a_user, shows_votes_on_what_is_visible,
+    tells_how_a_user_stands,
+};
+
+use crate::{
+    ComponentLookup, Proposal, ProposalDetail, ProposalQuery, ProposalStore, StateStore, Vote, VoteStore,
+};
+use civitas_kernel::{
+    Change, ClientId, ComponentId, Direction, Error, Locale, Order, OrganizationId, PageRequest, ProposalId,
+    ReadContext, Result, SpaceRef, Translated, UserId, Viewer, VoteId, Within,
+};
+use time::OffsetDateTime;
+use time::macros::datetime;
+
+/// The stores, two organizations that are there, and what stands in them.
+pub struct World<'a> {
+    /// Under test.
+    pub proposals: &'a dyn ProposalStore,
+    /// Under test.
+    pub components: &'a dyn ComponentLookup,
+    /// Under test.
+    pub states: &'a dyn StateStore,
+    /// Under test.
+    pub votes: &'a dyn VoteStore,
+    /// An organization.
+    pub mine: OrganizationId,
+    /// Another one.
+    pub other: OrganizationId,
+    /// An anonymous viewer.
+    pub nora: UserId,
+    /// Somebody else.
+    pub otto: UserId,
+    /// An administrator.
+    pub admin: UserId,
+    /// An API client.
+    pub client: ClientId,
+    /// Its public name.
+    pub client_uid: &'static str,
+    /// Another one.
+    pub other_client: ClientId,
+    /// A public, published process of the first organization.
+    pub space: SpaceRef,
+    /// A published proposals component there, with `votes_enabled` in its active step, `vote_limit` 3, and no scope
+    /// where the space's is 7.
+    pub ideas: ComponentId,
+    /// Another one, with scope 9.
+    pub wishes: ComponentId,
+    /// An unpublished one.
+    pub unpublished: ComponentId,
+    /// A published one of a transparent assembly of which Nora is a member.
+    pub transparent: ComponentId,
+    /// A published component of another kind.
+    pub blog: ComponentId,
+}
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
+const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
+
+fn text(en: &str) -> Translated {
+    [(Locale::En, en.to_owned())].into()
+}
+
+/// A published, official proposal.
+fn published(component: ComponentId) -> Proposal {
+    Proposal { published_at: Some(NOW), ..Proposal::draft(component, NOW) }
+}
+
+/// A draft of one author.
+fn draft(component: ComponentId, author: UserId) -> Proposal {
+    Proposal { authors: vec![author], ..Proposal::draft(component, NOW) }
+}
+
+impl World<'_> {
+    async fn add(&self, proposal: &Proposal) -> Result<ProposalId> {
+        let added = self.proposals.add(self.mine, proposal, &[]).await?;
+        added.ok_or_else(|| Error::internal("the author has a draft there"))
+    }
+
+    async fn save(&self, id: ProposalId, proposal: Proposal) -> Result<()> {
+        self.proposals.save(self.mine, id, Change::quiet(proposal)).await
+    }
+
+    async fn vote(&self, proposal: ProposalId, user: UserId, weight: i64) -> Result<VoteId> {
+        let vote = Vote { proposal, user, weight, temporary: false, created_at: NOW, updated_at: NOW };
+        self.votes.add(self.mine, &vote).await?.ok_or_else(|| Error::internal("the user has voted"))
+    }
+
+    /// What a token of this user sees.
+    fn of(&self, user: UserId) -> ReadContext {
+        let viewer = if user == self.admin { Viewer::Admin(user) } else { Viewer::Participant(user) };
+        ReadContext { organization: self.mine, viewer, participant: Some(user) }
+    }
+
+    /// What a service token sees, where there is an administrator and where there is none.
+    fn services(&self) -> [ReadContext; 2] {
+        [Viewer::Admin(self.admin), Viewer::Public].map(|viewer| ReadContext {
+            organization: self.mine,
+            viewer,
+            participant: None,
+        })
+    }
+
+    async fn list(&self, read_context: ReadContext, query: &ProposalQuery) -> Result<Vec<ProposalId>> {
+        Ok(ids(&self.proposals.list(read_context, query, ALL).await?.items))
+    }
+
+    async fn find(&self, read_context: ReadContext, id: ProposalId) -> Result<ProposalDetail> {
+        self.proposals.find_visible(read_context, id, Within::default()).await?.ok_or(Error::NotFound)
+    }
+}
+
+fn ids(details: &[ProposalDetail]) -> Vec<ProposalId> {
+    details.iter().map(|detail| detail.id).collect()
+}
+
+fn within(component: ComponentId) -> Within {
+    Within { component: Some(component), ..Within::default() }
+}
+
+fn everything(component: ComponentId, direction: Direction) -> ProposalQuery {
+    ProposalQuery { within: within(component), filters: Vec::new(), order: Order::Column(direction) }
+}

@@ -1,0 +1,160 @@
+//! Votes, and how users stand.
+
+use super::{ALL, NOW, World, draft, published, within};
+use crate::{Proposal, Tally, VOTE_FIELDS, Vote, VotingStatus};
+use civitas_kernel::filter::{RawFilter, RawValue, read};
+use civitas_kernel::{Error, PageRequest, ProposalId, Result, SpaceManifest, VoteId, Within};
+
+/// A user has one vote on a proposal; gone, there may be another.
+pub async fn keeps_one_vote_of_a_user(world: World<'_>) -> Result<()> {
+    let id = world.add(&published(world.ideas)).await?;
+    let vote = world.vote(id, world.nora, 1).await?;
+    let again =
+        Vote { proposal: id, user: world.nora, weight: 3, temporary: true, created_at: NOW, updated_at: NOW };
+    assert_eq!(world.votes.add(world.mine, &again).await?, None);
+    assert!(world.votes.has(world.mine, id, world.nora).await?);
+    assert!(!world.votes.has(world.mine, id, world.otto).await?);
+    world.vote(id, world.otto, 1).await?;
+    world.votes.remove(world.mine, vote, NOW).await?;
+    assert!(!world.votes.has(world.mine, id, world.nora).await?);
+    assert_eq!(world.votes.find_of_user(world.mine, id, world.nora).await?, None);
+    world.vote(id, world.nora, 2).await?;
+    let nowhere = Vote { proposal: ProposalId(i64::MAX), ..again };
+    assert!(matches!(world.votes.add(world.mine, &nowhere).await, Err(Error::NotFound)));
+    Ok(())
+}
+
+/// A user's votes are counted in their component, temporary ones too; a proposal's only when they are final.
+pub async fn counts_votes(world: World<'_>) -> Result<()> {
+    let mut here = Vec::new();
+    for _ in 0..3 {
+        let id = world.add(&published(world.ideas)).await?;
+        world.vote(id, world.nora, 1).await?;
+        here.push(id);
+    }
+    let there = world.add(&published(world.wishes)).await?;
+    world.vote(there, world.nora, 1).await?;
+    world.vote(here[0], world.otto, 1).await?;
+    let of_nora = async |component| world.votes.count_of_user(world.mine, world.nora, component).await;
+    let final_votes = async |id| world.votes.count_final(world.mine, id).await;
+    assert_eq!((of_nora(world.ideas).await?, of_nora(world.wishes).await?), (3, 1));
+    assert_eq!(final_votes(here[0]).await?, 2);
+    world.votes.set_temporary(world.mine, world.nora, world.ideas, true).await?;
+    assert_eq!((of_nora(world.ideas).await?, final_votes(here[0]).await?), (3, 1));
+    assert_eq!((final_votes(here[1]).await?, final_votes(there).await?), (0, 1));
+    world.votes.set_temporary(world.mine, world.nora, world.ideas, false).await?;
+    assert_eq!(final_votes(here[0]).await?, 2);
+    Ok(())
+}
+
+/// Votes of anybody on what is visible: published, neither hidden nor deleted, in a component the reader sees.
+pub async fn shows_votes_on_what_is_visible(world: World<'_>) -> Result<()> {
+    let (nora, admin) = (world.of(world.nora), world.of(world.admin));
+    for (proposal, of_nora, of_admin) in [
+        (published(world.ideas), true, true),
+        (Proposal { withdrawn_at: Some(NOW), ..published(world.ideas) }, true, true),
+        (Proposal { hidden_at: Some(NOW), ..published(world.ideas) }, false, false),
+        (Proposal { deleted_at: Some(NOW), ..published(world.ideas) }, false, false),
+        (draft(world.ideas, world.nora), false, false),
+        (published(world.unpublished), false, true),
+    ] {
+        let id = world.add(&proposal).await?;
+        let vote = world.vote(id, world.otto, 1).await?;
+        for (read_context, sees) in [(nora, of_nora), (admin, of_admin)] {
+            let found = world.votes.find_visible(read_context, vote, Within::default()).await?;
+            let listed = world.votes.list(read_context, Within::default(), &[], ALL).await?;
+            let listed = listed.items.iter().any(|(id, _)| *id == vote);
+            assert_eq!((found.is_some(), listed), (sees, sees), "{:?} on {proposal:?}", read_context.viewer);
+        }
+    }
+    Ok(())
+}
+
+/// By voter, proposal, component and space, inside a part of the organization, by id, by pages that do not overlap.
+pub async fn filters_votes(world: World<'_>) -> Result<()> {
+    let (first, second) =
+        (world.add(&published(world.ideas)).await?, world.add(&published(world.wishes)).await?);
+    let votes = [
+        world.vote(first, world.otto, 1).await?,
+        world.vote(second, world.nora, 1).await?,
+        world.vote(first, world.nora, 1).await?,
+    ];
+    let read_context = world.services()[1];
+    let list = async |part, key: &str, value: String| {
+        let filters = read(VOTE_FIELDS, &RawFilter(vec![(key.to_owned(), RawValue::One(value))]))?;
+        let page = world.votes.list(read_context, part, &filters, ALL).await?;
+        Ok::<_, Error>(page.items.into_iter().map(|(id, _)| id).collect::<Vec<VoteId>>())
+    };
+    let all = Within::default();
+    assert_eq!(list(all, "creator_id", world.nora.to_string()).await?, votes[1..]);
+    assert_eq!(list(all, "author_id_not_eq", world.nora.to_string()).await?, votes[..1]);
+    assert_eq!(list(all, "proposal_id_in", first.to_string()).await?, [votes[0], votes[2]]);
+    assert_eq!(list(all, "component_id", world.wishes.to_string()).await?, votes[1..2]);
+    assert_eq!(list(all, "participatory_space_id", world.space.id.to_string()).await?, votes);
+    assert_eq!(list(all, "participatory_space_id_gt", world.space.id.to_string()).await?, []);
+    let processes = Within { space_manifest: Some(SpaceManifest::ParticipatoryProcesses), ..all };
+    assert_eq!(list(processes, "creator_id_present", "1".to_owned()).await?, votes);
+    let assemblies = Within { space_manifest: Some(SpaceManifest::Assemblies), ..all };
+    assert_eq!(list(assemblies, "creator_id_present", "1".to_owned()).await?, []);
+    assert_eq!(list(within(world.ideas), "creator_id", world.nora.to_string()).await?, votes[2..]);
+    assert_eq!(world.votes.find_visible(read_context, votes[1], within(world.ideas)).await?, None);
+    let mut walked = Vec::new();
+    for page in 1..=3 {
+        let page = world.votes.list(read_context, all, &[], PageRequest { page, per_page: 1 }).await?;
+        assert_eq!(page.has_more, walked.len() < 2);
+        walked.extend(page.items.into_iter().map(|(id, _)| id));
+    }
+    assert_eq!(walked, votes);
+    Ok(())
+}
+
+/// What a user has in each component: proposals, votes, the draft of the asking client, and what is left to vote on.
+pub async fn tells_how_a_user_stands(world: World<'_>) -> Result<()> {
+    let (mine, nora) = (world.mine, world.nora);
+    let (rejected, _) =
+        world.states.find_by_token(mine, world.ideas, "rejected").await?.ok_or(Error::NotFound)?;
+    let own = Proposal { authors: vec![world.otto, nora], ..published(world.ideas) };
+    let first = world.add(&own).await?;
+    let second = world.add(&Proposal { withdrawn_at: Some(NOW), ..own }).await?;
+    world.add(&published(world.ideas)).await?;
+    let no = Proposal { state: Some(rejected), state_published_at: Some(NOW), ..published(world.ideas) };
+    world.add(&no).await?;
+    let hidden = world.add(&Proposal { hidden_at: Some(NOW), ..published(world.ideas) }).await?;
+    let begun = world.add(&Proposal { client: Some(world.client), ..draft(world.ideas, nora) }).await?;
+    for id in [first, second, hidden] {
+        world.vote(id, nora, 1).await?;
+        world.vote(id, world.otto, 1).await?;
+    }
+    let components = [world.ideas, world.wishes];
+    let voting_statuses =
+        async |client| world.proposals.voting_statuses(mine, nora, client, &components).await;
+    let tally = |token: &str, proposals, voted| Tally { token: token.to_owned(), proposals, voted };
+    let mut found = voting_statuses(world.client).await?;
+    for voting_status in &mut found {
+        voting_status.tallies.sort_by(|a, b| a.token.cmp(&b.token));
+    }
+    let ideas = VotingStatus {
+        component: world.ideas,
+        published: 2,
+        votes: 3,
+        draft: Some(begun),
+        participates: true,
+        tallies: vec![tally("", 2, 1), tally("rejected", 1, 0), tally("withdrawn", 1, 1)],
+    };
+    let wishes = VotingStatus {
+        component: world.wishes,
+        published: 0,
+        votes: 0,
+        draft: None,
+        tallies: vec![],
+        ..ideas.clone()
+    };
+    assert_eq!(found, [ideas, wishes]);
+    assert_eq!(
+        voting_statuses(world.other_client).await?[0].draft,
+        None,
+        "another client does not see the draft"
+    );
+    assert_eq!(world.proposals.voting_statuses(mine, nora, world.client, &[]).await?, []);
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
+
+mod entries;
+mod filters;
+mod keeping;
+mod seeing;
+
+pub use entries::{keeps_entries_apart, keeps_entries_by_kind};
+pub use filters::{filters_components, filters_spaces, negations_look_at_every_translation};
+pub use keeping::{
+    at_most_one_step_is_active, keeps_every_member, keeps_organizations_apart, numbers_spaces_by_kind,
+    refuses_a_slug_that_is_taken,
+};
+pub use seeing::{
+    counts_components_beyond_those_it_names, lists_in_order_without_overlap, shows_components_by_the_rules,
+    shows_spaces_by_the_table, tells_when_something_changed,
+};
+
+use crate::{
+    Component, ComponentManifest, ComponentStore, EntryStore, Space, SpaceStore, StepStore, Visibility,
+};
+use async_trait::async_trait;
+use civitas_kernel::{
+    ComponentId, Locale, OrganizationId, ReadContext, Result, SpaceManifest, SpaceRef, Translated, UserId,
+    Viewer,
+};
+use time::OffsetDateTime;
+use time::macros::datetime;
+
+/// The stores, two organizations that are there, and people of the first.
+pub struct World<'a> {
+    /// Under test.
+    pub spaces: &'a dyn SpaceStore,
+    /// Under test.
+    pub steps: &'a dyn StepStore,
+    /// Under test.
+    pub components: &'a dyn ComponentStore,
+    /// Under test.
+    pub entries: &'a dyn EntryStore,
+    /// Gives people roles.
+    pub people: &'a dyn People,
+    /// An organization.
+    pub mine: OrganizationId,
+    /// Another one.
+    pub other: OrganizationId,
+    /// An anonymous viewer.
+    pub nora: UserId,
+    /// Somebody else.
+    pub otto: UserId,
+    /// An administrator.
+    pub admin: UserId,
+}
+
+/// Gives people roles in spaces.
+#[async_trait]
+pub trait People: Send + Sync {
+    /// Gives a user of the organization a role in one of its spaces.
+    async fn appoint(
+        &self,
+        organization: OrganizationId,
+        space: SpaceRef,
+        user: UserId,
+        role: Role,
+    ) -> Result<()>;
+}
+
+/// Roles that differ in what they let somebody see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A private member, made by an administrator.
+    Member,
+    /// A private member who accepted an invitation.
+    InvitedMember,
+    /// Somebody invited to be one, who has not answered.
+    Invited,
+    /// A moderator, who is no member for that.
+    Moderator,
+}
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
+
+fn text(en: &str) -> Translated {
+    [(Locale::En, en.to_owned())].into()
+}
+
+/// A published space.
+fn space(manifest: SpaceManifest, title: &str) -> Space {
+    Space { published_at: Some(NOW), ..Space::new(manifest, text(title), NOW) }
+}
+
+/// A published component.
+fn component(space: SpaceRef, manifest: ComponentManifest, name: &str) -> Component {
+    Component { published_at: Some(NOW), ..Component::new(space, manifest, text(name), NOW) }
+}
+
+impl World<'_> {
+    async fn add(&self, space: &Space) -> Result<SpaceRef> {
+        self.spaces.add(self.mine, space).await
+    }
+
+    async fn add_assembly(&self, title: &str, visibility: Visibility) -> Result<SpaceRef> {
+        self.add(&Space { visibility, ..space(SpaceManifest::Assemblies, title) }).await
+    }
+
+    async fn add_component(&self, component: &Component) -> Result<ComponentId> {
+        self.components.add(self.mine, component).await
+    }
+
+    fn seen_by(&self, viewer: Viewer) -> ReadContext {
+        let participant = match viewer {
+            Viewer::Participant(user) => Some(user),
+            Viewer::Public | Viewer::Admin(_) => None,
+        };
+        ReadContext { organization: self.mine, viewer, participant }
+    }
+}

@@ -1,0 +1,155 @@
+//! Filters (contract 01 §6, 05 §2.3 and §3.2).
+
+use super::{World, component, space, text};
+use crate::{COMPONENT_FIELDS, Component, ComponentManifest, SPACE_FIELDS, Space, Visibility};
+use civitas_kernel::filter::{RawFilter, RawValue, read};
+use civitas_kernel::{Locale, PageRequest, Result, SpaceManifest, SpaceRef, Translated, Viewer};
+use serde_json::json;
+
+/// The weight of the components of these promises.
+const WEIGHT: i64 = 77;
+
+fn raw(key: &str, value: &str) -> RawFilter {
+    let value = match value.strip_prefix("[]") {
+        Some(list) => RawValue::Many(list.split(',').map(str::to_owned).collect()),
+        None => RawValue::One(value.to_owned()),
+    };
+    RawFilter(vec![(key.to_owned(), value)])
+}
+
+impl World<'_> {
+    /// The titles of the spaces one filter leaves, in their order.
+    async fn spaces_where(&self, key: &str, value: &str) -> Result<Vec<String>> {
+        let filters = read(SPACE_FIELDS, &raw(key, value))?;
+        let read_context = self.seen_by(Viewer::Public);
+        let page = self.spaces.list(read_context, None, &filters, PageRequest::default()).await?;
+        let title = |texts: &Translated| texts.first_text().map(|(_, t)| t.to_owned()).unwrap_or_default();
+        // The harness has spaces of its own; those of these promises have extended data.
+        let own = page.items.iter().filter(|d| !d.space.extended_data.is_empty());
+        Ok(own.map(|d| title(&d.space.title)).collect())
+    }
+
+    async fn components_where(&self, key: &str, value: &str) -> Result<Vec<String>> {
+        let filters = read(COMPONENT_FIELDS, &raw(key, value))?;
+        let read_context = self.seen_by(Viewer::Public);
+        let page = self.components.list(read_context, None, &filters, PageRequest::default()).await?;
+        let name = |texts: &Translated| texts.first_text().map(|(_, t)| t.to_owned()).unwrap_or_default();
+        // As above: those of these promises have a weight.
+        let own = page.items.iter().filter(|d| d.component.weight == WEIGHT);
+        Ok(own.map(|d| name(&d.component.name)).collect())
+    }
+
+    async fn add_marked(
+        &self,
+        manifest: SpaceManifest,
+        title: Translated,
+        slug: Option<&str>,
+    ) -> Result<SpaceRef> {
+        let extended_data =
+            json!({"Straße": {"Nº": 100}, "k": "50%_\\"}).as_object().cloned().unwrap_or_default();
+        let slug = slug.map(str::to_owned);
+        self.add(&Space { slug, title, extended_data, ..space(manifest, "") }).await
+    }
+}
+
+/// Spaces by kind, number, slug, title and extended data; in any case of any script where it says so.
+pub async fn filters_spaces(world: World<'_>) -> Result<()> {
+    let trees = world.add_marked(SpaceManifest::Assemblies, text("Árboles 100%"), Some("Trees_1")).await?;
+    let votes = world.add_marked(SpaceManifest::Initiatives, text("ÉTÉ"), None).await?;
+    let initiative = format!("i-{}", votes.id);
+    let all = vec!["Árboles 100%".to_owned(), "ÉTÉ".to_owned()];
+    let (first, second) = (vec![all[0].clone()], vec![all[1].clone()]);
+    for (key, value, expected) in [
+        ("manifest_name", "assemblies", &first),
+        ("manifest_name_not_eq", "assemblies", &second),
+        ("manifest_name_in", "[]assemblies,initiatives", &all),
+        ("manifest_name_matches", "%TIAT%", &second),
+        ("id_eq", &trees.id.to_string(), if trees.id == votes.id { &all } else { &first }),
+        ("id_lt", "1", &vec![]),
+        ("id_present", "1", &all),
+        ("slug", &initiative, &second),
+        ("slug_start", "I-", &second),
+        ("slug_start", "trees_", &first),
+        ("slug_matches", r"trees\_%", &first),
+        ("slug_matches", r"trees\_", &vec![]),
+        ("slug_eq", "trees_1", &vec![]),
+        ("slug_blank", "false", &all),
+        ("title_start", "árbol", &first),
+        ("title_start", "á%", &vec![]),
+        ("title_start", "ÁRBOLES 100%", &first),
+        ("title_matches", "ét_", &second),
+        ("title_matches", r"%\", &vec![]),
+        ("title_eq", "été", &vec![]),
+        ("extended_data_cont", r#""straSSE""#, &vec![]),
+        ("extended_data_cont", r#""STRAßE":{"nº":100}"#, &all),
+        ("extended_data_cont", "50%_", &all),
+        ("extended_data_cont", "5_%", &vec![]),
+    ] {
+        assert_eq!(world.spaces_where(key, value).await?, *expected, "{key} {value}");
+    }
+    Ok(())
+}
+
+/// A positive condition holds for any translation; a negative one asks that there is one, and that none is refused.
+pub async fn negations_look_at_every_translation(world: World<'_>) -> Result<()> {
+    let both: Translated = [(Locale::En, "Bench".to_owned()), (Locale::Fr, "Banc".to_owned())].into();
+    let hollow: Translated = [(Locale::Es, String::new())].into();
+    world.add_marked(SpaceManifest::Assemblies, both, None).await?;
+    world.add_marked(SpaceManifest::Assemblies, text("Banc"), None).await?;
+    world.add_marked(SpaceManifest::Assemblies, hollow, None).await?;
+    world.add_marked(SpaceManifest::Assemblies, Translated::default(), None).await?;
+    let list = |titles: &[&str]| titles.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
+    for (key, value, expected) in [
+        ("title_eq", "Banc", list(&["Bench", "Banc"])),
+        ("title_not_eq", "Banc", list(&[""])),
+        ("title_not_eq", "Bench", list(&["Banc", ""])),
+        ("title_not_in", "[]Bench,Tree", list(&["Banc", ""])),
+        ("title_in", "[]Bench,Tree", list(&["Bench"])),
+        ("title_start", "BAN", list(&["Bench", "Banc"])),
+        ("title_blank", "true", list(&["", ""])),
+        ("title_present", "true", list(&["Bench", "Banc"])),
+    ] {
+        assert_eq!(world.spaces_where(key, value).await?, expected, "{key} {value}");
+    }
+    Ok(())
+}
+
+/// Components by kind, id, space, name and extended data.
+pub async fn filters_components(world: World<'_>) -> Result<()> {
+    let assembly = world.add_assembly("a", Visibility::Public).await?;
+    let conference = world.add(&space(SpaceManifest::Conferences, "c")).await?;
+    let extended_data = json!({"key": {"is": "AWESOME"}}).as_object().cloned().unwrap_or_default();
+    let ideas = Component {
+        weight: WEIGHT,
+        extended_data,
+        ..component(assembly, ComponentManifest::Proposals, "Ideas")
+    };
+    let ideas_id = world.add_component(&ideas).await?;
+    let map = component(conference, ComponentManifest::AwesomeMap, "Œuvres");
+    world.add_component(&Component { weight: WEIGHT, ..map }).await?;
+    let (first, second) = (vec!["Ideas".to_owned()], vec!["Œuvres".to_owned()]);
+    let both = [first.clone(), second.clone()].concat();
+    let same_number = if assembly.id == conference.id { &both } else { &first };
+    for (key, value, expected) in [
+        ("manifest_name_eq", "awesome_map", &second),
+        ("manifest_name_start", "AWESOME_", &second),
+        ("id_in", &format!("[]{ideas_id},{}", i64::MAX), &first),
+        ("id_gt", &ideas_id.to_string(), &second),
+        ("participatory_space_id_eq", &assembly.id.to_string(), same_number),
+        ("participatory_space_type_eq", "Platform::Assembly", &first),
+        ("participatory_space_type_not_eq", "Platform::Assembly", &second),
+        ("participatory_space_type_start", "platform::conf", &second),
+        ("participatory_space_type_blank", "true", &vec![]),
+        ("name_matches", "œUV%", &second),
+        ("name_present", "1", &both),
+        ("extended_data_cont", r#""KEY": {"is":"awesome"}"#, &first),
+    ] {
+        assert_eq!(world.components_where(key, value).await?, *expected, "{key} {value}");
+    }
+    let read_context = world.seen_by(Viewer::Public);
+    let typed = Some(ComponentManifest::Proposals);
+    let blogs = read(COMPONENT_FIELDS, &raw("manifest_name", "blogs"))?;
+    let none = world.components.list(read_context, typed, &blogs, PageRequest::default()).await?;
+    assert_eq!(none.items, [], "the kind of a typed list is a condition of its own");
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
+
+use crate::{LEASE, Task, TaskStore};
+use civitas_kernel::{NewTask, OrganizationId, Result, TaskQueue};
+use serde_json::{Value, json};
+use std::time::Instant;
+use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
+
+/// A store, and two organizations that are there.
+pub struct World<'a> {
+    /// Under test.
+    pub queue: &'a dyn TaskQueue,
+    /// Under test.
+    pub tasks: &'a dyn TaskStore,
+    /// An organization.
+    pub mine: OrganizationId,
+    /// Another one.
+    pub other: OrganizationId,
+}
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
+
+fn task(organization: OrganizationId, payload: Value, seconds: i64) -> NewTask {
+    let due_at = NOW + Duration::seconds(seconds);
+    NewTask { organization, kind: "look", subject: None, payload, due_at }
+}
+
+impl World<'_> {
+    async fn claim(&self, now: OffsetDateTime) -> Result<Vec<Task>> {
+        self.tasks.claim(&["look", "mail"], now, now + LEASE, 100).await
+    }
+}
+
+fn payloads(tasks: &[Task]) -> Vec<&Value> {
+    tasks.iter().map(|task| &task.payload).collect()
+}
+
+/// What is kept comes back, member by member.
+pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
+    let payload = json!({"deep": [{"a": 1}], "nothing": null, "text": "Été"});
+    world.queue.add(&task(world.mine, payload.clone(), 0)).await?;
+    let claimed = world.claim(NOW).await?;
+    let [one] = claimed.as_slice() else { panic!("{claimed:?}") };
+    let known = (one.organization, one.kind.as_str(), &one.payload, one.attempt);
+    assert_eq!(known, (world.mine, "look", &payload, 1));
+    Ok(())
+}
+
+/// Due tasks are claimed, the longest due first, at most so many, each once.
+pub async fn claims_what_is_due(world: World<'_>) -> Result<()> {
+    for (number, seconds) in [(2, 20), (1, 10), (3, 90)] {
+        world.queue.add(&task(world.mine, json!(number), seconds)).await?;
+    }
+    let now = NOW + Duration::seconds(60);
+    let first = world.tasks.claim(&["look"], now, now + LEASE, 1).await?;
+    assert_eq!(payloads(&first), [&json!(1)]);
+    let second = world.claim(now).await?;
+    assert_eq!(payloads(&second), [&json!(2)], "not what is not due, nor what is claimed");
+    assert!(world.claim(now).await?.is_empty());
+    Ok(())
+}
+
+/// A worker gets the kinds it knows.
+pub async fn leaves_kinds_a_worker_does_not_know(world: World<'_>) -> Result<()> {
+    world.queue.add(&task(world.mine, json!(1), 0)).await?;
+    assert!(world.tasks.claim(&["mail", "host"], NOW, NOW + LEASE, 9).await?.is_empty());
+    assert!(world.tasks.claim(&[], NOW, NOW + LEASE, 9).await?.is_empty());
+    assert_eq!(world.tasks.claim(&["look"], NOW, NOW + LEASE, 9).await?.len(), 1);
+    Ok(())
+}
+
+/// Who is alone makes due what was claimed, and leaves what was postponed.
+pub async fn takes_over_what_a_dead_process_left(world: World<'_>) -> Result<()> {
+    for number in [1, 2] {
+        world.queue.add(&task(world.mine, json!(number), number)).await?;
+    }
+    let now = NOW + Duration::seconds(10);
+    let claimed = world.claim(now).await?;
+    assert_eq!(payloads(&claimed), [&json!(1), &json!(2)]);
+    assert!(world.tasks.postpone(&claimed[1], now + LEASE).await?);
+    assert_eq!(world.tasks.take_over(now).await?, 1);
+    let again = world.claim(now).await?;
+    assert_eq!(payloads(&again), [&json!(1)]);
+    assert!(!world.tasks.end(&claimed[0]).await?, "the dead one has lost it");
+    Ok(())
+}
+
+/// What a worker claimed and never ended comes back when the lease is over, as another attempt; the first worker has
+/// lost it.
+pub async fn brings_lost_tasks_back(world: World<'_>) -> Result<()> {
+    world.queue.add(&task(world.mine, json!(1), 0)).await?;
+    let lost = world.claim(NOW).await?.remove(0);
+    assert!(world.claim(NOW + LEASE - Duration::microseconds(1)).await?.is_empty());
+    let found = world.claim(NOW + LEASE).await?.remove(0);
+    assert_eq!(found, Task { attempt: 2, ..lost.clone() });
+    assert!(!world.tasks.end(&lost).await?, "it is another worker's");
+    assert!(!world.tasks.postpone(&lost, NOW).await?);
+    assert!(world.tasks.end(&found).await?);
+    assert!(!world.tasks.end(&found).await?, "there is nothing left to end");
+    assert!(world.claim(NOW + LEASE * 9).await?.is_empty());
+    Ok(())
+}
+
+/// A task that is postponed waits until it is due, and counts its attempts on.
+pub async fn postpones(world: World<'_>) -> Result<()> {
+    world.queue.add(&task(world.mine, json!(1), 0)).await?;
+    let first = world.claim(NOW).await?.remove(0);
+    let due = NOW + Duration::hours(3);
+    assert!(world.tasks.postpone(&first, due).await?);
+    assert!(world.claim(due - Duration::microseconds(1)).await?.is_empty());
+    assert_eq!(world.claim(due).await?, [Task { attempt: 2, ..first }]);
+    Ok(())
+}
+
+/// Of one organization, kind and subject there is one task: the last that was added. The attempts begin again, and
+/// whoever ran the one before has lost it.
+pub async fn keeps_one_task_about_a_subject(world: World<'_>) -> Result<()> {
+    let about = |number: i64, seconds| task(world.mine, json!(number), seconds).about("7");
+    world.queue.add(&about(1, 0)).await?;
+    let running = world.claim(NOW).await?.remove(0);
+    world.queue.add(&about(2, 5)).await?;
+    assert!(!world.tasks.end(&running).await?, "another one has taken its place");
+    assert!(world.claim(NOW).await?.is_empty(), "which is not due yet");
+    let claimed = world.claim(NOW + Duration::seconds(5)).await?;
+    assert_eq!((payloads(&claimed), claimed[0].attempt), (vec![&json!(2)], 1));
+    let strangers = [
+        NewTask { subject: Some("8".to_owned()), ..about(3, 0) },
+        NewTask { kind: "mail", ..about(4, 0) },
+        NewTask { organization: world.other, ..about(5, 0) },
+        NewTask { subject: None, ..about(6, 0) },
+        NewTask { subject: None, ..about(7, 0) },
+    ];
+    for stranger in &strangers {
+        world.queue.add(stranger).await?;
+    }
+    assert_eq!(world.claim(NOW).await?.len(), strangers.len(), "each has a place of its own");
+    assert!(world.tasks.end(&claimed[0]).await?);
+    Ok(())
+}
+
+/// What is taken back is gone: of this organization, kind and subject, and of no other.
+pub async fn withdraws(world: World<'_>) -> Result<()> {
+    for organization in [world.mine, world.other] {
+        world.queue.add(&task(organization, json!(organization), 0).about("7")).await?;
+    }
+    assert!(!world.queue.withdraw(world.mine, "mail", "7").await?);
+    assert!(!world.queue.withdraw(world.mine, "look", "8").await?);
+    assert!(world.queue.withdraw(world.mine, "look", "7").await?);
+    assert!(!world.queue.withdraw(world.mine, "look", "7").await?);
+    assert_eq!(payloads(&world.claim(NOW).await?), [&json!(world.other)]);
+    Ok(())
+}
+
+/// Whoever waits is woken when a task was added, also a moment before; else in time.
+pub async fn wakes_who_waits(world: World<'_>) -> Result<()> {
+    let begun = Instant::now();
+    world.tasks.wait(std::time::Duration::from_millis(50)).await;
+    assert!(begun.elapsed() >= std::time::Duration::from_millis(50), "nothing was added");
+    world.queue.add(&task(world.mine, json!(1), 0)).await?;
+    let begun = Instant::now();
+    world.tasks.wait(std::time::Duration::from_secs(60)).await;
+    assert!(begun.elapsed() < std::time::Duration::from_secs(30), "a task was added before the wait");
+    Ok(())
+}

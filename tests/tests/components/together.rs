@@ -1,0 +1,218 @@
+//! Many at once: one draft, one vote, one number, one active step.
+
+use civitas_application::Store;
+use civitas_kernel::{Error, Locale, Result, SpaceManifest, Translated, UserId, Within, clock};
+use civitas_meetings::{EditMeeting, Meeting, MeetingAdmin};
+use civitas_proposals::{Proposal, Vote};
+use civitas_spaces::{Space, Step};
+use civitas_tests::{Engine, Fixtures, World};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use time::OffsetDateTime;
+use time::macros::datetime;
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
+
+async fn worlds() -> Vec<World> {
+    let mut worlds = Vec::new();
+    for engine in Engine::BOTH {
+        worlds.extend(World::fresh(engine).await);
+    }
+    worlds
+}
+
+/// Does something so many times at once, and gathers what came of it.
+async fn at_once<T, F>(times: usize, work: impl Fn(usize) -> F) -> Vec<Result<T>>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>> + Send + 'static,
+{
+    let tasks: Vec<_> = (0..times).map(|i| tokio::spawn(work(i))).collect();
+    let mut outcomes = Vec::new();
+    for task in tasks {
+        outcomes.push(task.await.unwrap());
+    }
+    outcomes
+}
+
+fn made<T>(outcomes: Vec<Result<Option<T>>>) -> usize {
+    outcomes.into_iter().filter_map(Result::unwrap).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn fifty_that_begin_one_draft_make_one() {
+    for world in worlds().await {
+        let Fixtures { mine, nora, ideas, .. } = world.fixtures;
+        let store = world.database.store();
+        let outcomes = at_once(50, |_| {
+            let store = store.clone();
+            async move {
+                let draft = Proposal { authors: vec![nora], ..Proposal::draft(ideas, NOW) };
+                store.proposals().add(mine, &draft, &[]).await
+            }
+        });
+        assert_eq!(made(outcomes.await), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn fifty_that_cast_one_vote_cast_one() {
+    for world in worlds().await {
+        let Fixtures { mine, nora, ideas, .. } = world.fixtures;
+        let store = world.database.store();
+        let published = Proposal { published_at: Some(NOW), ..Proposal::draft(ideas, NOW) };
+        let proposal = store.proposals().add(mine, &published, &[]).await.unwrap().unwrap();
+        let outcomes = at_once(50, |_| {
+            let store = store.clone();
+            async move {
+                let vote = Vote {
+                    proposal,
+                    user: nora,
+                    weight: 1,
+                    temporary: false,
+                    created_at: NOW,
+                    updated_at: NOW,
+                };
+                store.votes().add(mine, &vote).await
+            }
+        });
+        assert_eq!(made(outcomes.await), 1);
+        assert_eq!(world.ports().votes().count_final(mine, proposal).await.unwrap(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_holds_a_proposal_lets_others_wait() {
+    for world in worlds().await {
+        let Fixtures { mine, nora, otto, ideas, .. } = world.fixtures;
+        let store = world.database.store();
+        let published = Proposal { published_at: Some(NOW), ..Proposal::draft(ideas, NOW) };
+        let proposal = store.proposals().add(mine, &published, &[]).await.unwrap().unwrap();
+        let first = store.begin().await.unwrap();
+        first.votes().lock(mine, proposal, nora).await.unwrap();
+        let second = tokio::spawn({
+            let store = store.clone();
+            async move {
+                let waiting = Instant::now();
+                let second = store.begin().await?;
+                second.votes().lock(mine, proposal, otto).await?;
+                second.rollback().await;
+                Ok::<_, Error>(waiting.elapsed())
+            }
+        });
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert!(!second.is_finished(), "the second waits for the first");
+        first.commit().await.unwrap();
+        assert!(second.await.unwrap().unwrap() >= Duration::from_millis(250));
+        let outside = store.votes().lock(mine, proposal, nora).await;
+        assert!(matches!(outside, Err(Error::Internal(_))), "nothing is held without a transaction");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_draft_found_in_a_transaction_is_published_once() {
+    for world in worlds().await {
+        let Fixtures { mine, nora, client, ideas, .. } = world.fixtures;
+        let store = world.database.store();
+        let draft = Proposal { authors: vec![nora], client: Some(client), ..Proposal::draft(ideas, NOW) };
+        let id = store.proposals().add(mine, &draft, &[]).await.unwrap().unwrap();
+        let read_context = civitas_kernel::ReadContext {
+            organization: mine,
+            viewer: civitas_kernel::Viewer::Participant(nora),
+            participant: Some(nora),
+        };
+        let outcomes = at_once(8, |_| {
+            let store = store.clone();
+            async move {
+                let tx = store.begin().await?;
+                let found =
+                    tx.proposals().find_draft_for_update(read_context, client, id, Within::default()).await?;
+                let Some(found) = found else { return Ok(None) };
+                let published = Proposal { published_at: Some(NOW), ..found.proposal };
+                tx.proposals().save(mine, id, civitas_kernel::Change::quiet(published)).await?;
+                tx.commit().await.map(Some)
+            }
+        });
+        assert_eq!(made(outcomes.await), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn spaces_made_at_once_have_different_numbers() {
+    for world in worlds().await {
+        let (mine, store) = (world.fixtures.mine, world.database.store());
+        let outcomes = at_once(20, |_| add_conference(store.clone(), mine)).await;
+        let mut numbers: Vec<i64> = outcomes.into_iter().map(Result::unwrap).collect();
+        numbers.sort_unstable();
+        let first = numbers[0];
+        assert_eq!(numbers, (first..first + 20).collect::<Vec<_>>());
+    }
+}
+
+/// Tries again where two met, as the commands do.
+async fn add_conference(store: Arc<dyn Store>, mine: civitas_kernel::OrganizationId) -> Result<i64> {
+    loop {
+        let title = [(civitas_kernel::Locale::En, "Conference".to_owned())].into();
+        let space = Space::new(SpaceManifest::Conferences, title, NOW);
+        match store.spaces().add(mine, &space).await {
+            Err(error) if error.is_transient() => {}
+            added => return added.map(|space| space.id),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_steps_activated_at_once_one_is_active() {
+    for world in worlds().await {
+        let (mine, process, store) = (world.fixtures.mine, world.fixtures.process, world.database.store());
+        let outcomes = at_once(12, |i| {
+            let store = store.clone();
+            async move {
+                let step = Step {
+                    space: process,
+                    title: [(civitas_kernel::Locale::En, "Step".to_owned())].into(),
+                    position: i64::try_from(i).unwrap_or_default(),
+                    active: true,
+                    starts_at: None,
+                    ends_at: Some(clock::now()),
+                };
+                store.steps().add(mine, &step, &[]).await
+            }
+        });
+        assert!(outcomes.await.iter().all(Result::is_ok), "those that wait activate theirs after");
+        let steps = world.ports().steps().page_after(mine, None, 100).await.unwrap();
+        let active = steps.iter().filter(|(_, step)| step.active && step.space == process).count();
+        assert_eq!((steps.len(), active), (13, 1));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn edits_of_one_meeting_at_once_are_all_kept() {
+    for world in worlds().await {
+        let Fixtures { mine, nora, otto, mona, ines, agenda, .. } = world.fixtures;
+        let title: Translated = [(Locale::En, "Kick-off".to_owned())].into();
+        let meeting = Meeting::new(agenda, title, NOW, NOW);
+        let id = world.ports().meetings().add(mine, &meeting).await.unwrap();
+        let people: [UserId; 4] = [nora, otto, mona, ines];
+        let store = world.database.store();
+        let outcomes = at_once(people.len(), |i| {
+            let store = store.clone();
+            async move {
+                let tx = store.begin().await?;
+                let admin = MeetingAdmin { meetings: tx.meetings(), lookup: tx.meeting_lookup() };
+                // Reads who is registered under the lock, and adds one.
+                let held = tx.meetings().find_for_update(mine, id).await?.ok_or(Error::NotFound)?;
+                let mut registrations = held.registrations;
+                registrations.insert(people[i]);
+                let edit = EditMeeting { registrations: Some(registrations), ..EditMeeting::default() };
+                admin.edit(mine, id, edit, clock::now()).await?;
+                tx.commit().await
+            }
+        });
+        for outcome in outcomes.await {
+            outcome.unwrap();
+        }
+        let kept = world.ports().meetings().find(mine, id).await.unwrap().unwrap();
+        assert_eq!(kept.registrations, people.into());
+    }
+}

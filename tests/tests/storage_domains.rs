@@ -1,0 +1,88 @@
+//! The promises of the ports of spaces, components, proposals and votes, on both engines.
+
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod spaces {
+    civitas_tests::on_both_engines!(civitas_spaces::conformance:
+        keeps_every_member,
+        keeps_organizations_apart,
+        numbers_spaces_by_kind,
+        refuses_a_slug_that_is_taken,
+        at_most_one_step_is_active,
+        shows_spaces_by_the_table,
+        shows_components_by_the_rules,
+        counts_components_beyond_those_it_names,
+        lists_in_order_without_overlap,
+        tells_when_something_changed,
+        filters_spaces,
+        filters_components,
+        negations_look_at_every_translation,
+        keeps_entries_by_kind,
+        keeps_entries_apart,
+    );
+}
+
+mod meetings {
+    civitas_tests::on_both_engines!(civitas_meetings::conformance:
+        keeps_every_member,
+        keeps_organizations_apart,
+        registers_nobody_without_an_account,
+        is_held_by_a_transaction_only,
+        knows_components_for_meetings,
+        shows_what_is_visible,
+        tells_all_of_a_meeting,
+        lists_in_order_without_overlap,
+        filters_by_number_and_extended_data,
+        stays_inside,
+    );
+}
+
+mod proposals {
+    civitas_tests::on_both_engines!(civitas_proposals::conformance:
+        keeps_every_member,
+        keeps_organizations_apart,
+        keeps_one_draft_of_a_user,
+        knows_the_author_by_place,
+        a_state_that_is_renamed_is_filtered_by_its_new_name,
+        shows_what_is_visible,
+        finds_drafts_of_their_client,
+        tells_all_of_a_proposal,
+        shows_a_place_to_its_readers,
+        filters_by_state_and_number,
+        filters_by_votes_and_leaves_drafts_out,
+        lists_in_order_without_overlap,
+        neighbours_are_those_of_the_list,
+        neighbours_stay_inside_and_satisfy_the_filters,
+        keeps_one_vote_of_a_user,
+        counts_votes,
+        shows_votes_on_what_is_visible,
+        filters_votes,
+        tells_how_a_user_stands,
+    );
+}
+
+mod blogs {
+    civitas_tests::on_both_engines!(civitas_blogs::conformance:
+        keeps_every_member,
+        keeps_organizations_apart,
+        shows_what_is_visible,
+        lists_in_order_with_neighbours,
+        stays_inside,
+        knows_blogs_and_administrators,
+    );
+}
+
+mod extended_data {
+    civitas_tests::on_both_engines!(civitas_extended_data::conformance:
+        keeps_the_data_of_each_record,
+        keeps_organizations_apart,
+        hides_what_is_not_visible,
+    );
+}
+
+mod components {
+    mod list_changes;
+    mod order;
+    mod resources;
+    mod together;
+}
