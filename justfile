@@ -6,14 +6,18 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 _default:
     @just --list --unsorted
 
-# format, layers, clippy: what must be clean before a commit
-check: layers
+# format, layers, words, clippy: what must be clean before a commit
+check: layers words
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
 
 # who depends on whom, asked of Cargo
 layers:
     .ci/layers
+
+# retired words in names and prose
+words:
+    .ci/words
 
 # every test; the PostgreSQL half where CIVITAS_TEST_POSTGRES (or localhost:5432) answers
 test *ARGS:
@@ -35,7 +39,7 @@ run *ARGS:
 migrate *ARGS:
     cargo run --release -- migrate {{ ARGS }}
 
-# what is left of the machine when all rules are kept: the release server against a baseline server (needs wrk)
+# load test: the release server against a baseline server (needs wrk)
 load *ARGS:
     cargo build --release --package civitas-server --package civitas-load
     target/release/load run {{ ARGS }}
