@@ -1,4 +1,4 @@
-//! An organization with people, spaces and components in which the promises about proposals can be tried.
+//! Fixtures: an organization with users, spaces and components, for the conformance tests.
 
 use crate::World;
 use async_trait::async_trait;

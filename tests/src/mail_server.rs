@@ -1,4 +1,4 @@
-//! A small SMTP server that keeps what it is handed, and refuses what it is told to.
+//! A small SMTP server that stores mails, and can be configured to refuse them.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

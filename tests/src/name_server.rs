@@ -1,4 +1,4 @@
-//! A small name server that knows what a test tells it.
+//! A small DNS server with the records of a test.
 
 use hickory_resolver::proto::op::{Message, ResponseCode};
 use hickory_resolver::proto::rr::rdata::PTR;

@@ -149,7 +149,7 @@ fn the_example_is_current() {
     let kept = fs::read_to_string(path).unwrap();
     assert!(
         kept == example(),
-        "run this test with CIVITAS_TEST_WRITE_EXAMPLE=1 to write civitas.example.toml anew"
+        "run this test with CIVITAS_TEST_WRITE_EXAMPLE=1 to rewrite civitas.example.toml"
     );
 }
 

@@ -1,4 +1,4 @@
-//! The promises of the ports of spaces, components, proposals and votes, on both engines.
+//! Conformance tests of spaces, components, proposals, votes and extended data, on both engines.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

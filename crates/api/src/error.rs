@@ -8,10 +8,10 @@ use civitas_kernel::{Error, FieldError, Wording};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What can go wrong with a request: what the domain crates say, and what only the web knows.
+/// Why a request is refused: an error of a domain crate, or one of HTTP.
 #[derive(Debug)]
 pub(crate) enum ApiError {
-    /// What a domain crate says.
+    /// An error of a domain crate.
     Error(Error),
     /// The body is no JSON object, or not one we take.
     Malformed,

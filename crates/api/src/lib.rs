@@ -43,7 +43,7 @@ pub const BASE: &str = "/api/rest_full/v0.3";
 /// How many requests that compute for a while are answered at once.
 const HEAVY: usize = 4;
 
-/// What the interface is told by the deployment (design §2).
+/// The settings of the interface (design §2).
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// How absolute links are written.

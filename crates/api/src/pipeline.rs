@@ -1,5 +1,4 @@
-//! The way of every request, in the order of contract 01: tenant, route, body, switches, token, rights, then the
-//! handler.
+//! The steps of every request, in the order of contract 01: tenant, route, body, switches, token, rights, handler.
 
 use crate::Api;
 use crate::body::{self, Body};
@@ -89,7 +88,7 @@ fn decimal(text: &str) -> Option<i64> {
     if digits { text.parse().ok() } else { None }
 }
 
-/// Answers a request: at once where nothing has changed since the answer was given, or as it is found out.
+/// Answers a request: from the response cache, or with [`dispatch`].
 pub(crate) fn serve(
     api: Arc<Api>,
     http: HttpRequest,
@@ -99,7 +98,7 @@ pub(crate) fn serve(
     let cache_key = CacheKey::read(&**api.store(), &http, &origin);
     if let Some(cached) = cache_key.as_ref().and_then(|cache_key| api.response_cache().get(cache_key)) {
         let response = cached.reply.respond(&http);
-        // Of all that is logged, only `answered` can be told here: without it no span is needed.
+        // Only `answered` is logged here; the span is not needed if that level is disabled.
         if tracing::enabled!(tracing::Level::DEBUG) {
             span(&cached.route).in_scope(|| answered(&response));
         }
@@ -165,7 +164,7 @@ fn answered(response: &HttpResponse) {
     tracing::debug!("answered");
 }
 
-/// Answers a request of an unknown route: the tenant is looked up first all the same.
+/// Answers a request without a route. An unknown host takes precedence.
 async fn no_route(api: &Api, http: &HttpRequest, origin: &Origin) -> HttpResponse {
     let refusal = match tenancy::resolve(api, http, origin).await {
         Ok(lookup) => lookup.tenant().err().unwrap_or(ApiError::NoRoute),
@@ -174,7 +173,7 @@ async fn no_route(api: &Api, http: &HttpRequest, origin: &Origin) -> HttpRespons
     refusal.respond()
 }
 
-/// The answer, and when the token it was given to ends; without such a token none.
+/// The reply, and when its token expires; `None` without a token.
 async fn process(
     api: Arc<Api>,
     route: &Arc<Route>,

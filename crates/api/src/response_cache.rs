@@ -1,8 +1,8 @@
-//! Answers given again while nothing has changed.
+//! Response cache, valid for one database epoch.
 //!
-//! Where the engine can tell cheaply that nothing at all was committed since ([`Store::epoch`]), the same key of
-//! the same token has the same answer: tenant, token, rights and rows are what they were. Only the token's own end is
-//! a matter of time, and it is cached beside the answer. On an engine without an epoch nothing is remembered.
+//! While nothing is committed ([`Store::epoch`]), the same request with the same token has the same response: tenant,
+//! token, rights and rows are unchanged. Only the expiry of the token depends on time; it is stored with the response.
+//! On an engine without an epoch nothing is cached.
 
 mod recent;
 
@@ -21,42 +21,41 @@ use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use time::OffsetDateTime;
 
-/// The most memory answers may take, in bytes: more than 10 000 answers with one proposal, lately asked for or not.
+/// The size of the cache, in bytes: more than 10 000 responses with one proposal.
 const CAPACITY: usize = 64 * 1024 * 1024;
-/// So many parts, each behind a lock of its own. None keeps an answer longer than half of it, 2 MiB.
+/// The number of shards; each has its own lock. A response of more than half a shard (2 MiB) is not cached.
 const SHARDS: usize = 16;
-/// What an answer takes beside its key and its body, in bytes; about.
+/// The approximate size of an entry without its key and body, in bytes.
 const ENTRY_OVERHEAD_BYTES: usize = 512;
-/// So many callers have numbers at once.
+/// The most callers that have a number at once.
 const MOST_CALLERS: usize = 10_000;
 
-/// The answers of this process.
+/// The cached responses of this process.
 pub(crate) struct ResponseCache {
     callers: RwLock<Callers>,
     shards: Vec<Mutex<Recent<Arc<CachedResponse>>>>,
     state: RandomState,
 }
 
-/// Numbers instead of tokens, so that these are not cached beside each answer. No number is given twice: when all are
-/// forgotten, nobody finds what was cached under them.
+/// Numbers that stand for callers in keys, so that tokens are not stored in every key. Numbers are never reused: when
+/// all are discarded, the entries of the old numbers are unreachable.
 #[derive(Default)]
 struct Callers {
     numbers: HashMap<Box<[u8]>, u64>,
     last: u64,
 }
 
-/// An answer that was given.
+/// A response.
 pub(crate) struct CachedResponse {
     epoch: u64,
     until: OffsetDateTime,
-    /// The route that gave it.
+    /// The route that produced it.
     pub(crate) route: Arc<Route>,
     /// The answer.
     pub(crate) reply: Reply,
 }
 
-/// Who asked what of which state of the database. All of it in the words in which it was asked, and not a digest of
-/// them: no two keys are taken for one.
+/// Caller, address and database epoch of a request. The text itself and not a digest, so that keys cannot collide.
 pub(crate) struct CacheKey {
     /// Scheme, authority and token.
     caller: Box<[u8]>,

@@ -42,7 +42,7 @@ impl Router {
         Self(root)
     }
 
-    /// The route of a decoded path. A literal goes before a name, so that `/spaces/search` is no space; `HEAD` is
+    /// The route of a decoded path. Literal segments take precedence over parameters; `HEAD` is
     /// answered as `GET`.
     pub(crate) fn find(&self, method: &Method, path: &str) -> Option<Found> {
         let mut values = Vec::new();

@@ -16,7 +16,7 @@ pub(crate) struct Origin {
     pub(crate) authority: String,
 }
 
-/// What the host of a request leads to.
+/// The result of looking up the host of a request.
 pub(crate) enum HostLookup {
     /// This organization.
     Tenant(Tenant),

@@ -1,4 +1,4 @@
-//! The end of a unit of work: events are rendered and kept with the change they announce, or nothing is kept.
+//! Commits a unit of work: renders its events and stores them with the change, or stores nothing.
 
 use crate::{Ports, Site, Store, Transaction};
 use async_trait::async_trait;
@@ -9,17 +9,17 @@ use serde_json::Value;
 use std::sync::Arc;
 use time::OffsetDateTime;
 
-/// How often a unit of work is tried when it meets another writer.
+/// The most attempts of a unit of work that conflicts with another writer.
 const TRIES: usize = 4;
 
-/// Shows the record an event is about as an anonymous viewer sees it (contract 09 C.1).
+/// Renders the record of an event as an anonymous viewer sees it (contract 09 C.1).
 #[async_trait]
 pub trait EventViews: Send + Sync {
     /// The `data` of the event, read inside the transaction of the change.
     async fn show(&self, ports: &dyn Ports, tenant: &Tenant, site: &Site, event: &Event) -> Result<Value>;
 }
 
-/// Closes units of work.
+/// Commits units of work.
 #[derive(Clone)]
 pub struct Announcer {
     views: Arc<dyn EventViews>,
@@ -37,8 +37,7 @@ impl Announcer {
         &self.site
     }
 
-    /// Does some work in one transaction, and closes it. When it meets another writer it is done again, from the
-    /// beginning.
+    /// Runs `work` in one transaction and commits it. Repeats all of it on `Conflict`, four attempts at most.
     pub async fn in_transaction<T>(
         &self,
         store: &dyn Store,
@@ -60,7 +59,7 @@ impl Announcer {
         }
     }
 
-    /// Keeps everything when the work went well: the change, and its events. Else keeps nothing.
+    /// Commits the change and its events if the outcome is `Ok`; rolls back otherwise.
     pub async fn commit_with_events<T>(
         &self,
         tx: Box<dyn Transaction>,
@@ -80,7 +79,7 @@ impl Announcer {
         }
     }
 
-    /// Renders what was announced since the last call, and keeps it in the transaction.
+    /// Renders the events recorded since the last call, and appends them to the outbox.
     pub(crate) async fn render_recorded_events(
         &self,
         tx: &dyn Transaction,
@@ -89,7 +88,7 @@ impl Announcer {
         self.render_events(tx, tx.announced(), now).await
     }
 
-    /// Renders these events as things are now, and keeps them in the transaction.
+    /// Renders these events from the current state of the transaction, and appends them to the outbox.
     pub(crate) async fn render_events(
         &self,
         tx: &dyn Transaction,

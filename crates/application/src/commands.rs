@@ -20,7 +20,7 @@ pub type View<C> = fn(&RenderContext<'_>, <C as Command>::Output) -> Value;
 
 type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// A command of a kind that is not known until it runs.
+/// A type-erased command.
 trait Entry: Send + Sync {
     fn check_enqueue<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()>;
     fn precheck<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()>;

@@ -1,5 +1,5 @@
-//! What administrators do with components: their settings are rules of several domain crates. The panel and the archive call
-//! this; who may is theirs to ask.
+//! What administrators do with components; settings of a component are rules of several domain crates. The caller checks
+//! permission.
 
 use crate::component_settings_error;
 use civitas_kernel::{ComponentId, Error, OrganizationId, Result};

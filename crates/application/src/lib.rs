@@ -1,5 +1,5 @@
-//! Where the domain crates meet: every port in one place, the unit of work, the registry of commands, the workers and
-//! the archive. Knows no database and no web server.
+//! The application layer: all ports, the unit of work, the command registry, the workers and the archive. Independent of
+//! database and web server.
 
 mod announcing;
 pub mod archive;

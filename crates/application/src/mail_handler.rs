@@ -1,4 +1,4 @@
-//! The task that sends mails: people's accounts, their organization's name, and the way out.
+//! The handlers of tasks that send mails.
 
 use crate::announcing::tenant;
 use crate::{Site, TaskHandler, Turn};

@@ -1,4 +1,4 @@
-//! Where people come in by a link of theirs: each step is one transaction, and a link works once.
+//! One-time links: confirms accounts and signs users in. Each step is one transaction.
 
 use crate::{Announcer, Store};
 use civitas_accounts::magic_links::{SignIns, SignedIn};
@@ -16,13 +16,13 @@ pub struct OneTimeLinks<'a> {
 }
 
 impl OneTimeLinks<'_> {
-    /// Confirms the account a link was sent for. Answers the language of the page that says so.
+    /// Confirms the account of a link. Returns the language of the page to show.
     ///
     /// # Errors
     /// `NotFound` for a link that is not valid.
     #[tracing::instrument(name = "application.one_time_links.confirm", skip_all)]
     pub async fn confirm(&self, tenant: &Tenant, token: &Secret, now: OffsetDateTime) -> Result<Locale> {
-        // Most of what comes here unasked is found out without a writer.
+        // Invalid links are refused without a transaction.
         self.check_confirmation(tenant, token, now).await?;
         let confirmed = self.announcer.in_transaction(self.store, now, async |tx| {
             confirmations(tx).confirm(tenant.id, token, now).await
@@ -30,7 +30,7 @@ impl OneTimeLinks<'_> {
         Ok(confirmed.await?.unwrap_or(tenant.default_locale))
     }
 
-    /// Whether [`Self::confirm`] would confirm somebody.
+    /// Checks that [`Self::confirm`] would succeed.
     ///
     /// # Errors
     /// `NotFound` when it would not.

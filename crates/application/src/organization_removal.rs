@@ -1,4 +1,4 @@
-//! The end of an organization. The panel calls this; who may is its to ask.
+//! Deletes an organization with everything in it. The caller checks permission.
 
 use crate::{Announcer, Store};
 use civitas_kernel::{Ability, Error, Event, OrganizationId, Result, Subject};

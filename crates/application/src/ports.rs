@@ -60,7 +60,7 @@ pub trait Ports: Send + Sync {
     fn blogs(&self) -> &dyn BlogLookup;
     /// Jobs.
     fn jobs(&self) -> &dyn JobStore;
-    /// Events that wait for their receivers.
+    /// The outbox of events.
     fn outbox(&self) -> &dyn Outbox;
     /// What accounts know of organizations.
     fn organization_lookup(&self) -> &dyn OrganizationLookup;

@@ -16,21 +16,21 @@ use tokio::sync::watch;
 /// What a turn of a task happens in.
 #[derive(Clone, Copy)]
 pub struct Turn<'a> {
-    /// The ports on the pool, and the start of a transaction.
+    /// The ports on the pool; begins transactions.
     pub store: &'a dyn Store,
-    /// Ends transactions that announce something.
+    /// Commits transactions with events.
     pub announcer: &'a Announcer,
     /// What time it is.
     pub now: OffsetDateTime,
 }
 
-/// Carries out the tasks of one kind.
+/// Executes the tasks of one kind.
 #[async_trait]
 pub trait TaskHandler: Send + Sync + 'static {
     /// The [`civitas_kernel::TaskPayload::KIND`] of its tasks.
     fn kind(&self) -> &'static str;
 
-    /// Carries a task out. A crash may make it run again although it was done: what it does must bear that.
+    /// Executes a task. After a crash it may run again although it was done; its effect must be idempotent.
     ///
     /// # Errors
     /// A refusal (`Rejected`, `NotFound`, ..) gives the task up. Any other fault is tried again after growing waits,
@@ -38,7 +38,7 @@ pub trait TaskHandler: Send + Sync + 'static {
     async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome>;
 }
 
-/// The kinds of tasks this process knows. Others wait for one that knows them.
+/// The handlers of this process. Tasks of other kinds are not claimed.
 #[derive(Default)]
 pub struct TaskKinds(BTreeMap<&'static str, Arc<dyn TaskHandler>>);
 
@@ -55,7 +55,7 @@ impl TaskKinds {
     }
 }
 
-/// Carries out tasks until it is told to stop.
+/// Executes tasks until it is stopped.
 pub struct TaskWorker {
     store: Arc<dyn Store>,
     announcer: Announcer,
@@ -68,12 +68,12 @@ impl TaskWorker {
         Self { store, announcer, kinds }
     }
 
-    /// Carries out so many tasks at once, until `stop` says so.
+    /// Executes at most `concurrency` tasks at once, until `stop` is true.
     pub async fn run(self, concurrency: usize, stop: watch::Receiver<bool>) {
         run_loop(Arc::new(self), concurrency, stop).await;
     }
 
-    /// How a turn ended, whatever happened in it.
+    /// Runs the handler; errors, panics and timeouts become an outcome.
     async fn outcome(&self, task: &Task) -> Outcome {
         let Some(handler) = self.kinds.0.get(task.kind.as_str()).cloned() else {
             return Outcome::GiveUp("nobody knows this kind".into());

@@ -1,4 +1,4 @@
-//! Where tokens are issued: the steps of a grant, and which of them are one transaction.
+//! Issues access tokens.
 
 use crate::{Announcer, Store};
 use civitas_accounts::grants::{
@@ -18,7 +18,7 @@ pub struct TokenService {
     pub signer: Arc<dyn TokenSigner>,
     /// Checks passwords.
     pub passwords: Arc<dyn Passwords>,
-    /// Closes the unit of work of a registration.
+    /// Commits registrations, with their events.
     pub announcer: Announcer,
     /// How long a token is valid.
     pub lifetime: Duration,
@@ -42,8 +42,8 @@ impl TokenService {
         }
     }
 
-    /// The user is found or made, and told of, in one transaction; of two that register one name at once, one is
-    /// tried again and finds the other's user.
+    /// Finds or creates the user, with events, in one transaction. Of two concurrent registrations of one name, one is
+    /// repeated and finds the user of the other.
     async fn impersonate(
         &self,
         tenant: &Tenant,

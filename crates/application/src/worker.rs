@@ -17,7 +17,7 @@ const WAITS: [Duration; 4] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Runs jobs until it is told to stop.
+/// Runs jobs until it is stopped.
 pub struct Worker {
     commands: Arc<Commands>,
     /// Its name in leases.

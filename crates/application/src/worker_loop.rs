@@ -1,4 +1,4 @@
-//! What all workers have in common: they take as much as they have hands for, wait for more, and stop in order.
+//! Worker loop: claims as many items as there are free slots, waits for more, stops in order.
 
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -7,22 +7,22 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// How long to wait for work before looking again: a hint may get lost.
+/// The interval of polling; a notification may be missed.
 pub(crate) const POLL: Duration = Duration::from_secs(1);
 /// How long what runs may take to end when the worker stops.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// One kind of work.
+/// A source of items of work: jobs, or tasks.
 #[async_trait]
 pub(crate) trait WorkSource: Send + Sync + 'static {
-    /// A item of it, claimed.
+    /// One unit of work.
     type Item: Send + 'static;
 
-    /// Claims at most so many items.
+    /// Claims at most `limit` items.
     async fn claim(&self, limit: i64) -> Vec<Self::Item>;
-    /// Carries one out, to one of its ends.
+    /// Executes an item, and stores its outcome.
     async fn execute(&self, item: Self::Item);
-    /// Waits until there may be more, at most [`POLL`].
+    /// Waits for new items, at most [`POLL`].
     async fn wait(&self);
 }
 
@@ -31,8 +31,8 @@ pub(crate) fn goes_on(stop: &watch::Receiver<bool>) -> bool {
     !*stop.borrow() && stop.has_changed().is_ok()
 }
 
-/// Works until `stop` says so or its sender is gone, on so many items at once (at least one); then ends what runs, or
-/// lets its lease expire.
+/// Runs until `stop` is true or its sender is dropped, with at most `concurrency` items at once (at least one). Then
+/// waits at most [`GRACE`] for the items that run; the leases of the others expire.
 pub(crate) async fn run_loop<S: WorkSource>(
     source: Arc<S>,
     concurrency: usize,
@@ -46,7 +46,7 @@ pub(crate) async fn run_loop<S: WorkSource>(
             tokio::select! { _ = running.join_next() => {}, _ = stop.changed() => {} }
             continue;
         }
-        // Never dropped half-way: a claimed item is a started one.
+        // Not inside `select!`: a dropped claim would lose the items it claimed.
         let claimed = source.claim(i64::try_from(free).unwrap_or(1)).await;
         if claimed.is_empty() {
             tokio::select! { () = source.wait() => {}, _ = stop.changed() => {} }

@@ -54,7 +54,7 @@ words! {
 }
 
 words! {
-    /// What a client may do inside a scope it owns, or which event it may be told of. Granted and revoked at any
+    /// What a client may do inside a scope it owns, or which event it may receive. Granted and revoked at any
     /// time; acts on tokens already issued.
     Ability {
         OauthImpersonate => "oauth.impersonate",

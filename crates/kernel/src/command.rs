@@ -1,4 +1,4 @@
-//! A write as data: it can be run now, or kept and run later. Both endpoints lead to the same use-case.
+//! A write as data: executed at once, or stored as a job and executed later, by the same use-case.
 
 use crate::{Access, Ctx, Result};
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ pub trait Command: Serialize + DeserializeOwned + Send + Sync + 'static {
 
 /// The use-case of a command: ask permission, load, decide, save.
 ///
-/// It is built over ports and cannot tell whether they sit on the pool or inside a transaction.
+/// It is built over ports, which may be on the connection pool or inside a transaction.
 #[async_trait]
 pub trait Handle<C: Command>: Send + Sync {
     /// What is checked before a job is accepted (contract 01 §9): the right, and what the sheet names.
@@ -28,13 +28,13 @@ pub trait Handle<C: Command>: Send + Sync {
         ctx.require(&C::ACCESS)
     }
 
-    /// Refuses what is bound to be refused, before a transaction is begun: so that hopeless attempts do not queue
-    /// for a writer. The first checks of [`Handle::handle`], in its order; it checks all of them again.
+    /// Cheap checks before the transaction begins, so that requests that must fail do not wait for the write lock.
+    /// The first checks of [`Handle::handle`], in its order; `handle` repeats them.
     async fn precheck(&self, ctx: &Ctx, command: &C) -> Result<()> {
         let _ = command;
         ctx.require(&C::ACCESS)
     }
 
-    /// Carries the command out.
+    /// Executes the command.
     async fn handle(&self, ctx: &Ctx, command: C) -> Result<C::Output>;
 }

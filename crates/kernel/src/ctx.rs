@@ -1,4 +1,4 @@
-//! Who asks, in which organization, with which rights, and when.
+//! The context of a request: organization, caller, rights, time.
 
 use crate::filter::RawFilter;
 use crate::{

@@ -1,7 +1,7 @@
-//! The words every domain crate of Civitas shares: who asks ([`Ctx`]), what may go wrong ([`Error`]), pages, filters,
-//! translated text, and the shape of a write ([`Command`], [`Handle`]).
+//! Types that all domain crates share: caller ([`Ctx`]), errors ([`Error`]), pages, filters, translated text, and writes
+//! ([`Command`], [`Handle`]).
 //!
-//! Nothing here knows a database, a web server or another crate of the workspace.
+//! Depends on no database, web server or other crate of the workspace.
 //!
 //! ```
 //! use civitas_kernel::{Locale, Locales, Translated};

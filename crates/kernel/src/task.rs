@@ -1,7 +1,7 @@
-//! Work for later: what a change asks the platform to do once it is kept. A mail to be sent, a host to be looked at.
+//! Background work that follows a change: sending a mail, checking a host.
 //!
-//! A domain crate that wants something done keeps a [`NewTask`] through its [`TaskQueue`], in the transaction of the change;
-//! the domain crate `tasks` has the rest of a task's life.
+//! A domain crate adds a [`NewTask`] to the [`TaskQueue`] in the transaction of the change. The crate `tasks` has
+//! everything after that.
 
 use crate::{Error, OrganizationId, Result};
 use async_trait::async_trait;

@@ -78,7 +78,7 @@ settings! {
     secret_key: Option<SecretKey> = "",
     /// Networks (CIDR) of proxies whose `X-Forwarded-*` headers count.
     trusted_proxies: Vec<Network> = "",
-    /// How long an access token counts, in seconds.
+    /// The lifetime of an access token, in seconds.
     token_lifetime_seconds: NonZeroU32 = "7200",
     /// The longest body of a request, in bytes; uploads of files have limits of their own.
     max_body_bytes: NonZeroUsize = "1048576",

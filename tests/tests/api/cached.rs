@@ -1,4 +1,4 @@
-//! Answers that are given again while nothing was committed (decision 0011).
+//! The response cache (decision 0011).
 
 use civitas_kernel::{Change, OrganizationId};
 use civitas_tests::service::{BASE, Service};

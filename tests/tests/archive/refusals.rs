@@ -32,7 +32,7 @@ const REFUSED: &[(&str, &str)] = &[
         r#"{"type": "user", "ref": "nora", §, "admin": "yes"}"#,
         r#"user "nora": admin: invalid type: string "yes", expected a boolean"#,
     ),
-    (r#"{"type": "user", "ref": "nora", §, "admin": null}"#, r#"user "nora": admin can not be null"#),
+    (r#"{"type": "user", "ref": "nora", §, "admin": null}"#, r#"user "nora": admin cannot be null"#),
     (
         r#"{"type": "user", "ref": "nora", §, "locale": "de"}"#,
         r#"user "nora": locale: unknown variant `de`, expected one of `en`, `fr`, `es`"#,
@@ -117,7 +117,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         r#"{"type": "api_client", "ref": "app", §, "scopes": ["blogs"]}"#,
-        r#"api_client "app": scopes can not change"#,
+        r#"api_client "app": scopes cannot change"#,
     ),
     (
         r#"{"type": "api_client", "ref": "app", §, "permissions": ["blogs.read"]}"#,
@@ -133,7 +133,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         r#"{"type": "space", "ref": "streets", §, "visibility": "transparent"}"#,
-        r#"space "streets": participatory_processes can not be transparent"#,
+        r#"space "streets": participatory_processes cannot be transparent"#,
     ),
     (
         r#"{"type": "space", "ref": "petition", §, "slug": "petition"}"#,
@@ -141,7 +141,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         r#"{"type": "space", "ref": "streets", §, "manifest": "assemblies"}"#,
-        r#"space "streets": manifest can not change"#,
+        r#"space "streets": manifest cannot change"#,
     ),
     (
         r#"{"type": "step", "ref": "x", §, "space": "council", "title": {}, "position": 0}"#,
@@ -165,7 +165,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         r#"{"type": "role", "ref": "member", §, "kind": "general_admin"}"#,
-        r#"role "member": kind can not change"#,
+        r#"role "member": kind cannot change"#,
     ),
     (
         r#"{"type": "component", "ref": "x", §, "space": "square", "manifest": "pages", "name": {}}"#,
@@ -236,7 +236,7 @@ const REFUSED: &[(&str, &str)] = &[
         r#"vote "x": the user has already voted on the proposal"#,
     ),
     (r#"{"type": "vote", "ref": "v1", §, "weight": 4}"#, r#"vote "v1": weight must be between 0 and 3"#),
-    (r#"{"type": "vote", "ref": "v1", §, "user": "luis"}"#, r#"vote "v1": user can not change"#),
+    (r#"{"type": "vote", "ref": "v1", §, "user": "luis"}"#, r#"vote "v1": user cannot change"#),
     (
         r#"{"type": "meeting", "ref": "x", §, "component": "ideas", "title": {}, "start_time": "2026-04-01T17:00:00Z"}"#,
         r#"meeting "x": component "ideas" does not hold meetings"#,
@@ -255,15 +255,15 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         r#"{"type": "meeting", "ref": "kickoff", §, "start_time": null}"#,
-        r#"meeting "kickoff": start_time can not be null"#,
+        r#"meeting "kickoff": start_time cannot be null"#,
     ),
     (
         r#"{"type": "meeting", "ref": "kickoff", §, "private": null}"#,
-        r#"meeting "kickoff": private can not be null"#,
+        r#"meeting "kickoff": private cannot be null"#,
     ),
     (
         r#"{"type": "meeting", "ref": "kickoff", §, "component": "page"}"#,
-        r#"meeting "kickoff": component can not change"#,
+        r#"meeting "kickoff": component cannot change"#,
     ),
     (
         r#"{"type": "meeting", "ref": "kickoff", §, "registrations": ["nora", "tom"]}"#,

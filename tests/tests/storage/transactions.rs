@@ -141,7 +141,7 @@ async fn the_epoch_changes_with_each_commit_of_anybody() {
     }
 }
 
-/// Each asks over a connection of its own, which is told of the commit by itself.
+/// Each thread uses its own connection, which sees the commit.
 #[tokio::test]
 async fn whoever_asks_for_the_epoch_after_a_commit_is_told_another_one() {
     let Some(world) = World::fresh(Engine::Sqlite).await else { return };

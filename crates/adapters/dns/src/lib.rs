@@ -1,4 +1,4 @@
-//! Asks the domain name system, through the resolver of the machine or a server that was named.
+//! DNS lookups, with the resolver of the system or a configured server.
 
 use async_trait::async_trait;
 use civitas_kernel::{Error, Result};

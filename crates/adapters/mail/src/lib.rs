@@ -1,4 +1,4 @@
-//! The ways a mail can leave: to an SMTP server, or, where none is set, to the log.
+//! Sends mails to an SMTP server, or writes them to the log if no server is configured.
 //!
 //! ```
 //! use civitas_mail::Smtp;

@@ -1,4 +1,4 @@
-//! Mails that nobody sends.
+//! Writes mails to the log instead of sending them.
 
 use async_trait::async_trait;
 use civitas_accounts::{Mail, Mailer};

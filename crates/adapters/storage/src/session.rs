@@ -32,7 +32,7 @@ pub(crate) struct Session {
     wakeups: Arc<Wakeups>,
 }
 
-/// What workers of this process wait for.
+/// The kinds of work that workers of this process wait for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Work {
     Jobs,
@@ -52,7 +52,7 @@ struct Open {
     /// `None` when it is over.
     connection: Mutex<Option<Object<Conn>>>,
     announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
-    /// Which work was added, of which workers are told after the commit.
+    /// The kinds of work that were added; their workers are notified after the commit.
     has_work: [AtomicBool; 2],
 }
 
@@ -128,8 +128,8 @@ impl Session {
         })
     }
 
-    /// Whether events can be announced: always in a transaction, never on the pool, where they would be lost.
-    /// Asked before a write that announces.
+    /// Checks that events can be recorded: always in a transaction, never on the pool, where they would be lost.
+    /// Call it before the write.
     ///
     /// # Errors
     /// `Internal` when there are events and no transaction.
@@ -142,7 +142,7 @@ impl Session {
         }
     }
 
-    /// Announces events of an organization, for whoever began the transaction.
+    /// Records events of an organization in the transaction.
     ///
     /// # Errors
     /// As [`Self::check_recordable`].
@@ -159,13 +159,13 @@ impl Session {
         Ok(())
     }
 
-    /// What was announced since the last call.
+    /// The events recorded since the last call.
     pub(crate) fn take_announced(&self) -> Vec<(OrganizationId, Event)> {
         let Source::Transaction(open) = &self.source else { return Vec::new() };
         std::mem::take(&mut open.announced.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Tells workers that there is work, now or after the commit.
+    /// Notifies workers of new work: at once, or after the commit.
     pub(crate) fn notify(&self, work: Work) {
         match &self.source {
             Source::Pools { .. } => notify(&self.wakeups[work as usize]),
@@ -253,7 +253,7 @@ async fn guard(pool: &Pool<Conn>) -> Result<ConnectionGuard<'static>> {
     Ok(ConnectionGuard::Pooled(Box::new(pool.get().await.map_err(unavailable)?)))
 }
 
-/// Wakes everybody who listens; where nobody does, the next to listen.
+/// Wakes all waiting workers; if there is none, the next that waits.
 fn notify(wakeup: &Notify) {
     wakeup.notify_one();
     wakeup.notify_waiters();
@@ -263,7 +263,7 @@ fn unavailable(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::Unavailable(Box::new(cause))
 }
 
-/// A connection, for as long as it is held.
+/// A connection. It is returned when the guard is dropped.
 pub(crate) enum ConnectionGuard<'a> {
     /// Of the pool.
     Pooled(Box<Object<Conn>>),

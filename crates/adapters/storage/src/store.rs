@@ -1,4 +1,4 @@
-//! The face the application sees: all ports, and the start of a transaction.
+//! [`Store`], [`Transaction`] and [`Ports`] on [`Session`].
 
 use crate::engine;
 use crate::failure::Stored;

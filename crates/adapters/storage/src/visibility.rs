@@ -1,4 +1,4 @@
-//! Who sees and who takes part: contract 05 §1.3 and §1.4 as SQL, said here and nowhere else.
+//! Visibility and participation: the rules of contract 05 §1.3 and §1.4 as SQL.
 //!
 //! A [`Rule`] is a condition on the rows of `spaces` and `components` in the statement it is put in. Records that stand
 //! in a component are read in two steps (docs/decisions/0021): the components by [`Rule::ComponentIsVisible`], then the

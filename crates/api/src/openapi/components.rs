@@ -95,7 +95,7 @@ fn kept(default: SettingDefault) -> RefOr<Schema> {
     }
 }
 
-/// What is not kept but told of the moment (contract 05 §3.8).
+/// Members that are computed and not stored (contract 05 §3.8).
 fn computed() -> [(&'static str, RefOr<Schema>); 6] {
     let weight = closed()
         .property("label", translated())

@@ -112,7 +112,7 @@ fn says(name: &str) -> String {
         "space_manifest" => "Only in spaces of this kind",
         "space_id" => "Only in the space of this number",
         "component_id" => "Only in this component",
-        "order" => "What to sort by; `rand` shuffles anew each time",
+        "order" => "What to sort by; `rand` shuffles each time",
         "order_direction" => "`asc` when absent",
         "include_proposal" => "Answer with the proposal instead of the vote",
         "object_path" => "Where in the extended data: keys joined with dots; `.` is the root",

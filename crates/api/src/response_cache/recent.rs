@@ -1,4 +1,4 @@
-//! Values by their keys, of which those nobody asked for lately are forgotten.
+//! A map of bounded size that discards entries that were not used recently.
 
 use std::collections::HashMap;
 use std::mem::take;

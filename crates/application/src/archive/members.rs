@@ -49,7 +49,7 @@ pub(super) fn required<T: Clone>(name: &str, field: &Field<T>) -> Result<T, Reco
 pub(super) fn set<T: Into<U>, U>(name: &str, field: Field<T>, target: &mut U) -> Result<(), RecordError> {
     match field {
         Field::Absent => Ok(()),
-        Field::Null => Err(RecordError::from(format!("{name} can not be null"))),
+        Field::Null => Err(RecordError::from(format!("{name} cannot be null"))),
         Field::Value(value) => {
             *target = value.into();
             Ok(())
@@ -84,7 +84,7 @@ pub(super) fn check_fixed<T: PartialEq>(
     match field {
         Field::Absent => Ok(()),
         Field::Value(value) if value == current => Ok(()),
-        _ => Err(RecordError::from(format!("{name} can not change"))),
+        _ => Err(RecordError::from(format!("{name} cannot change"))),
     }
 }
 

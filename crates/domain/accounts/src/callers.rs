@@ -70,7 +70,7 @@ impl Callers<'_> {
     }
 }
 
-/// Whether a stored token counts here and now. What ended first is told first.
+/// Checks that a stored token is valid for this organization and time. Returns the first fault in this order.
 fn check_token(auth: AuthContext, identity: &Identity) -> Result<(), TokenFault> {
     let token = &identity.token;
     let gone = identity.user.is_some_and(|u| u.deleted) || token.user.is_some() != identity.user.is_some();

@@ -1,4 +1,4 @@
-//! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
+//! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 mod links;
 mod people;
@@ -144,7 +144,7 @@ pub async fn keeps_every_member_of_users(world: World<'_>) -> Result<()> {
     assert_eq!(world.users.find(world.mine, id).await?, Some(plain.clone()));
     assert_eq!(world.users.find(world.mine, NOBODY).await?, None);
     let unknown = world.users.save(world.mine, NOBODY, Change::quiet(plain)).await;
-    assert!(matches!(unknown, Err(Error::NotFound)), "who is not there can not change");
+    assert!(matches!(unknown, Err(Error::NotFound)), "who is not there cannot change");
     Ok(())
 }
 

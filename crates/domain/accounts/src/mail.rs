@@ -1,4 +1,4 @@
-//! Mails to people: which there are, what stands in them, and the port that sends them.
+//! Mails to users: kinds, texts, and the port that sends them.
 
 mod texts;
 

@@ -1,9 +1,9 @@
-//! What this crate must know of the organization its people are in.
+//! The port to organizations.
 
 use async_trait::async_trait;
 use civitas_kernel::{OrganizationId, Result};
 
-/// What accounts know of their organization.
+/// The settings of an organization that accounts use.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AccountsOrganization {
     /// Whether new users get a welcome mail.
@@ -13,10 +13,10 @@ pub struct AccountsOrganization {
     pub destinations: Vec<String>,
 }
 
-/// Where organizations are looked at.
+/// Reads organizations.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait OrganizationLookup: Send + Sync {
-    /// What accounts know of this organization.
+    /// The settings of this organization.
     async fn find(&self, organization: OrganizationId) -> Result<Option<AccountsOrganization>>;
 }

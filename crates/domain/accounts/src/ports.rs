@@ -1,4 +1,4 @@
-//! What this crate needs from outside.
+//! Ports: what this crate needs from outside.
 
 use crate::{
     AccessToken, ApiClient, Claims, Role, RoleDetail, RoleKind, Secret, SpaceRoleId, TokenFault, User,

@@ -1,4 +1,4 @@
-//! What a new account is sent (contract 02 §2.4).
+//! Queues the mails to new users (contract 02 §2.4).
 
 use crate::{MailKind, OrganizationLookup, SendMail, User, is_deliverable};
 use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskQueue, UserId};
@@ -6,14 +6,14 @@ use time::OffsetDateTime;
 
 /// Queues the mails to new users, in the transaction that makes them new.
 pub struct RegistrationMails<'a> {
-    /// Where mails wait.
+    /// The task queue.
     pub queue: &'a dyn TaskQueue,
-    /// Tells who is welcomed.
+    /// Whether an organization sends welcome mails.
     pub organizations: &'a dyn OrganizationLookup,
 }
 
 impl RegistrationMails<'_> {
-    /// An account was made: it is asked for its confirmation, or welcomed when it is confirmed already.
+    /// After a registration: queues the confirmation mail, or the welcome mail if the account is already confirmed.
     pub async fn registered(
         &self,
         organization: OrganizationId,
@@ -27,7 +27,7 @@ impl RegistrationMails<'_> {
         self.queue(organization, id, user, MailKind::Confirmation, now).await
     }
 
-    /// An account was confirmed: it is welcomed, where the organization does that.
+    /// After a confirmation: queues the welcome mail, if the organization sends one.
     pub async fn confirmed(
         &self,
         organization: OrganizationId,

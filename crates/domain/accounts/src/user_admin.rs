@@ -1,4 +1,4 @@
-//! What administrators do with accounts. The panel and the archive call this; who may is theirs to ask.
+//! What administrators do with accounts. The caller checks permission.
 
 use crate::{RegistrationMails, User, UserStore, is_email, is_name, is_nickname};
 use civitas_kernel::{Ability, Change, Error, EventName, OrganizationId, Result, Subject, UserId};

@@ -24,7 +24,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// Who is told of a write: of people's accounts the receivers of `user.updated`, of all else nobody.
+    /// The event of a write: `user.updated` for users, none for the others.
     pub(crate) fn announcement(self) -> Option<Event> {
         match self {
             Self::User(id) => Some(Event { name: Ability::UserUpdated, subject: Subject::User(id) }),

@@ -1,4 +1,4 @@
-//! What system administrators do with organizations. The panel and the archive call this; who may is theirs to ask.
+//! What system administrators do with organizations. The caller checks permission.
 
 use crate::host_check::have_checked;
 use crate::{Features, Organization, OrganizationStore};

@@ -1,4 +1,4 @@
-//! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
+//! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 use crate::{Features, Located, Organization, OrganizationStore, RegistrationMode};
 use civitas_kernel::{Change, Error, Locale, OrganizationId, PageRequest, Result, Translated};
@@ -58,7 +58,7 @@ pub async fn keeps_every_member(store: &dyn OrganizationStore) -> Result<()> {
     assert_eq!(store.find(id).await?, Some(plain));
     assert_eq!(store.find(OrganizationId(i64::MAX)).await?, None);
     let unknown = store.save(OrganizationId(i64::MAX), Change::quiet(organization("nobody.example"))).await;
-    assert!(matches!(unknown, Err(Error::NotFound)), "what is not there can not change");
+    assert!(matches!(unknown, Err(Error::NotFound)), "what is not there cannot change");
     Ok(())
 }
 

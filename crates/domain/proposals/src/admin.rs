@@ -1,4 +1,4 @@
-//! What administrators do with proposals. The panel and the archive call this; who may is theirs to ask.
+//! What administrators do with proposals. The caller checks permission.
 
 use crate::{Proposal, ProposalStore};
 use civitas_kernel::{

@@ -1,4 +1,4 @@
-//! What this crate needs from outside.
+//! Ports: what this crate needs from outside.
 
 use crate::{Place, Proposal, ProposalDetail, ProposalState, Vote, VotingStatus};
 use async_trait::async_trait;

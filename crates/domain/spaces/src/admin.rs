@@ -1,4 +1,4 @@
-//! What administrators do with spaces and their steps. The panel and the archive call this; who may is theirs to ask.
+//! What administrators do with spaces and their steps. The caller checks permission.
 
 use crate::{Space, SpaceStore, Step, StepStore};
 use civitas_kernel::{Ability, Error, EventName, OrganizationId, Result, SpaceRef, StepId};
@@ -156,7 +156,7 @@ mod tests {
         let admin = SpaceAdmin { spaces: &spaces, steps: &steps };
         let id = SpaceRef { manifest: SpaceManifest::Conferences, id: 1 };
         let refused = admin.edit(CITY, id, NOW, |space| space.visibility = Visibility::Private).await;
-        assert_eq!(refused.unwrap_err().description(), "conferences can not be private");
+        assert_eq!(refused.unwrap_err().description(), "conferences cannot be private");
         admin.edit(CITY, id, NOW, |_| {}).await.unwrap();
     }
 }

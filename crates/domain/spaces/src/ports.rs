@@ -1,4 +1,4 @@
-//! What this crate needs from outside.
+//! Ports: what this crate needs from outside.
 
 use crate::{Component, ComponentDetail, ComponentManifest, Entry, EntryKind, Space, SpaceDetail, Step};
 use async_trait::async_trait;

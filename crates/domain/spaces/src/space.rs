@@ -95,7 +95,7 @@ impl Space {
     pub fn check(&self) -> Result<()> {
         if !self.visibility.suits(self.manifest) {
             return Err(Error::rejected(format!(
-                "{} can not be {}",
+                "{} cannot be {}",
                 self.manifest.as_str(),
                 self.visibility.as_str()
             )));
@@ -174,10 +174,7 @@ mod tests {
         space.visibility = Visibility::Private;
         space.check().unwrap();
         space.visibility = Visibility::Transparent;
-        assert_eq!(
-            space.check().unwrap_err().description(),
-            "participatory_processes can not be transparent"
-        );
+        assert_eq!(space.check().unwrap_err().description(), "participatory_processes cannot be transparent");
         space.manifest = SpaceManifest::Assemblies;
         space.check().unwrap();
         space.manifest = SpaceManifest::Initiatives;

@@ -1,4 +1,4 @@
-//! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
+//! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 use crate::{LEASE, Task, TaskStore};
 use civitas_kernel::{NewTask, OrganizationId, Result, TaskQueue};

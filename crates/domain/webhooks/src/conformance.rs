@@ -1,4 +1,4 @@
-//! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
+//! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 use crate::{Announcement, Outbox, envelope};
 use civitas_kernel::{Ability, OrganizationId, Result, sortable_id};
@@ -45,7 +45,7 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// No organization is told of another's events.
+/// An organization does not see events of another one.
 pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     let both = [announcement(world.mine, 1), announcement(world.other, 2)];
     world.outbox.append(&both).await?;

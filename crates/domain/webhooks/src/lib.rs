@@ -1,4 +1,4 @@
-//! Webhooks: events wait in an outbox, written in the transaction of the change they announce (contract 09 C.1).
+//! Webhooks: the outbox of events, written in the transaction of their change (contract 09 C.1).
 //!
 //! ```
 //! use civitas_kernel::Ability;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// An event that waits for its receivers.
+/// An event in the outbox.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Announcement {
     /// Its id; sorts by time.

@@ -156,7 +156,7 @@ pub(super) fn misused(error: &clap::Error, arguments: &[OsString], console: &mut
     1
 }
 
-/// What is told of a client, in this order.
+/// The fields of a client, in the order of the output.
 #[derive(Debug, Serialize)]
 struct Shown {
     id: String,
@@ -241,7 +241,7 @@ async fn execute(command: ApiClientCommand, sources: &Sources) -> Result<Vec<Ans
     let config = configure(sources).map_err(|error| format!("Error: {error}"))?;
     let store = open_store(&config).await.map_err(|failure| match failure {
         Failure::Because(reason) => format!("Error: {reason}"),
-        Failure::Told => "Error: the database can not be opened".to_owned(),
+        Failure::Told => "Error: the database cannot be opened".to_owned(),
     })?;
     if let ApiClientCommand::Get(Named { id: None, .. }) = command {
         return all(&*store).await.map_err(|error| format!("Error: {error}"));

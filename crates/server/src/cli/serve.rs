@@ -55,7 +55,7 @@ pub(super) async fn until_stopped(running: Running, mut signals: Signals) -> Out
             _ = signals.terminate.recv() => break,
             _ = signals.interrupt.recv() => break,
             _ = signals.hang_up.recv() => match running.reload_certificate() {
-                Ok(()) => tracing::info!("the certificate was read anew"),
+                Ok(()) => tracing::info!("the certificate was reloaded"),
                 Err(error) => tracing::error!(%error, "the old certificate stays in use"),
             },
         }

@@ -1,4 +1,4 @@
-//! PostgreSQL's own ways.
+//! What is specific to PostgreSQL.
 
 use crate::failure::Cause;
 use crate::session::{self, Settings};

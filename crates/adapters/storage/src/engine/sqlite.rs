@@ -1,4 +1,4 @@
-//! SQLite's own ways.
+//! What is specific to SQLite.
 //!
 //! One writer connection, for SQLite has one writer: writers queue fairly in its pool instead of meeting
 //! `SQLITE_BUSY`. Readers see the last commit and never wait (WAL). Statements run on the caller's thread: a few
@@ -198,17 +198,17 @@ impl SpawnBlocking for Inline {
     }
 }
 
-/// A number that is another one after each commit, told by connections nobody writes through. What such a connection
-/// is told (`data_version`) changes with each commit of anybody else, and means nothing to another connection; so each
-/// one that is told something new counts one number up for all. Who reads the number last reads it after the change.
+/// A counter that changes with every commit: `PRAGMA data_version` on read-only connections. The value of
+/// `data_version` is only comparable within one connection, so each connection that sees a new value increments one
+/// shared counter. A read after a commit returns a new number.
 pub struct Epoch {
     path: String,
     number: AtomicU64,
-    /// Those nobody asks at the moment; as many as were ever asked at once.
+    /// The idle connections; as many as were ever in use at once.
     idle: Mutex<Vec<Watch>>,
 }
 
-/// One connection, and what it was told last.
+/// One connection, and the last `data_version` it read.
 struct Watch {
     connection: SqliteConnection,
     told: i32,
@@ -222,7 +222,7 @@ impl Epoch {
         Ok(Self { path, number: AtomicU64::new(0), idle: Mutex::new(vec![first]) })
     }
 
-    /// The number of the moment; `None` when it cannot be read.
+    /// The current number; `None` when it cannot be read.
     pub fn now(&self) -> Option<u64> {
         let idle = self.idle().pop();
         let mut watch = match idle {
@@ -237,7 +237,7 @@ impl Epoch {
         Some(number)
     }
 
-    /// A new one cannot tell what was committed before: it counts as news.
+    /// A new connection. It has no earlier value to compare with, so the counter is incremented.
     fn another(&self) -> Option<Watch> {
         let watch = Watch::open(&self.path).ok()?;
         self.number.fetch_add(1, Ordering::SeqCst);

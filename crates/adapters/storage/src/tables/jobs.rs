@@ -1,4 +1,4 @@
-//! Jobs, and who of the workers owns them.
+//! Jobs and their leases.
 
 #![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
 

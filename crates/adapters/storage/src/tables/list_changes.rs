@@ -1,4 +1,4 @@
-//! When lists last lost something.
+//! The time at which each list last lost a record.
 
 use crate::engine::dialect;
 use crate::failure::Stored;

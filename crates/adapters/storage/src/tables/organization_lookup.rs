@@ -1,4 +1,4 @@
-//! What accounts know of their organizations.
+//! The settings of organizations that accounts use.
 
 use crate::columns::JsonColumn;
 use crate::failure::Stored;

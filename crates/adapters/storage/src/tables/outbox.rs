@@ -1,4 +1,4 @@
-//! Events that wait for their receivers.
+//! The outbox of events.
 
 use crate::columns::{self, EnumColumn, JsonColumn, UuidColumn};
 use crate::engine::Db;

@@ -1,4 +1,4 @@
-//! What the archive remembers of records it has seen.
+//! The rows of records that the archive imported, by their refs.
 
 use crate::failure::Stored;
 use crate::schema::archive_refs::{self, dsl};

@@ -1,4 +1,4 @@
-//! How users stand in proposals components (contract 05 §3.8).
+//! The voting status of users in proposals components (contract 05 §3.8).
 
 use super::components::of_space;
 use super::proposals::written_by;

@@ -45,7 +45,7 @@ fn check_scopes(fields: &mut ApiClientFields, client: &mut ApiClient) -> Importe
     match &fields.scopes {
         Field::Absent => Ok(()),
         Field::Value(words) if scopes(words)? == client.scopes => Ok(()),
-        _ => Err("scopes can not change".into()),
+        _ => Err("scopes cannot change".into()),
     }
 }
 

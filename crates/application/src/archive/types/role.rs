@@ -37,7 +37,7 @@ enum Kind {
 impl Kind {
     fn in_space(self) -> Imported<RoleKind> {
         Ok(match self {
-            Self::GeneralAdmin => return Err("kind can not change".into()),
+            Self::GeneralAdmin => return Err("kind cannot change".into()),
             Self::SpacePrivateMember => RoleKind::SpacePrivateMember,
             Self::SpaceAdministrator => RoleKind::SpaceAdministrator,
             Self::SpaceModerator => RoleKind::SpaceModerator,
@@ -70,7 +70,7 @@ async fn set_space_kind_and_user(
     match fields.kind {
         Field::Absent => {}
         Field::Value(kind) => role.kind = kind.in_space()?,
-        Field::Null => return Err("kind can not be null".into()),
+        Field::Null => return Err("kind cannot be null".into()),
     }
     match &fields.user {
         Field::Absent => {}
@@ -131,7 +131,7 @@ impl RecordKind for SpaceRoles {
         match (&role.user, &role.email) {
             (None, None) => Err("email is required where user is null".into()),
             (None, _) if role.accepted_at.is_some() => {
-                Err("an invitation without user can not be accepted".into())
+                Err("an invitation without user cannot be accepted".into())
             }
             (_, Some(email)) if !is_email(email) => Err(format!("email {email:?} is not valid").into()),
             _ => Ok(()),
@@ -197,7 +197,7 @@ impl RecordType for Roles {
                 make_admin(context, organization, admin, &fields).await
             }
             Field::Absent if admin.is_some() => make_admin(context, organization, admin, &fields).await,
-            _ if admin.is_some() => Err("kind can not change".into()),
+            _ if admin.is_some() => Err("kind cannot change".into()),
             _ => {
                 let import = &mut Import { context, owner: organization };
                 import_fields(&mut SpaceRoles, import, &record, fields).await

@@ -26,8 +26,8 @@ fn normalized(email: &str) -> String {
 
 fn check_email(fields: &mut SystemAdminFields, admin: &mut SystemAdmin) -> Imported {
     match &fields.email {
-        Field::Value(email) if normalized(email) != admin.email => Err("email can not change".into()),
-        Field::Null => Err("email can not change".into()),
+        Field::Value(email) if normalized(email) != admin.email => Err("email cannot change".into()),
+        Field::Null => Err("email cannot change".into()),
         _ if !is_email(&admin.email) => Err(format!("email {:?} is not valid", admin.email).into()),
         _ => Ok(()),
     }

@@ -131,7 +131,7 @@ impl Revocation<'_> {
     /// none to revoke, whoever asks.
     ///
     /// # Errors
-    /// `unauthorized_client` when the token counts and the credentials are not those of its client.
+    /// `unauthorized_client` when the token is valid and the credentials are not those of its client.
     pub async fn revoke(&self, auth: AuthContext, request: TokenRequest, token: Option<&str>) -> Result<()> {
         let Some(token) = token else { return Ok(()) };
         let Ok((id, identity)) = self.callers.identify(auth, token).await? else { return Ok(()) };

@@ -59,7 +59,7 @@ pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// All that a reader is told of a meeting, alone and in the list, and when it last changed.
+/// All members of a meeting that a reader sees, alone and in the list, and its time of change.
 pub async fn tells_all_of_a_meeting(world: World<'_>) -> Result<()> {
     let later = NOW + Duration::days(9_000);
     let meeting = Meeting {

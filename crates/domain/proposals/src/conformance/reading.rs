@@ -85,7 +85,7 @@ pub async fn finds_drafts_of_their_client(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// All that a reader is told of a proposal; what a reader's vote adds, and that an anonymous viewer has none.
+/// All members of a proposal that a reader sees; a reader's own vote; an anonymous viewer has none.
 pub async fn tells_all_of_a_proposal(world: World<'_>) -> Result<()> {
     let (accepted, _) =
         world.states.find_by_token(world.mine, world.ideas, "accepted").await?.ok_or(Error::NotFound)?;

@@ -34,7 +34,7 @@ pub async fn connect(url: &str) -> ConnectionResult<AsyncPgConnection> {
             socket.map_err(|e| ConnectionError::BadConnection(format!("{}: {e}", path.display())))?;
         let wire = Wire::over(socket, |_| ChannelBinding::none());
         let (client, connection) = config.connect_raw(wire, NoTls).await.map_err(|error| refused(&error))?;
-        // It ends with its client, who is told of its failures too.
+        // It ends with its client, which also receives its errors.
         tokio::spawn(connection.map(drop));
         return AsyncPgConnection::try_from(client).await;
     }
