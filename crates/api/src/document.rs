@@ -1,4 +1,4 @@
-//! What a route says of itself in the OpenAPI document.
+//! The description of a route in the OpenAPI document.
 
 use actix_web::http::StatusCode;
 use civitas_kernel::filter::{Field, Kind};

@@ -1,4 +1,4 @@
-//! From meaning to status and body (contract 01 §3). The only file that knows both [`Error`] and [`StatusCode`].
+//! Maps errors to status and body (contract 01 §3). The only file with both [`Error`] and [`StatusCode`].
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;

@@ -1,9 +1,8 @@
 //! The JSON interface v0.3 over HTTP: contract sheets 01 to 09, served by actix-web.
 //!
-//! Every request goes one way ([`pipeline`]): the host selects an organization, the path a route, then the body is
-//! read, the organization's switches are looked at, the token is checked, and its rights asked; only then a handler
-//! runs, which parses, asks a use-case and answers. A resource is one file in `resources`: its routes, its bodies and
-//! its views. [`routes`] is the one list from which come the router, the matrix of rights and the OpenAPI document.
+//! Every request runs through [`pipeline`]: host to organization, path to route, body, feature switches, token, rights,
+//! then the handler, which parses, calls a use-case and replies. A resource is one file in `resources`: routes, bodies
+//! and views. Router, rights tests and OpenAPI document are generated from [`routes`].
 
 mod body;
 mod document;

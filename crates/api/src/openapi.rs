@@ -1,9 +1,9 @@
 //! The OpenAPI document, made from the list of routes and the views (contract 12).
 //!
 //! [`document`] walks the routes once: each gives an operation out of its [`crate::Doc`] and its gate. The schemas
-//! are those of the views, so an answer and its description cannot drift apart. A new resource writes its routes,
+//! are those of the views, so a response always matches its description. A new resource writes its routes,
 //! adds its views to the list in `schemas`, and its first path segment to `tags`; wrappers like
-//! `space_item_response` come by themselves as soon as a route names them.
+//! `space_item_response` are generated when a route names them.
 
 mod components;
 mod operations;

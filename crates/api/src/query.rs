@@ -1,4 +1,4 @@
-//! What stands behind the `?`: pages, languages, filters, orders (contract 01 §5 to §7).
+//! Query parameters: pages, languages, filters, orders (contract 01 §5 to §7).
 
 use civitas_kernel::filter::{RawFilter, RawValue};
 use civitas_kernel::{

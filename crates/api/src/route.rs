@@ -1,4 +1,4 @@
-//! The list of routes: one line an operation, from which come the router, the matrix of rights and the document.
+//! The list of routes, one entry for each operation. Router, rights tests and OpenAPI document are generated from it.
 
 use crate::document::Doc;
 use crate::error::ApiError;

@@ -1,7 +1,7 @@
 //! Which route a request is for: a tree of the segments of paths.
 //!
-//! actix-web's own router tries one pattern after the other. Here a path costs as much as it has segments, however
-//! many routes there are.
+//! actix-web's router tries one pattern after the other. The cost of this one depends on the number of segments, not of
+//! routes.
 
 use crate::BASE;
 use crate::route::Route;

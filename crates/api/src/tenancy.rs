@@ -1,4 +1,4 @@
-//! Which organization a request is for: the host decides (contract 01 §1).
+//! Finds the organization of a request by its host (contract 01 §1).
 
 use crate::Api;
 use crate::error::ApiError;

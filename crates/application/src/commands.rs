@@ -1,4 +1,4 @@
-//! The registry of commands: which use-case carries one out, and how its result is shown. One command runs in one
+//! The command registry: the use-case and the view of each command. One command runs in one
 //! transaction: the change, its events, and for a job its result and the switch to `completed` (contract 09 A.5).
 
 use crate::announcing::tenant;

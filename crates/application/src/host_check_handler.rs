@@ -1,4 +1,4 @@
-//! The task that looks whether a pending host leads here (contract 03 §1.5).
+//! The handler of tasks that check whether a pending host resolves to this deployment (contract 03 §1.5).
 
 use crate::{TaskHandler, Turn};
 use async_trait::async_trait;

@@ -1,4 +1,4 @@
-//! Every port of every domain crate, on the pool or inside one transaction.
+//! All ports, on the connection pool or inside one transaction.
 
 use async_trait::async_trait;
 use civitas_accounts::magic_links::MagicLinkStore;
@@ -18,7 +18,7 @@ use civitas_tasks::TaskStore;
 use civitas_webhooks::Outbox;
 use time::OffsetDateTime;
 
-/// Every port. A use-case gets those it needs and cannot tell whether they sit on the pool or in a transaction.
+/// All ports. A use-case gets those it needs, on the pool or in a transaction.
 pub trait Ports: Send + Sync {
     /// Organizations.
     fn organizations(&self) -> &dyn OrganizationStore;

@@ -1,4 +1,4 @@
-//! What a view needs beside the record it shows.
+//! What a view needs besides the record.
 
 use civitas_kernel::{Ctx, Locales};
 use civitas_organizations::Tenant;

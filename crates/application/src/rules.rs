@@ -1,4 +1,4 @@
-//! Where two domain crates meet: the settings of a component (spaces) read as the rules of voting (proposals).
+//! Turns component settings (spaces) into voting rules (proposals).
 
 use civitas_kernel::StepId;
 use civitas_proposals::{Rules, VotingManifest};

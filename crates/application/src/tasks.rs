@@ -1,7 +1,7 @@
-//! Tasks: which kinds there are, and the worker that carries them out.
+//! Tasks: the handlers, and the worker that runs them.
 //!
-//! A new kind is a payload in the domain crate that asks for it ([`civitas_kernel::TaskPayload`]), a [`TaskHandler`], and a
-//! line in `server/src/wiring.rs`. The domain crate keeps tasks through [`civitas_kernel::TaskQueue`].
+//! A new kind is a payload in a domain crate ([`civitas_kernel::TaskPayload`]), a [`TaskHandler`], and a line in
+//! `server/src/wiring.rs`. Domain crates add tasks with [`civitas_kernel::TaskQueue`].
 
 use crate::worker_loop::{POLL, WorkSource, run_loop};
 use crate::{Announcer, Store};

@@ -1,4 +1,4 @@
-//! The worker: claims jobs, runs them, keeps its leases alive (contract 09 A.5).
+//! The job worker: claims jobs, runs them, renews its leases (contract 09 A.5).
 
 use crate::shift::{POLL, WorkSource, goes_on, work};
 use crate::{Commands, Store};

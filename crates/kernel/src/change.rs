@@ -1,4 +1,4 @@
-//! A new state, and the events that announce it.
+//! A change: a new state and its events.
 
 use crate::{Ability, OrganizationId, ProposalId, SpaceRef, UserId};
 

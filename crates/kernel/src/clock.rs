@@ -1,4 +1,4 @@
-//! The one clock. Everything else gets the time as a value (`ctx.now`), so that tests need no clock.
+//! The clock. All other code gets the time as a value (`ctx.now`), so that tests need no clock.
 
 use time::OffsetDateTime;
 

@@ -1,4 +1,4 @@
-//! The one error, by meaning. `api` turns it into a status and a body (contract 01 §3).
+//! The error type, by meaning. `api` maps it to status and body (contract 01 §3).
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! Free data that clients keep beside a record (contract 01 §11).
+//! Extended data: JSON that clients attach to records (contract 01 §11).
 
 use crate::{Error, Result};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! The grammar of `filter[<field>_<predicate>]` (contract 01 §6), once for every list.
+//! The grammar of `filter[<field>_<predicate>]` (contract 01 §6), for all lists.
 //!
 //! A domain crate declares its fields; [`read`] turns what the caller wrote into typed conditions; a store turns those
 //! into SQL.

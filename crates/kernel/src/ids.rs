@@ -1,4 +1,4 @@
-//! Typed identifiers: an id of one table cannot be handed to another.
+//! Typed ids, so that ids of different tables cannot be confused.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

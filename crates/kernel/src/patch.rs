@@ -1,4 +1,4 @@
-//! What a caller says of a member: nothing, null, or a value.
+//! A member of a request body: absent, null, or a value.
 
 use serde::{Deserialize, Deserializer};
 

@@ -1,4 +1,4 @@
-//! How a participatory space is named everywhere: its kind and its number.
+//! The reference to a participatory space: kind and number.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Where a read looks.
+//! The part of an organization that a read is limited to.
 
 use crate::{ComponentId, SpaceManifest};
 use serde::{Deserialize, Serialize};

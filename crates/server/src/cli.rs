@@ -1,7 +1,7 @@
-//! The command line: what it takes, and what each command does with it.
+//! The command line.
 //!
-//! Exit codes: 0 done, 1 failed (one line on standard error), 2 wrong usage. `api-client` speaks to programs and has
-//! rules of its own (contract 04 §4).
+//! Exit codes: 0 done, 1 failed (one line on standard error), 2 wrong usage. `api-client` is used by programs and has
+//! its own rules (contract 04 §4).
 
 mod admin;
 mod api_client;

@@ -1,4 +1,4 @@
-//! Configuration: one struct, read once, handed on as values.
+//! Configuration: one struct, read once at the start.
 //!
 //! A setting comes from a flag, else from the environment (`CIVITAS_` and its name in capitals), else from
 //! `civitas.toml` (or the file `--config` names), else from its default. An unknown name or a value that cannot be

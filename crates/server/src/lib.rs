@@ -1,7 +1,6 @@
-//! The binary's parts: configuration, commands, and the wiring of everything to everything.
+//! The parts of the binary: configuration, commands, wiring.
 //!
-//! Nothing is decided here: rules are in the domain crates. What is here is read from the outside once, and handed
-//! on as values.
+//! Contains no rules; those are in the domain crates.
 //!
 //! ```
 //! use civitas_server::config::{Config, Sources};

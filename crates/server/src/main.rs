@@ -1,4 +1,4 @@
-//! The binary: hands the process's surroundings to the command line.
+//! The binary: passes arguments, environment and console to the command line.
 
 use civitas_server::cli::{Console, run};
 use std::io::{BufReader, IsTerminal, stderr, stdin, stdout};

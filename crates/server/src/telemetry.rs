@@ -1,4 +1,4 @@
-//! The log: what is written, how, and where to (standard error).
+//! The log: filter and format; written to standard error.
 
 use crate::config::{Config, LogFormat};
 use std::io::{IsTerminal, stderr};

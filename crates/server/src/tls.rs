@@ -1,4 +1,4 @@
-//! HTTPS: rustls on ring, with a certificate that can be exchanged while the server runs.
+//! HTTPS: rustls on ring, with a certificate that can be reloaded while the server runs.
 
 use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;

@@ -1,7 +1,7 @@
-//! Everything joined to everything: the store, the signer, the commands, the interface, the worker.
+//! Wiring: connects store, signer, commands, interface and workers.
 //!
-//! Two worlds, so that neither starves the other: HTTP runs on threads of its own (one single-threaded runtime for
-//! each), background jobs on the runtime [`start`] is called on.
+//! HTTP runs on its own threads (one single-threaded runtime each), background work on the runtime that calls
+//! [`start`], so that neither starves the other.
 
 use crate::config::Config;
 use crate::secret_key;

@@ -1,4 +1,4 @@
-//! Mails by SMTP (RFC 5321): one connection a mail, so that a server that goes away takes nothing with it.
+//! Sends mails by SMTP (RFC 5321), one connection for each mail.
 
 use async_trait::async_trait;
 use civitas_accounts::{Mail, Mailer};

@@ -1,4 +1,4 @@
-//! Selects inside other statements.
+//! Correlated subqueries.
 
 use crate::engine::Db;
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};

@@ -1,4 +1,4 @@
-//! From the database's failures to ours.
+//! Maps database errors to [`Error`].
 
 use crate::engine;
 use civitas_kernel::{Error, Result};

@@ -1,4 +1,4 @@
-//! From the conditions of a filter (contract 01 §6) to SQL, once for every table and both engines.
+//! Translates filter conditions (contract 01 §6) to SQL, for every table and both engines.
 
 use crate::columns::{self, Expr};
 use crate::engine::dialect;

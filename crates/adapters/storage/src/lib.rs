@@ -1,10 +1,9 @@
-//! Every port of the domain crates, kept in a database.
+//! Implements the ports of the domain crates on a database.
 //!
-//! These sources are compiled twice, once per engine: see `storage-sqlite` and `storage-postgres`, which differ in a
-//! feature and nothing else. What an engine does its own way is in `engine/`; no other file names one.
+//! The source is compiled twice, once per engine: `storage-sqlite` and `storage-postgres` differ only in a feature.
+//! What differs between engines is in `engine/`; no other file names one.
 //!
-//! A method asks the session for a connection and cannot tell whether it gets one of the pool or the one of an
-//! open transaction. To add a table: a migration for each engine, its lines in `schema.rs`, a file in `tables/`.
+//! The session returns a connection of the pool or of the open transaction; methods are the same for both. To add a table: a migration for each engine, its lines in `schema.rs`, a file in `tables/`.
 
 #[cfg_attr(feature = "sqlite", path = "engine/sqlite.rs")]
 #[cfg_attr(feature = "postgres", path = "engine/postgres.rs")]

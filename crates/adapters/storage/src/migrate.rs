@@ -1,4 +1,4 @@
-//! The schema: what is applied, what is not, and bringing it up to date.
+//! Migrations: applies them, and lists which are applied.
 
 use crate::engine::{self, Conn, Db, MIGRATIONS};
 use crate::session::Settings;

@@ -1,4 +1,4 @@
-//! The tables of the migrations, in the types both engines read alike.
+//! The tables of the migrations, with column types that both engines share.
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Bool, Text};

@@ -1,4 +1,4 @@
-//! Argon2id, on threads of its own and few at a time: each call takes 20 ms and 19 MiB.
+//! Argon2id on a few dedicated threads: each call takes 20 ms and 19 MiB.
 
 use argon2::password_hash::Error as HashError;
 use argon2::{Argon2, PasswordHasher, PasswordVerifier};

@@ -1,4 +1,4 @@
-//! Components, kind by kind: which `meta` each has is read off the table of settings (contract 05 §3.4, §3.6).
+//! The `meta` of each kind of component, from the table of settings (contract 05 §3.4, §3.6).
 
 use super::schemas::{Schemas, add, any_integer, by_type, closed, words};
 use crate::resources::components::{ComponentAttributes, ComponentLinks, ComponentView};

@@ -1,4 +1,4 @@
-//! An operation, out of a route.
+//! The operation of a route.
 
 use super::{SERVICE_TOKEN, USER_TOKEN, parameters, responses, tags};
 use crate::route::{Gate, Route};

@@ -1,4 +1,4 @@
-//! The parameters of an operation: in the path, behind the `?`, and the bearer.
+//! The parameters of an operation: path, query, bearer token.
 
 use super::schemas::{any_integer, text, words};
 use crate::document::{Holds, QueryParameter};

@@ -1,4 +1,4 @@
-//! Pages for people, kept in the binary.
+//! HTML pages, compiled into the binary.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

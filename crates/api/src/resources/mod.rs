@@ -1,4 +1,4 @@
-//! One file a resource: its routes, its bodies, its views.
+//! Resources, one file each: routes, bodies, views.
 
 pub(crate) mod blogs;
 pub(crate) mod components;

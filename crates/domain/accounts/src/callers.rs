@@ -1,4 +1,4 @@
-//! From a bearer token to the [`Ctx`] of a request (contract 02 §1, §2.5).
+//! Authenticates bearer tokens: builds the [`Ctx`] of a request (contract 02 §1, §2.5).
 
 use crate::{Identity, TokenFault, TokenSigner, TokenStore};
 use civitas_kernel::{Caller, Ctx, Error, Locale, OrganizationId, Result, TokenId, TokenUser, Viewer};

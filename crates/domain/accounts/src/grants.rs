@@ -1,4 +1,4 @@
-//! The three ways to a token (contract 02 §2): a client on its own, a user who logs in, a user who is impersonated.
+//! The three token grants (contract 02 §2): client credentials, login, impersonation.
 //!
 //! [`Grants::begin`] checks the request and the client before any user is looked at; then a user is found
 //! ([`Logins`]) or made ([`Impersonation`]); then [`issue`] makes the token.

@@ -1,7 +1,7 @@
 //! Accounts: people, the API clients that act for them, and the tokens clients act with (contract 02).
 //!
 //! A right is decided in three steps: the token carries a scope, the client still owns it, the client holds an
-//! ability. [`Callers`] makes the [`civitas_kernel::Ctx`] that answers; [`grants`] issue the tokens.
+//! ability. [`Callers`] builds the [`civitas_kernel::Ctx`]; [`grants`] issue tokens.
 //!
 //! ```
 //! use civitas_accounts::Secret;

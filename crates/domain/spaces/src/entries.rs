@@ -1,5 +1,4 @@
-//! What stands in a component without a domain crate of its own: it is named and counted there, and nothing else (contract
-//! 05 §3.4).
+//! Records that their component only lists and counts: pages, budgets, results, debates (contract 05 §3.4).
 
 use crate::ComponentManifest;
 use civitas_kernel::{ComponentId, Translated};

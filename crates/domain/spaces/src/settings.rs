@@ -1,6 +1,6 @@
 //! The settings of components: which exist, of what type, with which default (contract 05 §3.5, §3.6, 10 §2).
 //!
-//! One table says it all; the `meta` of a component, the rules of voting and the check of an archive read it.
+//! One table; the `meta` of a component, the voting rules and the checks of an archive use it.
 
 use crate::ComponentManifest;
 use civitas_kernel::{Locale, StepId};

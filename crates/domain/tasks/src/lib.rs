@@ -1,9 +1,9 @@
-//! Tasks: what the platform does on its own, after the change that asked for it. No client waits for one, and none
-//! can look at it; what a client asks for is a job.
+//! Tasks: background work of the platform that follows a change. Clients cannot see tasks; asynchronous writes of
+//! clients are jobs.
 //!
-//! A task is kept in the transaction of the change ([`civitas_kernel::TaskQueue`]), claimed by one worker under a
-//! lease, and gone when it is done or given up. It may run twice (a crash between its effect and its end), so what
-//! it does must bear that, or end the task in the transaction of its effect.
+//! A task is stored in the transaction of the change ([`civitas_kernel::TaskQueue`]), claimed by one worker under a
+//! lease, and gone when it is done or given up. It may run twice (a crash between its effect and its end), so its
+//! effect must be idempotent, or the task must be ended in the transaction of the effect.
 //!
 //! ```
 //! use civitas_tasks::next_attempt;

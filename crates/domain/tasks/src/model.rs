@@ -1,4 +1,4 @@
-//! A task, and how its turns end.
+//! Tasks and the outcomes of their attempts.
 
 use civitas_kernel::{Error, OrganizationId, Result, TaskId, TaskPayload};
 use serde_json::Value;

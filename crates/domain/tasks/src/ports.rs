@@ -1,4 +1,4 @@
-//! What workers need from outside.
+//! Ports: what workers need from outside.
 
 use crate::Task;
 use async_trait::async_trait;

@@ -1,5 +1,5 @@
-//! `civitas api-client` (contract 04 §4). It speaks to programs: faults too are written to standard output, in the
-//! format that was asked for, and end with exit code 1.
+//! `civitas api-client` (contract 04 §4). For programs: errors too are written to standard output, in the
+//! requested format, with exit code 1.
 
 use super::{Cli, Console, Failure, Outcome, because, configure, open_store};
 use crate::config::Sources;

@@ -1,4 +1,4 @@
-//! `civitas demo`: a working platform from nothing.
+//! `civitas demo`: sets up and serves a platform with demo data.
 
 use super::serve::{Signals, until_stopped};
 use super::{Console, Failure, Outcome, because};

@@ -1,4 +1,4 @@
-//! `civitas doctor`: one line for each thing a server needs, and what to do where it is missing.
+//! `civitas doctor`: checks each thing that a server needs, and prints what to do if it is missing.
 
 use super::{Console, Failure, Outcome, because, configure};
 use crate::config::{Config, Sources};

@@ -1,4 +1,4 @@
-//! `civitas migrate`: brings the schema up to date, or says how it stands.
+//! `civitas migrate`: brings the schema up to date, or prints its state.
 
 use super::{Console, Failure, Outcome, because, configure};
 use crate::config::Sources;

@@ -1,4 +1,4 @@
-//! `civitas serve`: until it is told to stop.
+//! `civitas serve`: runs until a signal stops it.
 
 use super::{Failure, Outcome, because, configure};
 use crate::config::Sources;
@@ -30,7 +30,7 @@ pub(super) async fn run(args: ServeArgs, sources: &Sources) -> Outcome {
     until_stopped(running, signals).await
 }
 
-/// What the operating system can tell a server.
+/// The signals that a server handles.
 pub(super) struct Signals {
     terminate: Signal,
     interrupt: Signal,

@@ -1,4 +1,4 @@
-//! One list of the columns of a table, from which come the row that is read, the changes that are written, and the
+//! `columns!`: lists the columns of a table once. Generates the row to read, the changeset to write, and the
 //! conversions of both.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! Extended data, in the tables of its owners.
+//! Extended data: columns in the tables of its owners.
 
 use super::organizations::{PROMOTED, SECONDARY, UNCONFIRMED};
 use crate::columns::{EnumColumn, JsonColumn};

@@ -1,4 +1,4 @@
-//! Every query, once, by table.
+//! All queries, one module for each table.
 
 mod clients;
 mod component_places;

@@ -1,4 +1,4 @@
-//! Organizations, and the hosts that lead to them.
+//! Organizations and their hosts.
 
 use crate::columns::{self, ColumnValue, EnumColumn, JsonColumn, columns};
 use crate::engine::Db;

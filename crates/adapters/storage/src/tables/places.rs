@@ -1,4 +1,4 @@
-//! What proposals must know of the components they stand in.
+//! The components of proposals, as proposals read them.
 
 use super::components::{OfSpace, active_step, newest_step, of_space};
 use crate::columns::{self, EnumColumn, Expr, JsonColumn};

@@ -1,4 +1,4 @@
-//! What stands in components, as a component names it (contract 05 §3.4, §3.7).
+//! The resources that a component lists and counts (contract 05 §3.4, §3.7).
 
 use crate::columns::Condition;
 use crate::correlated::Correlated;

@@ -1,4 +1,4 @@
-//! Tasks, and who of the workers has claimed them: a claimed task is due again when its lease ends.
+//! Tasks and their leases. A claimed task is due again when its lease expires.
 
 use crate::columns::{JsonColumn, UuidColumn};
 use crate::engine::{Db, dialect};

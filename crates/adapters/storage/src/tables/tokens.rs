@@ -1,4 +1,4 @@
-//! Access tokens, and in one statement all a request must know of its bearer.
+//! Access tokens; one statement loads the token with its client and user.
 
 use super::clients;
 use crate::columns::{self, EnumColumn};

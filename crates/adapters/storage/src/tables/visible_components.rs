@@ -1,4 +1,4 @@
-//! Reads of records that stand in a component, in two steps (docs/decisions/0021).
+//! Reads of records of components in two steps (docs/decisions/0021).
 //!
 //! Step one reads the set of components the reader sees: [`VisibleComponents::load`]. Step two reads the table of the
 //! records alone, narrowed to the set, in the order of a partial index on `(organization_id, time, id, component_id)`

@@ -1,4 +1,4 @@
-//! Promises about what people open: links that confirm, links that sign in, sessions.
+//! Conformance tests of confirmation links, magic links and sessions.
 
 use crate::magic_links::{MagicLink, MagicLinkStore};
 use crate::{

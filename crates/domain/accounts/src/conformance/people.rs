@@ -1,4 +1,4 @@
-//! Promises about the list of accounts.
+//! Conformance tests of the list of accounts.
 
 use super::{NOW, World, admin, unusual, user};
 use crate::{USER_FIELDS, User, UserField};

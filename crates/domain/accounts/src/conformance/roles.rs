@@ -1,4 +1,4 @@
-//! Promises about roles.
+//! Conformance tests of roles.
 
 use super::{NOBODY, NOW, World, admin, user};
 use crate::{ROLE_FIELDS, Role, RoleDetail, RoleId, RoleKind, SpaceRoleId, User};

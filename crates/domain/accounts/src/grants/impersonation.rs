@@ -1,4 +1,4 @@
-//! A user a client speaks for: found, or registered (contract 02 §2.4).
+//! Impersonation: finds or registers a user (contract 02 §2.4).
 
 use super::{Impersonate, Registration};
 use crate::{RegistrationMails, User, UserStore, is_email, is_name, is_nickname};

@@ -1,4 +1,4 @@
-//! A user who logs in with a password (contract 02 §2.3).
+//! Login with a password (contract 02 §2.3).
 
 use super::Login;
 use crate::{Passwords, User, UserStore};

@@ -1,4 +1,4 @@
-//! A token request as it was sent, and as it is understood.
+//! A token request, as sent and as parsed.
 
 use crate::Secret;
 use civitas_kernel::{ClientId, Error, Result};

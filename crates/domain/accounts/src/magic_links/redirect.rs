@@ -1,4 +1,4 @@
-//! Where a magic link may lead (contract 03 §3.1): rules of values, the first that is broken is told.
+//! Checks the `redirect_url` of a magic link (contract 03 §3.1); returns the first broken rule.
 
 use civitas_kernel::{Error, FieldError, Result, Wording};
 use serde_json::Value;

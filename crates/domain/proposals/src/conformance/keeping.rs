@@ -1,4 +1,4 @@
-//! What is kept, and what is refused.
+//! Writes: what is stored, what is refused.
 
 use super::{ALL, NOW, World, draft, everything, published, text, within};
 use crate::{PROPOSAL_FIELDS, Proposal, ProposalQuery, ProposalState, Vote};

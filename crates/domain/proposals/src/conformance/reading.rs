@@ -1,4 +1,4 @@
-//! Who sees what of a proposal.
+//! Visibility of proposals.
 
 use super::{ALL, NOW, World, draft, everything, published, within};
 use crate::{Proposal, ProposalDetail, PublicState, VotingManifest};

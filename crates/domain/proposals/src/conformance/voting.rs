@@ -1,4 +1,4 @@
-//! Votes, and how users stand.
+//! Votes and the voting status of users.
 
 use super::{ALL, NOW, World, draft, published, within};
 use crate::{Proposal, Tally, VOTE_FIELDS, Vote, VotingStatus};

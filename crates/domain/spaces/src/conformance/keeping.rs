@@ -1,4 +1,4 @@
-//! What is kept, and what is refused.
+//! Writes: what is stored, what is refused.
 
 use super::{NOW, World, component, space, text};
 use crate::{Component, ComponentManifest, Space, Step, Visibility};

@@ -1,4 +1,4 @@
-//! Who sees what, in which order.
+//! Visibility and order.
 
 use super::{NOW, Role, World, component, space, text};
 use crate::{Component, ComponentManifest, Space, SpaceDetail, Step, Visibility};

@@ -1,4 +1,4 @@
-//! Meetings as somebody reads them: the meetings from their own table, then the components they stand in.
+//! Reads of meetings: the table of meetings, then their components.
 
 use super::of;
 use crate::columns::{self, Condition, EnumColumn, JsonColumn};

@@ -1,4 +1,4 @@
-//! A meeting as its row holds it.
+//! The row of a meeting.
 
 use crate::columns::columns;
 use crate::engine::Conn;

@@ -1,4 +1,4 @@
-//! The proposals beside one in a list, found from its place in the order rather than by walking the list.
+//! The neighbours of a proposal in a list, found by its position in the order without reading the list.
 
 use super::listing::List;
 use crate::engine::Conn;

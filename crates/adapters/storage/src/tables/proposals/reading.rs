@@ -1,4 +1,4 @@
-//! One proposal as somebody reads it: the proposal by its id first, then the component it stands in.
+//! Reads of one proposal: the proposal by id, then its component.
 
 use super::rows::Row;
 use crate::columns::{self, Condition, Expr, JsonColumn};

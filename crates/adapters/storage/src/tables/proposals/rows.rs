@@ -1,4 +1,4 @@
-//! A proposal as its row holds it.
+//! The row of a proposal.
 
 use crate::columns::{self, columns};
 use crate::engine::Conn;

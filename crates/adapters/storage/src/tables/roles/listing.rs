@@ -1,7 +1,6 @@
 //! The list of roles: flags of accounts and rows, as one statement (contract 03 §4.2).
 //!
-//! Each of the two halves is cut before they are put together, so that a page costs what it and those before it
-//! hold, and nothing of what follows.
+//! Both halves are limited before the union, so that the cost of a page does not depend on the pages after it.
 
 use super::of;
 use crate::columns::{Condition, EnumColumn, Expr};
