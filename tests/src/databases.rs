@@ -28,8 +28,8 @@ const CONNECTIONS: usize = 8;
 /// Longer than in production: a machine that runs tests is busy.
 const WAIT: Duration = Duration::from_secs(20);
 
-/// Makes a test of each promise on each engine. Asks the crate's `contract` for functions that take what
-/// [`crate::World`] can be turned into.
+/// Runs conformance tests of a domain crate on each engine. A test is a function of `conformance` that takes a value
+/// converted from [`crate::World`].
 #[macro_export]
 macro_rules! on_both_engines {
     (in a transaction $domain:ident::conformance: $($promise:ident),+ $(,)?) => {

@@ -21,7 +21,7 @@ const CLIENT: &str = "id_of_fixtures";
 
 /// Who and what is in an organization.
 pub struct Fixtures {
-    /// The organization, of its own: what others promise of theirs is not disturbed.
+    /// An organization that other tests do not use.
     pub mine: OrganizationId,
     /// A participant.
     pub nora: UserId,

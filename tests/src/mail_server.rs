@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 /// How long to wait for a mail.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A mail as it was handed over.
+/// A mail as it was passed on.
 #[derive(Debug, Clone)]
 pub struct Received {
     /// The sender of the envelope.

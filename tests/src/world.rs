@@ -1,4 +1,4 @@
-//! A database in which the promises of the ports can be tried.
+//! A database in which the conformance tests of the ports can be tried.
 
 use crate::{Database, Engine, Fixtures};
 use civitas_application::{Ports, Store, Transaction};

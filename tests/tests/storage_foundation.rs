@@ -1,4 +1,4 @@
-//! The promises of the ports of organizations, accounts, jobs and webhooks, and those of transactions, on both
+//! Conformance tests of the ports of organizations, accounts, jobs and webhooks, and those of transactions, on both
 //! engines.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]

@@ -73,7 +73,7 @@ impl Settings {
 /// What the interface is built over.
 #[derive(Clone)]
 pub struct Services {
-    /// Where everything is kept.
+    /// The store.
     pub store: Arc<dyn Store>,
     /// Signs tokens.
     pub signer: Arc<dyn TokenSigner>,

@@ -36,7 +36,7 @@ impl Query {
         PageRequest::read(self.get("page"), self.get("per_page"))
     }
 
-    /// The languages asked for: `locales[]=en&locales[]=fr` or `locales=en,fr`. `None` when the caller did not say.
+    /// The requested languages: `locales[]=en&locales[]=fr` or `locales=en,fr`. `None` when the caller did not say.
     pub(crate) fn locales(&self) -> Result<Option<Locales>> {
         let names = self.0.iter().flat_map(|(key, value)| match key.as_str() {
             "locales" => value.split(',').collect(),

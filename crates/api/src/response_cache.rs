@@ -107,7 +107,7 @@ impl ResponseCache {
 }
 
 impl Callers {
-    /// The number of a caller, who is given one where there is none.
+    /// The number of a caller; a new number for a new caller.
     fn number(&mut self, caller: &[u8]) -> u64 {
         if let Some(number) = self.numbers.get(caller) {
             return *number;
@@ -122,8 +122,8 @@ impl Callers {
 }
 
 impl CacheKey {
-    /// The key of a request; `None` where nothing can be remembered. To be asked before the answer is worked
-    /// out: a commit in between makes the answer one of an older epoch.
+    /// The key of a request; `None` if it cannot be cached. Call it before the response is computed: a commit in
+    /// between makes the response one of an older epoch.
     pub(crate) fn read(store: &dyn Store, http: &HttpRequest, origin: &Origin) -> Option<Self> {
         if !matches!(*http.method(), Method::GET | Method::HEAD) {
             return None;
@@ -135,13 +135,13 @@ impl CacheKey {
         Some(Self { caller, address, epoch: store.epoch()? })
     }
 
-    /// The key, asked by the caller of this number.
+    /// The bytes of the key, with the number of the caller.
     fn of(&self, caller: u64) -> Box<[u8]> {
         [&caller.to_le_bytes(), self.address.as_bytes()].concat().into()
     }
 }
 
-/// The parts one after the other, with their lengths, so that no two callers are written alike.
+/// The parts with their lengths, so that two callers never have the same bytes.
 fn caller(parts: [&[u8]; 3]) -> Box<[u8]> {
     let [scheme, authority, token] = parts;
     let lengths = [scheme.len().to_le_bytes(), authority.len().to_le_bytes()];

@@ -21,7 +21,7 @@ pub(crate) type Handler = Box<dyn Fn(Request) -> LocalBoxFuture<'static, Answer>
 pub enum Gate {
     /// A token with these rights.
     Needs(Access),
-    /// Nothing: the handler knows another way to tell who may ask.
+    /// None: the handler checks permission itself.
     Open,
     /// Nothing, and an unknown host is a 400: the token endpoint.
     Token,
@@ -131,7 +131,7 @@ impl Routes {
         self.on(id, method, path, Gate::Needs(C::ACCESS), doc, move |request| later(request, read, speaks));
     }
 
-    /// A command that is carried out at once.
+    /// A command that is executed at once.
     pub(crate) fn now<C: Command>(
         &mut self,
         id: &'static str,
@@ -149,7 +149,7 @@ impl Routes {
     }
 }
 
-/// Carries a command out, and answers with its result. `speaks`: whether the operation takes languages.
+/// Executes a command, and answers with its result. `speaks`: whether the operation takes languages.
 pub(crate) async fn now<C: Command>(
     request: Request,
     read: fn(&Request) -> Result<C>,
@@ -171,8 +171,8 @@ async fn later<C: Command>(request: Request, read: fn(&Request) -> Result<C>, sp
     Ok(Reply::json(StatusCode::ACCEPTED, &jobs::accepted(&request, id))?)
 }
 
-/// The command of a request, and the languages of its answer where the operation speaks them: elsewhere `locales` is
-/// one of the parameters nobody knows.
+/// The command of a request, and the languages of its response if the operation has them. Otherwise `locales` is an
+/// unknown parameter.
 fn payload<C: Command>(
     request: &Request,
     read: fn(&Request) -> Result<C>,

@@ -67,7 +67,7 @@ fn date_time() -> Object {
         .build()
 }
 
-/// Text in the languages asked for; never null, and no key without a text.
+/// Text in the requested languages; never null, and no key without a text.
 #[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
 pub(crate) struct TranslatedProp(pub(crate) Translated);

@@ -123,7 +123,7 @@ impl Commands {
         entry.ok_or_else(|| Error::internal(format!("no command has the name {}", payload.name)))
     }
 
-    /// Carries a command out, now, and shows its result.
+    /// Executes a command, now, and shows its result.
     #[tracing::instrument(name = "application.commands.execute", skip_all, fields(name = payload.name))]
     pub async fn execute(&self, ctx: &Ctx, tenant: &Tenant, payload: &JobPayload) -> Result<Value> {
         let entry = self.entry(payload)?;

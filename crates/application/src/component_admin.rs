@@ -26,7 +26,7 @@ impl ComponentAdmin<'_> {
         self.components.add(organization, component).await
     }
 
-    /// Keeps a new state of a component whose state was `before`. Votes count, or wait, by the new minimum.
+    /// Stores a new state of a component whose state was `before`. Votes count, or wait, by the new minimum.
     ///
     /// # Errors
     /// As [`Self::create`].

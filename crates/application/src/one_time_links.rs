@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 
 /// Confirms accounts and signs people in.
 pub struct OneTimeLinks<'a> {
-    /// Where everything is kept.
+    /// The store.
     pub store: &'a dyn Store,
     /// Ends transactions.
     pub announcer: &'a Announcer,

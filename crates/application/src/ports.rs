@@ -62,7 +62,7 @@ pub trait Ports: Send + Sync {
     fn jobs(&self) -> &dyn JobStore;
     /// The outbox of events.
     fn outbox(&self) -> &dyn Outbox;
-    /// What accounts know of organizations.
+    /// Organizations, for accounts.
     fn organization_lookup(&self) -> &dyn OrganizationLookup;
     /// Links that confirm an address.
     fn confirmations(&self) -> &dyn ConfirmationStore;
@@ -70,17 +70,17 @@ pub trait Ports: Send + Sync {
     fn magic_links(&self) -> &dyn MagicLinkStore;
     /// Sessions of participants.
     fn sessions(&self) -> &dyn SessionStore;
-    /// Where domain crates put tasks.
+    /// The queue that tasks are added to.
     fn queue(&self) -> &dyn TaskQueue;
-    /// Where workers find tasks.
+    /// Tasks, for workers.
     fn tasks(&self) -> &dyn TaskStore;
-    /// What the archive remembers.
+    /// The records that the archive imported.
     fn refs(&self) -> &dyn RefStore;
-    /// When lists last lost something.
+    /// The times of the last removals from lists.
     fn list_changes(&self) -> &dyn ListChanges;
 }
 
-/// The ports on the pool, and the start of a transaction.
+/// All ports on the pool; begins transactions.
 #[async_trait]
 pub trait Store: Ports {
     /// Begins a transaction that may write. On SQLite it is the only one.
@@ -101,22 +101,22 @@ pub trait Transaction: Ports {
     fn announced(&self) -> Vec<(OrganizationId, Event)>;
     /// Keeps everything.
     async fn commit(self: Box<Self>) -> Result<()>;
-    /// Keeps nothing. Cheaper than dropping: the connection stays.
+    /// Rolls back. Cheaper than dropping: the connection stays open.
     async fn rollback(self: Box<Self>);
 }
 
-/// What the archive remembers of records it has seen: (organization, type, ref) and the id of the row
+/// The records that the archive imported: (organization, type, ref) and the id of the row
 /// (contract 10 §1). Ids are text: a space's is `<kind>/<number>`.
 #[async_trait]
 pub trait RefStore: Send + Sync {
-    /// The id of a record seen before. Records without organization are kept under `None`.
+    /// The id of an imported record. Records without organization are stored under `None`.
     async fn find(
         &self,
         organization: Option<OrganizationId>,
         kind: &str,
         reference: &str,
     ) -> Result<Option<String>>;
-    /// Remembers a record. One remembered before stands for this row from now on: its old row is gone.
+    /// Stores the row of a record; replaces the row of an earlier import.
     async fn add(
         &self,
         organization: Option<OrganizationId>,

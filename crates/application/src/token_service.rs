@@ -12,7 +12,7 @@ use time::{Duration, OffsetDateTime};
 
 /// Issues tokens (contract 02 §2).
 pub struct TokenService {
-    /// Where everything is kept.
+    /// The store.
     pub store: Arc<dyn Store>,
     /// Signs tokens.
     pub signer: Arc<dyn TokenSigner>,

@@ -11,7 +11,7 @@ use std::fmt::Display;
 use time::OffsetDateTime;
 
 /// What must be known to carry out a task of one kind. Serialized, it is kept with the task. It holds numbers of
-/// records rather than what stands in them: time passes, and nothing secret may lie there.
+/// records rather than their contents: time passes, and nothing secret may lie there.
 pub trait TaskPayload: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The name of the kind: `mail`.
     const KIND: &'static str;
@@ -57,7 +57,7 @@ impl NewTask {
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait TaskQueue: Send + Sync {
-    /// Keeps a task. With a subject it takes the place of the one that waits or runs: its attempts begin again.
+    /// Stores a task. With a subject it takes the place of the one that waits or runs: its attempts begin again.
     async fn add(&self, task: &NewTask) -> Result<()>;
     /// Takes the task about this subject back. Whether there was one; what already runs may still take effect.
     async fn withdraw(&self, organization: OrganizationId, kind: &'static str, subject: &str)

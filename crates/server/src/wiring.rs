@@ -47,7 +47,7 @@ pub struct Parts {
 
 /// A server that runs; [`Running::stop`] ends it in order. Dropped, its workers end, and it answers on.
 pub struct Running {
-    /// Where it listens; `None` when it only carries out jobs.
+    /// Where it listens; `None` when it only executes jobs.
     pub address: Option<SocketAddr>,
     /// Its data.
     pub store: Arc<dyn Store>,
@@ -119,7 +119,7 @@ fn workers(
     }))
 }
 
-/// Every kind of task, and what carries it out.
+/// Every kind of task, and what executes it.
 fn task_kinds(config: &Config) -> Result<TaskKinds> {
     let checks = HostCheckHandler {
         resolver: Arc::new(Names::at(config.dns_server)?),

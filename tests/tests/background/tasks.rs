@@ -1,4 +1,4 @@
-//! The worker that carries out tasks, on both engines.
+//! The worker that executes tasks, on both engines.
 
 use async_trait::async_trait;
 use civitas_application::{

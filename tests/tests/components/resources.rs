@@ -1,4 +1,4 @@
-//! What components name and count of what stands in them.
+//! What components name and count of their contents.
 
 use civitas_kernel::{ComponentId, Page, PageRequest, ReadContext, Translated, UserId, Viewer};
 use civitas_meetings::Meeting;

@@ -15,7 +15,7 @@ use url::Url;
 /// How long a conversation may take, from the connection to the end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Why mails cannot be handed over as it is set. Never says the value: it holds a password.
+/// Why mails cannot be passed on as it is set. Never says the value: it holds a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The address of the server is none.

@@ -157,7 +157,7 @@ async fn answer(request: &Request, found: ComponentDetail) -> Answer {
     Ok(Reply::read(request, &document, changed_at)?)
 }
 
-/// How the caller, if a user, stands in those of the components that hold proposals.
+/// The voting status of the caller, if a user, in those of the components that hold proposals.
 async fn voting_statuses(request: &Request, components: &[ComponentDetail]) -> Result<Vec<VotingStatus>> {
     let ctx = request.ctx()?;
     let is_ours = |c: &&ComponentDetail| c.component.manifest == ComponentManifest::Proposals;
@@ -206,7 +206,7 @@ fn view(
     }
 }
 
-/// The languages asked for, of a translated setting.
+/// The requested languages, of a translated setting.
 fn only(context: &RenderContext<'_>, texts: &Value) -> Value {
     let read: Translated = serde_json::from_value(texts.clone()).unwrap_or_default();
     json!(read.only(&context.locales()))
@@ -223,7 +223,7 @@ fn meta(
     if detail.component.manifest == ComponentManifest::Proposals {
         let rules = settings.rules();
         let user = context.ctx.participant().is_some();
-        // A user without a status here can do nothing; a service token is told whether voting is open.
+        // A user without a status here can do nothing; a service token sees whether voting is open.
         let can_vote = if user {
             voting_status.is_some() && rules.can_vote(voting_status)
         } else {

@@ -75,7 +75,7 @@ fn gone() -> Error {
     Error::internal("the record of an event is gone")
 }
 
-/// A caller who may nothing and is nobody.
+/// An anonymous caller without rights.
 fn nobody(tenant: &Tenant) -> Ctx {
     let now = clock::now();
     Ctx {

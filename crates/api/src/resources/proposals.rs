@@ -173,7 +173,7 @@ async fn show_one(request: Request) -> Answer {
     Ok(Reply::read(&request, &Document { data: view(&context, &found, beside) }, changed_at)?)
 }
 
-/// A proposal as the result of a command: in the languages asked for, without neighbours.
+/// A proposal as the result of a command: in the requested languages, without neighbours.
 pub(crate) fn result(context: &RenderContext<'_>, detail: &ProposalDetail) -> Value {
     json!(Document { data: view(context, detail, Neighbours::default()) })
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::mem::take;
 
-/// Two halves. What is kept or asked for goes to the young one; when that is full it becomes the old one, and what was
-/// left in the old one is forgotten. So a key that is asked for stays, without a list of all keys in their order.
+/// Two halves. Entries that are stored or read go to the young half; when it is full it becomes the old half, and the
+/// entries of the previous old half are discarded. This approximates LRU without a list of all keys.
 pub(super) struct Recent<V> {
     young: HashMap<Box<[u8]>, Weighed<V>>,
     old: HashMap<Box<[u8]>, Weighed<V>>,
@@ -23,7 +23,7 @@ impl<V: Clone> Recent<V> {
         Self { young: HashMap::new(), old: HashMap::new(), weight: 0, half: capacity / 2 }
     }
 
-    /// The value of a key, if it is kept and still holds.
+    /// The value of a key, if it is stored and still valid.
     pub(super) fn get(&mut self, key: &[u8], holds: impl Fn(&V) -> bool) -> Option<V> {
         if let Some(kept) = self.young.get(key) {
             return holds(&kept.value).then(|| kept.value.clone());
@@ -36,7 +36,7 @@ impl<V: Clone> Recent<V> {
         Some(value)
     }
 
-    /// Keeps a value; not one that is heavier than a half.
+    /// Stores a value, unless its weight exceeds a half.
     pub(super) fn put(&mut self, key: Box<[u8]>, value: V, weight: usize) {
         if weight > self.half {
             return;

@@ -15,9 +15,9 @@ pub struct AuthContext {
     pub now: OffsetDateTime,
 }
 
-/// Tells who a token speaks for.
+/// Tells the caller of a token.
 pub struct Callers<'a> {
-    /// Where tokens are kept.
+    /// The store of tokens.
     pub tokens: &'a dyn TokenStore,
     /// Tells our tokens from forgeries.
     pub signer: &'a dyn TokenSigner,
@@ -33,7 +33,7 @@ impl Callers<'_> {
         Ok(ctx(auth, id, identity))
     }
 
-    /// Who a token speaks for, or what is wrong with it. Signature, stored row, digest, client, user and time are
+    /// The caller of a token, or what is wrong with it. Signature, stored row, digest, client, user and time are
     /// all looked at, every time.
     pub async fn identify(
         &self,

@@ -93,7 +93,7 @@ impl From<Error> for ClientFault {
 
 /// Makes and changes API clients.
 pub struct ClientAdmin<'a> {
-    /// Where clients are kept.
+    /// The store of clients.
     pub clients: &'a dyn ClientStore,
     /// Where they may belong.
     pub organizations: &'a dyn ClientOrganizationLookup,

@@ -31,7 +31,7 @@ impl Confirmation {
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait ConfirmationStore: Send + Sync {
-    /// Keeps a link, and forgets those of its user that ended before `now`.
+    /// Stores a link, and removes those of its user that ended before `now`.
     async fn add(
         &self,
         organization: OrganizationId,
@@ -48,7 +48,7 @@ pub trait ConfirmationStore: Send + Sync {
 pub struct Confirmations<'a> {
     /// Where links wait.
     pub links: &'a dyn ConfirmationStore,
-    /// Where accounts are kept.
+    /// The store of accounts.
     pub users: &'a dyn UserStore,
     /// What the confirmed are sent.
     pub registration_mails: RegistrationMails<'a>,

@@ -18,7 +18,7 @@ use civitas_kernel::{Ability, ClientId, Error, OrganizationId, Result, Scope, Sc
 
 /// Checks token requests.
 pub struct Grants<'a> {
-    /// Where clients are kept.
+    /// The store of clients.
     pub clients: &'a dyn ClientStore,
 }
 

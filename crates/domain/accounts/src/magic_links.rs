@@ -33,7 +33,7 @@ pub struct MagicLink {
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait MagicLinkStore: Send + Sync {
-    /// Keeps a link in the place of the one its user had.
+    /// Stores a link in the place of the one its user had.
     async fn put(&self, organization: OrganizationId, link: &MagicLink) -> Result<MagicLinkId>;
     /// The link with this digest, whether it still counts or not.
     async fn find(
@@ -73,7 +73,7 @@ pub struct NewMagicLink {
 pub struct MagicLinks<'a> {
     /// Where they are kept.
     pub links: &'a dyn MagicLinkStore,
-    /// Where accounts are kept.
+    /// The store of accounts.
     pub users: &'a dyn UserStore,
     /// Tells where links may lead.
     pub organizations: &'a dyn OrganizationLookup,
@@ -117,13 +117,13 @@ pub struct SignedIn {
 
 /// Signs users in.
 pub struct SignIns<'a> {
-    /// Where links are kept.
+    /// The store of links.
     pub links: &'a dyn MagicLinkStore,
-    /// Where accounts are kept.
+    /// The store of accounts.
     pub users: &'a dyn UserStore,
     /// Tells where links may lead.
     pub organizations: &'a dyn OrganizationLookup,
-    /// Where sessions are kept.
+    /// The store of sessions.
     pub sessions: &'a dyn SessionStore,
 }
 

@@ -89,7 +89,7 @@ pub enum Part {
     Link(Secret),
 }
 
-/// A mail as it is handed over.
+/// A mail as it is passed on.
 #[derive(Debug, Clone)]
 pub struct Mail {
     /// The address it goes to.

@@ -55,9 +55,9 @@ pub trait UserStore: Send + Sync {
     ) -> Result<Option<(UserId, User)>>;
     /// Whether a living account has this e-mail address (lower case).
     async fn has_email(&self, organization: OrganizationId, email: &str) -> Result<bool>;
-    /// Keeps a new account and announces it by these names. `Conflict` when nickname or e-mail are taken meanwhile.
+    /// Stores a new account and announces it by these names. `Conflict` when nickname or e-mail are taken meanwhile.
     async fn add(&self, organization: OrganizationId, user: &User, announce: &[EventName]) -> Result<UserId>;
-    /// Keeps a new state.
+    /// Stores a new state.
     async fn save(&self, organization: OrganizationId, id: UserId, change: Change<User>) -> Result<()>;
     /// Counts a failed login, and locks the account when it is the `limit`th in a row. One atomic statement.
     async fn count_failed_login(
@@ -78,7 +78,7 @@ pub trait UserStore: Send + Sync {
     ) -> Result<Vec<(UserId, User)>>;
 }
 
-/// Where API clients are kept. Not scoped to an organization: a client id is unique in the deployment, and the
+/// The store of API clients. Not scoped to an organization: a client id is unique in the deployment, and the
 /// command line works for all organizations.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
@@ -87,9 +87,9 @@ pub trait ClientStore: Send + Sync {
     async fn find(&self, id: ClientId) -> Result<Option<ApiClient>>;
     /// The client of this public name.
     async fn find_by_uid(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>>;
-    /// Keeps a new one. `Conflict` when the public name is taken meanwhile.
+    /// Stores a new one. `Conflict` when the public name is taken meanwhile.
     async fn add(&self, client: &ApiClient) -> Result<ClientId>;
-    /// Keeps a new state.
+    /// Stores a new state.
     async fn save(&self, id: ClientId, client: &ApiClient) -> Result<()>;
     /// Removes it with its tokens; its unfinished jobs will fail.
     async fn remove(&self, id: ClientId) -> Result<()>;
@@ -130,11 +130,11 @@ pub struct IdentityUser {
     pub deleted: bool,
 }
 
-/// Where access tokens are kept.
+/// The store of access tokens.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait TokenStore: Send + Sync {
-    /// Keeps a new token.
+    /// Stores a new token.
     async fn add(&self, token: &AccessToken) -> Result<TokenId>;
     /// The token and all that is known of its client and user, if it was issued on this organization's host.
     async fn identify(&self, organization: OrganizationId, id: TokenId) -> Result<Option<Identity>>;
@@ -206,9 +206,9 @@ pub trait RoleStore: Send + Sync {
     async fn has_space(&self, organization: OrganizationId, space: SpaceRef) -> Result<bool>;
     /// The role of that row.
     async fn find(&self, organization: OrganizationId, id: i64) -> Result<Option<Role>>;
-    /// Keeps a new role. [`crate::already_given`] when the same user has this kind on this space.
+    /// Stores a new role. [`crate::already_given`] when the same user has this kind on this space.
     async fn add(&self, organization: OrganizationId, role: &Role) -> Result<i64>;
-    /// Keeps a new state. [`crate::already_given`] when the same user has this kind on this space.
+    /// Stores a new state. [`crate::already_given`] when the same user has this kind on this space.
     async fn save(&self, organization: OrganizationId, id: i64, role: &Role) -> Result<()>;
     /// Removes it.
     async fn remove(&self, organization: OrganizationId, id: i64) -> Result<()>;
@@ -226,7 +226,7 @@ pub trait RoleStore: Send + Sync {
 pub trait SystemAdminStore: Send + Sync {
     /// The password hash of this e-mail address (lower case): `None` unknown, `Some(None)` without password.
     async fn find(&self, email: &str) -> Result<Option<(i64, Option<String>)>>;
-    /// Keeps a new account, or a new hash of one that exists. Answers its row.
+    /// Stores a new account, or a new hash of one that exists. Answers its row.
     async fn put(&self, email: &str, password_hash: Option<&str>, now: OffsetDateTime) -> Result<i64>;
     /// Accounts after `after`: row, e-mail, hash; at most `limit`; for export.
     async fn page_after(&self, after: Option<i64>, limit: i64) -> Result<Vec<(i64, String, Option<String>)>>;

@@ -32,11 +32,11 @@ impl ParticipantSession {
     }
 }
 
-/// Where sessions are kept.
+/// The store of sessions.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    /// Keeps a new session, and forgets those of its user that have ended.
+    /// Stores a new session, and removes those of its user that have ended.
     async fn add(&self, organization: OrganizationId, session: &ParticipantSession) -> Result<()>;
     /// Whose session this is, while it counts. What has become of the account is for the caller to ask.
     async fn find(

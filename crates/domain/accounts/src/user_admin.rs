@@ -53,7 +53,7 @@ impl UserAdmin<'_> {
         self.store.add(organization, user, &event).await
     }
 
-    /// Keeps a new state of an account whose state was `before`.
+    /// Stores a new state of an account whose state was `before`.
     ///
     /// # Errors
     /// As [`Self::create`].

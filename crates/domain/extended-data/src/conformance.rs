@@ -1,4 +1,4 @@
-//! What every implementation of the port must keep: promises, as functions that fail where one is broken.
+//! Conformance tests: what every implementation of the port must pass. Each is a function that fails on a violation.
 
 use crate::{ExtendedDataStore, Owner, StoredData};
 use civitas_kernel::{Change, Error, OrganizationId, ReadContext, Result, Viewer};

@@ -23,7 +23,7 @@ pub trait ExtendedDataStore: Send + Sync {
     async fn find(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>>;
     /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
     async fn find_for_update(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>>;
-    /// Keeps a new state. The record was last changed at its `updated_at`. `unconfirmed_host` can only be taken away
+    /// Stores a new state. The record was last changed at its `updated_at`. `unconfirmed_host` can only be taken away
     /// from an organization's, which cancels the change of its host. `NotFound` when the record is gone.
     async fn save(
         &self,

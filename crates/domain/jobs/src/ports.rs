@@ -37,11 +37,11 @@ pub enum Finish {
     Lost,
 }
 
-/// Where jobs are kept.
+/// The store of jobs.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait JobStore: Send + Sync {
-    /// Keeps a new job: pending, due at once.
+    /// Stores a new job: pending, due at once.
     async fn add(&self, job: &Job) -> Result<()>;
     /// The job.
     async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<JobReport>>;
@@ -71,7 +71,7 @@ pub trait JobStore: Send + Sync {
     /// last attempt they have failed with `lost`. How many there were.
     async fn reclaim(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64>;
     /// Returns all jobs that are being processed to `pending`, due at `now`; after the last attempt they have failed
-    /// with `lost`. For a process that knows that no other worker lives. How many there were.
+    /// with `lost`. For a process without other workers. How many there were.
     async fn take_over(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64>;
     /// Completes a job this worker still owns. A null result is none.
     async fn complete(&self, worker: &str, id: JobId, result: &Value, now: OffsetDateTime) -> Result<Finish>;

@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 /// What somebody wants of a new meeting. It is unpublished, and nobody is registered for it.
 #[derive(Debug, Clone)]
 pub struct NewMeeting {
-    /// The component it is to stand in.
+    /// The component it will belong to.
     pub component: ComponentId,
     /// What it is called, in at least one language.
     pub title: Translated,

@@ -19,7 +19,7 @@ use civitas_kernel::{
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-/// The stores, two organizations that are there, and what stands in them.
+/// The stores, two organizations that are there, and their contents.
 pub struct World<'a> {
     /// Under test.
     pub meetings: &'a dyn MeetingStore,

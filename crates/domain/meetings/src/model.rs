@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 /// A meeting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Meeting {
-    /// The component it stands in.
+    /// The component it belongs to.
     pub component: ComponentId,
     /// What it is called.
     pub title: Translated,

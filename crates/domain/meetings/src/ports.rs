@@ -37,14 +37,14 @@ pub struct MeetingQuery {
     pub order: Order,
 }
 
-/// Where meetings are kept.
+/// The store of meetings.
 ///
 /// Visible means (contract 06 §5.3): in a visible component, published, neither hidden nor deleted; and, if it is
 /// private and not transparent, to the registered, to holders of a role in its space, and to administrators.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait MeetingStore: Send + Sync {
-    /// The visible meetings a query asks for.
+    /// The visible meetings of a query.
     async fn list(
         &self,
         read_context: ReadContext,
@@ -62,9 +62,9 @@ pub trait MeetingStore: Send + Sync {
     async fn find(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<Meeting>>;
     /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
     async fn find_for_update(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<Meeting>>;
-    /// Keeps a new one. `NotFound` when somebody without an account in the organization is registered.
+    /// Stores a new one. `NotFound` when somebody without an account in the organization is registered.
     async fn add(&self, organization: OrganizationId, meeting: &Meeting) -> Result<MeetingId>;
-    /// Keeps a new state. `NotFound` when there is no such meeting, and as [`Self::add`].
+    /// Stores a new state. `NotFound` when there is no such meeting, and as [`Self::add`].
     async fn save(&self, organization: OrganizationId, id: MeetingId, meeting: &Meeting) -> Result<()>;
     /// Meetings after `after` in ascending order of id, at most `limit`; for export.
     async fn page_after(

@@ -60,7 +60,7 @@ impl OrganizationAdmin<'_> {
         Ok(id)
     }
 
-    /// Keeps a new state of an organization whose state was `before`. Whether it differs once it is in the form in
+    /// Stores a new state of an organization whose state was `before`. Whether it differs once it is in the form in
     /// which it is kept; its time is `now`, unless it brings one of its own.
     ///
     /// # Errors

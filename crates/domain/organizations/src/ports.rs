@@ -17,7 +17,7 @@ pub enum Located {
     },
 }
 
-/// Where organizations are kept.
+/// The store of organizations.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait OrganizationStore: Send + Sync {
@@ -41,9 +41,9 @@ pub trait OrganizationStore: Send + Sync {
     async fn taken_names(&self, own: Option<OrganizationId>, texts: &[String]) -> Result<Vec<String>>;
     /// The organization with this primary host.
     async fn find_by_host(&self, host: &str) -> Result<Option<OrganizationId>>;
-    /// Keeps a new one, and announces it. `Rejected` when one of its hosts or names is taken.
+    /// Stores a new one, and announces it. `Rejected` when one of its hosts or names is taken.
     async fn add(&self, organization: &Organization, announce: &[EventName]) -> Result<OrganizationId>;
-    /// Keeps a new state. `Rejected` when one of its hosts or names is taken.
+    /// Stores a new state. `Rejected` when one of its hosts or names is taken.
     async fn save(&self, id: OrganizationId, change: Change<Organization>) -> Result<()>;
     /// Removes it with everything that belongs to it; events of the past stay. `NotFound` when it is not there.
     async fn remove(&self, id: OrganizationId) -> Result<()>;

@@ -58,7 +58,7 @@ impl ProposalAdmin<'_> {
         added.ok_or_else(two_drafts)
     }
 
-    /// Keeps a new state of a proposal whose state was `before`.
+    /// Stores a new state of a proposal whose state was `before`.
     ///
     /// # Errors
     /// As [`Self::create`].

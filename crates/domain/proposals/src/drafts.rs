@@ -120,7 +120,7 @@ impl Command for WithdrawDraft {
 pub struct Drafts<'a> {
     /// Where they are kept.
     pub store: &'a dyn ProposalStore,
-    /// The components they stand in.
+    /// The components they belong to.
     pub components: &'a dyn ComponentLookup,
 }
 

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 /// A proposal; a draft while `published_at` is `None`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
-    /// The component it stands in.
+    /// The component it belongs to.
     pub component: ComponentId,
     /// The title; `{}` when never set.
     pub title: Translated,

@@ -54,14 +54,14 @@ pub struct Neighbours {
     pub prev: Option<ProposalId>,
 }
 
-/// Where proposals and drafts are kept.
+/// The store of proposals and drafts.
 ///
 /// Visible means (contract 06 §1.3): in a visible component, neither deleted nor hidden, and published, or a draft
 /// of which the reader is an author.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait ProposalStore: Send + Sync {
-    /// The visible proposals a query asks for.
+    /// The visible proposals of a query.
     async fn list(
         &self,
         read_context: ReadContext,
@@ -119,7 +119,7 @@ pub trait ProposalStore: Send + Sync {
     /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
     async fn find_for_update(&self, organization: OrganizationId, id: ProposalId)
     -> Result<Option<Proposal>>;
-    /// Keeps a new one and announces it by these names. `None` when it is a draft and its first author has one in
+    /// Stores a new one and announces it by these names. `None` when it is a draft and its first author has one in
     /// the component already, also when that happened a moment ago.
     async fn add(
         &self,
@@ -127,7 +127,7 @@ pub trait ProposalStore: Send + Sync {
         proposal: &Proposal,
         announce: &[EventName],
     ) -> Result<Option<ProposalId>>;
-    /// Keeps a new state.
+    /// Stores a new state.
     async fn save(
         &self,
         organization: OrganizationId,
@@ -136,7 +136,7 @@ pub trait ProposalStore: Send + Sync {
     ) -> Result<()>;
     /// Removes it for good.
     async fn remove(&self, organization: OrganizationId, id: ProposalId, now: OffsetDateTime) -> Result<()>;
-    /// How the user stands in each of these components.
+    /// The voting status of the user in each of these components.
     async fn voting_statuses(
         &self,
         organization: OrganizationId,
@@ -161,7 +161,7 @@ pub trait ComponentLookup: Send + Sync {
     async fn find(&self, read_context: ReadContext, component: ComponentId) -> Result<Option<Place>>;
 }
 
-/// Where the states of proposals are kept.
+/// The store of the states of proposals.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait StateStore: Send + Sync {
@@ -174,9 +174,9 @@ pub trait StateStore: Send + Sync {
         component: ComponentId,
         token: &str,
     ) -> Result<Option<(StateId, ProposalState)>>;
-    /// Keeps a new one. `Rejected` when the component has the token.
+    /// Stores a new one. `Rejected` when the component has the token.
     async fn add(&self, organization: OrganizationId, state: &ProposalState) -> Result<StateId>;
-    /// Keeps a new state.
+    /// Stores a new state.
     async fn save(&self, organization: OrganizationId, id: StateId, state: &ProposalState) -> Result<()>;
     /// States after `after` in ascending order of id, at most `limit`; for export.
     async fn page_after(
@@ -212,7 +212,7 @@ pub const VOTE_FIELDS: &[Field<VoteField>] = &[
 /// A condition on a list of votes.
 pub type VoteFilter = Filter<VoteField>;
 
-/// Where votes are kept. Visible means: on a published proposal, neither hidden nor deleted, in a visible component.
+/// The store of votes. Visible means: on a published proposal, neither hidden nor deleted, in a visible component.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait VoteStore: Send + Sync {
@@ -245,9 +245,9 @@ pub trait VoteStore: Send + Sync {
     ) -> Result<i64>;
     /// The final votes on a proposal.
     async fn count_final(&self, organization: OrganizationId, proposal: ProposalId) -> Result<i64>;
-    /// Keeps a new vote. `None` when the user has one on the proposal, also when it came a moment ago.
+    /// Stores a new vote. `None` when the user has one on the proposal, also when it came a moment ago.
     async fn add(&self, organization: OrganizationId, vote: &Vote) -> Result<Option<VoteId>>;
-    /// Keeps a new state.
+    /// Stores a new state.
     async fn save(&self, organization: OrganizationId, id: VoteId, vote: &Vote) -> Result<()>;
     /// Removes a vote.
     async fn remove(&self, organization: OrganizationId, id: VoteId, now: OffsetDateTime) -> Result<()>;

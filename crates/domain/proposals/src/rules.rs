@@ -111,7 +111,7 @@ impl Rules {
     }
 }
 
-/// How one user stands in one proposals component.
+/// The voting status of one user in one proposals component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VotingStatus {
     /// The component.

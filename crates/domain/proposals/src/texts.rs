@@ -103,7 +103,7 @@ pub fn plain_text(text: &str) -> String {
     plain
 }
 
-/// What of a draft's field is shown: the languages asked for, else the working one; and where that leaves nothing
+/// What of a draft's field is shown: the requested languages, else the working one; and where that leaves nothing
 /// of a field that has text, its first text, so that a valid field never looks empty (contract 06 §2.4).
 pub fn shown(text: &Translated, asked: Option<Locales>, working: Locale) -> Translated {
     let part = text.only(&asked.unwrap_or_else(|| [working].into_iter().collect()));

@@ -15,9 +15,9 @@ impl Step {
 
 /// Administers the spaces of organizations.
 pub struct SpaceAdmin<'a> {
-    /// Where spaces are kept.
+    /// The store of spaces.
     pub spaces: &'a dyn SpaceStore,
-    /// Where steps are kept.
+    /// The store of steps.
     pub steps: &'a dyn StepStore,
 }
 

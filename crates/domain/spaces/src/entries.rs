@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 /// A page, a budget, a result or a debate: the kind of its component says which.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The component it stands in.
+    /// The component it belongs to.
     pub component: ComponentId,
     /// What it is called.
     pub title: Translated,
@@ -50,7 +50,7 @@ impl EntryKind {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Page, Self::Budget, Self::Result, Self::Debate];
 
-    /// The kind of component it stands in.
+    /// The kind of component it belongs to.
     pub fn manifest(self) -> ComponentManifest {
         match self {
             Self::Page => ComponentManifest::Pages,

@@ -64,9 +64,9 @@ pub trait SpaceStore: Send + Sync {
         manifest: SpaceManifest,
         slug: &str,
     ) -> Result<Option<SpaceRef>>;
-    /// Keeps a new one. `Rejected` when its slug is taken.
+    /// Stores a new one. `Rejected` when its slug is taken.
     async fn add(&self, organization: OrganizationId, space: &Space) -> Result<SpaceRef>;
-    /// Keeps a new state. `Rejected` when its slug is taken.
+    /// Stores a new state. `Rejected` when its slug is taken.
     async fn save(&self, organization: OrganizationId, id: SpaceRef, space: &Space) -> Result<()>;
     /// Spaces after `after` in ascending order of kind and number, at most `limit`; for export.
     async fn page_after(
@@ -87,9 +87,9 @@ pub trait StepStore: Send + Sync {
     async fn find_for_update(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>>;
     /// The active step of a process, if it has one.
     async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>>;
-    /// Keeps a new one. An active one makes the others of its process inactive and announces itself by these names.
+    /// Stores a new one. An active one makes the others of its process inactive and announces itself by these names.
     async fn add(&self, organization: OrganizationId, step: &Step, announce: &[EventName]) -> Result<StepId>;
-    /// Keeps a new state, with the same care.
+    /// Stores a new state, with the same care.
     async fn save(
         &self,
         organization: OrganizationId,
@@ -136,7 +136,7 @@ pub const COMPONENT_FIELDS: &[Field<ComponentField>] = &[
 /// A condition on a list of components.
 pub type ComponentFilter = Filter<ComponentField>;
 
-/// Where components are kept.
+/// The store of components.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait ComponentStore: Send + Sync {
@@ -162,9 +162,9 @@ pub trait ComponentStore: Send + Sync {
         organization: OrganizationId,
         id: ComponentId,
     ) -> Result<Option<Component>>;
-    /// Keeps a new one; one for proposals gets its built-in states.
+    /// Stores a new one; one for proposals gets its built-in states.
     async fn add(&self, organization: OrganizationId, component: &Component) -> Result<ComponentId>;
-    /// Keeps a new state.
+    /// Stores a new state.
     async fn save(&self, organization: OrganizationId, id: ComponentId, component: &Component) -> Result<()>;
     /// Components after `after` in ascending order of id, at most `limit`; for export.
     async fn page_after(
@@ -175,15 +175,15 @@ pub trait ComponentStore: Send + Sync {
     ) -> Result<Vec<(ComponentId, Component)>>;
 }
 
-/// Where entries are kept: what components only name and count. Their list, for what leaves it, is `entries`.
+/// The store of entries: what components only name and count. Their list, for what leaves it, is `entries`.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait EntryStore: Send + Sync {
     /// The entry.
     async fn find(&self, organization: OrganizationId, id: EntryId) -> Result<Option<Entry>>;
-    /// Keeps a new one.
+    /// Stores a new one.
     async fn add(&self, organization: OrganizationId, entry: &Entry) -> Result<EntryId>;
-    /// Keeps a new state.
+    /// Stores a new state.
     async fn save(&self, organization: OrganizationId, id: EntryId, entry: &Entry) -> Result<()>;
     /// Entries of a kind after `after` in ascending order of id, at most `limit`; for export.
     async fn page_after(

@@ -21,7 +21,7 @@ pub trait TaskStore: Send + Sync {
         until: OffsetDateTime,
         limit: i64,
     ) -> Result<Vec<Task>>;
-    /// Makes all claimed tasks due at `now`. For a process that knows that no other worker lives. How many there were.
+    /// Makes all claimed tasks due at `now`. For a process without other workers. How many there were.
     async fn take_over(&self, now: OffsetDateTime) -> Result<u64>;
     /// Lets a claimed task wait until `due`. Whether it was still the worker's: not when its lease has ended and
     /// another one claimed it, nor when another task has taken its place or it was withdrawn.

@@ -69,7 +69,7 @@ pub fn write_json<T: Serialize>(value: &T, out: &mut Output<'_, '_, Db>) -> seri
     Ok(IsNull::No)
 }
 
-/// What a failure means of which Diesel tells no kind. Diesel hands on SQLite's message and not its code; the messages
+/// What a failure means of which Diesel tells no kind. Diesel passes on SQLite's message and not its code; the messages
 /// are part of the library that is compiled in (`sqlite3_errstr`), in English always.
 pub fn cause(message: &str) -> Cause {
     const CAUSES: [(&str, Cause); 8] = [

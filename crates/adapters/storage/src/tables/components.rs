@@ -57,11 +57,11 @@ fn of(organization: OrganizationId) -> Scoped {
     components::table.filter(components::organization_id.eq(organization.0))
 }
 
-/// The space a component stands in.
+/// The space a component belongs to.
 pub(super) type OfSpace =
     And<Eq<components::space_manifest, spaces::manifest>, Eq<components::space_id, spaces::id>>;
 
-/// The space a component stands in.
+/// The space a component belongs to.
 pub(super) fn of_space() -> OfSpace {
     components::space_manifest.eq(spaces::manifest).and(components::space_id.eq(spaces::id))
 }

@@ -32,7 +32,7 @@ fn of(organization: OrganizationId) -> Scoped {
 }
 
 /// The proposals and drafts a user is an author of. What is asked of them beside, `+ 0` keeps from SQLite's indices:
-/// it would walk all that stands in a component, to look in each for the user.
+/// it would walk all records of a component, to look in each for the user.
 #[auto_type(no_type_alias)]
 pub(super) fn written_by(user: i64) -> _ {
     proposals::table

@@ -51,7 +51,7 @@ impl VisibleComponents {
         self.ids.is_empty()
     }
 
-    /// Whether a record stands in one of them, for a statement that reads in the order of an index: with one
+    /// Whether a record belongs to one of them, for a statement that reads in the order of an index: with one
     /// component the index of components gives the order, else that of organizations.
     pub(super) fn contain<QS: 'static>(
         &self,
@@ -64,7 +64,7 @@ impl VisibleComponents {
         }
     }
 
-    /// Whether a record stands in one of them, for a statement that finds its rows by id.
+    /// Whether a record belongs to one of them, for a statement that finds its rows by id.
     pub(super) fn contain_one<QS: 'static>(&self, component: Expr<QS, BigInt>) -> Condition<QS> {
         columns::any_of(dialect::unindexed(component), &self.ids)
     }

@@ -14,7 +14,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
 
-/// How a user stands in each of these components, by id.
+/// The voting status of a user in each of these components, by id.
 pub(super) async fn of_user(
     connection: &mut Conn,
     organization: OrganizationId,

@@ -51,7 +51,7 @@ pub async fn knows_the_home_of_an_account(world: LinkWorld<'_>) -> Result<()> {
 }
 
 /// A user may have several confirmations, each found by its digest in its organization, until all are removed at
-/// once; a new one makes those forgotten that have ended.
+/// once; a new one removes those that have expired.
 pub async fn keeps_confirmations(world: LinkWorld<'_>) -> Result<()> {
     let (nora, ada) = (world.person("nora").await?, world.person("ada").await?);
     let until = |user, text, hours| Confirmation {
@@ -108,7 +108,7 @@ pub async fn keeps_one_magic_link_of_a_user(world: LinkWorld<'_>) -> Result<()> 
     Ok(())
 }
 
-/// A session counts in its organization until its end; a new one makes those of its user forgotten that have ended.
+/// A session counts in its organization until its end; a new one removes the expired ones of its user.
 pub async fn keeps_sessions_until_their_end(world: LinkWorld<'_>) -> Result<()> {
     let nora = world.person("nora").await?;
     let session = |text, at| ParticipantSession {

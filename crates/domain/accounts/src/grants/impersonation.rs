@@ -13,7 +13,7 @@ pub type ExtraLimit = Option<usize>;
 /// Finds or registers the user. Runs inside one transaction; when two register the same name at once, the loser's
 /// `Conflict` is tried again and finds the winner's user.
 pub struct Impersonation<'a> {
-    /// Where accounts are kept.
+    /// The store of accounts.
     pub users: &'a dyn UserStore,
     /// What the registered are sent.
     pub registration_mails: RegistrationMails<'a>,
@@ -22,7 +22,7 @@ pub struct Impersonation<'a> {
 }
 
 impl Impersonation<'_> {
-    /// The user the client speaks for, with `extra` merged.
+    /// The user the client acts for, with `extra` merged.
     ///
     /// # Errors
     /// `User not found. ..`; `Invalid` for a registration that breaks a rule; `User blocked`, `User locked`.

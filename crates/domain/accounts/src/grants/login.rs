@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 
 /// Checks passwords and counts failures.
 pub struct Logins<'a> {
-    /// Where accounts are kept.
+    /// The store of accounts.
     pub users: &'a dyn UserStore,
     /// Checks passwords.
     pub passwords: &'a dyn Passwords,

@@ -41,7 +41,7 @@ pub enum GrantKind {
     Service,
     /// For a user who knows the password.
     Login(Login),
-    /// For a user the client speaks for.
+    /// For a user the client acts for.
     Impersonate(Impersonate),
 }
 
@@ -54,7 +54,7 @@ pub struct Login {
     pub password: Secret,
 }
 
-/// A user a client speaks for.
+/// A user a client acts for.
 #[derive(Debug)]
 pub struct Impersonate {
     /// The user's id as sent; it wins over the name.

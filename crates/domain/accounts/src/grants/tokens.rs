@@ -21,7 +21,7 @@ pub struct Issued {
     pub created_at: i64,
 }
 
-/// Issues a token. `host` is the organization's primary host, `user` whom it speaks for.
+/// Issues a token. `host` is the organization's primary host, `user` whom it acts for.
 pub async fn issue(
     tokens: &dyn TokenStore,
     signer: &dyn TokenSigner,
@@ -84,9 +84,9 @@ pub enum Introspected {
 
 /// Describes tokens to the client they were issued to.
 pub struct Introspection<'a> {
-    /// Tells who a token speaks for.
+    /// Tells the caller of a token.
     pub callers: Callers<'a>,
-    /// Where accounts are kept.
+    /// The store of accounts.
     pub users: &'a dyn UserStore,
 }
 
@@ -120,9 +120,9 @@ impl Introspection<'_> {
 
 /// Revokes tokens for the client they were issued to.
 pub struct Revocation<'a> {
-    /// Where clients are kept.
+    /// The store of clients.
     pub clients: &'a dyn ClientStore,
-    /// Tells who a token speaks for.
+    /// Tells the caller of a token.
     pub callers: Callers<'a>,
 }
 

@@ -87,7 +87,7 @@ pub async fn is_held_by_a_transaction_only(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Meetings stand in components for meetings, published or not.
+/// Meetings belong to components for meetings, published or not.
 pub async fn knows_components_for_meetings(world: World<'_>) -> Result<()> {
     for (component, holds) in [
         (world.agenda, true),

@@ -6,7 +6,7 @@ use civitas_kernel::filter::{RawFilter, RawValue, read};
 use civitas_kernel::{Locale, PageRequest, Result, SpaceManifest, SpaceRef, Translated, Viewer};
 use serde_json::json;
 
-/// The weight of the components of these promises.
+/// The weight of the components of these tests.
 const WEIGHT: i64 = 77;
 
 fn raw(key: &str, value: &str) -> RawFilter {
@@ -24,7 +24,7 @@ impl World<'_> {
         let read_context = self.seen_by(Viewer::Public);
         let page = self.spaces.list(read_context, None, &filters, PageRequest::default()).await?;
         let title = |texts: &Translated| texts.first_text().map(|(_, t)| t.to_owned()).unwrap_or_default();
-        // The harness has spaces of its own; those of these promises have extended data.
+        // The harness has spaces of its own; those of these tests have extended data.
         let own = page.items.iter().filter(|d| !d.space.extended_data.is_empty());
         Ok(own.map(|d| title(&d.space.title)).collect())
     }
@@ -34,7 +34,7 @@ impl World<'_> {
         let read_context = self.seen_by(Viewer::Public);
         let page = self.components.list(read_context, None, &filters, PageRequest::default()).await?;
         let name = |texts: &Translated| texts.first_text().map(|(_, t)| t.to_owned()).unwrap_or_default();
-        // As above: those of these promises have a weight.
+        // As above: those of these tests have a weight.
         let own = page.items.iter().filter(|d| d.component.weight == WEIGHT);
         Ok(own.map(|d| name(&d.component.name)).collect())
     }

@@ -1,4 +1,4 @@
-//! The SQLSTATE of errors. diesel-async hands on the message of an error of PostgreSQL and not its code, and the
+//! The SQLSTATE of errors. diesel-async passes on the message of an error of PostgreSQL and not its code, and the
 //! message is in the language of the server. So the code is written before the message where it arrives: a stream
 //! between the socket (or TLS) and tokio-postgres rewrites each `ErrorResponse`.
 //!
@@ -26,7 +26,7 @@ pub struct Wire<S> {
     binding: fn(&S) -> ChannelBinding,
     messages: Messages,
     chunk: Box<[u8; CHUNK]>,
-    /// How much of `messages.ready` was handed on.
+    /// How much of `messages.ready` was passed on.
     handed: usize,
 }
 
@@ -46,7 +46,7 @@ struct Messages {
     rest: usize,
     /// The body of an error, as far as it was read.
     error: Option<Vec<u8>>,
-    /// What can be handed on.
+    /// What can be passed on.
     ready: Vec<u8>,
     is_read_only: bool,
     is_over: bool,

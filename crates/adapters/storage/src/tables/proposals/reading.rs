@@ -68,7 +68,7 @@ fn own_weight(reader: Option<UserId>) -> Expr<proposals::table, BigInt> {
 }
 
 impl Facts {
-    /// The component it stands in.
+    /// The component it belongs to.
     pub(super) fn component(&self) -> i64 {
         self.row.component_id
     }
