@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 /// The statements since the last call of [`counted`].
 static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-fn touch_list(event: InstrumentationEvent<'_>) {
+fn add_statement(event: InstrumentationEvent<'_>) {
     if let InstrumentationEvent::StartQuery { query, .. } = event {
         STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(query.to_string());
     }
@@ -32,7 +32,7 @@ async fn counted(client: &Client, method: Method, path: &str, body: Option<&Valu
 
 #[tokio::test]
 async fn a_request_sends_no_more_statements_than_it_did() {
-    set_default_instrumentation(|| Some(Box::new(note) as Box<dyn Instrumentation>)).unwrap();
+    set_default_instrumentation(|| Some(Box::new(add_statement) as Box<dyn Instrumentation>)).unwrap();
     for service in Service::on_both_engines_with(CITIES, &[]).await {
         let nora = service.user("norablum").await;
         let (ideas, voted) = (service.id("component", "ideas"), service.id("proposal", "p2"));

@@ -1,6 +1,6 @@
 //! The job worker: claims jobs, runs them, renews its leases (contract 09 A.5).
 
-use crate::shift::{POLL, WorkSource, goes_on, work};
+use crate::worker_loop::{POLL, WorkSource, goes_on, run_loop};
 use crate::{Commands, Store};
 use async_trait::async_trait;
 use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, LEASE, MOST_ATTEMPTS, next_attempt};

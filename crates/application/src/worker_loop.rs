@@ -87,7 +87,7 @@ mod tests {
     async fn a_worker_ends_when_nobody_is_left_to_stop_it() {
         let (stop, told) = watch::channel(false);
         let idle = Arc::new(Idle::default());
-        let worker = tokio::spawn(work(idle.clone(), 1, told));
+        let worker = tokio::spawn(run_loop(idle.clone(), 1, told));
         tokio::task::yield_now().await;
         drop(stop);
         tokio::time::timeout(Duration::from_secs(5), worker).await.expect("it goes on").unwrap();

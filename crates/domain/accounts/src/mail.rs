@@ -23,7 +23,7 @@ pub enum MailKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendMail {
     /// Which.
-    #[serde(alias = "letter")]
+    #[serde(alias = "mail")]
     pub mail: MailKind,
     /// To whom.
     pub user: UserId,
