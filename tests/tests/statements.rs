@@ -11,9 +11,14 @@ use std::sync::{Mutex, PoisonError};
 /// The statements since the last call of [`counted`].
 static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-fn add_statement(event: InstrumentationEvent<'_>) {
-    if let InstrumentationEvent::StartQuery { query, .. } = event {
-        STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(query.to_string());
+/// Adds each statement to [`STATEMENTS`].
+struct StatementLog;
+
+impl Instrumentation for StatementLog {
+    fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
+        if let InstrumentationEvent::StartQuery { query, .. } = event {
+            STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(query.to_string());
+        }
     }
 }
 
@@ -32,7 +37,7 @@ async fn counted(client: &Client, method: Method, path: &str, body: Option<&Valu
 
 #[tokio::test]
 async fn a_request_sends_no_more_statements_than_it_did() {
-    set_default_instrumentation(|| Some(Box::new(add_statement) as Box<dyn Instrumentation>)).unwrap();
+    set_default_instrumentation(|| Some(Box::new(StatementLog))).unwrap();
     for service in Service::on_both_engines_with(CITIES, &[]).await {
         let nora = service.user("norablum").await;
         let (ideas, voted) = (service.id("component", "ideas"), service.id("proposal", "p2"));
