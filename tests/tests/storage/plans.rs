@@ -1,7 +1,8 @@
 //! How the databases execute the reads of records in a component: by ranges of indexes that hold the order. No scan of
 //! a table, and no sort of more than one page.
 
-use civitas_kernel::{ComponentId, OrganizationId, PageRequest, ReadContext, Viewer, Within};
+use civitas_blogs::{PostNeighbours, PostQuery};
+use civitas_kernel::{ComponentId, OrganizationId, PageRequest, ReadContext, Viewer, Within, clock};
 use civitas_meetings::MeetingQuery;
 use civitas_proposals::{Neighbours, ProposalQuery};
 use civitas_tests::{Engine, World};
@@ -84,34 +85,36 @@ fn insert(
     own: (&str, &str),
 ) -> String {
     let mut sql = format!(
-        "INSERT INTO {table} (organization_id, component_id, title, extended_data, extended_data_text, created_at, \
-         updated_at, {}) VALUES ",
+        "INSERT INTO {table} (organization_id, component_id, title, created_at, updated_at, {}) VALUES ",
         own.0
     );
     for (n, component) in (0..RECORDS).zip(components.into_iter().cycle()) {
         let comma = if n == 0 { "" } else { ", " };
         let at = format!("'2026-01-01 {:02}:{:02}:00+00:00'", n / 60 % 24, n % 60);
         let own = own.1.replace("{at}", &at);
-        write!(sql, "{comma}({organization}, {component}, '{{}}', '{{}}', '{{}}', {at}, {at}, {own})")
-            .unwrap();
+        write!(sql, "{comma}({organization}, {component}, '{{}}', {at}, {at}, {own})").unwrap();
     }
     sql
 }
 
-/// Two components of proposals and two of meetings with published records, and measured tables.
+/// Two components each with proposals, meetings and posts, all published records, and measured tables.
 async fn filled(engine: Engine) -> Option<World> {
     set_default_instrumentation(recorder).unwrap();
     let world = World::fresh(engine).await?;
     let fixtures = &world.fixtures;
     let text = format!("'{{\"en\": \"{}\"}}'", "word ".repeat(100));
-    let own = ("body, published_at", format!("{text}, {{at}}"));
+    let own =
+        ("extended_data, extended_data_text, body, published_at", format!("'{{}}', '{{}}', {text}, {{at}}"));
     let sql = insert(fixtures.mine, "proposals", [fixtures.ideas, fixtures.wishes], (own.0, &own.1));
     world.database.execute(&sql).await;
     let own = (
-        "description, published_at, start_time, private, transparent",
-        format!("{text}, {{at}}, {{at}}, false, false"),
+        "extended_data, extended_data_text, description, published_at, start_time, private, transparent",
+        format!("'{{}}', '{{}}', {text}, {{at}}, {{at}}, false, false"),
     );
     let sql = insert(fixtures.mine, "meetings", [fixtures.agenda, fixtures.walks], (own.0, &own.1));
+    world.database.execute(&sql).await;
+    let own = ("body, published_at", format!("{text}, {{at}}"));
+    let sql = insert(fixtures.mine, "posts", [fixtures.blog, fixtures.agenda], (own.0, &own.1));
     world.database.execute(&sql).await;
     world.store().analyze().await.unwrap();
     Some(world)
@@ -177,6 +180,37 @@ async fn meetings_are_read_by_ranges_of_indexes() {
                 let id = page.items[9].id;
                 let (found, steps) =
                     plans(&world, table, meetings.find_visible(read_context, id, query.within)).await;
+                check(&world, "show", &steps, table, (index, 0));
+                assert_eq!(found.unwrap().map(|found| found.id), Some(id));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn posts_are_read_by_ranges_of_indexes() {
+    for engine in Engine::BOTH {
+        let Some(world) = filled(engine).await else { continue };
+        let (posts, table, now) = (world.ports().posts(), "posts", clock::now());
+        for read_context in sights(&world) {
+            for (component, index) in
+                [(None, "posts_listed"), (Some(world.fixtures.blog), "posts_listed_in_component")]
+            {
+                let query = PostQuery { within: within(component), ..PostQuery::default() };
+                let (page, steps) = plans(&world, table, posts.list(read_context, now, query, PAGE)).await;
+                check(&world, "list", &steps, table, (index, 1));
+                let page = page.unwrap();
+                assert!(page.items.len() == 20 && page.has_more);
+                let id = page.items[9].id;
+                let (beside, steps) =
+                    plans(&world, table, posts.neighbours(read_context, now, query, id)).await;
+                check(&world, "neighbours", &steps, table, (index, 4));
+                let expected = PostNeighbours { next: Some(page.items[10].id), prev: Some(page.items[8].id) };
+                assert_eq!(beside.unwrap(), expected);
+                let blog = world.fixtures.blog;
+                let id = page.items.iter().find(|detail| detail.post.component == blog).unwrap().id;
+                let found = posts.find_visible(read_context, now, id, query.within);
+                let (found, steps) = plans(&world, table, found).await;
                 check(&world, "show", &steps, table, (index, 0));
                 assert_eq!(found.unwrap().map(|found| found.id), Some(id));
             }

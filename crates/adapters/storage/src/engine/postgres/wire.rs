@@ -200,9 +200,9 @@ mod tests {
 
     #[test]
     fn an_error_comes_with_its_state_and_everything_else_as_it_was() {
-        let error = message(b'E', b"SFATAL\0C53100\0Mno room\0\0");
+        let error = message(b'E', b"SFATAL\0C53100\0Mdisk full\0\0");
         let sent = [message(b'1', b""), message(b'D', &[0; 300]), error, message(b'Z', b"I")].concat();
-        let error = message(b'E', b"SFATAL\0C53100\0M53100: no room\0\0");
+        let error = message(b'E', b"SFATAL\0C53100\0M53100: disk full\0\0");
         let expected = [message(b'1', b""), message(b'D', &[0; 300]), error, message(b'Z', b"I")].concat();
         for piece in [1, 2, 3, 5, 7, 64, 10_000] {
             assert_eq!(handed_on(&sent, piece), (expected.clone(), false), "in pieces of {piece}");
