@@ -5,7 +5,7 @@
 //! fails.
 
 use civitas_application::Store;
-use civitas_kernel::{BoxError, Result, sortable_id};
+use civitas_kernel::{BoxError, Locales, Result, sortable_id};
 use civitas_storage_postgres as postgres;
 use civitas_storage_sqlite as sqlite;
 use diesel::connection::SimpleConnection;
@@ -74,8 +74,13 @@ impl Engine {
     pub async fn open_with(self, url: &str, pool_size: usize, wait: Duration) -> Result<Arc<dyn Store>> {
         let url = url.to_owned();
         match self {
-            Self::Sqlite => sqlite::open(&sqlite::Settings { url, pool_size, wait }).await,
-            Self::Postgres => postgres::open(&postgres::Settings { url, pool_size, wait }).await,
+            Self::Sqlite => {
+                sqlite::open(&sqlite::Settings { url, pool_size, wait, locales: Locales::standard() }).await
+            }
+            Self::Postgres => {
+                postgres::open(&postgres::Settings { url, pool_size, wait, locales: Locales::standard() })
+                    .await
+            }
         }
     }
 
@@ -83,8 +88,14 @@ impl Engine {
     pub async fn migrate(self, url: &str) -> Result<Vec<String>> {
         let (url, pool_size, wait) = (url.to_owned(), CONNECTIONS, WAIT);
         match self {
-            Self::Sqlite => sqlite::migrate(&sqlite::Settings { url, pool_size, wait }).await,
-            Self::Postgres => postgres::migrate(&postgres::Settings { url, pool_size, wait }).await,
+            Self::Sqlite => {
+                sqlite::migrate(&sqlite::Settings { url, pool_size, wait, locales: Locales::standard() })
+                    .await
+            }
+            Self::Postgres => {
+                postgres::migrate(&postgres::Settings { url, pool_size, wait, locales: Locales::standard() })
+                    .await
+            }
         }
     }
 }

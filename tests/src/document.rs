@@ -1,5 +1,6 @@
 //! Answers against the OpenAPI document: what the interface says of itself must hold for every answer a test meets.
 
+use civitas_kernel::Locales;
 use jsonschema::Validator as Schema;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -28,7 +29,15 @@ impl Validator {
     /// # Panics
     /// When the document is no JSON.
     pub fn new() -> Self {
-        Self::over(serde_json::from_str(&civitas_api::openapi()).expect("the document is JSON"))
+        Self::with_locales(&Locales::standard())
+    }
+
+    /// Over the document of a deployment with these languages.
+    ///
+    /// # Panics
+    /// When the document is no JSON.
+    pub fn with_locales(locales: &Locales) -> Self {
+        Self::over(serde_json::from_str(&civitas_api::openapi(locales)).expect("the document is JSON"))
     }
 
     /// Over another document.

@@ -68,7 +68,7 @@ impl Fixtures {
     /// Those of the stores.
     pub async fn fill(store: &dyn Store) -> Result<Self> {
         let fixtures =
-            Organization::new("fixtures.example".to_owned(), title("Fixtures"), Locale::En, clock::now());
+            Organization::new("fixtures.example".to_owned(), title("Fixtures"), Locale::EN, clock::now());
         let mine = store.organizations().add(&fixtures, &[]).await?;
         let nora = user(store, mine, "nora").await?;
         let otto = user(store, mine, "otto").await?;
@@ -125,7 +125,7 @@ impl Fixtures {
 }
 
 fn title(text: &str) -> Translated {
-    [(Locale::En, text.to_owned())].into()
+    [(Locale::EN, text.to_owned())].into()
 }
 
 fn object(value: Value) -> Map<String, Value> {

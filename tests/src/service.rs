@@ -6,7 +6,7 @@ use crate::document::Validator;
 use crate::{Database, Engine};
 use civitas_application::Store;
 use civitas_application::archive::{ImportOptions, import};
-use civitas_kernel::clock;
+use civitas_kernel::{Locales, clock};
 use civitas_server::config::{Config, Sources};
 use civitas_server::wiring::{Running, start};
 use civitas_tokens::Argon2Passwords;
@@ -26,7 +26,8 @@ pub const CITIES: &str = include_str!("../fixtures/city.ndjson");
 /// nothing with organizations, of the city, and `whole_deployment`.
 pub const SYSTEM_CLIENTS: &str = include_str!("../fixtures/system.ndjson");
 
-static VALIDATOR: LazyLock<Validator> = LazyLock::new(Validator::new);
+/// For deployments with the standard languages.
+static VALIDATOR: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator::new()));
 
 /// Follows no redirects: tests look at them.
 fn http() -> reqwest::Client {
@@ -51,6 +52,7 @@ pub struct Service {
     /// The database. Its store is not the server's, but as another process has one.
     pub database: Database,
     running: Option<Running>,
+    validator: Arc<Validator>,
     _directory: tempfile::TempDir,
 }
 
@@ -76,8 +78,15 @@ impl Service {
     /// # Panics
     /// When the archive is not sound, or the server does not start.
     pub async fn over(database: Database, archive: &str, settings: &[(&str, &str)]) -> Self {
-        let options =
-            ImportOptions { dry_run: false, single_label_hosts: false, now: clock::now(), announcer: None };
+        let locales = settings.iter().find(|(name, _)| *name == "locales");
+        let locales = locales.map_or_else(Locales::standard, |(_, list)| list.parse().expect("locales"));
+        let options = ImportOptions {
+            dry_run: false,
+            single_label_hosts: false,
+            locales: &locales,
+            now: clock::now(),
+            announcer: None,
+        };
         let passwords = Argon2Passwords::new();
         let report = import(&*database.store, &passwords, archive.as_bytes(), options, &mut |_| {}).await;
         let report = serde_json::to_value(report.expect("the archive is sound")).expect("a report");
@@ -97,6 +106,11 @@ impl Service {
             store: running.store.clone(),
             refs: report["refs"].clone(),
             running: Some(running),
+            validator: if locales == Locales::standard() {
+                VALIDATOR.clone()
+            } else {
+                Arc::new(Validator::with_locales(&locales))
+            },
             database,
             _directory: directory,
         }
@@ -121,7 +135,8 @@ impl Service {
 
     /// A client of another host without a token.
     pub fn at(&self, host: &str) -> Client {
-        Client { address: self.address, host: host.to_owned(), token: None, http: http() }
+        let (address, host, validator) = (self.address, host.to_owned(), self.validator.clone());
+        Client { address, host, token: None, http: http(), validator }
     }
 
     /// The full client of `city.test` on its own.
@@ -167,6 +182,7 @@ pub struct Client {
     /// The bearer.
     pub token: Option<String>,
     http: reqwest::Client,
+    validator: Arc<Validator>,
 }
 
 /// An answer.
@@ -273,7 +289,7 @@ impl Client {
         let answer =
             self.raw(method.clone(), &format!("{BASE}{path}"), &all, text.map(String::into_bytes)).await;
         if !answer.body.is_null() {
-            VALIDATOR.check(method.as_str(), path, answer.status.as_u16(), &answer.body);
+            self.validator.check(method.as_str(), path, answer.status.as_u16(), &answer.body);
         }
         answer
     }

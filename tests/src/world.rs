@@ -72,7 +72,7 @@ impl World {
 }
 
 fn title(text: &str) -> Translated {
-    Translated::from([(Locale::En, text.to_owned())])
+    Translated::from([(Locale::EN, text.to_owned())])
 }
 
 async fn space(store: &dyn Store, mine: OrganizationId, manifest: SpaceManifest) -> SpaceRef {
@@ -84,7 +84,7 @@ async fn space(store: &dyn Store, mine: OrganizationId, manifest: SpaceManifest)
 }
 
 async fn organization(store: &dyn Store, host: &str) -> OrganizationId {
-    let organization = Organization::new(host.to_owned(), title(host), Locale::En, clock::now());
+    let organization = Organization::new(host.to_owned(), title(host), Locale::EN, clock::now());
     store.organizations().add(&organization, &[]).await.expect("an organization")
 }
 

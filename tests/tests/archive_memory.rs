@@ -2,6 +2,7 @@
 //! looks at the memory of all of it.
 
 use civitas_application::archive::{ImportOptions, Progress, import};
+use civitas_kernel::Locales;
 use civitas_tests::databases;
 use civitas_tokens::Argon2Passwords;
 use std::io::{BufReader, Read};
@@ -77,6 +78,7 @@ async fn the_second_half_of_a_long_archive_takes_no_more_memory() {
     let options = ImportOptions {
         dry_run: false,
         single_label_hosts: false,
+        locales: &Locales::standard(),
         now: datetime!(2026-11-21 10:00 UTC),
         announcer: None,
     };

@@ -26,6 +26,7 @@ pub use route::{Gate, Route};
 use actix_web::{HttpRequest, web};
 use civitas_accounts::{Passwords, TokenSigner};
 use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenService};
+use civitas_kernel::Locales;
 use ipnet::IpNet;
 use resources::{
     blogs, components, confirmations, drafts, events, extended_data, jobs, magic_links, meetings, oauth,
@@ -112,7 +113,7 @@ impl Api {
             lifetime: settings.token_lifetime,
             extra_limit: settings.extended_data_limit(),
         };
-        let document = openapi();
+        let document = openapi(&settings.site.locales);
         Arc::new(Self {
             settings,
             commands: Arc::new(commands),
@@ -143,6 +144,11 @@ impl Api {
 
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The languages of the deployment.
+    pub(crate) fn locales(&self) -> &Locales {
+        &self.settings.site.locales
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
@@ -217,7 +223,7 @@ fn registry(settings: &Settings) -> Registry {
     extended_data::commands(all, settings.extended_data_limit())
 }
 
-/// The OpenAPI document as text.
-pub fn openapi() -> String {
-    openapi::document(&routes()).to_string()
+/// The OpenAPI document of a deployment with these languages, as text.
+pub fn openapi(locales: &Locales) -> String {
+    openapi::document(&routes(), locales).to_string()
 }

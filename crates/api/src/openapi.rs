@@ -19,6 +19,7 @@ mod webhooks;
 mod writes;
 
 use crate::route::Route;
+use civitas_kernel::Locales;
 use serde_json::Value;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
@@ -31,8 +32,8 @@ const SERVICE_TOKEN: &str = "credentialFlowBearer";
 /// The scheme of tokens that belong to a user.
 const USER_TOKEN: &str = "resourceOwnerFlowBearer";
 
-/// The document of these routes. Routes without an id are aliases, and left out.
-pub(crate) fn document(routes: &[Route]) -> Value {
+/// The document of these routes, for a deployment with these languages. Routes without an id are aliases, and left out.
+pub(crate) fn document(routes: &[Route], locales: &Locales) -> Value {
     let documented: Vec<&Route> = routes.iter().filter(|route| !route.id.is_empty()).collect();
     let mut paths = service::paths();
     for route in &documented {
@@ -55,7 +56,27 @@ pub(crate) fn document(routes: &[Route]) -> Value {
         titles::entitle(schema.0, schema.1);
         schemas::absent_not_null(schema.1);
     }
+    name_locales(&mut document["components"]["schemas"], locales);
     document
+}
+
+/// Names the languages of the deployment wherever schemas name the standard ones: the list of locales, and each object
+/// of texts by language.
+fn name_locales(schema: &mut Value, locales: &Locales) {
+    let standard: Vec<String> = Locales::standard().iter().map(|locale| locale.to_string()).collect();
+    let is_standard = |names: &mut dyn Iterator<Item = &str>| names.eq(standard.iter().map(String::as_str));
+    match schema {
+        Value::Array(items) if is_standard(&mut items.iter().filter_map(Value::as_str)) => {
+            *items = locales.iter().map(|locale| Value::from(locale.as_str())).collect();
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| name_locales(item, locales)),
+        Value::Object(members) if standard.iter().all(|name| members.contains_key(name)) => {
+            let text = members.values().next().cloned().unwrap_or_default();
+            *members = locales.iter().map(|locale| (locale.to_string(), text.clone())).collect();
+        }
+        Value::Object(members) => members.values_mut().for_each(|member| name_locales(member, locales)),
+        _ => {}
+    }
 }
 
 fn info() -> Info {

@@ -15,11 +15,11 @@ use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::Callers;
 use civitas_application::{Ports, RenderContext};
-use civitas_kernel::{Ctx, Error, Result, clock, sortable_id};
+use civitas_kernel::{Ctx, Error, Locales, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
 use futures_util::future::{Either, LocalBoxFuture, Ready, ready};
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use time::OffsetDateTime;
 use tracing::{Instrument, Span};
 
@@ -45,6 +45,8 @@ pub(crate) struct Request {
     pub(crate) body: Map<String, Value>,
     /// The `Authorization` header as sent.
     pub(crate) authorization: Option<String>,
+    /// The languages of the answer, once they are read.
+    locales: OnceLock<Option<Locales>>,
     parameters: Vec<(&'static str, String)>,
 }
 
@@ -64,8 +66,20 @@ impl Request {
 
     /// For whom an answer is shown.
     pub(crate) fn render_context(&self) -> Result<RenderContext<'_>> {
-        let asked = self.query.locales()?;
-        Ok(RenderContext { ctx: self.ctx()?, tenant: &self.tenant, site: self.api.commands().site(), asked })
+        let site = self.api.commands().site();
+        Ok(RenderContext { ctx: self.ctx()?, tenant: &self.tenant, site, asked: self.locales()? })
+    }
+
+    /// The languages the caller requests; `None` when they did not say.
+    ///
+    /// # Errors
+    /// `Not allowed locales: xx`.
+    pub(crate) fn locales(&self) -> Result<Option<&Locales>> {
+        if let Some(read) = self.locales.get() {
+            return Ok(read.as_ref());
+        }
+        let read = self.query.locales(self.api.locales())?;
+        Ok(self.locales.get_or_init(|| read).as_ref())
     }
 
     /// A member of the path, as text.
@@ -219,6 +233,7 @@ async fn process(
         query: Query::read(http.query_string())?,
         body,
         authorization: authorization.first().map(|v| (*v).to_owned()),
+        locales: OnceLock::new(),
         parameters,
         tenant,
         api,
@@ -257,7 +272,7 @@ async fn authenticate(
         return Err(ApiError::NoCredentials);
     }
     let token = bearer(sent).ok_or(Error::Unauthenticated)?;
-    let callers = Callers { tokens: api.store().tokens(), signer: api.signer() };
+    let callers = Callers { tokens: api.store().tokens(), signer: api.signer(), locales: api.locales() };
     Ok(callers.authenticate(auth_context(tenant, now), token).await?)
 }
 

@@ -37,13 +37,14 @@ impl Query {
     }
 
     /// The requested languages: `locales[]=en&locales[]=fr` or `locales=en,fr`. `None` when the caller did not say.
-    pub(crate) fn locales(&self) -> Result<Option<Locales>> {
+    /// `deployment`: the languages that may be requested.
+    pub(crate) fn locales(&self, deployment: &Locales) -> Result<Option<Locales>> {
         let names = self.0.iter().flat_map(|(key, value)| match key.as_str() {
             "locales" => value.split(',').collect(),
             list if list.starts_with("locales[") => vec![value.as_str()],
             _ => Vec::new(),
         });
-        Locales::read(names)
+        deployment.choose(names)
     }
 
     /// What stands under `filter[..]`.
@@ -168,12 +169,15 @@ mod tests {
 
     #[test]
     fn both_ways_to_name_languages_mean_the_same() {
-        let both = query("locales[]=fr&locales[]=en").locales().unwrap();
-        assert_eq!(both, query("locales=en,fr").locales().unwrap());
-        assert_eq!(query("page=1").locales().unwrap(), None);
-        assert_eq!(query("locales[]=").locales().unwrap_err().description(), "Not allowed locales: ");
+        let both = query("locales[]=fr&locales[]=en").locales(&Locales::standard()).unwrap();
+        assert_eq!(both, query("locales=en,fr").locales(&Locales::standard()).unwrap());
+        assert_eq!(query("page=1").locales(&Locales::standard()).unwrap(), None);
         assert_eq!(
-            query("locales=EN,xx").locales().unwrap_err().description(),
+            query("locales[]=").locales(&Locales::standard()).unwrap_err().description(),
+            "Not allowed locales: "
+        );
+        assert_eq!(
+            query("locales=EN,xx").locales(&Locales::standard()).unwrap_err().description(),
             "Not allowed locales: EN, xx"
         );
     }

@@ -242,7 +242,7 @@ fn etag(request: &Request, body: &[u8], nonce: &str) -> String {
     let mut hash = Context::new(&SHA256);
     hash.update(body);
     if let Some(ctx) = &request.ctx {
-        let asked = request.query.locales().ok().flatten().unwrap_or_default();
+        let asked = request.locales().ok().flatten();
         let whose = (ctx.organization, ctx.caller.client, ctx.participant(), ctx.viewer, asked);
         hash.update(format!("{whose:?}").as_bytes());
     }

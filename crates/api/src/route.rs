@@ -178,7 +178,7 @@ fn payload<C: Command>(
     read: fn(&Request) -> Result<C>,
     speaks: bool,
 ) -> Result<JobPayload> {
-    let locales = if speaks { request.query.locales()? } else { None };
+    let locales = if speaks { request.locales()?.cloned() } else { None };
     let command = serde_json::to_value(read(request)?).map_err(Error::internal)?;
     Ok(JobPayload { name: C::NAME.to_owned(), command, locales })
 }

@@ -1,6 +1,6 @@
 //! Shapes that many resources share (contract 01 §2, §2.1). Names of schemas are those of the published document.
 
-use civitas_kernel::{Locale, Translated};
+use civitas_kernel::{Locales, Translated};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use time::OffsetDateTime;
@@ -75,7 +75,8 @@ pub(crate) struct TranslatedProp(pub(crate) Translated);
 impl PartialSchema for TranslatedProp {
     fn schema() -> RefOr<Schema> {
         let text = || ObjectBuilder::new().schema_type(Type::String);
-        let object = Locale::ALL.iter().fold(ObjectBuilder::new(), |o, l| o.property(l.as_str(), text()));
+        let object =
+            Locales::standard().iter().fold(ObjectBuilder::new(), |o, l| o.property(l.as_str(), text()));
         object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false))).build().into()
     }
 }
@@ -144,8 +145,8 @@ macro_rules! words {
 }
 
 words! {
-    /// The languages of the deployment.
-    LocaleName = "locale": Locale::ALL.map(Locale::as_str).to_vec(),
+    /// The languages of the deployment; the document of a service names its own.
+    LocaleName = "locale": vec!["en", "fr", "es"],
     /// The kinds of spaces.
     SpaceManifestName = "space_manifest": civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::as_str).to_vec(),
     /// The class names of spaces.

@@ -129,7 +129,7 @@ impl Commands {
         let entry = self.entry(payload)?;
         entry.precheck(ctx, as_store_ports(&*self.store), payload.command.clone()).await?;
         let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
-            let context = RenderContext { ctx, tenant, site: self.site(), asked: payload.locales };
+            let context = RenderContext { ctx, tenant, site: self.site(), asked: payload.locales.as_ref() };
             entry.run(context, as_ports(tx), payload.command.clone()).await
         });
         work.await
@@ -194,10 +194,14 @@ impl Commands {
     ) -> Result<Finish> {
         let tenant = tenant(tx, job.organization).await?;
         let auth = AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now };
-        let callers = Callers { tokens: tx.tokens(), signer: &*self.signer };
+        let callers = Callers { tokens: tx.tokens(), signer: &*self.signer, locales: &self.site().locales };
         let ctx = callers.resume(auth, job.token).await?;
-        let context =
-            RenderContext { ctx: &ctx, tenant: &tenant, site: self.site(), asked: job.payload.locales };
+        let context = RenderContext {
+            ctx: &ctx,
+            tenant: &tenant,
+            site: self.site(),
+            asked: job.payload.locales.as_ref(),
+        };
         let entry = self.entry(&job.payload)?;
         let result = entry.run(context, as_ports(tx), job.payload.command.clone()).await?;
         tx.jobs().complete(worker, job.id, &result, now).await

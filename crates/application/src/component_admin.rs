@@ -2,7 +2,7 @@
 //! permission.
 
 use crate::component_settings_error;
-use civitas_kernel::{ComponentId, Error, OrganizationId, Result};
+use civitas_kernel::{ComponentId, Error, Locales, OrganizationId, Result};
 use civitas_proposals::VoteStore;
 use civitas_spaces::{Component, ComponentStore};
 use serde_json::Value;
@@ -14,6 +14,8 @@ pub struct ComponentAdmin<'a> {
     pub components: &'a dyn ComponentStore,
     /// The votes that count or not, by the settings.
     pub votes: &'a dyn VoteStore,
+    /// The languages of the deployment.
+    pub locales: &'a Locales,
 }
 
 impl ComponentAdmin<'_> {
@@ -22,7 +24,7 @@ impl ComponentAdmin<'_> {
     /// # Errors
     /// `Rejected` for a setting that its kind does not have, or whose value does not suit it.
     pub async fn create(&self, organization: OrganizationId, component: &Component) -> Result<ComponentId> {
-        check(component)?;
+        self.check(component)?;
         self.components.add(organization, component).await
     }
 
@@ -37,13 +39,20 @@ impl ComponentAdmin<'_> {
         before: &Component,
         component: &Component,
     ) -> Result<()> {
-        check(component)?;
+        self.check(component)?;
         self.components.save(organization, id, component).await?;
         let minimum = minimum_votes(component);
         if minimum != minimum_votes(before) {
             self.votes.settle(organization, id, minimum).await?;
         }
         Ok(())
+    }
+
+    fn check(&self, component: &Component) -> Result<()> {
+        match component_settings_error(component, self.locales) {
+            Some(fault) => Err(Error::rejected(fault)),
+            None => Ok(()),
+        }
     }
 
     /// Changes a component under its lock. An edit that changes nothing leaves its time alone.
@@ -70,13 +79,6 @@ impl ComponentAdmin<'_> {
     }
 }
 
-fn check(component: &Component) -> Result<()> {
-    match component_settings_error(component) {
-        Some(fault) => Err(Error::rejected(fault)),
-        None => Ok(()),
-    }
-}
-
 /// How many votes a user needs in a component before they count; 0: all do.
 pub(crate) fn minimum_votes(component: &Component) -> i64 {
     component.settings.get("minimum_votes_per_user").and_then(Value::as_i64).unwrap_or_default()
@@ -97,7 +99,7 @@ mod tests {
 
     fn ideas() -> Component {
         let space = SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 3 };
-        let name = Translated::from([(Locale::En, "Ideas".to_owned())]);
+        let name = Translated::from([(Locale::EN, "Ideas".to_owned())]);
         Component::new(space, ComponentManifest::Proposals, name, datetime!(2026-01-01 0:00 UTC))
     }
 
@@ -121,7 +123,7 @@ mod tests {
             .withf(|_, id, minimum| (*id, *minimum) == (IDEAS, 3))
             .once()
             .returning(|_, _, _| Ok(()));
-        let admin = ComponentAdmin { components: &components, votes: &votes };
+        let admin = ComponentAdmin { components: &components, votes: &votes, locales: &Locales::standard() };
         admin.edit(CITY, IDEAS, NOW, set("minimum_votes_per_user", json!(3))).await.unwrap();
         let edited = admin.edit(CITY, IDEAS, NOW, set("vote_limit", json!(3))).await.unwrap();
         assert_eq!(edited.updated_at, NOW);
@@ -131,7 +133,7 @@ mod tests {
     async fn a_setting_must_suit_its_kind() {
         let components = store();
         let votes = MockVoteStore::new();
-        let admin = ComponentAdmin { components: &components, votes: &votes };
+        let admin = ComponentAdmin { components: &components, votes: &votes, locales: &Locales::standard() };
         admin.edit(CITY, IDEAS, NOW, set("colour", json!("red"))).await.unwrap_err();
         admin.edit(CITY, IDEAS, NOW, set("vote_limit", json!("many"))).await.unwrap_err();
         admin.edit(CITY, IDEAS, NOW, |_| {}).await.unwrap();

@@ -56,7 +56,7 @@ fn head(tenant: &Tenant, chosen: Option<Locale>) -> MailSender<'_> {
     let locale = chosen.unwrap_or(tenant.default_locale);
     let organization = tenant.name.get(locale).filter(|name| !name.is_empty());
     let organization = organization.or_else(|| tenant.name.title(tenant.default_locale)).unwrap_or_default();
-    MailSender { organization, locale }
+    MailSender { organization, locale: locale.of_service(tenant.default_locale) }
 }
 
 /// Sends invitations to roles: to the account where there is one, else to the address.

@@ -3,13 +3,16 @@
 use civitas_kernel::{Ctx, Locales};
 use civitas_organizations::Tenant;
 
-/// How absolute links are written: `https` and no port, unless the deployment says otherwise (contract 01 §10).
+/// What views know of the deployment: its languages, and how absolute links are written: `https` and no port, unless
+/// the settings say otherwise (contract 01 §5, §10).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     /// `https` or `http`.
     pub scheme: String,
     /// Written behind the host, when there is one.
     pub port: Option<u16>,
+    /// The languages of the deployment.
+    pub locales: Locales,
 }
 
 impl Site {
@@ -37,12 +40,12 @@ pub struct RenderContext<'a> {
     /// How links are written.
     pub site: &'a Site,
     /// The languages the caller asked for; `None` when they did not say.
-    pub asked: Option<Locales>,
+    pub asked: Option<&'a Locales>,
 }
 
 impl RenderContext<'_> {
     /// The languages shown.
-    pub fn locales(&self) -> Locales {
-        self.asked.unwrap_or_default()
+    pub fn locales(&self) -> &Locales {
+        self.asked.unwrap_or(&self.ctx.locales)
     }
 }

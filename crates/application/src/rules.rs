@@ -1,6 +1,6 @@
 //! Turns component settings (spaces) into voting rules (proposals).
 
-use civitas_kernel::StepId;
+use civitas_kernel::{Locales, StepId};
 use civitas_proposals::{Rules, VotingManifest};
 use civitas_spaces::{Component, Level, Settings, current_phase, value_of};
 use serde_json::{Map, Value};
@@ -68,13 +68,14 @@ impl<'a> CurrentSettings<'a> {
     }
 }
 
-/// Settings that could never be kept: the first fault, naming where it is. For archives and the panel.
-pub fn component_settings_error(component: &Component) -> Option<String> {
+/// Settings that could never be kept: the first fault, naming where it is. Texts are in `locales`, those of the
+/// deployment. For archives and the panel.
+pub fn component_settings_error(component: &Component, locales: &Locales) -> Option<String> {
     let schema = Settings::of(component.manifest);
     let phases = std::iter::once(&component.default_step_settings).chain(component.step_settings.values());
     schema
-        .fault(Level::Global, &component.settings)
-        .or_else(|| phases.into_iter().find_map(|phase| schema.fault(Level::Phase, phase)))
+        .fault(Level::Global, &component.settings, locales)
+        .or_else(|| phases.into_iter().find_map(|phase| schema.fault(Level::Phase, phase, locales)))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use crate::filter::RawFilter;
 use crate::{
-    Abilities, Ability, Access, ClientId, Error, Locale, Need, OrganizationId, Result, Scopes, TokenId,
-    UserId,
+    Abilities, Ability, Access, ClientId, Error, Locale, Locales, Need, OrganizationId, Result, Scopes,
+    TokenId, UserId,
 };
 use time::OffsetDateTime;
 
@@ -14,6 +14,8 @@ pub struct Ctx {
     pub organization: OrganizationId,
     /// The organization's default language.
     pub default_locale: Locale,
+    /// The languages of the deployment.
+    pub locales: Locales,
     /// What time it is, in whole microseconds.
     pub now: OffsetDateTime,
     /// The token's client and user.
@@ -197,7 +199,8 @@ impl Ctx {
     pub fn for_test() -> Self {
         Self {
             organization: OrganizationId(1),
-            default_locale: Locale::En,
+            default_locale: Locale::EN,
+            locales: Locales::standard(),
             now: time::macros::datetime!(2026-01-01 00:00 UTC),
             caller: Caller {
                 token: TokenId(1),

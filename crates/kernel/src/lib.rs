@@ -6,10 +6,10 @@
 //! ```
 //! use civitas_kernel::{Locale, Locales, Translated};
 //!
-//! let title: Translated = [(Locale::En, "Ideas".to_owned()), (Locale::Fr, "Idées".to_owned())].into();
+//! let title: Translated = [(Locale::EN, "Ideas".to_owned()), (Locale::FR, "Idées".to_owned())].into();
 //! let shown = title.only(&"fr".parse::<Locales>()?);
-//! assert_eq!(shown.get(Locale::Fr), Some("Idées"));
-//! assert_eq!(shown.get(Locale::En), None);
+//! assert_eq!(shown.get(Locale::FR), Some("Idées"));
+//! assert_eq!(shown.get(Locale::EN), None);
 //! # Ok::<(), civitas_kernel::Error>(())
 //! ```
 

@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn a_text_in_several_languages_has_one_error() {
         let long = || "x".repeat(256);
-        let texts = Translated::from([(Locale::En, long()), (Locale::Fr, long()), (Locale::Es, "x".into())]);
+        let texts = Translated::from([(Locale::EN, long()), (Locale::FR, long()), (Locale::ES, "x".into())]);
         let error = any_too_long("title", "Title", &texts, LINE).unwrap();
         assert_eq!((error.field.as_ref(), error.code.as_ref()), ("title", "too_long"));
     }

@@ -130,7 +130,10 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         Command::Export(args) => archive::export(args, &sources, console).await,
         Command::ApiClient(args) => api_client::run(args, &sources, console).await,
         Command::Admin(command) => admin::run(command, &sources, console).await,
-        Command::Openapi => writeln!(console.stdout, "{}", civitas_api::openapi()).map_err(because),
+        Command::Openapi => {
+            let config = Config::load(&sources).map_err(because)?;
+            writeln!(console.stdout, "{}", civitas_api::openapi(&config.locales)).map_err(because)
+        }
         Command::Doctor => doctor::run(&sources, console).await,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "civitas", &mut console.stdout);

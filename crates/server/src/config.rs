@@ -12,6 +12,7 @@ pub use example::example;
 pub use layers::{ConfigError, Sources};
 pub use values::{LogFormat, Scheme, SecretKey, Shape};
 
+use civitas_kernel::Locales;
 use layers::Layers;
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
@@ -68,6 +69,9 @@ settings! {
     tls_certificate: Option<PathBuf> = "",
     /// PEM file with the private key of the certificate.
     tls_key: Option<PathBuf> = "",
+    /// The languages of the deployment, as `en` or `pt-BR`; 1 to 60. Mails and pages of the service exist in English,
+    /// French and Spanish; readers of others get the default language of their organization.
+    locales: Locales = "en, fr, es",
     /// How absolute links begin: `https` or `http`. `demo` says http.
     public_scheme: Scheme = "https",
     /// The port written in absolute links. None: no port is written. `demo` says the one it listens on.

@@ -41,11 +41,12 @@ pub enum Schema {
 impl Database {
     /// The database the configuration names.
     pub fn of(config: &Config) -> Self {
-        let (url, pool_size) = (config.database_url.clone(), config.database_pool_size.get());
+        let (url, locales) = (config.database_url.clone(), config.locales.clone());
+        let pool_size = config.database_pool_size.get();
         if config.is_sqlite() {
-            Self::Sqlite(sqlite::Settings { url, pool_size, wait: WAIT })
+            Self::Sqlite(sqlite::Settings { url, pool_size, wait: WAIT, locales })
         } else {
-            Self::Postgres(postgres::Settings { url, pool_size, wait: WAIT })
+            Self::Postgres(postgres::Settings { url, pool_size, wait: WAIT, locales })
         }
     }
 

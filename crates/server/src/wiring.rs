@@ -141,7 +141,11 @@ fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {
 
 /// How absolute links are written.
 pub(crate) fn site(config: &Config) -> Site {
-    Site { scheme: config.public_scheme.as_str().to_owned(), port: config.public_port.map(NonZeroU16::get) }
+    Site {
+        scheme: config.public_scheme.as_str().to_owned(),
+        port: config.public_port.map(NonZeroU16::get),
+        locales: config.locales.clone(),
+    }
 }
 
 fn settings(config: &Config) -> Settings {

@@ -14,6 +14,7 @@ mod extended_data;
 mod hosts;
 mod jobs;
 mod limits;
+mod locales;
 mod magic_links;
 mod meetings;
 mod organizations;

@@ -4,7 +4,7 @@
 use civitas_accounts::{Role, RoleKind, User, UserAdmin};
 use civitas_application::ComponentAdmin;
 use civitas_kernel::{
-    Change, ComponentId, Locale, OrganizationId, ProposalId, SpaceManifest, SpaceRef, UserId, clock,
+    Change, ComponentId, Locale, Locales, OrganizationId, ProposalId, SpaceManifest, SpaceRef, UserId, clock,
 };
 use civitas_proposals::ProposalAdmin;
 use civitas_spaces::SpaceAdmin;
@@ -93,7 +93,7 @@ macro_rules! within {
 const EDITS: [(&str, Edit); 11] = [
     ("the text of a proposal", |w| {
         within!(w, tx, async {
-            let edit = |p: &mut civitas_proposals::Proposal| p.title.set(Locale::En, "Another title".into());
+            let edit = |p: &mut civitas_proposals::Proposal| p.title.set(Locale::EN, "Another title".into());
             let id = ProposalId(w.service.id("proposal", "p2"));
             ProposalAdmin { store: tx.proposals() }.edit(w.city(), id, clock::now(), edit).await
         })
@@ -125,7 +125,11 @@ const EDITS: [(&str, Edit); 11] = [
     }),
     ("a setting of a component", |w| {
         within!(w, tx, async {
-            let admin = ComponentAdmin { components: tx.components(), votes: tx.votes() };
+            let admin = ComponentAdmin {
+                components: tx.components(),
+                votes: tx.votes(),
+                locales: &Locales::standard(),
+            };
             let id = ComponentId(w.service.id("component", "ideas"));
             let edit =
                 |c: &mut civitas_spaces::Component| drop(c.settings.insert("vote_limit".into(), json!(9)));
@@ -134,7 +138,11 @@ const EDITS: [(&str, Edit); 11] = [
     }),
     ("a component that is not published any more", |w| {
         within!(w, tx, async {
-            let admin = ComponentAdmin { components: tx.components(), votes: tx.votes() };
+            let admin = ComponentAdmin {
+                components: tx.components(),
+                votes: tx.votes(),
+                locales: &Locales::standard(),
+            };
             let id = ComponentId(w.service.id("component", "cards"));
             admin.edit(w.city(), id, clock::now(), |c| c.published_at = None).await
         })
@@ -146,7 +154,7 @@ const EDITS: [(&str, Edit); 11] = [
                 manifest: SpaceManifest::ParticipatoryProcesses,
                 id: w.service.id("space", "streets"),
             };
-            let edit = |s: &mut civitas_spaces::Space| s.title.set(Locale::Fr, "Les rues".into());
+            let edit = |s: &mut civitas_spaces::Space| s.title.set(Locale::FR, "Les rues".into());
             admin.edit(w.city(), id, clock::now(), edit).await
         })
     }),

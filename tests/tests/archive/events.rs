@@ -3,19 +3,24 @@
 use super::{CITY, NOW, read};
 use civitas_application::archive::{ImportOptions, import};
 use civitas_application::{Announcer, Site, Store, delete_organization};
-use civitas_kernel::Error;
+use civitas_kernel::{Error, Locales};
 use civitas_tests::databases;
 use civitas_tokens::Argon2Passwords;
 use civitas_webhooks::Announcement;
 
 fn announcer() -> Announcer {
-    civitas_api::announcer(Site { scheme: "https".to_owned(), port: None })
+    civitas_api::announcer(Site { scheme: "https".to_owned(), port: None, locales: Locales::standard() })
 }
 
 async fn tell(store: &dyn Store, archive: &str) {
     let announcer = announcer();
-    let options =
-        ImportOptions { dry_run: false, single_label_hosts: false, now: NOW, announcer: Some(&announcer) };
+    let options = ImportOptions {
+        dry_run: false,
+        single_label_hosts: false,
+        locales: &Locales::standard(),
+        now: NOW,
+        announcer: Some(&announcer),
+    };
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await.unwrap();
 }
 

@@ -9,7 +9,7 @@ mod round_trip;
 
 use civitas_application::Store;
 use civitas_application::archive::{ImportError, ImportOptions, Report, demo, import};
-use civitas_kernel::{OrganizationId, ProposalId, UserId, VoteId};
+use civitas_kernel::{Locales, OrganizationId, ProposalId, UserId, VoteId};
 use civitas_tests::databases;
 use civitas_tokens::Argon2Passwords;
 use serde_json::json;
@@ -19,7 +19,13 @@ use time::macros::datetime;
 const NOW: time::OffsetDateTime = datetime!(2026-11-21 10:00 UTC);
 
 async fn read(store: &dyn Store, archive: &str, dry_run: bool) -> Result<Report, ImportError> {
-    let options = ImportOptions { dry_run, single_label_hosts: false, now: NOW, announcer: None };
+    let options = ImportOptions {
+        dry_run,
+        single_label_hosts: false,
+        locales: &Locales::standard(),
+        now: NOW,
+        announcer: None,
+    };
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await
 }
 

@@ -20,7 +20,7 @@ async fn kickoff(store: &dyn Store, report: &Report) -> Meeting {
 }
 
 fn text(en: &str) -> Translated {
-    [(Locale::En, en.to_owned())].into()
+    [(Locale::EN, en.to_owned())].into()
 }
 
 #[tokio::test]

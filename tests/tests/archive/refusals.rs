@@ -35,7 +35,7 @@ const REFUSED: &[(&str, &str)] = &[
     (r#"{"type": "user", "ref": "nora", §, "admin": null}"#, r#"user "nora": admin cannot be null"#),
     (
         r#"{"type": "user", "ref": "nora", §, "locale": "de"}"#,
-        r#"user "nora": locale: unknown variant `de`, expected one of `en`, `fr`, `es`"#,
+        r#"user "nora": locale: "de" is not a locale of the deployment"#,
     ),
     (
         r#"{"type": "user", "ref": "nora", §, "blocked_at": "yesterday"}"#,

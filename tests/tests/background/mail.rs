@@ -23,7 +23,7 @@ fn smtp(mails_received: &MailServer, sender: &str) -> Smtp {
 #[tokio::test]
 async fn a_mail_arrives_as_it_was_written() {
     let mails_received = MailServer::open().await;
-    let mail = mail(Locale::Es);
+    let mail = mail(Locale::ES);
     smtp(&mails_received, "no-reply@city.example").send(&mail).await.unwrap();
     let received = mails_received.wait_for(NORA, 1).await.remove(0);
     assert_eq!(received.from, "no-reply@city.example");
@@ -40,7 +40,7 @@ async fn a_mail_arrives_as_it_was_written() {
 #[tokio::test]
 async fn a_sender_with_a_name_keeps_it() {
     let mails_received = MailServer::open().await;
-    smtp(&mails_received, "The City <no-reply@city.example>").send(&mail(Locale::En)).await.unwrap();
+    smtp(&mails_received, "The City <no-reply@city.example>").send(&mail(Locale::EN)).await.unwrap();
     let received = mails_received.wait_for(NORA, 1).await.remove(0);
     assert_eq!(received.header("From"), "\"The City\" <no-reply@city.example>");
 }
@@ -54,7 +54,7 @@ async fn credentials_of_the_address_are_shown() {
     assert_eq!(mails_received.credentials(), ["PLAIN AGNpdHkAc2UgY3JldA=="]);
     assert!(mails_received.mails_to(NORA).is_empty(), "a greeting sends nothing");
     mails_received.mistrust("535 5.7.8 who are you?");
-    assert!(matches!(smtp.send(&mail(Locale::En)).await, Err(Error::Unavailable(_))), "it may be mended");
+    assert!(matches!(smtp.send(&mail(Locale::EN)).await, Err(Error::Unavailable(_))), "it may be mended");
     mails_received.mistrust("535 5.7.8 who are you?");
     assert!(smtp.greet().await.is_err());
 }
@@ -65,15 +65,15 @@ async fn what_is_refused_for_good_is_told_from_what_may_be_taken_later() {
     let smtp = smtp(&mails_received, "no-reply@city.example");
     for later in ["451 4.7.1 greylisted", "452 4.2.2 full", "421 4.3.2 going down"] {
         mails_received.refuse(later);
-        assert!(matches!(smtp.send(&mail(Locale::En)).await, Err(Error::Unavailable(_))), "{later}");
+        assert!(matches!(smtp.send(&mail(Locale::EN)).await, Err(Error::Unavailable(_))), "{later}");
     }
     for never in ["550 5.1.1 unknown", "553 5.1.3 strange", "552 5.2.2 too much"] {
         mails_received.refuse(never);
-        assert!(matches!(smtp.send(&mail(Locale::En)).await, Err(Error::Rejected(_))), "{never}");
+        assert!(matches!(smtp.send(&mail(Locale::EN)).await, Err(Error::Rejected(_))), "{never}");
     }
     let nowhere = Smtp::new("smtp://127.0.0.1:9", "no-reply@city.example").unwrap();
-    assert!(matches!(nowhere.send(&mail(Locale::En)).await, Err(Error::Unavailable(_))));
-    let broken = Mail { to: "no address".to_owned(), ..mail(Locale::En) };
+    assert!(matches!(nowhere.send(&mail(Locale::EN)).await, Err(Error::Unavailable(_))));
+    let broken = Mail { to: "no address".to_owned(), ..mail(Locale::EN) };
     assert!(matches!(smtp.send(&broken).await, Err(Error::Rejected(_))));
 }
 
@@ -82,7 +82,7 @@ async fn a_server_that_falls_silent_is_left() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("smtp://{}", silent.local_addr().unwrap());
     let smtp = Smtp::new(&url, NORA).unwrap().patient(Duration::from_millis(100));
-    assert!(matches!(smtp.send(&mail(Locale::En)).await, Err(Error::Unavailable(_))));
+    assert!(matches!(smtp.send(&mail(Locale::EN)).await, Err(Error::Unavailable(_))));
     assert!(matches!(smtp.greet().await, Err(Error::Unavailable(_))));
 }
 
@@ -92,9 +92,9 @@ async fn names_can_not_add_headers_or_receivers() {
     let smtp = smtp(&mails_received, "no-reply@city.example");
     let evil = || "x\r\nBcc: all@city.example".to_owned();
     for mail in [
-        Mail { from_name: evil(), ..mail(Locale::En) },
-        Mail { to_name: evil(), ..mail(Locale::En) },
-        Mail { subject: evil(), ..mail(Locale::En) },
+        Mail { from_name: evil(), ..mail(Locale::EN) },
+        Mail { to_name: evil(), ..mail(Locale::EN) },
+        Mail { subject: evil(), ..mail(Locale::EN) },
     ] {
         assert!(matches!(smtp.send(&mail).await, Err(Error::Rejected(_))), "{mail:?}");
     }
@@ -104,7 +104,7 @@ async fn names_can_not_add_headers_or_receivers() {
 
 #[tokio::test]
 async fn without_a_server_a_mail_is_taken_and_goes_nowhere() {
-    Log.send(&mail(Locale::Fr)).await.unwrap();
+    Log.send(&mail(Locale::FR)).await.unwrap();
 }
 
 #[test]

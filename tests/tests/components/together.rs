@@ -152,7 +152,7 @@ async fn spaces_made_at_once_have_different_numbers() {
 /// Tries again where two met, as the commands do.
 async fn add_conference(store: Arc<dyn Store>, mine: civitas_kernel::OrganizationId) -> Result<i64> {
     loop {
-        let title = [(civitas_kernel::Locale::En, "Conference".to_owned())].into();
+        let title = [(civitas_kernel::Locale::EN, "Conference".to_owned())].into();
         let space = Space::new(SpaceManifest::Conferences, title, NOW);
         match store.spaces().add(mine, &space).await {
             Err(error) if error.is_transient() => {}
@@ -170,7 +170,7 @@ async fn of_steps_activated_at_once_one_is_active() {
             async move {
                 let step = Step {
                     space: process,
-                    title: [(civitas_kernel::Locale::En, "Step".to_owned())].into(),
+                    title: [(civitas_kernel::Locale::EN, "Step".to_owned())].into(),
                     position: i64::try_from(i).unwrap_or_default(),
                     active: true,
                     starts_at: None,
@@ -190,7 +190,7 @@ async fn of_steps_activated_at_once_one_is_active() {
 async fn edits_of_one_meeting_at_once_are_all_kept() {
     for world in worlds().await {
         let Fixtures { mine, nora, otto, mona, ines, agenda, .. } = world.fixtures;
-        let title: Translated = [(Locale::En, "Kick-off".to_owned())].into();
+        let title: Translated = [(Locale::EN, "Kick-off".to_owned())].into();
         let meeting = Meeting::new(agenda, title, NOW, NOW);
         let id = world.ports().meetings().add(mine, &meeting).await.unwrap();
         let people: [UserId; 4] = [nora, otto, mona, ines];

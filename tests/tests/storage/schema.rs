@@ -1,12 +1,17 @@
 //! The schema: what a database has of it, and what is said when the database is away.
 
-use civitas_kernel::Error;
+use civitas_kernel::{Error, Locales};
 use civitas_storage_sqlite::{SchemaState, Settings};
 use civitas_tests::{Database, Engine};
 use std::time::Duration;
 
 fn settings(url: &str) -> Settings {
-    Settings { url: url.to_owned(), pool_size: 1, wait: Duration::from_secs(20) }
+    Settings {
+        url: url.to_owned(),
+        pool_size: 1,
+        wait: Duration::from_secs(20),
+        locales: Locales::standard(),
+    }
 }
 
 #[tokio::test]
@@ -29,7 +34,12 @@ async fn a_new_database_is_older_until_it_is_migrated_and_then_current() {
 async fn a_schema_of_a_newer_build_is_told_apart() {
     let Some(database) = Database::fresh(Engine::Postgres).await else { return };
     let url = database.url().to_owned();
-    let settings = civitas_storage_postgres::Settings { url, pool_size: 1, wait: Duration::from_secs(20) };
+    let settings = civitas_storage_postgres::Settings {
+        url,
+        pool_size: 1,
+        wait: Duration::from_secs(20),
+        locales: Locales::standard(),
+    };
     let current = civitas_storage_postgres::schema(&settings).await.unwrap();
     assert_eq!(current, civitas_storage_postgres::SchemaState::Current);
     database.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('20991231000001')").await;

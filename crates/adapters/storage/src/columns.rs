@@ -82,12 +82,12 @@ impl ToSql<sql::Uuid, Db> for UuidColumn {
 /// A value that is kept by its name.
 pub(crate) trait TextEnum: Sized + Copy + Debug {
     /// The name that is kept.
-    fn name(self) -> &'static str;
+    fn name(&self) -> &str;
     /// The value of exactly that name.
     fn named(name: &str) -> Option<Self>;
 }
 
-/// A text column that holds a word out of a closed list.
+/// A text column that holds a word: of a closed list, or of a form as a locale has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Text)]
 pub(crate) struct EnumColumn<T: Debug>(pub(crate) T);
@@ -109,8 +109,8 @@ impl<T: TextEnum> ToSql<Text, Db> for EnumColumn<T> {
 macro_rules! text_enums {
     ($($value:ty),+ $(,)?) => {$(
         impl TextEnum for $value {
-            fn name(self) -> &'static str {
-                self.as_str()
+            fn name(&self) -> &str {
+                (*self).as_str()
             }
             fn named(name: &str) -> Option<Self> {
                 <$value>::parse(name)
@@ -122,8 +122,8 @@ macro_rules! text_enums {
 text_enums!(ComponentManifest, EventName, JobStatus, Locale, RoleKind, SpaceManifest);
 
 impl TextEnum for Visibility {
-    fn name(self) -> &'static str {
-        self.as_str()
+    fn name(&self) -> &str {
+        (*self).as_str()
     }
 
     fn named(name: &str) -> Option<Self> {
@@ -132,7 +132,7 @@ impl TextEnum for Visibility {
 }
 
 impl TextEnum for RegistrationMode {
-    fn name(self) -> &'static str {
+    fn name(&self) -> &str {
         match self {
             Self::Enabled => "enabled",
             Self::Existing => "existing",

@@ -3,7 +3,7 @@
 use crate::columns::{self, Expr};
 use crate::engine::dialect;
 use civitas_kernel::filter::{Condition, Is};
-use civitas_kernel::{Error, Locale, Result};
+use civitas_kernel::{Error, Locale, Locales, Result};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 
@@ -26,17 +26,20 @@ pub(crate) enum Column<QS> {
     Integer(Expr<QS, BigInt>),
     /// A text.
     Text(Expr<QS, Text>),
-    /// A text in several languages: that of each.
-    Translated(Box<dyn Fn(Locale) -> Expr<QS, Text>>),
+    /// A text in several languages: the text of each, and the languages of the deployment.
+    Translated(Box<dyn Fn(Locale) -> Expr<QS, Text>>, Locales),
 }
 
-/// A text in several languages, by its column.
+/// A text in several languages, by its column and the languages of the deployment.
 macro_rules! translated {
-    ($column:expr) => {
-        $crate::filter::Column::Translated(Box::new(|locale| {
-            let key = diesel::IntoSql::into_sql::<diesel::sql_types::Text>(locale.as_str());
-            Box::new($crate::filter::Member::new($column, key))
-        }))
+    ($column:expr, $locales:expr) => {
+        $crate::filter::Column::Translated(
+            Box::new(|locale| {
+                let key = diesel::IntoSql::into_sql::<diesel::sql_types::Text>(locale.to_string());
+                Box::new($crate::filter::Member::new($column, key))
+            }),
+            $locales.clone(),
+        )
     };
 }
 pub(crate) use translated;
@@ -54,13 +57,9 @@ pub(crate) fn holds<QS: 'static>(
         (Column::Integer(number), like) => pattern(Box::new(number.cast::<Nullable<Text>>()), like)?,
         (Column::Text(text), Condition::Text(is)) => string(text, is),
         (Column::Text(text), like) => pattern(text, like)?,
-        (Column::Translated(text), Condition::Text(is)) => in_some_language(&*text, is),
-        (Column::Translated(text), like) => {
-            let mut all = Vec::new();
-            for locale in Locale::ALL {
-                all.push(pattern(text(locale), like)?);
-            }
-            any(all)
+        (Column::Translated(text, locales), Condition::Text(is)) => in_some_language(&*text, &locales, is),
+        (Column::Translated(text, locales), like) => {
+            any(locales.iter().map(|locale| pattern(text(locale), like)).collect::<Result<_>>()?)
         }
     })
 }
@@ -113,14 +112,15 @@ fn pattern<QS: 'static>(on: Expr<QS, Text>, condition: &Condition) -> Result<col
 /// none is refused; blank is a text without any that is not empty.
 fn in_some_language<QS: 'static>(
     text: &dyn Fn(Locale) -> Expr<QS, Text>,
+    locales: &Locales,
     is: &Is<String>,
 ) -> columns::Condition<QS> {
     let each = |is: &dyn Fn(Expr<QS, Text>) -> columns::Condition<QS>| {
-        Locale::ALL.into_iter().map(|locale| is(text(locale))).collect::<Vec<_>>()
+        locales.iter().map(|locale| is(text(locale))).collect::<Vec<_>>()
     };
     match is {
         Is::NotEq(_) | Is::NotIn(_) => {
-            let unequal = Locale::ALL.into_iter().map(|locale| -> columns::Condition<QS> {
+            let unequal = locales.iter().map(|locale| -> columns::Condition<QS> {
                 Box::new(Null::new(text(locale)).or(string(text(locale), is)))
             });
             let some: columns::Condition<QS> = any(each(&|on| Box::new(NotNull::new(on))));

@@ -3,7 +3,7 @@
 
 use crate::engine::{self, Conn, Epoch};
 use crate::failure::Stored;
-use civitas_kernel::{Error, Event, OrganizationId, Result};
+use civitas_kernel::{Error, Event, Locales, OrganizationId, Result};
 use deadpool::Runtime;
 use deadpool::managed::Timeouts;
 use diesel_async::pooled_connection::AsyncDieselConnectionManager;
@@ -24,12 +24,15 @@ pub struct Settings {
     pub pool_size: usize,
     /// How long to wait for a connection before the answer is `Unavailable`.
     pub wait: Duration,
+    /// The languages of the deployment: filters look in the texts of each.
+    pub locales: Locales,
 }
 
 /// The pools, or one open transaction.
 pub(crate) struct Session {
     source: Source,
     wakeups: Arc<Wakeups>,
+    locales: Locales,
 }
 
 /// The kinds of work that workers of this process wait for.
@@ -90,7 +93,13 @@ impl Session {
         let (reader, writer) = engine::pools(settings)?;
         drop(writer.get().await.map_err(unavailable)?);
         let epoch = Epoch::open(settings)?;
-        Ok(Self { source: Source::Pools { reader, writer, epoch }, wakeups: Arc::default() })
+        let source = Source::Pools { reader, writer, epoch };
+        Ok(Self { source, wakeups: Arc::default(), locales: settings.locales.clone() })
+    }
+
+    /// The languages of the deployment.
+    pub(crate) fn locales(&self) -> &Locales {
+        &self.locales
     }
 
     /// A connection to read with. Hold one at a time: in a transaction there is only one.
@@ -199,7 +208,8 @@ impl Session {
             announced: std::sync::Mutex::default(),
             has_work: Default::default(),
         };
-        let session = Session { source: Source::Transaction(Box::new(open)), wakeups: self.wakeups.clone() };
+        let source = Source::Transaction(Box::new(open));
+        let session = Session { source, wakeups: self.wakeups.clone(), locales: self.locales.clone() };
         engine::begin(&mut *session.write().await?).await.stored()?;
         Ok(session)
     }

@@ -17,7 +17,7 @@ use civitas_blogs::{
     CreatePost, DestroyPost, PostDetail, PostNeighbours, PostQuery, PostWrites, Posts, Publication,
     READ_POSTS, UpdatePost,
 };
-use civitas_kernel::{ComponentId, Direction, Error, Locale, Order, PostId, Result, Translated};
+use civitas_kernel::{ComponentId, Direction, Error, Locales, Order, PostId, Result, Translated};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use time::format_description::well_known::Iso8601;
@@ -161,10 +161,11 @@ fn read_create(request: &Request) -> Result<CreatePost> {
     };
     let component = component.ok_or_else(|| Error::rejected("component_id required"))?;
     let attributes = data.object("attributes", ATTRIBUTES)?;
+    let text = |sent| read_text(sent, request.api.locales());
     Ok(CreatePost {
         component: ComponentId(component),
-        title: attributes.get("title").map(read_text).transpose()?.unwrap_or_default(),
-        body: attributes.get("body").map(read_text).transpose()?.unwrap_or_default(),
+        title: attributes.get("title").map(text).transpose()?.unwrap_or_default(),
+        body: attributes.get("body").map(text).transpose()?.unwrap_or_default(),
         published_at: attributes.get("published_at").map(read_time).transpose()?.flatten(),
     })
 }
@@ -178,11 +179,12 @@ fn read_update(request: &Request) -> Result<UpdatePost> {
         return Err(Error::rejected("id does not match the path"));
     }
     let attributes = data.object("attributes", ATTRIBUTES)?;
+    let text = |sent| read_text(sent, request.api.locales());
     let publication = |sent| Ok::<_, Error>(Publication { at: read_time(sent)? });
     Ok(UpdatePost {
         id,
-        title: attributes.get("title").map(read_text).transpose()?,
-        body: attributes.get("body").map(read_text).transpose()?,
+        title: attributes.get("title").map(text).transpose()?,
+        body: attributes.get("body").map(text).transpose()?,
         publication: attributes.get("published_at").map(publication).transpose()?,
     })
 }
@@ -190,13 +192,13 @@ fn read_update(request: &Request) -> Result<UpdatePost> {
 const ATTRIBUTES: &[&str] = &["title", "body", "published_at"];
 
 /// A text in languages of the deployment.
-fn read_text(sent: &Value) -> Result<Translated> {
+fn read_text(sent: &Value, locales: &Locales) -> Result<Translated> {
     let invalid = || Error::rejected("title and body must be objects of texts by language");
     if sent.is_null() {
         return Ok(Translated::default());
     }
     let members: &Map<String, Value> = sent.as_object().ok_or_else(invalid)?;
-    let texts = members.iter().map(|(name, text)| Some((Locale::parse(name)?, text.as_str()?.to_owned())));
+    let texts = members.iter().map(|(name, text)| Some((locales.find(name)?, text.as_str()?.to_owned())));
     texts.collect::<Option<Translated>>().ok_or_else(invalid)
 }
 
@@ -270,8 +272,8 @@ fn view(context: &RenderContext<'_>, detail: PostDetail, beside: PostNeighbours)
         attributes: BlogAttributes {
             created_at: CreationDate(post.created_at),
             updated_at: EditionDate(post.updated_at),
-            title: TranslatedProp(post.title.only(&locales)),
-            body: TranslatedProp(post.body.only(&locales)),
+            title: TranslatedProp(post.title.only(locales)),
+            body: TranslatedProp(post.body.only(locales)),
             published_at: post.published_at.map(iso_milliseconds),
         },
     }

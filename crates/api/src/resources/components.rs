@@ -145,7 +145,7 @@ async fn show_blog(request: Request) -> Answer {
 }
 
 async fn find(request: &Request, manifest: ComponentManifest) -> Result<ComponentDetail> {
-    request.query.locales()?;
+    request.locales()?;
     let components = Components { store: request.ports().components() };
     components.find(request.ctx()?, manifest, ComponentId(request.id()?)).await
 }
@@ -190,7 +190,7 @@ fn view(
             manifest_name: manifest,
             participatory_space_type: component.space.manifest.class(),
             participatory_space_id: component.space.id.to_string(),
-            name: TranslatedProp(component.name.only(&context.locales())),
+            name: TranslatedProp(component.name.only(context.locales())),
             global_announcement: announcement,
             created_at: CreationDate(component.created_at),
             updated_at: EditionDate(component.updated_at),
@@ -209,7 +209,7 @@ fn view(
 /// The requested languages, of a translated setting.
 fn only(context: &RenderContext<'_>, texts: &Value) -> Value {
     let read: Translated = serde_json::from_value(texts.clone()).unwrap_or_default();
-    json!(read.only(&context.locales()))
+    json!(read.only(context.locales()))
 }
 
 fn meta(
@@ -246,7 +246,7 @@ fn meta(
 
 fn weights(context: &RenderContext<'_>, rules: &Rules) -> Vec<Value> {
     let locales = context.locales();
-    let label = |weight| weight_label(rules.voting_manifest, weight).only(&locales);
+    let label = |weight| weight_label(rules.voting_manifest, weight).only(locales);
     rules.weights().into_iter().map(|weight| json!({"label": label(weight), "weight": weight})).collect()
 }
 

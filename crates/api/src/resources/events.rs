@@ -4,8 +4,8 @@ use crate::resources::{drafts, organizations, proposals, spaces};
 use async_trait::async_trait;
 use civitas_application::{EventViews, Ports, RenderContext, Site};
 use civitas_kernel::{
-    Abilities, Caller, ClientId, Ctx, Error, Event, Locale, ProposalId, Result, Scopes, SpaceRef, Subject,
-    TokenId, Viewer, clock,
+    Abilities, Caller, ClientId, Ctx, Error, Event, Locale, Locales, ProposalId, Result, Scopes, SpaceRef,
+    Subject, TokenId, Viewer, clock,
 };
 use civitas_organizations::Tenant;
 use civitas_proposals::{Neighbours, ProposalDetail};
@@ -18,8 +18,8 @@ pub(crate) struct Events;
 #[async_trait]
 impl EventViews for Events {
     async fn show(&self, ports: &dyn Ports, tenant: &Tenant, site: &Site, event: &Event) -> Result<Value> {
-        let nobody = nobody(tenant);
-        let context = RenderContext { ctx: &nobody, tenant, site, asked: Some(tenant.available_locales) };
+        let nobody = nobody(tenant, &site.locales);
+        let context = RenderContext { ctx: &nobody, tenant, site, asked: Some(&tenant.available_locales) };
         match event.subject {
             Subject::Draft(id) => Ok(json!(drafts::announced(&context, &proposal(ports, tenant, id).await?))),
             Subject::Proposal(id) => {
@@ -68,7 +68,7 @@ async fn space(ports: &dyn Ports, nobody: &Ctx, id: SpaceRef) -> Result<SpaceDet
 /// In the default language, else in English, else in any.
 fn title_of<'a>(step: &'a Step, tenant: &Tenant) -> &'a str {
     let title = &step.title;
-    title.get(tenant.default_locale).or_else(|| title.title(Locale::En)).unwrap_or_default()
+    title.get(tenant.default_locale).or_else(|| title.title(Locale::EN)).unwrap_or_default()
 }
 
 fn gone() -> Error {
@@ -76,11 +76,12 @@ fn gone() -> Error {
 }
 
 /// An anonymous caller without rights.
-fn nobody(tenant: &Tenant) -> Ctx {
+fn nobody(tenant: &Tenant, locales: &Locales) -> Ctx {
     let now = clock::now();
     Ctx {
         organization: tenant.id,
         default_locale: tenant.default_locale,
+        locales: locales.clone(),
         now,
         caller: Caller {
             token: TokenId(0),

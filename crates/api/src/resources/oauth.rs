@@ -91,7 +91,8 @@ async fn revoke(request: Request) -> Answer {
 }
 
 fn callers(request: &Request) -> Callers<'_> {
-    Callers { tokens: request.ports().tokens(), signer: request.api.signer() }
+    let api = &request.api;
+    Callers { tokens: request.ports().tokens(), signer: api.signer(), locales: api.locales() }
 }
 
 /// The credentials of HTTP Basic.

@@ -8,7 +8,7 @@ use crate::shapes::{CreationDate, EditionDate, LocaleName, TimeZoneName, Transla
 use actix_web::http::{Method, StatusCode};
 use civitas_application::{Registry, RenderContext};
 use civitas_kernel::extended_data::is_blank;
-use civitas_kernel::{Ability, Error, Locale, OrganizationId, Result, Translated};
+use civitas_kernel::{Ability, Error, Locale, Locales, OrganizationId, Result, Translated};
 use civitas_organizations::{
     Organization, OrganizationUpdates, Organizations, READ_ORGANIZATIONS, RegistrationMode,
     UpdateOrganization, UpdatedOrganization,
@@ -54,9 +54,9 @@ struct OrganizationAttributes {
     /// Names that redirect to the primary domain.
     secondary_hosts: Vec<String>,
     #[schema(value_type = Vec<LocaleName>)]
-    available_locales: Vec<&'static str>,
+    available_locales: Locales,
     #[schema(value_type = LocaleName)]
-    default_locale: &'static str,
+    default_locale: Locale,
     /// New users get a welcome mail.
     send_welcome_notification: bool,
     #[schema(value_type = RegistrationModeName)]
@@ -101,7 +101,7 @@ pub(crate) enum RegistrationModeName {
 struct OrganizationMeta {
     /// The languages of this answer.
     #[schema(value_type = Vec<LocaleName>)]
-    locales: Vec<&'static str>,
+    locales: Locales,
     /// A primary domain that waits for its confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
     unconfirmed_host: Option<String>,
@@ -173,7 +173,7 @@ fn service(request: &Request) -> Organizations<'_> {
 /// An organization as its caller reads it.
 pub(crate) fn view(context: &RenderContext<'_>, id: OrganizationId, from: Organization) -> OrganizationView {
     let locales = context.locales();
-    let part = |text: &Translated| TranslatedProp(text.only(&locales));
+    let part = |text: &Translated| TranslatedProp(text.only(locales));
     let extended_data = if context.ctx.may(Ability::OrganizationsExtendedDataRead) {
         let pending = from.unconfirmed_host.iter();
         let pending = pending.map(|host| ("unconfirmed_host".to_owned(), Value::from(host.as_str())));
@@ -191,8 +191,8 @@ pub(crate) fn view(context: &RenderContext<'_>, id: OrganizationId, from: Organi
             reference_prefix: from.reference_prefix,
             host: from.host,
             secondary_hosts: from.secondary_hosts,
-            available_locales: from.available_locales.iter().map(Locale::as_str).collect(),
-            default_locale: from.default_locale.as_str(),
+            available_locales: from.available_locales,
+            default_locale: from.default_locale,
             send_welcome_notification: from.send_welcome_notification,
             users_registration_mode: from.users_registration_mode,
             force_users_to_authenticate_before_access_organization: authenticate,
@@ -207,9 +207,6 @@ pub(crate) fn view(context: &RenderContext<'_>, id: OrganizationId, from: Organi
             updated_at: EditionDate(from.updated_at),
             extended_data,
         },
-        meta: OrganizationMeta {
-            locales: locales.iter().map(Locale::as_str).collect(),
-            unconfirmed_host: from.unconfirmed_host,
-        },
+        meta: OrganizationMeta { locales: locales.clone(), unconfirmed_host: from.unconfirmed_host },
     }
 }

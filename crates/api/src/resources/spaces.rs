@@ -190,7 +190,7 @@ async fn show_one(request: Request, manifest: SpaceManifest) -> Answer {
 pub(crate) fn view(context: &RenderContext<'_>, detail: SpaceDetail) -> SpaceView {
     let SpaceDetail { id, space, components, component_count, .. } = detail;
     let locales = context.locales();
-    let part = |text: &civitas_kernel::Translated| TranslatedProp(text.only(&locales));
+    let part = |text: &civitas_kernel::Translated| TranslatedProp(text.only(locales));
     let data = components
         .into_iter()
         .map(|(id, kind)| ComponentIdentifier::new(id, kind.component_type()))

@@ -7,7 +7,7 @@ use crate::resources::newest;
 use crate::route::{Answer, Routes};
 use crate::shapes::{CreationDate, EditionDate, Identifier, LocaleName};
 use civitas_accounts::{READ_USERS, USER_FIELDS, User, Users};
-use civitas_kernel::{Ability, UserId, UserState};
+use civitas_kernel::{Ability, Locale, UserId, UserState};
 use civitas_organizations::Tenant;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -51,7 +51,7 @@ struct UserAttributes {
     about: Option<String>,
     /// The person's, else the organization's.
     #[schema(value_type = LocaleName)]
-    locale: &'static str,
+    locale: Locale,
     /// Empty for clients that may not read it.
     #[schema(value_type = Object)]
     extended_data: Map<String, Value>,
@@ -114,7 +114,7 @@ fn view(tenant: &Tenant, id: UserId, user: &User, in_full: bool) -> UserView {
             personal_url: user.personal_url.clone(),
             email: user.email.clone(),
             about: user.about.clone(),
-            locale: user.locale.unwrap_or(tenant.default_locale).as_str(),
+            locale: user.locale.unwrap_or(tenant.default_locale),
             extended_data: if in_full { user.extended_data.clone() } else { Map::new() },
             created_at: CreationDate(user.created_at),
             updated_at: EditionDate(user.updated_at),

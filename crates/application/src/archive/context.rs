@@ -8,7 +8,7 @@ use super::report::{Outcome, Report};
 use crate::{Announcer, Ports};
 use async_trait::async_trait;
 use civitas_accounts::Passwords;
-use civitas_kernel::OrganizationId;
+use civitas_kernel::{Locales, OrganizationId};
 use time::OffsetDateTime;
 
 /// Options of an import.
@@ -18,6 +18,8 @@ pub struct ImportOptions<'a> {
     pub dry_run: bool,
     /// Accepts hosts of one label, for deployments whose links begin with `http` (contract 03 §1.3).
     pub single_label_hosts: bool,
+    /// The languages of the deployment. Texts in others are refused.
+    pub locales: &'a Locales,
     /// The time of the import, in whole microseconds.
     pub now: OffsetDateTime,
     /// Renders the events of each created or changed record. `None` discards them.

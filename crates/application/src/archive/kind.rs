@@ -195,7 +195,7 @@ impl<K: RecordKind> RecordType for K {
 
     async fn import(&mut self, context: &mut ImportContext<'_>, record: Record) -> Imported<ImportedRecord> {
         let owner = K::Owner::of_record(&record)?;
-        let fields = record.fields()?;
+        let fields = record.fields(context.options.locales)?;
         import_fields(self, &mut Import { context, owner }, &record, fields).await
     }
 

@@ -1,8 +1,8 @@
 //! Parses one line of an archive.
 
 use super::error::RecordError;
-use civitas_kernel::OrganizationId;
 use civitas_kernel::limits::{LINE, PROSE, URL, is_longer};
+use civitas_kernel::{Locales, OrganizationId};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -58,8 +58,9 @@ impl Record {
         if self.organization.is_none() { Ok(()) } else { Err("belongs to no organization".into()) }
     }
 
-    /// The members as the fields of the record type. Checks text lengths and U+0000.
-    pub(super) fn fields<R: DeserializeOwned>(&self) -> Result<R, RecordError> {
+    /// The members as the fields of the record type. Checks text lengths, U+0000 and that all languages are `locales` of
+    /// the deployment.
+    pub(super) fn fields<R: DeserializeOwned>(&self, locales: &Locales) -> Result<R, RecordError> {
         if let Some(name) = self.members.iter().find_map(|(name, value)| has_nul(value).then_some(name)) {
             return Err(format!("{name} must not contain the character U+0000").into());
         }
@@ -68,7 +69,13 @@ impl Record {
                 return Err(format!("{name} is too long (maximum is {max} characters)").into());
             }
         }
-        R::deserialize(&self.members).map_err(|error| self.name_member::<R>(&error))
+        let fields = R::deserialize(&self.members).map_err(|error| self.name_member::<R>(&error))?;
+        for (name, value) in &self.members {
+            if let Some(unknown) = languages(name, value).find(|text| locales.find(text).is_none()) {
+                return Err(format!("{name}: {unknown:?} is not a locale of the deployment").into());
+            }
+        }
+        Ok(fields)
     }
 
     /// Adds the name of the invalid member to an error of serde: parses each member alone and takes the first that
@@ -84,6 +91,19 @@ impl Record {
             })
         };
         self.members.iter().find_map(alone).unwrap_or_else(|| whole.to_string()).into()
+    }
+}
+
+/// The languages in a member of one of these names: of texts in several languages, or of a list, or one.
+fn languages<'a>(name: &str, value: &'a Value) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+    match (name, value) {
+        ("locale" | "default_locale", Value::String(locale)) => Box::new(std::iter::once(locale.as_str())),
+        ("available_locales", Value::Array(locales)) => Box::new(locales.iter().filter_map(Value::as_str)),
+        (
+            "body" | "description" | "name" | "short_description" | "subtitle" | "title",
+            Value::Object(texts),
+        ) => Box::new(texts.keys().map(String::as_str)),
+        _ => Box::new(std::iter::empty()),
     }
 }
 
@@ -138,7 +158,7 @@ mod tests {
     fn members(json: &str) -> Result<Sample, String> {
         let members = serde_json::from_str(json).unwrap();
         let record = Record { organization: None, existing_id: None, members };
-        record.fields().map_err(|error| error.at(1, None).to_string())
+        record.fields(&Locales::standard()).map_err(|error| error.at(1, None).to_string())
     }
 
     #[test]
@@ -151,7 +171,7 @@ mod tests {
         );
         assert_eq!(
             members(r#"{"title": {"de": "x"}}"#).unwrap_err(),
-            "line 1: title: unknown variant `de`, expected one of `en`, `fr`, `es`"
+            r#"line 1: title: "de" is not a locale of the deployment"#
         );
     }
 

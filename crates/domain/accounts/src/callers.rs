@@ -1,7 +1,9 @@
 //! Authenticates bearer tokens: builds the [`Ctx`] of a request (contract 02 §1, §2.5).
 
 use crate::{Identity, TokenFault, TokenSigner, TokenStore};
-use civitas_kernel::{Caller, Ctx, Error, Locale, OrganizationId, Result, TokenId, TokenUser, Viewer};
+use civitas_kernel::{
+    Caller, Ctx, Error, Locale, Locales, OrganizationId, Result, TokenId, TokenUser, Viewer,
+};
 use time::OffsetDateTime;
 
 /// Where and when a caller is asked who they are.
@@ -21,6 +23,8 @@ pub struct Callers<'a> {
     pub tokens: &'a dyn TokenStore,
     /// Tells our tokens from forgeries.
     pub signer: &'a dyn TokenSigner,
+    /// The languages of the deployment.
+    pub locales: &'a Locales,
 }
 
 impl Callers<'_> {
@@ -30,7 +34,7 @@ impl Callers<'_> {
     /// `Unauthenticated` whatever is wrong with the token.
     pub async fn authenticate(&self, auth: AuthContext, token: &str) -> Result<Ctx> {
         let (id, identity) = self.identify(auth, token).await?.map_err(|_| Error::Unauthenticated)?;
-        Ok(ctx(auth, id, identity))
+        Ok(ctx(auth, self.locales.clone(), id, identity))
     }
 
     /// The caller of a token, or what is wrong with it. Signature, stored row, digest, client, user and time are
@@ -64,7 +68,7 @@ impl Callers<'_> {
     pub async fn resume(&self, auth: AuthContext, token: TokenId) -> Result<Ctx> {
         let identity = self.tokens.identify(auth.organization, token).await?.ok_or(Error::Unauthenticated)?;
         match check_token(auth, &identity) {
-            Ok(()) | Err(TokenFault::Expired) => Ok(ctx(auth, token, identity)),
+            Ok(()) | Err(TokenFault::Expired) => Ok(ctx(auth, self.locales.clone(), token, identity)),
             Err(_) => Err(Error::Unauthenticated),
         }
     }
@@ -85,7 +89,7 @@ fn check_token(auth: AuthContext, identity: &Identity) -> Result<(), TokenFault>
     }
 }
 
-fn ctx(auth: AuthContext, token: TokenId, identity: Identity) -> Ctx {
+fn ctx(auth: AuthContext, locales: Locales, token: TokenId, identity: Identity) -> Ctx {
     let viewer = match identity.user {
         Some(user) if user.admin => Viewer::Admin(user.id),
         Some(user) => Viewer::Participant(user.id),
@@ -94,6 +98,7 @@ fn ctx(auth: AuthContext, token: TokenId, identity: Identity) -> Ctx {
     Ctx {
         organization: auth.organization,
         default_locale: auth.default_locale,
+        locales,
         now: auth.now,
         caller: Caller {
             token,
@@ -122,7 +127,7 @@ mod tests {
 
     const NOW: OffsetDateTime = datetime!(2026-01-01 12:00 UTC);
     const AUTH: AuthContext =
-        AuthContext { organization: OrganizationId(1), default_locale: Locale::En, now: NOW };
+        AuthContext { organization: OrganizationId(1), default_locale: Locale::EN, now: NOW };
 
     fn identity() -> Identity {
         Identity {
@@ -175,7 +180,9 @@ mod tests {
         });
         let mut tokens = MockTokenStore::new();
         tokens.expect_identify().returning(move |_, _| Ok(Some(identity.clone())));
-        Callers { tokens: &tokens, signer: &signer }.identify(AUTH, "token").await
+        Callers { tokens: &tokens, signer: &signer, locales: &Locales::standard() }
+            .identify(AUTH, "token")
+            .await
     }
 
     #[tokio::test]
@@ -202,7 +209,7 @@ mod tests {
     async fn a_service_token_sees_as_the_first_administrator_but_is_nobody() {
         let mut service = identity();
         (service.token.user, service.user) = (None, None);
-        let ctx = ctx(AUTH, TokenId(5), service);
+        let ctx = ctx(AUTH, Locales::standard(), TokenId(5), service);
         assert_eq!((ctx.viewer, ctx.participant()), (Viewer::Admin(UserId(9)), None));
     }
 
@@ -212,7 +219,9 @@ mod tests {
             let mut tokens = MockTokenStore::new();
             tokens.expect_identify().returning(move |_, _| Ok(Some(identity.clone())));
             let signer = MockTokenSigner::new();
-            Callers { tokens: &tokens, signer: &signer }.resume(AUTH, TokenId(5)).await
+            Callers { tokens: &tokens, signer: &signer, locales: &Locales::standard() }
+                .resume(AUTH, TokenId(5))
+                .await
         };
         let (mut expired, mut revoked) = (identity(), identity());
         expired.token.expires_at = NOW;

@@ -102,7 +102,7 @@ mod tests {
 
     fn nora(change: fn(&mut User)) -> MockUserStore {
         let mut user = User::new("norablum".into(), "n@city.example".into(), "Nora".into(), NOW);
-        user.locale = Some(Locale::Fr);
+        user.locale = Some(Locale::FR);
         change(&mut user);
         let mut users = MockUserStore::new();
         users.expect_find_for_update().returning(move |_, _| Ok(Some(user.clone())));
@@ -148,7 +148,7 @@ mod tests {
             Ok(())
         });
         let locale = confirm(&link(&token, true), &users, &["welcome"], &token, NOW).await.unwrap();
-        assert_eq!(locale, Some(Locale::Fr));
+        assert_eq!(locale, Some(Locale::FR));
     }
 
     #[tokio::test]

@@ -69,7 +69,7 @@ fn unusual() -> User {
         name: "Zoë D'Arc".to_owned(),
         password_hash: Some("$argon2id$v=19$..".to_owned()),
         admin: true,
-        locale: Some(Locale::Fr),
+        locale: Some(Locale::FR),
         about: Some("<b>raw</b>".to_owned()),
         personal_url: Some("https://zoe.example".to_owned()),
         confirmed_at: at(1),
@@ -308,7 +308,7 @@ pub async fn identifies_a_bearer(world: World<'_>) -> Result<()> {
     let personal = world.add_token(Some(zoe)).await?;
     let seen =
         world.tokens.identify(world.mine, personal).await?.and_then(|i| i.user).ok_or(Error::NotFound)?;
-    assert_eq!((seen.id, seen.admin, seen.locale), (zoe, true, Some(Locale::Fr)));
+    assert_eq!((seen.id, seen.admin, seen.locale), (zoe, true, Some(Locale::FR)));
     assert_eq!((seen.state, seen.deleted), (UserState::Blocked, false));
     let locked = User { blocked_at: None, deleted_at: Some(NOW), ..unusual() };
     world.users.save(world.mine, zoe, Change::quiet(locked)).await?;

@@ -224,7 +224,7 @@ mod tests {
         for edit in [
             (|user: &mut User| user.name = "Nora B.".into()) as fn(&mut User),
             |user| user.email = "n@example.org".into(),
-            |user| user.locale = Some(civitas_kernel::Locale::Fr),
+            |user| user.locale = Some(civitas_kernel::Locale::FR),
             |user| user.blocked_at = Some(NOW),
             |user| user.locked_at = Some(NOW),
             |user| user.admin = true,

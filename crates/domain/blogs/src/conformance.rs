@@ -43,7 +43,7 @@ impl World<'_> {
     }
 
     fn post(&self, author: Option<UserId>, published_at: Option<OffsetDateTime>) -> Post {
-        let text = |text: &str| Translated::from([(Locale::En, text.to_owned())]);
+        let text = |text: &str| Translated::from([(Locale::EN, text.to_owned())]);
         Post { author, published_at, ..Post::new(self.blog, text("Title"), text("<p>Body</p>"), NOW) }
     }
 

@@ -111,7 +111,7 @@ mod tests {
     const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
 
     fn post(title: &str, body: &str) -> Post {
-        let text = |text: &str| Translated::from([(Locale::En, text.to_owned())]);
+        let text = |text: &str| Translated::from([(Locale::EN, text.to_owned())]);
         Post::new(ComponentId(1), text(title), text(body), NOW)
     }
 
@@ -125,12 +125,12 @@ mod tests {
 
     #[test]
     fn both_texts_are_needed_in_the_default_locale() {
-        let refused = post(" ", "").check(Locale::En).unwrap_err();
+        let refused = post(" ", "").check(Locale::EN).unwrap_err();
         assert_eq!(refused.description(), "Title cannot be blank. Body cannot be blank");
-        post("A", "B").check(Locale::En).unwrap();
-        let french = post("A", "B").check(Locale::Fr).unwrap_err();
+        post("A", "B").check(Locale::EN).unwrap();
+        let french = post("A", "B").check(Locale::FR).unwrap_err();
         assert_eq!(french.details().len(), 2, "a text in another locale does not count");
-        let long = post(&"t".repeat(256), &"b".repeat(65_537)).check(Locale::En).unwrap_err();
+        let long = post(&"t".repeat(256), &"b".repeat(65_537)).check(Locale::EN).unwrap_err();
         assert!(long.details().iter().all(|error| error.code == "too_long"));
     }
 

@@ -174,7 +174,7 @@ mod tests {
     const ID: PostId = PostId(7);
 
     fn text(text: &str) -> Translated {
-        [(Locale::En, text.to_owned())].into()
+        [(Locale::EN, text.to_owned())].into()
     }
 
     fn published() -> Post {

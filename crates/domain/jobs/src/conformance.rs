@@ -86,7 +86,7 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
         payload: JobPayload {
             name: "votes#create".to_owned(),
             command: json!({"deep": [{"a": 1}], "nothing": null}),
-            locales: Some([Locale::Fr].into_iter().collect()),
+            locales: Some([Locale::FR].into_iter().collect()),
         },
         ..job(world.mine, PERSON, 0)
     };

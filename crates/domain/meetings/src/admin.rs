@@ -179,7 +179,7 @@ mod tests {
     const ID: MeetingId = MeetingId(7);
 
     fn text(en: &str) -> Translated {
-        [(Locale::En, en.to_owned())].into()
+        [(Locale::EN, en.to_owned())].into()
     }
 
     fn kickoff() -> Meeting {

@@ -57,7 +57,7 @@ const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
 const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
 
 fn text(en: &str) -> Translated {
-    [(Locale::En, en.to_owned())].into()
+    [(Locale::EN, en.to_owned())].into()
 }
 
 /// A published meeting that is open to everybody.

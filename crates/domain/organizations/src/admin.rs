@@ -117,8 +117,8 @@ mod tests {
 
     fn city() -> Organization {
         let name =
-            Translated::from([(Locale::En, "Riverton".to_owned()), (Locale::Fr, "Riverville".to_owned())]);
-        Organization::new("city.example".into(), name, Locale::En, datetime!(2026-01-01 0:00 UTC))
+            Translated::from([(Locale::EN, "Riverton".to_owned()), (Locale::FR, "Riverville".to_owned())]);
+        Organization::new("city.example".into(), name, Locale::EN, datetime!(2026-01-01 0:00 UTC))
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         assert!(admin.change(CITY, &city(), same_name, NOW).await.unwrap());
         assert!(!admin.change(CITY, &city(), city(), NOW).await.unwrap(), "nothing is kept");
         let mut renamed = city();
-        renamed.name.set(Locale::Es, "Milltown".into());
+        renamed.name.set(Locale::ES, "Milltown".into());
         let refused = admin.change(CITY, &city(), renamed, NOW).await.unwrap_err();
         assert_eq!(refused.description(), "Name es has already been taken");
     }

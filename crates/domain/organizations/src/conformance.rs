@@ -10,8 +10,8 @@ use time::macros::datetime;
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
 
 fn organization(host: &str) -> Organization {
-    let name = Translated::from([(Locale::En, host.to_owned())]);
-    Organization::new(host.to_owned(), name, Locale::En, NOW)
+    let name = Translated::from([(Locale::EN, host.to_owned())]);
+    Organization::new(host.to_owned(), name, Locale::EN, NOW)
 }
 
 /// An organization in which nothing has its default.
@@ -20,9 +20,9 @@ fn unusual() -> Organization {
     Organization {
         secondary_hosts: vec!["z.rich.example".to_owned(), "a.rich.example".to_owned()],
         unconfirmed_host: Some("new.rich.example".to_owned()),
-        description: Translated::from([(Locale::En, String::new()), (Locale::Fr, "<p>É</p>".to_owned())]),
-        available_locales: [Locale::En, Locale::Es].into_iter().collect(),
-        default_locale: Locale::Es,
+        description: Translated::from([(Locale::EN, String::new()), (Locale::FR, "<p>É</p>".to_owned())]),
+        available_locales: [Locale::EN, Locale::ES].into_iter().collect(),
+        default_locale: Locale::ES,
         reference_prefix: "RIV".to_owned(),
         time_zone: "Pacific/Auckland".to_owned(),
         comments_max_length: 7,
@@ -72,7 +72,7 @@ pub async fn finds_organizations_by_their_hosts(store: &dyn OrganizationStore) -
     assert_eq!((tenant.id, tenant.host.as_str()), (id, "rich.example"));
     assert_eq!((&tenant.name, &tenant.features), (&unusual.name, &unusual.features));
     assert_eq!(tenant.available_locales, unusual.available_locales);
-    assert_eq!((tenant.default_locale, tenant.comments_max_length), (Locale::Es, 7));
+    assert_eq!((tenant.default_locale, tenant.comments_max_length), (Locale::ES, 7));
     assert_eq!(store.tenant(id).await?, Some(tenant));
     assert_eq!(store.tenant(OrganizationId(i64::MAX)).await?, None);
     let secondary = store.locate("a.rich.example").await?;
@@ -120,7 +120,7 @@ pub async fn lets_hosts_change_their_kind_and_go(store: &dyn OrganizationStore) 
     store.save(id, Change::quiet(confirmed)).await?;
     assert_eq!(store.find_by_host("new.rich.example").await?, Some(id));
     assert_eq!(store.locate("rich.example").await?, None, "the old host leads nowhere");
-    let name = Translated::from([(Locale::En, "Another".to_owned())]);
+    let name = Translated::from([(Locale::EN, "Another".to_owned())]);
     store.add(&Organization { name, ..organization("rich.example") }, &[]).await?;
     Ok(())
 }
@@ -163,15 +163,15 @@ pub async fn keeps_names_unique(store: &dyn OrganizationStore) -> Result<()> {
         name: names.into_iter().map(|(locale, text)| (locale, text.to_owned())).collect(),
         ..organization(host)
     };
-    let first = named("one.example", [(Locale::En, "Éclair"), (Locale::Fr, "Éclair")]);
+    let first = named("one.example", [(Locale::EN, "Éclair"), (Locale::FR, "Éclair")]);
     let id = store.add(&first, &[]).await?;
-    let second = named("two.example", [(Locale::En, "Two"), (Locale::Fr, "éCLAIR")]);
+    let second = named("two.example", [(Locale::EN, "Two"), (Locale::FR, "éCLAIR")]);
     assert!(is_rejected(&store.add(&second, &[]).await));
     assert_eq!(store.find_by_host("two.example").await?, None, "a refusal leaves nothing");
     let texts = ["ÉCLAIR".to_owned(), "Two".to_owned()];
     assert_eq!(store.taken_names(None, &texts).await?, ["ÉCLAIR"]);
     assert_eq!(store.taken_names(Some(id), &texts).await?, [] as [String; 0], "its own");
-    store.save(id, Change::quiet(named("one.example", [(Locale::En, "One"), (Locale::Fr, "Un")]))).await?;
+    store.save(id, Change::quiet(named("one.example", [(Locale::EN, "One"), (Locale::FR, "Un")]))).await?;
     store.add(&second, &[]).await?;
     Ok(())
 }

@@ -129,11 +129,11 @@ mod tests {
     const NOW: OffsetDateTime = datetime!(2026-02-01 0:00 UTC);
 
     fn waiting(host: &str) -> Organization {
-        let name = Translated::from([(Locale::En, "Riverton".to_owned())]);
+        let name = Translated::from([(Locale::EN, "Riverton".to_owned())]);
         Organization {
             unconfirmed_host: Some(host.to_owned()),
             secondary_hosts: vec!["www.city.example".to_owned()],
-            ..Organization::new("city.example".into(), name, Locale::En, datetime!(2026-01-01 0:00 UTC))
+            ..Organization::new("city.example".into(), name, Locale::EN, datetime!(2026-01-01 0:00 UTC))
         }
     }
 

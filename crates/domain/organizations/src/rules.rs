@@ -29,15 +29,10 @@ impl Organization {
                 faults.push(FieldError::new(field, code, description));
             }
         };
-        let locales = self.available_locales;
+        let locales = &self.available_locales;
+        demand(!locales.is_empty(), "available_locales", "blank", "Available locales cannot be blank");
         demand(
-            locales.iter().next().is_some(),
-            "available_locales",
-            "blank",
-            "Available locales cannot be blank",
-        );
-        demand(
-            locales.iter().next().is_none() || locales.has(self.default_locale),
+            locales.is_empty() || locales.has(self.default_locale),
             "default_locale",
             "inclusion",
             "Default locale is not one of the available locales",
@@ -148,8 +143,8 @@ mod tests {
     use time::macros::datetime;
 
     fn city() -> Organization {
-        let name: Translated = [(Locale::En, "Riverbend".to_owned())].into();
-        Organization::new("city.example".into(), name, Locale::En, datetime!(2026-01-01 0:00 UTC))
+        let name: Translated = [(Locale::EN, "Riverbend".to_owned())].into();
+        Organization::new("city.example".into(), name, Locale::EN, datetime!(2026-01-01 0:00 UTC))
     }
 
     fn faults(change: impl FnOnce(&mut Organization)) -> Vec<String> {
@@ -170,7 +165,7 @@ mod tests {
     fn each_rule_names_its_setting() {
         assert_eq!(faults(|o| o.name = Translated::default()), ["name blank"]);
         assert_eq!(
-            faults(|o| o.description.set(Locale::Fr, "Une ville".into())),
+            faults(|o| o.description.set(Locale::FR, "Une ville".into())),
             ["description blank"],
             "where there is a description, the default language has one"
         );
@@ -180,7 +175,7 @@ mod tests {
         assert_eq!(faults(|o| o.secondary_hosts = vec!["a b".into()]), ["secondary_hosts invalid"]);
         assert_eq!(faults(|o| o.secondary_hosts = vec!["city.example".into()]), ["secondary_hosts taken"]);
         assert_eq!(faults(|o| o.available_locales = Vec::new().into()), ["available_locales blank"]);
-        assert_eq!(faults(|o| o.default_locale = Locale::Fr), ["name blank", "default_locale inclusion"]);
+        assert_eq!(faults(|o| o.default_locale = Locale::FR), ["name blank", "default_locale inclusion"]);
         assert_eq!(faults(|o| o.enable_machine_translations = true), ["enable_machine_translations invalid"]);
         assert_eq!(faults(|o| o.time_zone = "europe/paris".into()), ["time_zone inclusion"]);
         assert_eq!(faults(|o| o.comments_max_length = 0), ["comments_max_length greater_than"]);

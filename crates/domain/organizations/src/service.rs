@@ -95,7 +95,7 @@ impl Handle<UpdateOrganization> for OrganizationUpdates<'_> {
         let UpdateOrganization { id, attributes } = command;
         reaches(ctx, id)?;
         let kept = self.store.find_for_update(id).await?.ok_or(Error::NotFound)?;
-        let mut update = Update::read(kept.clone(), &attributes, self.single_label_hosts);
+        let mut update = Update::read(kept.clone(), &attributes, &ctx.locales, self.single_label_hosts);
         let names: Vec<_> = update.sent_names().into_iter().map(|(l, text)| (l, text.to_owned())).collect();
         let texts: Vec<String> = names.iter().map(|(_, text)| text.clone()).collect();
         let taken = self.store.taken_names(Some(id), &texts).await?;
@@ -124,8 +124,8 @@ mod tests {
     const TOWN: OrganizationId = OrganizationId(2);
 
     fn city() -> Organization {
-        let name = Translated::from([(Locale::En, "Riverton".to_owned())]);
-        Organization::new("city.example".into(), name, Locale::En, datetime!(2026-01-01 0:00 UTC))
+        let name = Translated::from([(Locale::EN, "Riverton".to_owned())]);
+        Organization::new("city.example".into(), name, Locale::EN, datetime!(2026-01-01 0:00 UTC))
     }
 
     fn ctx() -> Ctx {

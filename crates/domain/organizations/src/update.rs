@@ -35,14 +35,21 @@ pub(crate) struct Update<'a> {
     /// With every setting that could be read.
     pub(crate) organization: Organization,
     sent: &'a Map<String, Value>,
+    /// Of the deployment.
+    locales: &'a Locales,
     faults: Vec<FieldError>,
 }
 
 impl<'a> Update<'a> {
     /// Reads what was sent over what is kept. Keys that are no setting are passed over. `single_label_hosts` as in
     /// [`is_host`].
-    pub(crate) fn read(kept: Organization, sent: &'a Map<String, Value>, single_label_hosts: bool) -> Self {
-        let mut update = Self { organization: kept, sent, faults: Vec::new() };
+    pub(crate) fn read(
+        kept: Organization,
+        sent: &'a Map<String, Value>,
+        locales: &'a Locales,
+        single_label_hosts: bool,
+    ) -> Self {
+        let mut update = Self { organization: kept, sent, locales, faults: Vec::new() };
         update.languages();
         update.texts();
         update.hosts(single_label_hosts);
@@ -105,9 +112,9 @@ impl<'a> Update<'a> {
                 names if names.is_empty() => {
                     self.refuse("available_locales", "blank", "Available locales cannot be blank");
                 }
-                names => match names.iter().map(|name| Locale::parse(name)).collect::<Option<Locales>>() {
-                    Some(locales) => self.organization.available_locales = locales,
-                    None => self.refuse(
+                names => match self.locales.choose(names.iter().map(String::as_str)) {
+                    Ok(Some(locales)) => self.organization.available_locales = locales,
+                    Ok(None) | Err(_) => self.refuse(
                         "available_locales",
                         "inclusion",
                         "Available locales is not included in the list",
@@ -115,13 +122,13 @@ impl<'a> Update<'a> {
                 },
             }
         }
-        let locales = self.organization.available_locales;
+        let locales = self.organization.available_locales.clone();
         match self.sent.get("default_locale") {
             None if !self.faults.is_empty() || locales.has(self.organization.default_locale) => {}
             None => {
                 self.refuse("available_locales", "inclusion", "Available locales lacks the default locale");
             }
-            Some(sent) => match sent.as_str().and_then(Locale::parse) {
+            Some(sent) => match sent.as_str().and_then(|text| self.locales.find(text)) {
                 Some(locale) if locales.has(locale) || !self.faults.is_empty() => {
                     self.organization.default_locale = locale;
                 }
@@ -152,7 +159,7 @@ impl<'a> Update<'a> {
             [("name", "Name", &mut name), ("description", "Description", &mut description)]
         {
             let sent = self.sent.get(field);
-            let readable = sent.is_none_or(|sent| overlay(text, sent));
+            let readable = sent.is_none_or(|sent| overlay(text, sent, self.locales));
             let lacks = blank_in(text, locale);
             if !readable {
                 self.refuse(field, "invalid", format!("{label} must be an object of texts by language"));
@@ -286,14 +293,14 @@ fn sentence_case(field: &str) -> String {
 
 /// Writes texts over others, by language; blank ones remove. `false`, and nothing written, when it is no object of
 /// texts in languages of the deployment. Null is nothing.
-fn overlay(text: &mut Translated, sent: &Value) -> bool {
+fn overlay(text: &mut Translated, sent: &Value, locales: &Locales) -> bool {
     if sent.is_null() {
         return true;
     }
     let Some(members) = sent.as_object() else { return false };
     let mut changed = text.clone();
     for (name, value) in members {
-        let Some(locale) = Locale::parse(name) else { return false };
+        let Some(locale) = locales.find(name) else { return false };
         match value {
             Value::Null => drop(changed.remove(locale)),
             Value::String(blank) if blank.trim().is_empty() => drop(changed.remove(locale)),
@@ -313,22 +320,22 @@ mod tests {
     use time::macros::datetime;
 
     fn city() -> Organization {
-        let text = |en: &str, fr: &str| Translated::from([(Locale::En, en.into()), (Locale::Fr, fr.into())]);
+        let text = |en: &str, fr: &str| Translated::from([(Locale::EN, en.into()), (Locale::FR, fr.into())]);
         Organization {
             description: text("The city", "La ville"),
-            available_locales: [Locale::En, Locale::Fr].into_iter().collect(),
+            available_locales: [Locale::EN, Locale::FR].into_iter().collect(),
             secondary_hosts: vec!["www.city.example".into()],
             ..Organization::new(
                 "city.example".into(),
                 text("Riverton", "Riverville"),
-                Locale::En,
+                Locale::EN,
                 datetime!(2026-01-01 0:00 UTC),
             )
         }
     }
 
     fn update(sent: &Value) -> Result<Organization> {
-        Update::read(city(), sent.as_object().unwrap(), false).finish()
+        Update::read(city(), sent.as_object().unwrap(), &Locales::standard(), false).finish()
     }
 
     fn faults(sent: &Value) -> Vec<String> {
@@ -357,11 +364,11 @@ mod tests {
         assert_eq!(update(&json!({"id": 7, "colour": "red", "created_at": null})).unwrap(), city());
         let renamed = update(&json!({"name": {"en": "Rivertown"}})).unwrap();
         assert_eq!(
-            (renamed.name.get(Locale::En), renamed.name.get(Locale::Fr)),
+            (renamed.name.get(Locale::EN), renamed.name.get(Locale::FR)),
             (Some("Rivertown"), Some("Riverville"))
         );
         let shortened = update(&json!({"name": {"fr": null}, "description": {"fr": " "}})).unwrap();
-        assert_eq!((shortened.name.get(Locale::Fr), shortened.description.get(Locale::Fr)), (None, None));
+        assert_eq!((shortened.name.get(Locale::FR), shortened.description.get(Locale::FR)), (None, None));
     }
 
     #[test]
@@ -372,7 +379,7 @@ mod tests {
             "badges_enabled": true, "enable_participatory_space_filters": true, "user_groups_enabled": true,
             "rich_text_editor_in_public_views": true, "time_zone": "Europe/Paris", "comments_max_length": "7"});
         let written = update(&sent).unwrap();
-        assert_eq!((written.reference_prefix.as_str(), written.default_locale), ("RIV", Locale::Fr));
+        assert_eq!((written.reference_prefix.as_str(), written.default_locale), ("RIV", Locale::FR));
         assert_eq!(written.secondary_hosts, ["a.example", "b.example"]);
         assert_eq!(written.users_registration_mode, RegistrationMode::Existing);
         assert_eq!((written.time_zone.as_str(), written.comments_max_length), ("Europe/Paris", 7));
@@ -390,7 +397,8 @@ mod tests {
             ("city.example", Some("new.example"))
         );
         let sent = json!({"host": "CITY.example"});
-        let ended = Update::read(waiting, sent.as_object().unwrap(), false).finish().unwrap();
+        let ended =
+            Update::read(waiting, sent.as_object().unwrap(), &Locales::standard(), false).finish().unwrap();
         assert_eq!(ended.unconfirmed_host, None);
     }
 
@@ -436,7 +444,7 @@ mod tests {
         let mut complete = sent;
         complete["name"] = json!({"es": "Ciudad"});
         complete["description"] = json!({"es": "La ciudad"});
-        assert_eq!(update(&complete).unwrap().default_locale, Locale::Es);
+        assert_eq!(update(&complete).unwrap().default_locale, Locale::ES);
         complete["name"] = json!({"es": ""});
         assert_eq!(faults(&complete), ["name blank"]);
     }
@@ -446,8 +454,9 @@ mod tests {
         let sent = json!({"time_zone": "x", "badges_enabled": 1, "host": "x", "name": null,
             "secondary_hosts": ["a.example"], "available_locales": []});
         let sent = sent.as_object().unwrap();
-        let mut update = Update::read(city(), sent, false);
-        update.taken(&[Locale::Fr], &["a.example".to_owned()]);
+        let locales = Locales::standard();
+        let mut update = Update::read(city(), sent, &locales, false);
+        update.taken(&[Locale::FR], &["a.example".to_owned()]);
         let error = update.finish().unwrap_err();
         let told: Vec<_> = error.details().iter().map(|f| (f.field.as_ref(), f.code.as_ref())).collect();
         let expected = [

@@ -197,7 +197,7 @@ mod tests {
     const TREES: ProposalId = ProposalId(7);
 
     fn draft() -> Proposal {
-        let text = |text: &str| Translated::from([(Locale::En, text.to_owned())]);
+        let text = |text: &str| Translated::from([(Locale::EN, text.to_owned())]);
         let draft = Proposal::draft(ComponentId(3), datetime!(2026-01-01 0:00 UTC));
         Proposal {
             title: text("More trees"),
@@ -221,7 +221,7 @@ mod tests {
     fn a_draft_is_news_when_it_comes_and_when_its_texts_change() {
         assert_eq!(draft().announcements(None), [Ability::DraftProposalCreation]);
         assert_eq!(
-            news(&draft(), |p| p.title.set(Locale::Fr, "Arbres".into())),
+            news(&draft(), |p| p.title.set(Locale::FR, "Arbres".into())),
             [Ability::DraftProposalUpdate]
         );
         assert_eq!(news(&draft(), |p| p.scope_id = Some(1)), []);
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(published().announcements(None), [Ability::ProposalCreation]);
         let publish = |p: &mut Proposal| {
             p.published_at = Some(NOW);
-            p.title.set(Locale::En, "Many more trees".into());
+            p.title.set(Locale::EN, "Many more trees".into());
         };
         assert_eq!(news(&draft(), publish), [Ability::ProposalCreation]);
     }
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(news(&published(), |p| p.withdrawn_at = Some(NOW)), [Ability::ProposalStateChange]);
         let both = |p: &mut Proposal| {
             p.withdrawn_at = Some(NOW);
-            p.body.set(Locale::En, "Or not".into());
+            p.body.set(Locale::EN, "Or not".into());
         };
         assert_eq!(news(&published(), both), [Ability::ProposalUpdate, Ability::ProposalStateChange]);
         assert_eq!(news(&published(), |p| p.hidden_at = Some(NOW)), []);

@@ -195,7 +195,10 @@ impl Handle<UpdateDraft> for Drafts<'_> {
         let mut draft = self.find_for_update(ctx, command.id, command.within).await?;
         let locale = match &command.locale {
             None => ctx.working_locale(),
-            Some(sent) => sent.as_str().and_then(Locale::parse).ok_or_else(|| strange_locale(sent))?,
+            Some(sent) => {
+                let locale = sent.as_str().and_then(|text| ctx.locales.find(text));
+                locale.ok_or_else(|| strange_locale(sent))?
+            }
         };
         let (title, body) = (read_text("title", command.title), read_text("body", command.body));
         let kinds = [title.as_ref().err(), body.as_ref().err()].into_iter().flatten().cloned().collect();

@@ -148,7 +148,7 @@ pub fn weight_label(manifest: VotingManifest, weight: i64) -> Translated {
         (VotingManifest::Cards, 2) => ["Yellow", "Jaune", "Amarillo"],
         (VotingManifest::Cards, _) => ["Green", "Verte", "Verde"],
     };
-    [(Locale::En, en), (Locale::Fr, fr), (Locale::Es, es)].map(|(l, text)| (l, text.to_owned())).into()
+    [(Locale::EN, en), (Locale::FR, fr), (Locale::ES, es)].map(|(l, text)| (l, text.to_owned())).into()
 }
 
 #[cfg(test)]

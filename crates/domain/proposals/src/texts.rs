@@ -105,8 +105,11 @@ pub fn plain_text(text: &str) -> String {
 
 /// What of a draft's field is shown: the requested languages, else the working one; and where that leaves nothing
 /// of a field that has text, its first text, so that a valid field never looks empty (contract 06 §2.4).
-pub fn shown(text: &Translated, asked: Option<Locales>, working: Locale) -> Translated {
-    let part = text.only(&asked.unwrap_or_else(|| [working].into_iter().collect()));
+pub fn shown(text: &Translated, asked: Option<&Locales>, working: Locale) -> Translated {
+    let part = match asked {
+        Some(asked) => text.only(asked),
+        None => text.get(working).map(|text| (working, text.to_owned())).into_iter().collect(),
+    };
     match text.first_text() {
         Some((locale, first)) if part.first_text().is_none() => [(locale, first.to_owned())].into(),
         _ => part,
@@ -193,9 +196,9 @@ mod tests {
 
     #[test]
     fn a_field_with_text_is_never_shown_empty() {
-        let text: Translated = [(Locale::Fr, "Arbres".to_owned())].into();
-        assert_eq!(shown(&text, None, Locale::En), text);
-        assert_eq!(shown(&text, Some("es".parse().unwrap()), Locale::En), text);
-        assert_eq!(shown(&Translated::default(), None, Locale::En), Translated::default());
+        let text: Translated = [(Locale::FR, "Arbres".to_owned())].into();
+        assert_eq!(shown(&text, None, Locale::EN), text);
+        assert_eq!(shown(&text, Some(&"es".parse().unwrap()), Locale::EN), text);
+        assert_eq!(shown(&Translated::default(), None, Locale::EN), Translated::default());
     }
 }

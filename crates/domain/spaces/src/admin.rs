@@ -103,7 +103,7 @@ mod tests {
     const NOW: OffsetDateTime = datetime!(2026-02-01 0:00 UTC);
 
     fn title() -> Translated {
-        [(Locale::En, "Streets".to_owned())].into()
+        [(Locale::EN, "Streets".to_owned())].into()
     }
 
     fn step(active: bool) -> Step {

@@ -80,7 +80,7 @@ pub enum Role {
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
 
 fn text(en: &str) -> Translated {
-    [(Locale::En, en.to_owned())].into()
+    [(Locale::EN, en.to_owned())].into()
 }
 
 /// A published space.

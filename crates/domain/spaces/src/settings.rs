@@ -3,7 +3,7 @@
 //! One table; the `meta` of a component, the voting rules and the checks of an archive use it.
 
 use crate::ComponentManifest;
-use civitas_kernel::{Locale, StepId};
+use civitas_kernel::{Locales, StepId};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -138,11 +138,12 @@ impl Settings {
         self.iter().find(|s| s.key == key)
     }
 
-    /// What is wrong with settings somebody wants to keep: the first unknown key or value of a wrong type.
-    pub fn fault(self, level: Level, values: &Map<String, Value>) -> Option<String> {
+    /// What is wrong with settings somebody wants to keep: the first unknown key or value of a wrong type. Texts are in
+    /// `locales`, those of the deployment.
+    pub fn fault(self, level: Level, values: &Map<String, Value>, locales: &Locales) -> Option<String> {
         values.iter().find_map(|(key, value)| match self.get(key).filter(|s| s.level == level) {
             None => Some(format!("unknown setting {key}")),
-            Some(setting) if !setting.default.admits(value) => {
+            Some(setting) if !setting.default.admits(value, locales) => {
                 Some(format!("invalid value for setting {key}"))
             }
             Some(_) => None,
@@ -163,22 +164,22 @@ impl Default {
         }
     }
 
-    fn admits(self, value: &Value) -> bool {
+    fn admits(self, value: &Value, locales: &Locales) -> bool {
         match self {
             Self::Bool(_) => value.is_boolean(),
             Self::Integer(_) | Self::OrganizationsCommentLength => value.as_i64().is_some_and(|n| n >= 0),
             Self::Word(words) => value.as_str().is_some_and(|v| words.contains(&v)),
-            Self::Translated => is_translated(value),
+            Self::Translated => is_translated(value, locales),
             Self::Words => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
         }
     }
 }
 
 /// An empty announcement may have been kept as an empty text.
-fn is_translated(value: &Value) -> bool {
+fn is_translated(value: &Value, locales: &Locales) -> bool {
     value.as_str() == Some("")
         || value.as_object().is_some_and(|texts| {
-            texts.iter().all(|(locale, text)| Locale::parse(locale).is_some() && text.is_string())
+            texts.iter().all(|(locale, text)| locales.find(locale).is_some() && text.is_string())
         })
 }
 
@@ -224,7 +225,7 @@ mod tests {
     #[test]
     fn unknown_keys_wrong_levels_and_wrong_types_are_named() {
         let settings = Settings::of(ComponentManifest::Proposals);
-        let fault = |level, value| settings.fault(level, &map(value));
+        let fault = |level, value| settings.fault(level, &map(value), &Locales::standard());
         assert_eq!(fault(Level::Global, json!({"vote_limit": 3, "scopes_enabled": true})), None);
         assert_eq!(
             fault(Level::Global, json!({"votes_enabled": true})).unwrap(),
@@ -241,7 +242,7 @@ mod tests {
         assert!(fault(Level::Global, json!({"voting_cards_box_title": {"de": "x"}})).is_some());
         assert!(
             Settings::of(ComponentManifest::Pages)
-                .fault(Level::Global, &map(json!({"vote_limit": 1})))
+                .fault(Level::Global, &map(json!({"vote_limit": 1})), &Locales::standard())
                 .is_some()
         );
     }

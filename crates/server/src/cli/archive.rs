@@ -52,6 +52,7 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
     let options = ImportOptions {
         dry_run: args.dry_run,
         single_label_hosts: config.public_scheme == Scheme::Http,
+        locales: &config.locales,
         now: clock::now(),
         announcer: args.emit_events.then_some(&announcer),
     };

@@ -8,7 +8,7 @@ use crate::{telemetry, wiring};
 use civitas_accounts::{Passwords, Secret};
 use civitas_application::Store;
 use civitas_application::archive::{self, ImportOptions, Report};
-use civitas_kernel::clock;
+use civitas_kernel::{Locales, clock};
 use civitas_tokens::Argon2Passwords;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -34,9 +34,10 @@ pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome 
     database.migrate().await.map_err(because)?;
     let signals = Signals::listen().map_err(because)?;
     let origin = format!("{}://localhost:{}", scheme(&config).as_str(), config.listen.port());
+    let locales = config.locales.clone();
     let running = wiring::start(config).await.map_err(because)?;
     // Listening first: were the address taken after the import, nobody would ever see the secrets.
-    let news = first_start(&*running.store).await?;
+    let news = first_start(&*running.store, &locales).await?;
     greet(console.stdout, &origin, news.as_ref()).map_err(because)?;
     until_stopped(running, signals).await
 }
@@ -70,13 +71,18 @@ struct News {
 }
 
 /// Fills an empty database; `None` when it has an organization already.
-async fn first_start(store: &dyn Store) -> Outcome<Option<News>> {
+async fn first_start(store: &dyn Store, locales: &Locales) -> Outcome<Option<News>> {
     if !store.organizations().ids(None, 1).await.map_err(because)?.is_empty() {
         return Ok(None);
     }
     let passwords = Argon2Passwords::new();
-    let options =
-        ImportOptions { dry_run: false, single_label_hosts: true, now: clock::now(), announcer: None };
+    let options = ImportOptions {
+        dry_run: false,
+        single_label_hosts: true,
+        locales,
+        now: clock::now(),
+        announcer: None,
+    };
     let report = archive::import(store, &passwords, archive::demo().as_bytes(), options, &mut |_| ()).await;
     let report = report.map_err(because)?;
     let admins = store.system_admins().page_after(None, 1).await.map_err(because)?;

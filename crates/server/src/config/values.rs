@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use civitas_kernel::Locales;
 use ipnet::IpNet;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -99,6 +100,18 @@ impl<T: Readable> Readable for Vec<T> {
             Raw::Text(text) => text.split(',').map(str::to_owned).collect(),
         };
         items.into_iter().map(|item| T::read(&Raw::Text(item))).collect()
+    }
+}
+
+impl Readable for Locales {
+    const SHAPE: Shape = Shape::Texts;
+    const MUST_BE: &'static str = "must be a list of 1 to 60 different locales, as en or pt-BR";
+
+    fn read(raw: &Raw) -> Option<Self> {
+        match raw {
+            Raw::Text(text) => text.parse().ok(),
+            Raw::List(items) => items.join(",").parse().ok(),
+        }
     }
 }
 

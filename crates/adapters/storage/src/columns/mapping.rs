@@ -176,7 +176,7 @@ texts! {
     Scopes: Scopes::read;
 }
 
-/// `en,fr`. A locale the deployment no longer has is left out.
+/// `en,fr`
 impl ColumnValue for Locales {
     type Read = String;
     type Write<'a> = String;
@@ -186,7 +186,7 @@ impl ColumnValue for Locales {
     }
 
     fn to_column(&self) -> String {
-        self.iter().map(Locale::as_str).collect::<Vec<_>>().join(",")
+        self.to_string()
     }
 }
 

@@ -12,8 +12,8 @@ use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{
-    ComponentId, Error, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
-    StepId, Translated,
+    ComponentId, Error, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest,
+    SpaceRef, StepId, Translated,
 };
 use civitas_spaces::{
     Component, ComponentDetail, ComponentField, ComponentFilter, ComponentManifest, ComponentStore,
@@ -90,13 +90,13 @@ pub(super) fn newest_step<QS: 'static>() -> Expr<QS, sql::Moment> {
 /// Components with their spaces.
 type Located = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
 
-fn condition(filter: &ComponentFilter) -> Result<Condition<Located>> {
+fn condition(filter: &ComponentFilter, locales: &Locales) -> Result<Condition<Located>> {
     let column = match filter.field {
         ComponentField::Manifest => Column::Text(Box::new(components::manifest.nullable())),
         ComponentField::Id => Column::Integer(Box::new(components::id.nullable())),
         ComponentField::SpaceId => Column::Integer(Box::new(components::space_id.nullable())),
         ComponentField::SpaceType => Column::Text(class_of_space()),
-        ComponentField::Name => translated!(components::name),
+        ComponentField::Name => translated!(components::name, locales),
         ComponentField::ExtendedData => Column::Text(Box::new(components::extended_data_text.nullable())),
     };
     holds(column, &filter.condition)
@@ -181,7 +181,7 @@ impl ComponentStore for Session {
             conditions.push(of_kind);
         }
         for filter in filters {
-            conditions.push(condition(filter)?);
+            conditions.push(condition(filter, self.locales())?);
         }
         visible(&mut *self.read().await?, read_context, conditions, page).await
     }

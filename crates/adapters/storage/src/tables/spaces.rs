@@ -10,8 +10,8 @@ use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{
-    ComponentId, Error, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
-    Translated, Viewer,
+    ComponentId, Error, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest,
+    SpaceRef, Translated, Viewer,
 };
 use civitas_spaces::{
     ComponentManifest, Space, SpaceDetail, SpaceField, SpaceFilter, SpaceStore, Visibility,
@@ -61,7 +61,7 @@ fn of(organization: OrganizationId) -> Scoped {
     spaces::table.filter(spaces::organization_id.eq(organization.0))
 }
 
-fn condition(filter: &SpaceFilter) -> Result<Condition<spaces::table>> {
+fn condition(filter: &SpaceFilter, locales: &Locales) -> Result<Condition<spaces::table>> {
     let column = match filter.field {
         SpaceField::Manifest => Column::Text(Box::new(spaces::manifest.nullable())),
         SpaceField::Id => Column::Integer(Box::new(spaces::id.nullable())),
@@ -72,7 +72,7 @@ fn condition(filter: &SpaceFilter) -> Result<Condition<spaces::table>> {
             )
             .otherwise(spaces::slug),
         )),
-        SpaceField::Title => translated!(spaces::title),
+        SpaceField::Title => translated!(spaces::title, locales),
         SpaceField::ExtendedData => Column::Text(Box::new(spaces::extended_data_text.nullable())),
     };
     holds(column, &filter.condition)
@@ -150,7 +150,7 @@ impl SpaceStore for Session {
             rows = rows.filter(spaces::manifest.eq(EnumColumn(manifest)));
         }
         for filter in filters {
-            rows = rows.filter(condition(filter)?);
+            rows = rows.filter(condition(filter, self.locales())?);
         }
         let connection = &mut *self.read().await?;
         let rows: Vec<Row> = rows

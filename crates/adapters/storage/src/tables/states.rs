@@ -42,7 +42,7 @@ fn built_in_title(token: &str) -> Translated {
         "accepted" => ["Accepted", "Acceptée", "Aceptada"],
         _ => ["Rejected", "Rejetée", "Rechazada"],
     };
-    [(Locale::En, en), (Locale::Fr, fr), (Locale::Es, es)].map(|(l, text)| (l, text.to_owned())).into()
+    [(Locale::EN, en), (Locale::FR, fr), (Locale::ES, es)].map(|(l, text)| (l, text.to_owned())).into()
 }
 
 /// Gives a new proposals component its states.

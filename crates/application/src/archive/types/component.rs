@@ -60,7 +60,8 @@ fn settings_by_ref(component: &Component) -> BTreeMap<String, &Settings> {
 }
 
 fn admin<'a>(context: &ImportContext<'a>) -> ComponentAdmin<'a> {
-    ComponentAdmin { components: context.ports.components(), votes: context.ports.votes() }
+    let (ports, locales) = (context.ports, context.options.locales);
+    ComponentAdmin { components: ports.components(), votes: ports.votes(), locales }
 }
 
 #[async_trait]

@@ -189,7 +189,7 @@ impl RecordType for Roles {
 
     async fn import(&mut self, context: &mut ImportContext<'_>, record: Record) -> Imported<ImportedRecord> {
         let organization = OrganizationId::of_record(&record)?;
-        let fields: RoleFields = record.fields()?;
+        let fields: RoleFields = record.fields(context.options.locales)?;
         let existing_id = record.existing_id.as_deref();
         let admin = existing_id.and_then(|id| id.strip_prefix(GENERAL_ADMIN)).and_then(UserId::parse);
         match fields.kind {

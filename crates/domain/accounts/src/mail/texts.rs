@@ -11,7 +11,7 @@ pub(super) struct Words {
     pub(super) closing: &'static str,
 }
 
-/// The words of this mail in this language.
+/// The words of this mail in this language; in English if it is none of [`Locale::OF_SERVICE`].
 pub(super) fn of(mail: MailKind, locale: Locale) -> Words {
     match mail {
         MailKind::Confirmation => confirmation(locale),
@@ -22,76 +22,76 @@ pub(super) fn of(mail: MailKind, locale: Locale) -> Words {
 
 fn confirmation(locale: Locale) -> Words {
     match locale {
-        Locale::En => Words {
-            subject: "Confirm your e-mail address for {organization}",
-            opening: "Hello {name},\n\n\
-                      an account was created for you on {organization}. Open this link within three days to\n\
-                      confirm your e-mail address:\n\n",
-            closing: "\n\nIf you did not expect this message, you need not do anything.\n\n{organization}\n",
-        },
-        Locale::Fr => Words {
+        Locale::FR => Words {
             subject: "Confirmez votre adresse e-mail pour {organization}",
             opening: "Bonjour {name},\n\n\
                       un compte a été créé pour vous sur {organization}. Ouvrez ce lien dans les trois jours\n\
                       pour confirmer votre adresse e-mail :\n\n",
             closing: "\n\nSi vous n'attendiez pas ce message, vous n'avez rien à faire.\n\n{organization}\n",
         },
-        Locale::Es => Words {
+        Locale::ES => Words {
             subject: "Confirme su dirección de correo electrónico para {organization}",
             opening: "Hola, {name}:\n\n\
                       Se ha creado una cuenta para usted en {organization}. Abra este enlace en un plazo de\n\
                       tres días para confirmar su dirección de correo electrónico:\n\n",
             closing: "\n\nSi no esperaba este mensaje, no tiene que hacer nada.\n\n{organization}\n",
         },
+        _ => Words {
+            subject: "Confirm your e-mail address for {organization}",
+            opening: "Hello {name},\n\n\
+                      an account was created for you on {organization}. Open this link within three days to\n\
+                      confirm your e-mail address:\n\n",
+            closing: "\n\nIf you did not expect this message, you need not do anything.\n\n{organization}\n",
+        },
     }
 }
 
 fn welcome(locale: Locale) -> Words {
     match locale {
-        Locale::En => Words {
-            subject: "Welcome to {organization}",
-            opening: "Hello {name},\n\n\
-                      your account is confirmed. Welcome to {organization}! This is where people propose, discuss\n\
-                      and decide:\n\n",
-            closing: "\n\nWe look forward to your ideas.\n\n{organization}\n",
-        },
-        Locale::Fr => Words {
+        Locale::FR => Words {
             subject: "Bienvenue sur {organization}",
             opening: "Bonjour {name},\n\n\
                       votre compte est confirmé. Bienvenue sur {organization} ! C'est ici que l'on propose, que l'on\n\
                       discute et que l'on décide :\n\n",
             closing: "\n\nNous nous réjouissons de découvrir vos idées.\n\n{organization}\n",
         },
-        Locale::Es => Words {
+        Locale::ES => Words {
             subject: "Le damos la bienvenida a {organization}",
             opening: "Hola, {name}:\n\n\
                       Su cuenta está confirmada. ¡Le damos la bienvenida a {organization}! Aquí se propone, se debate\n\
                       y se decide:\n\n",
             closing: "\n\nEsperamos sus ideas.\n\n{organization}\n",
         },
+        _ => Words {
+            subject: "Welcome to {organization}",
+            opening: "Hello {name},\n\n\
+                      your account is confirmed. Welcome to {organization}! This is where people propose, discuss\n\
+                      and decide:\n\n",
+            closing: "\n\nWe look forward to your ideas.\n\n{organization}\n",
+        },
     }
 }
 
 fn invitation(locale: Locale) -> Words {
     match locale {
-        Locale::En => Words {
-            subject: "You are invited to {organization}",
-            opening: "Hello {name},\n\n\
-                      you are invited to take part in a space of {organization}, in a role of your own:\n\n",
-            closing: "\n\nIf you did not expect this message, you need not do anything.\n\n{organization}\n",
-        },
-        Locale::Fr => Words {
+        Locale::FR => Words {
             subject: "Vous êtes invité sur {organization}",
             opening: "Bonjour {name},\n\n\
                       vous êtes invité à participer à un espace de {organization}, avec un rôle qui vous est\n\
                       propre :\n\n",
             closing: "\n\nSi vous n'attendiez pas ce message, vous n'avez rien à faire.\n\n{organization}\n",
         },
-        Locale::Es => Words {
+        Locale::ES => Words {
             subject: "Ha recibido una invitación a {organization}",
             opening: "Hola, {name}:\n\n\
                       Se le invita a participar en un espacio de {organization}, con una función propia:\n\n",
             closing: "\n\nSi no esperaba este mensaje, no tiene que hacer nada.\n\n{organization}\n",
+        },
+        _ => Words {
+            subject: "You are invited to {organization}",
+            opening: "Hello {name},\n\n\
+                      you are invited to take part in a space of {organization}, in a role of your own:\n\n",
+            closing: "\n\nIf you did not expect this message, you need not do anything.\n\n{organization}\n",
         },
     }
 }

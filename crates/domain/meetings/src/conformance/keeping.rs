@@ -10,8 +10,8 @@ use time::Duration;
 pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
     let at = |seconds| Some(NOW + Duration::seconds(seconds));
     let unusual = Meeting {
-        title: [(Locale::En, "Walk".to_owned()), (Locale::Fr, "Balade".to_owned())].into(),
-        description: [(Locale::Es, String::new())].into(),
+        title: [(Locale::EN, "Walk".to_owned()), (Locale::FR, "Balade".to_owned())].into(),
+        description: [(Locale::ES, String::new())].into(),
         end_time: at(-1),
         published_at: at(1),
         private: true,

@@ -13,15 +13,15 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
     let state = ProposalState {
         component: world.ideas,
         token: "in_doubt".to_owned(),
-        title: [(Locale::Fr, "À voir".to_owned())].into(),
+        title: [(Locale::FR, "À voir".to_owned())].into(),
         bg_color: Some("#fff".to_owned()),
         text_color: Some("black".to_owned()),
     };
     let state_id = world.states.add(world.mine, &state).await?;
     assert_eq!(world.states.find(world.mine, state_id).await?.as_ref(), Some(&state));
     let unusual = Proposal {
-        title: [(Locale::En, "Trees".to_owned()), (Locale::Fr, "Arbres".to_owned())].into(),
-        body: [(Locale::Es, String::new())].into(),
+        title: [(Locale::EN, "Trees".to_owned()), (Locale::FR, "Arbres".to_owned())].into(),
+        body: [(Locale::ES, String::new())].into(),
         authors: vec![world.otto, world.nora],
         client: Some(world.client),
         published_at: at(1),
@@ -154,7 +154,7 @@ pub async fn a_state_that_is_renamed_is_filtered_by_its_new_name(world: World<'_
         built_in.push(found.ok_or(Error::NotFound)?);
         assert_eq!(world.states.find_by_token(mine, world.blog, token).await?, None);
     }
-    let titles: Vec<_> = built_in.iter().filter_map(|(_, state)| state.title.get(Locale::En)).collect();
+    let titles: Vec<_> = built_in.iter().filter_map(|(_, state)| state.title.get(Locale::EN)).collect();
     assert_eq!(titles, ["Not answered", "Evaluating", "Accepted", "Rejected"]);
     assert!(built_in.iter().all(|(_, state)| state.title.iter().count() == 3));
     let of_ideas = world.states.page_after(mine, None, 100).await?;

@@ -12,7 +12,7 @@ pub async fn keeps_entries_by_kind(world: World<'_>) -> Result<()> {
     for kind in EntryKind::ALL {
         let component = world.add_component(&component(home, kind.manifest(), "x")).await?;
         let unusual = Entry {
-            title: [(Locale::Fr, "É".to_owned()), (Locale::Es, String::new())].into(),
+            title: [(Locale::FR, "É".to_owned()), (Locale::ES, String::new())].into(),
             hidden_at: Some(NOW + Duration::seconds(1)),
             deleted_at: Some(NOW + Duration::seconds(2)),
             created_at: NOW - Duration::days(1),

@@ -92,8 +92,8 @@ pub async fn filters_spaces(world: World<'_>) -> Result<()> {
 
 /// A positive condition holds for any translation; a negative one asks that there is one, and that none is refused.
 pub async fn negations_look_at_every_translation(world: World<'_>) -> Result<()> {
-    let both: Translated = [(Locale::En, "Bench".to_owned()), (Locale::Fr, "Banc".to_owned())].into();
-    let hollow: Translated = [(Locale::Es, String::new())].into();
+    let both: Translated = [(Locale::EN, "Bench".to_owned()), (Locale::FR, "Banc".to_owned())].into();
+    let hollow: Translated = [(Locale::ES, String::new())].into();
     world.add_marked(SpaceManifest::Assemblies, both, None).await?;
     world.add_marked(SpaceManifest::Assemblies, text("Banc"), None).await?;
     world.add_marked(SpaceManifest::Assemblies, hollow, None).await?;

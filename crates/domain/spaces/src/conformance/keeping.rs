@@ -11,12 +11,12 @@ use time::Duration;
 
 /// A space in which nothing has its default.
 fn unusual() -> Space {
-    let texts: Translated = [(Locale::En, "A".to_owned()), (Locale::Fr, "É".to_owned())].into();
+    let texts: Translated = [(Locale::EN, "A".to_owned()), (Locale::FR, "É".to_owned())].into();
     Space {
         slug: Some("unusual".to_owned()),
         subtitle: texts.clone(),
         short_description: text("<p>short</p>"),
-        description: [(Locale::Es, String::new())].into(),
+        description: [(Locale::ES, String::new())].into(),
         visibility: Visibility::Transparent,
         scope_id: Some(7),
         extended_data: json!({"a": {"b": [1, null, "é"]}}).as_object().cloned().unwrap_or_default(),
