@@ -35,6 +35,9 @@ pub struct Args {
     /// Published proposals of the city; a multiple of the users, at least 1000.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000))]
     proposals: u64,
+    /// The address of an empty PostgreSQL database to serve from, instead of SQLite.
+    #[arg(long)]
+    postgres: Option<String>,
 }
 
 /// Measures everything, and prints it.
@@ -51,12 +54,15 @@ async fn run(args: &Args) -> Outcome {
     let wrk = Wrk::find(directory.path())?;
     eprintln!("building a city of {} users and {} proposals", args.users, args.proposals);
     let size = Size { users: args.users, proposals: args.proposals };
-    let stage = Stage::build(&args.server, directory.path(), size).await?;
+    let stage = Stage::build(&args.server, directory.path(), args.postgres.clone(), size).await?;
     let run = Run { args, wrk, stage };
     let lines = [
         run.read("one proposal, not modified (304)", "conditional.txt", "hello.txt", Some(0.6))?,
         run.read("one proposal (200)", "shown.txt", "shown.txt", Some(0.5))?,
         run.read("a list of 20", "pages.txt", "pages.txt", Some(0.5))?,
+        run.read_computed("one proposal, computed", "shown.txt")?,
+        run.read_computed("a list of 20, computed", "pages.txt")?,
+        run.read_computed("page 1 of a list, computed", "first.txt")?,
         run.read_beside_votes("one proposal, 10 votes/s beside it", "shown.txt", 4).await?,
         run.read_beside_votes("a list of 20, 10 votes/s beside it", "pages.txt", 5).await?,
         run.vote()?,
@@ -106,6 +112,19 @@ impl Run<'_> {
             return Err(format!("{task}: answers of {} bytes are not what was asked", civitas.bytes).into());
         }
         Ok(Line { task, civitas, baseline, target })
+    }
+
+    /// Each request has a parameter of its own that means nothing: no cached response answers it.
+    fn read_computed(&self, task: &'static str, file: &str) -> Outcome<Line> {
+        eprintln!("{task}");
+        let told = |counts: bool| {
+            let mut told = self.addresses(file);
+            told.extend(["computed".to_owned(), u8::from(counts).to_string()]);
+            told
+        };
+        let civitas = self.civitas(Script::Read, &told)?;
+        let baseline = self.baseline(Script::Read, &told)?;
+        Ok(Line { task, civitas, baseline, target: None })
     }
 
     /// After each commit every answer is computed again: this is what a read costs.

@@ -20,6 +20,8 @@ use tokio::task::JoinSet;
 const AT_ONCE: i64 = 16;
 /// Pages the load is spread over.
 pub const PAGES: i64 = 50;
+/// The key of the server: PostgreSQL needs one.
+const SECRET_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// The part of all pairs of voter and proposal from which the recorded votes come.
 const RECORDED: u64 = 7;
 
@@ -44,6 +46,8 @@ pub struct Stage {
 struct Home {
     binary: PathBuf,
     directory: PathBuf,
+    /// The database of the server, if it is not [`Home::database`].
+    postgres: Option<String>,
 }
 
 impl Home {
@@ -55,16 +59,27 @@ impl Home {
         self.file("civitas.db")
     }
 
-    fn civitas(&self, words: &[&str]) -> Command {
+    /// The addresses of the databases that hold the city: that of the baseline server comes from SQLite always.
+    fn databases(&self) -> Vec<String> {
+        let sqlite = format!("sqlite://{}", self.database().display());
+        std::iter::once(sqlite).chain(self.postgres.clone()).collect()
+    }
+
+    fn civitas(&self, database: &str, words: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
-        command.args(words).arg("--database-url").arg(format!("sqlite://{}", self.database().display()));
+        command.args(words).arg("--database-url").arg(database);
+        command.env("CIVITAS_SECRET_KEY", SECRET_KEY);
         command.arg("--data-dir").arg(&self.directory).current_dir(&self.directory);
         command
     }
 
-    /// Runs one command of the binary to its end.
+    /// Runs one command of the binary to its end, for each database.
     fn run(&self, words: &[&str]) -> Outcome {
-        let mut command = self.civitas(words);
+        self.databases().iter().try_for_each(|database| self.run_one(database, words))
+    }
+
+    fn run_one(&self, database: &str, words: &[&str]) -> Outcome {
+        let mut command = self.civitas(database, words);
         let output = command.output().map_err(|error| format!("{}: {error}", self.binary.display()))?;
         if output.status.success() {
             return Ok(());
@@ -75,8 +90,9 @@ impl Home {
     fn serve(&self) -> Outcome<Process> {
         let address = free_address()?;
         let log = File::create(self.file("civitas.log"))?;
-        let mut command =
-            self.civitas(&["serve", "--public-scheme", "http", "--listen", &address.to_string()]);
+        let database = self.databases().pop().ok_or("no database")?;
+        let words = ["serve", "--public-scheme", "http", "--listen", &address.to_string()];
+        let mut command = self.civitas(&database, &words);
         Process::start(command.stdout(Stdio::null()).stderr(log), address)
     }
 
@@ -98,9 +114,14 @@ struct Answers {
 }
 
 impl Stage {
-    /// Builds it, with the server of this binary.
-    pub async fn build(binary: &Path, directory: &Path, size: Size) -> Outcome<Self> {
-        let home = Home { binary: fs::canonicalize(binary)?, directory: directory.to_owned() };
+    /// Builds it, with the server of this binary, over `postgres` or over SQLite.
+    pub async fn build(
+        binary: &Path,
+        directory: &Path,
+        postgres: Option<String>,
+        size: Size,
+    ) -> Outcome<Self> {
+        let home = Home { binary: fs::canonicalize(binary)?, directory: directory.to_owned(), postgres };
         let archive = home.file("city.ndjson");
         city::write(size, &mut BufWriter::new(File::create(&archive)?))?;
         home.run(&["migrate"])?;
@@ -171,6 +192,7 @@ impl Home {
             ("conditional.txt", conditional),
             ("hello.txt", hello),
             ("pages.txt", pages),
+            ("first.txt", format!("{}\n", page_path(1))),
         ] {
             fs::write(self.file(name), text)?;
         }
