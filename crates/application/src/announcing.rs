@@ -1,8 +1,8 @@
 //! Commits a unit of work: renders its events and stores them with the change, or stores nothing.
 
-use crate::{Ports, Site, Store, Transaction};
+use crate::{LoadedRecord, Ports, Site, Store, Transaction};
 use async_trait::async_trait;
-use civitas_kernel::{Error, Event, OrganizationId, Result, sortable_id};
+use civitas_kernel::{Error, Event, OrganizationId, Result, Subject, sortable_id};
 use civitas_organizations::Tenant;
 use civitas_webhooks::{Announcement, envelope};
 use serde_json::Value;
@@ -15,8 +15,15 @@ const TRIES: usize = 4;
 /// Renders the record of an event as an anonymous viewer sees it (contract 09 C.1).
 #[async_trait]
 pub trait EventViews: Send + Sync {
-    /// The `data` of the event, read inside the transaction of the change.
-    async fn show(&self, ports: &dyn Ports, tenant: &Tenant, site: &Site, event: &Event) -> Result<Value>;
+    /// The `data` of the event, inside the transaction of the change. A record that is not `loaded` is read.
+    async fn show(
+        &self,
+        ports: &dyn Ports,
+        tenant: &Tenant,
+        site: &Site,
+        event: &Event,
+        loaded: Option<LoadedRecord<'_>>,
+    ) -> Result<Value>;
 }
 
 /// Commits units of work.
@@ -79,6 +86,28 @@ impl Announcer {
         }
     }
 
+    /// Renders the events a command has recorded, of an organization that is at hand, with the record its result holds.
+    pub(crate) async fn render_events_of_command(
+        &self,
+        tx: &dyn Transaction,
+        tenant: &Tenant,
+        loaded: Option<LoadedRecord<'_>>,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        let mut announcements = Vec::new();
+        for (organization, event) in tx.announced() {
+            // The command may have changed the organization itself.
+            let is_current = organization == tenant.id && !matches!(event.subject, Subject::Organization(_));
+            let rendered = if is_current {
+                self.render(tx, tenant, event, loaded, now).await?
+            } else {
+                self.render(tx, &self::tenant(tx, organization).await?, event, None, now).await?
+            };
+            announcements.push(rendered);
+        }
+        append(tx, &announcements).await
+    }
+
     /// Renders the events recorded since the last call, and appends them to the outbox.
     pub(crate) async fn render_recorded_events(
         &self,
@@ -97,20 +126,28 @@ impl Announcer {
     ) -> Result<()> {
         let mut announcements = Vec::new();
         for (organization, event) in events {
-            let tenant = tenant(tx, organization).await?;
-            let data = self.views.show(tx, &tenant, &self.site, &event).await?;
-            let payload = envelope(event.name, &data);
-            let id = sortable_id();
-            announcements.push(Announcement {
-                id,
-                organization,
-                name: event.name,
-                payload,
-                occurred_at: now,
-            });
+            announcements.push(self.render(tx, &tenant(tx, organization).await?, event, None, now).await?);
         }
-        if announcements.is_empty() { Ok(()) } else { tx.outbox().append(&announcements).await }
+        append(tx, &announcements).await
     }
+
+    async fn render(
+        &self,
+        tx: &dyn Transaction,
+        tenant: &Tenant,
+        event: Event,
+        loaded: Option<LoadedRecord<'_>>,
+        now: OffsetDateTime,
+    ) -> Result<Announcement> {
+        let data = self.views.show(tx, tenant, &self.site, &event, loaded).await?;
+        let payload = envelope(event.name, &data);
+        let (id, organization) = (sortable_id(), tenant.id);
+        Ok(Announcement { id, organization, name: event.name, payload, occurred_at: now })
+    }
+}
+
+async fn append(tx: &dyn Transaction, announcements: &[Announcement]) -> Result<()> {
+    if announcements.is_empty() { Ok(()) } else { tx.outbox().append(announcements).await }
 }
 
 pub(crate) async fn tenant(ports: &(impl Ports + ?Sized), id: OrganizationId) -> Result<Tenant> {

@@ -2,16 +2,20 @@
 //! transaction: the change, its events, and for a job its result and the switch to `completed` (contract 09 A.5).
 
 use crate::announcing::tenant;
-use crate::{Announcer, Ports, RenderContext, Site, Store, Transaction};
+use crate::{Announcer, CommandOutput, Ports, RenderContext, Site, Store, Transaction};
 use civitas_accounts::{AuthContext, Callers, TokenSigner};
 use civitas_jobs::{Finish, Job, JobOwner, JobPayload};
-use civitas_kernel::{Command, Ctx, Error, FieldError, Handle, JobId, Result, Wording, clock, random_job_id};
+use civitas_kernel::{
+    Command, Ctx, Error, FieldError, Handle, JobId, Locales, Result, Wording, clock, random_job_id,
+};
 use civitas_organizations::Tenant;
 use serde_json::Value;
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use time::OffsetDateTime;
 
 /// Builds the use-case of a command over ports.
 pub type UseCase<C> = Box<dyn for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync>;
@@ -20,43 +24,44 @@ pub type View<C> = fn(&RenderContext<'_>, <C as Command>::Output) -> Value;
 
 type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// A type-erased command.
-trait Entry: Send + Sync {
-    fn check_enqueue<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()>;
-    fn precheck<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()>;
-    fn run<'a>(&'a self, context: RenderContext<'a>, ports: &'a dyn Ports, command: Value)
-    -> Work<'a, Value>;
+/// One run of a command in a transaction.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    tx: &'a dyn Transaction,
+    context: RenderContext<'a>,
+    announcer: &'a Announcer,
+    now: OffsetDateTime,
 }
 
+/// A type-erased command.
+trait Entry: Any + Send + Sync {
+    /// Runs the command of a job's payload.
+    fn run_payload<'a>(&'a self, run: Run<'a>, command: Value) -> Work<'a, Value>;
+}
+
+/// The use-case and the view of a command.
 struct Registered<C: Command> {
     use_case: UseCase<C>,
     view: View<C>,
 }
 
-impl<C: Command> Entry for Registered<C> {
-    fn check_enqueue<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()> {
-        Box::pin(async move { (self.use_case)(ports).check_enqueue(ctx, &read(command)?).await })
-    }
-
-    fn precheck<'a>(&'a self, ctx: &'a Ctx, ports: &'a dyn Ports, command: Value) -> Work<'a, ()> {
-        Box::pin(async move { (self.use_case)(ports).precheck(ctx, &read(command)?).await })
-    }
-
-    fn run<'a>(
-        &'a self,
-        context: RenderContext<'a>,
-        ports: &'a dyn Ports,
-        command: Value,
-    ) -> Work<'a, Value> {
-        Box::pin(async move {
-            let output = (self.use_case)(ports).handle(context.ctx, read::<C>(command)?).await?;
-            Ok((self.view)(&context, output))
-        })
+impl<C: Command<Output: CommandOutput>> Registered<C> {
+    /// Executes the command, renders its events and shows its result.
+    async fn run(&self, run: Run<'_>, command: C) -> Result<Value> {
+        let Run { tx, context, announcer, now } = run;
+        let output = (self.use_case)(tx).handle(context.ctx, command).await?;
+        announcer.render_events_of_command(tx, context.tenant, output.loaded(), now).await?;
+        Ok((self.view)(&context, output))
     }
 }
 
-fn read<C: Command>(command: Value) -> Result<C> {
-    serde_json::from_value(command).map_err(Error::internal)
+impl<C: Command<Output: CommandOutput>> Entry for Registered<C> {
+    fn run_payload<'a>(&'a self, run: Run<'a>, command: Value) -> Work<'a, Value> {
+        Box::pin(async move {
+            let command = serde_json::from_value(command).map_err(Error::internal)?;
+            self.run(run, command).await
+        })
+    }
 }
 
 /// The commands of all domain crates, by name.
@@ -66,7 +71,7 @@ pub struct Registry(BTreeMap<&'static str, Box<dyn Entry>>);
 impl Registry {
     /// Adds a command: its use-case and its view.
     #[must_use]
-    pub fn on<C: Command>(
+    pub fn on<C: Command<Output: CommandOutput>>(
         mut self,
         use_case: impl for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync + 'static,
         view: View<C>,
@@ -78,6 +83,18 @@ impl Registry {
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.keys().copied()
+    }
+
+    fn entry(&self, name: &str) -> Result<&dyn Entry> {
+        let entry = self.0.get(name).map(AsRef::as_ref);
+        entry.ok_or_else(|| Error::internal(format!("no command has the name {name}")))
+    }
+
+    fn of<C: Command>(&self) -> Result<&Registered<C>> {
+        let entry: &dyn Any = self.entry(C::NAME)?;
+        entry
+            .downcast_ref()
+            .ok_or_else(|| Error::internal(format!("another command has the name {}", C::NAME)))
     }
 }
 
@@ -118,39 +135,43 @@ impl Commands {
         self.announcer.site()
     }
 
-    fn entry(&self, payload: &JobPayload) -> Result<&dyn Entry> {
-        let entry = self.registry.0.get(payload.name.as_str()).map(AsRef::as_ref);
-        entry.ok_or_else(|| Error::internal(format!("no command has the name {}", payload.name)))
-    }
-
-    /// Executes a command, now, and shows its result.
-    #[tracing::instrument(name = "application.commands.execute", skip_all, fields(name = payload.name))]
-    pub async fn execute(&self, ctx: &Ctx, tenant: &Tenant, payload: &JobPayload) -> Result<Value> {
-        let entry = self.entry(payload)?;
-        entry.precheck(ctx, as_store_ports(&*self.store), payload.command.clone()).await?;
+    /// Executes a command, now, and shows its result in the languages `asked`.
+    #[tracing::instrument(name = "application.commands.execute", skip_all, fields(name = C::NAME))]
+    pub async fn execute<C: Command<Output: CommandOutput>>(
+        &self,
+        ctx: &Ctx,
+        tenant: &Tenant,
+        asked: Option<&Locales>,
+        command: C,
+    ) -> Result<Value> {
+        let registered = self.registry.of::<C>()?;
+        (registered.use_case)(as_store_ports(&*self.store)).precheck(ctx, &command).await?;
         let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
-            let context = RenderContext { ctx, tenant, site: self.site(), asked: payload.locales.as_ref() };
-            entry.run(context, as_ports(tx), payload.command.clone()).await
+            let context = RenderContext { ctx, tenant, site: self.site(), asked };
+            let run = Run { tx, context, announcer: &self.announcer, now: ctx.now };
+            registered.run(run, command.clone()).await
         });
         work.await
     }
 
     /// Checks what is checked before a job is accepted, and keeps the command as a job. It is committed before
-    /// this returns.
+    /// this returns. The result will be shown in the languages `asked`.
     ///
     /// # Errors
     /// Those of the command's `check_enqueue`; `Payload exceeds maximum size of N bytes`.
-    #[tracing::instrument(name = "application.commands.enqueue", skip_all, fields(key = key))]
-    pub async fn enqueue(&self, ctx: &Ctx, key: &str, payload: JobPayload) -> Result<JobId> {
-        let command = payload.command.clone();
-        self.entry(&payload)?.check_enqueue(ctx, as_store_ports(&*self.store), command).await?;
+    #[tracing::instrument(name = "application.commands.enqueue", skip_all, fields(key = C::KEY))]
+    pub async fn enqueue<C: Command>(&self, ctx: &Ctx, asked: Option<&Locales>, command: C) -> Result<JobId> {
+        let use_case = (self.registry.of::<C>()?.use_case)(as_store_ports(&*self.store));
+        use_case.check_enqueue(ctx, &command).await?;
+        let command = serde_json::to_value(command).map_err(Error::internal)?;
+        let payload = JobPayload { name: C::NAME.to_owned(), command, locales: asked.cloned() };
         self.payload_fits(&payload)?;
         let job = Job {
             id: random_job_id(),
             organization: ctx.organization,
             owner: JobOwner { client: ctx.caller.client, user: ctx.participant() },
             token: ctx.caller.token,
-            command_key: key.to_owned(),
+            command_key: C::KEY.to_owned(),
             payload,
             attempts: 0,
             created_at: ctx.now,
@@ -202,14 +223,11 @@ impl Commands {
             site: self.site(),
             asked: job.payload.locales.as_ref(),
         };
-        let entry = self.entry(&job.payload)?;
-        let result = entry.run(context, as_ports(tx), job.payload.command.clone()).await?;
+        let run = Run { tx, context, announcer: &self.announcer, now };
+        let entry = self.registry.entry(&job.payload.name)?;
+        let result = entry.run_payload(run, job.payload.command.clone()).await?;
         tx.jobs().complete(worker, job.id, &result, now).await
     }
-}
-
-fn as_ports(tx: &dyn Transaction) -> &dyn Ports {
-    tx
 }
 
 fn as_store_ports(store: &dyn Store) -> &dyn Ports {

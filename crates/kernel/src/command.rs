@@ -4,8 +4,8 @@ use crate::{Access, Ctx, Result};
 use async_trait::async_trait;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// A write. Serialized, it is the payload of a job.
-pub trait Command: Serialize + DeserializeOwned + Send + Sync + 'static {
+/// A write. Serialized, it is the payload of a job. A clone runs again when another writer was faster.
+pub trait Command: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// Its name in jobs (contract 09 A.6): `draft_proposals#publish`.
     const KEY: &'static str;
     /// Its name among commands: its key, unless several share one.

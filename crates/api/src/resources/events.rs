@@ -2,7 +2,7 @@
 
 use crate::resources::{drafts, organizations, proposals, spaces};
 use async_trait::async_trait;
-use civitas_application::{EventViews, Ports, RenderContext, Site};
+use civitas_application::{EventViews, LoadedRecord, Ports, RenderContext, Site};
 use civitas_kernel::{
     Abilities, Caller, ClientId, Ctx, Error, Event, Locale, Locales, ProposalId, Result, Scopes, SpaceRef,
     Subject, TokenId, Viewer, clock,
@@ -17,13 +17,22 @@ pub(crate) struct Events;
 
 #[async_trait]
 impl EventViews for Events {
-    async fn show(&self, ports: &dyn Ports, tenant: &Tenant, site: &Site, event: &Event) -> Result<Value> {
+    async fn show(
+        &self,
+        ports: &dyn Ports,
+        tenant: &Tenant,
+        site: &Site,
+        event: &Event,
+        loaded: Option<LoadedRecord<'_>>,
+    ) -> Result<Value> {
         let nobody = nobody(tenant, &site.locales);
         let context = RenderContext { ctx: &nobody, tenant, site, asked: Some(&tenant.available_locales) };
         match event.subject {
-            Subject::Draft(id) => Ok(json!(drafts::announced(&context, &proposal(ports, tenant, id).await?))),
+            Subject::Draft(id) => {
+                Ok(json!(drafts::announced(&context, &proposal(ports, tenant, id, loaded).await?)))
+            }
             Subject::Proposal(id) => {
-                let found = proposal(ports, tenant, id).await?;
+                let found = proposal(ports, tenant, id, loaded).await?;
                 Ok(json!(proposals::view(&context, &found, Neighbours::default())))
             }
             Subject::Space(id) => {
@@ -51,7 +60,18 @@ impl EventViews for Events {
     }
 }
 
-async fn proposal(ports: &dyn Ports, tenant: &Tenant, id: ProposalId) -> Result<ProposalDetail> {
+/// The proposal as an anonymous viewer reads it.
+async fn proposal(
+    ports: &dyn Ports,
+    tenant: &Tenant,
+    id: ProposalId,
+    loaded: Option<LoadedRecord<'_>>,
+) -> Result<ProposalDetail> {
+    if let Some(LoadedRecord::Proposal(proposal)) = loaded
+        && proposal.id == id
+    {
+        return Ok(proposal.for_anonymous());
+    }
     ports.proposals().detail(tenant.id, id).await?.ok_or_else(gone)
 }
 

@@ -14,7 +14,7 @@ pub const WRITE_POSTS: Access = Access::user(Scope::Blogs, &[Ability::BlogsWrite
 pub const DESTROY_POSTS: Access = Access::user(Scope::Blogs, &[Ability::BlogsDestroy]);
 
 /// Create a post in a component. Its author is the user of the token.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CreatePost {
     /// The blog component.
     pub component: ComponentId,
@@ -28,7 +28,7 @@ pub struct CreatePost {
 }
 
 /// Change a post. Each member that is given replaces the stored one.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UpdatePost {
     /// The post.
     pub id: PostId,
@@ -41,7 +41,7 @@ pub struct UpdatePost {
 }
 
 /// When a post is published; `None` for a draft.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Publication {
     /// The time.
     #[serde(with = "time::serde::rfc3339::option")]
@@ -49,7 +49,7 @@ pub struct Publication {
 }
 
 /// Delete a post.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DestroyPost {
     /// The post.
     pub id: PostId,

@@ -34,7 +34,7 @@ impl Owner {
 }
 
 /// A kind of record that has extended data: a row of the table in contract 01 §11.5.
-pub trait Kind: Send + Sync + 'static {
+pub trait Kind: Clone + Send + Sync + 'static {
     /// Which record.
     type Id: Into<Owner> + Copy + Serialize + DeserializeOwned + Send + Sync;
     /// The key of its writes in jobs.

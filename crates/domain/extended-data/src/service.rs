@@ -11,7 +11,7 @@ use serde_json::Value;
 const RESERVED: &str = "unconfirmed_host";
 
 /// Write at a path of a record's extended data.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct SetExtendedData<K: Kind> {
     /// The record.

@@ -16,7 +16,7 @@ pub const READ_ORGANIZATIONS: Access = Access::either(Scope::System, &[Ability::
 pub const UPDATE_ORGANIZATIONS: Access = Access::either(Scope::System, &[Ability::OrganizationsUpdate]);
 
 /// Change settings of an organization.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UpdateOrganization {
     /// Which.
     pub id: OrganizationId,

@@ -13,14 +13,14 @@ use serde_json::Value;
 pub const DRAFT: Access = Access::user(Scope::Proposals, &[Ability::ProposalsDraft]);
 
 /// Begin a draft in a component.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CreateDraft {
     /// The proposals component.
     pub component: ComponentId,
 }
 
 /// Change the texts of a draft.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UpdateDraft {
     /// The draft.
     pub id: ProposalId,
@@ -66,7 +66,7 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 }
 
 /// Make a draft public.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PublishDraft {
     /// The draft.
     pub id: ProposalId,
@@ -75,7 +75,7 @@ pub struct PublishDraft {
 }
 
 /// Throw a draft away.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WithdrawDraft {
     /// The draft.
     pub id: ProposalId,

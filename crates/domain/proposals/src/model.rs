@@ -145,6 +145,14 @@ pub struct ProposalDetail {
 }
 
 impl ProposalDetail {
+    /// The same, as an anonymous viewer reads it.
+    #[must_use]
+    pub fn for_anonymous(&self) -> Self {
+        let place = Place { participates: false, ..Place::clone(&self.place) };
+        let changed_at = self.proposal.updated_at.max(place.changed_at);
+        Self { voted: None, place: Arc::new(place), changed_at, ..self.clone() }
+    }
+
     /// Whether votes are accepted on it, by anybody (contract 06 §1.7): independent of the reader.
     pub fn can_vote(&self) -> bool {
         let proposal = &self.proposal;

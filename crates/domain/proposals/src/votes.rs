@@ -18,7 +18,7 @@ pub const READ_VOTES: Access =
     Access::any_of(Scope::Proposals, &[Ability::ProposalsRead, Ability::ProposalsVote]);
 
 /// Vote on a proposal.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CastVote {
     /// On which.
     pub proposal: ProposalId,
@@ -48,7 +48,7 @@ impl Command for CastVote {
 }
 
 /// Take a vote back.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RemoveVote {
     /// Which.
     pub id: VoteId,

@@ -33,7 +33,7 @@ impl Command for CreateRole {
 }
 
 /// Change what somebody is in a space.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UpdateRole {
     /// Which role.
     pub id: RoleId,
@@ -50,7 +50,7 @@ impl Command for UpdateRole {
 }
 
 /// Take a role away.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DestroyRole {
     /// Which.
     pub id: RoleId,

@@ -1,0 +1,47 @@
+//! What the result of a command holds of the record its events are about, so that nothing is loaded again for them.
+
+use civitas_accounts::RoleDetail;
+use civitas_accounts::magic_links::NewMagicLink;
+use civitas_blogs::PostDetail;
+use civitas_kernel::VoteId;
+use civitas_organizations::UpdatedOrganization;
+use civitas_proposals::{Cast, ProposalDetail, UpdatedDraft, Vote};
+use serde_json::Value;
+
+/// A record that was saved in this transaction, as it is now.
+#[derive(Debug, Clone, Copy)]
+pub enum LoadedRecord<'a> {
+    /// A proposal or a draft, as the caller reads it.
+    Proposal(&'a ProposalDetail),
+}
+
+/// The result of a command.
+pub trait CommandOutput: Send {
+    /// The record of the command's events, if the result holds it. `None`: views load it.
+    fn loaded(&self) -> Option<LoadedRecord<'_>> {
+        None
+    }
+}
+
+impl CommandOutput for ProposalDetail {
+    fn loaded(&self) -> Option<LoadedRecord<'_>> {
+        Some(LoadedRecord::Proposal(self))
+    }
+}
+
+impl CommandOutput for UpdatedDraft {
+    fn loaded(&self) -> Option<LoadedRecord<'_>> {
+        Some(LoadedRecord::Proposal(&self.draft))
+    }
+}
+
+impl CommandOutput for Cast {}
+impl CommandOutput for (VoteId, Vote) {}
+impl CommandOutput for PostDetail {}
+impl CommandOutput for RoleDetail {}
+impl CommandOutput for NewMagicLink {}
+impl CommandOutput for UpdatedOrganization {}
+/// Extended data.
+impl CommandOutput for Value {}
+/// Commands that answer nothing.
+impl CommandOutput for () {}
