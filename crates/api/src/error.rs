@@ -8,6 +8,9 @@ use civitas_kernel::{Error, FieldError, Wording};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// The media type of every document.
+pub(crate) const JSON: &str = "application/json; charset=utf-8";
+
 /// Why a request is refused: an error of a domain crate, or one of HTTP.
 #[derive(Debug)]
 pub(crate) enum ApiError {
@@ -143,7 +146,7 @@ impl ApiError {
             state,
         };
         let text = serde_json::to_string(&body).unwrap_or_default();
-        response.content_type(crate::reply::JSON).body(text)
+        response.content_type(JSON).body(text)
     }
 }
 

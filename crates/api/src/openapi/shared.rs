@@ -1,6 +1,6 @@
 //! The shared types of contract 01 §2.1, §3 and §10 that no view is made of.
 
-use super::schemas::{Schemas, add};
+use super::build::{Schemas, add};
 use crate::error::ErrorBody;
 use crate::links::ResourceLink;
 use crate::shapes::{

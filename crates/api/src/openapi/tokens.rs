@@ -1,6 +1,6 @@
 //! What the token endpoints take and answer (contract 02 §2 to §4).
 
-use super::schemas::{Schemas, add};
+use super::build::{Schemas, add};
 use crate::shapes::{CreationDate, EditionDate, LocaleName};
 use serde_json::Value;
 use utoipa::ToSchema;
