@@ -37,7 +37,7 @@ impl Api {
 
     /// The commands, for the worker.
     pub fn commands(&self) -> &Arc<Commands> {
-        self.backend.commands()
+        &self.backend.commands
     }
 }
 

@@ -54,12 +54,15 @@ pub struct Services {
 
 /// What every request needs of the service.
 pub(crate) struct Backend {
-    settings: Settings,
-    commands: Arc<Commands>,
-    token_service: TokenService,
-    signer: Arc<dyn TokenSigner>,
-    runtime: Handle,
-    heavy: Semaphore,
+    pub(crate) settings: Settings,
+    /// Runs commands now, or keeps them as jobs.
+    pub(crate) commands: Arc<Commands>,
+    pub(crate) token_service: TokenService,
+    pub(crate) signer: Arc<dyn TokenSigner>,
+    /// Where requests are answered that compute for a while.
+    pub(crate) runtime: Handle,
+    /// The places of such requests.
+    pub(crate) heavy: Semaphore,
 }
 
 impl Backend {
@@ -85,32 +88,7 @@ impl Backend {
         Self { settings, commands, token_service, signer, runtime, heavy }
     }
 
-    pub(crate) fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    pub(crate) fn commands(&self) -> &Arc<Commands> {
-        &self.commands
-    }
-
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
         self.commands.store()
-    }
-
-    pub(crate) fn signer(&self) -> &dyn TokenSigner {
-        &*self.signer
-    }
-
-    pub(crate) fn token_service(&self) -> &TokenService {
-        &self.token_service
-    }
-
-    pub(crate) fn runtime(&self) -> &Handle {
-        &self.runtime
-    }
-
-    /// The places of requests that compute for a while.
-    pub(crate) fn heavy(&self) -> &Semaphore {
-        &self.heavy
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
 /// whether they are sound asks so.
 async fn confirm(backend: &Backend, request: &HttpRequest) -> Result<Locale, ApiError> {
     let tenant = tenancy::resolve(backend, request, &Origin::of(backend, request)).await?.tenant()?;
-    let links = OneTimeLinks { store: &**backend.store(), announcer: backend.commands().announcer() };
+    let links = OneTimeLinks { store: &**backend.store(), announcer: backend.commands.announcer() };
     let token = Secret::new(request.match_info().get("token").unwrap_or_default());
     let now = clock::now();
     if *request.method() == Method::HEAD {

@@ -10,7 +10,7 @@ use utoipa::openapi::{RefOr, Schema};
 pub(crate) type NamedSchemas = Vec<(String, RefOr<Schema>)>;
 
 /// The description of one operation; with the list of routes it makes the document.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Doc {
     /// One sentence.
     pub(crate) summary: &'static str,
@@ -74,19 +74,7 @@ impl Doc {
 
     /// An operation without a JSON answer.
     pub(crate) fn silent(summary: &'static str, status: StatusCode) -> Self {
-        Self {
-            summary,
-            status,
-            query: Vec::new(),
-            body: None,
-            body_is_optional: false,
-            answer: None,
-            schemas: Vec::new(),
-            failures: Vec::new(),
-            note: None,
-            bearer: false,
-            is_secret: false,
-        }
+        Self { summary, status, ..Self::default() }
     }
 
     /// An operation that answers 200 with one record of this view.

@@ -126,7 +126,7 @@ async fn process(
     }
     Span::current().record("organization", tenant.id.0);
     let has_body = !matches!(*http.method(), Method::GET | Method::HEAD);
-    let limit = api.backend.settings().max_body_bytes;
+    let limit = api.backend.settings.max_body_bytes;
     let Body { members: body, bytes } =
         if has_body { body::read(http, payload, limit).await? } else { Body::default() };
     if !is_on(&tenant, &route.path) {
@@ -167,10 +167,10 @@ async fn process(
 /// of a connection serves others meanwhile.
 async fn aside(route: &Arc<Route>, request: Request) -> Answer {
     let (backend, route, span) = (request.backend.clone(), route.clone(), Span::current());
-    let _permit = backend.heavy().acquire().await.map_err(|closed| Error::Unavailable(closed.into()))?;
-    let runtime = backend.runtime().clone();
+    let _permit = backend.heavy.acquire().await.map_err(|closed| Error::Unavailable(closed.into()))?;
+    let runtime = backend.runtime.clone();
     let answer =
-        backend.runtime().spawn_blocking(move || runtime.block_on((route.handler)(request).instrument(span)));
+        backend.runtime.spawn_blocking(move || runtime.block_on((route.handler)(request).instrument(span)));
     answer.await.map_err(Error::internal)?
 }
 
@@ -191,6 +191,6 @@ async fn authenticate(
         return Err(ApiError::NoCredentials);
     }
     let token = bearer(sent).ok_or(Error::Unauthenticated)?;
-    let callers = Callers { tokens: backend.store().tokens(), signer: backend.signer() };
+    let callers = Callers { tokens: backend.store().tokens(), signer: &*backend.signer };
     Ok(callers.authenticate(auth_context(tenant, now), token).await?)
 }

@@ -43,7 +43,7 @@ type_names! {
 impl Accepted {
     /// The receipt of a job that was just kept.
     pub(crate) fn of(request: &Request, id: JobId) -> Self {
-        let links = JobLinks::of(request.backend.commands().site(), &request.tenant.host, id);
+        let links = JobLinks::of(request.backend.commands.site(), &request.tenant.host, id);
         Self {
             job_id: id.to_string(),
             status: Pending,

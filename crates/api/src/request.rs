@@ -58,7 +58,7 @@ impl Request {
         Ok(RenderContext {
             ctx: self.ctx()?,
             tenant: &self.tenant,
-            site: self.backend.commands().site(),
+            site: self.backend.commands.site(),
             asked,
         })
     }

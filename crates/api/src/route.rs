@@ -170,23 +170,34 @@ impl Routes {
         self.registry = registry.on(move |ports| use_case(ports, &limits), view);
     }
 
+    /// The operation that keeps the command as a job.
     fn later<B: Body, C: Command>(&mut self, id: &'static str, method: Method, write: &Write<B, C>) {
         let doc = write.doc.clone().takes::<B>().accepted::<Accepted>();
         let (read, speaks) = (write.read, doc.takes_locales());
-        self.on(id, method, write.path, Gate::Needs(C::ACCESS), doc, move |request| {
-            later(request, read, speaks)
+        self.on(id, method, write.path, Gate::Needs(C::ACCESS), doc, move |request| async move {
+            let payload = payload(&request, read, speaks, false)?;
+            let id = request.backend.commands.enqueue(request.ctx()?, C::KEY, payload).await?;
+            Ok(Reply::json(StatusCode::ACCEPTED, &Accepted::of(&request, id))?)
         });
         self.name_command::<C>();
     }
 
+    /// The operation that executes the command.
     fn now<B: Body, C: Command>(&mut self, id: &'static str, path: &str, write: &Write<B, C>) {
         let doc = write.doc.clone().takes::<B>();
-        let (read, reply) = (
-            write.read,
-            ReplyRules { speaks: doc.takes_locales(), status: doc.status, is_secret: doc.is_secret },
-        );
+        let (read, speaks) = (write.read, doc.takes_locales());
+        let (status, is_secret) = (doc.status, doc.is_secret);
         let (method, gate) = (write.method.clone(), Gate::Needs(C::ACCESS));
-        self.on(id, method, path, gate, doc, move |request| now(request, read, reply));
+        self.on(id, method, path, gate, doc, move |request| async move {
+            let payload = payload(&request, read, speaks, true)?;
+            let commands = &request.backend.commands;
+            let document = commands.execute(request.ctx()?, &request.tenant, &payload).await?;
+            if status == StatusCode::NO_CONTENT {
+                return Ok(Reply::empty(status));
+            }
+            let reply = Reply::json(status, &document)?;
+            Ok(if is_secret { reply.with("Cache-Control", "no-store") } else { reply })
+        });
         self.name_command::<C>();
     }
 
@@ -198,36 +209,8 @@ impl Routes {
     }
 }
 
-/// How the result of a command is answered.
-#[derive(Clone, Copy)]
-struct ReplyRules {
-    /// Whether the operation takes languages.
-    speaks: bool,
-    status: StatusCode,
-    /// Whether no cache may keep it.
-    is_secret: bool,
-}
-
-/// Executes a command, and answers with its result.
-async fn now<B: Body, C: Command>(request: Request, read: ReadCommand<B, C>, rules: ReplyRules) -> Answer {
-    let payload = payload(&request, read, rules.speaks, true)?;
-    let commands = request.backend.commands();
-    let document = commands.execute(request.ctx()?, &request.tenant, &payload).await?;
-    if rules.status == StatusCode::NO_CONTENT {
-        return Ok(Reply::empty(rules.status));
-    }
-    let reply = Reply::json(rules.status, &document)?;
-    Ok(if rules.is_secret { reply.with("Cache-Control", "no-store") } else { reply })
-}
-
-async fn later<B: Body, C: Command>(request: Request, read: ReadCommand<B, C>, speaks: bool) -> Answer {
-    let payload = payload(&request, read, speaks, false)?;
-    let id = request.backend.commands().enqueue(request.ctx()?, C::KEY, payload).await?;
-    Ok(Reply::json(StatusCode::ACCEPTED, &Accepted::of(&request, id))?)
-}
-
-/// The command of a request, and the languages of its response if the operation has them. Otherwise `locales` is an
-/// unknown parameter.
+/// The command of a request, and the languages of its response if the operation takes them (`speaks`). Otherwise `locales`
+/// is an unknown parameter.
 fn payload<B: Body, C: Command>(
     request: &Request,
     read: ReadCommand<B, C>,

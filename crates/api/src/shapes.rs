@@ -4,14 +4,13 @@ use civitas_kernel::{Locale, Translated};
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-use std::borrow::Cow;
 use time::format_description::BorrowedFormatItem;
 use time::format_description::well_known::Iso8601;
 use time::macros::format_description;
 use time::{OffsetDateTime, PrimitiveDateTime, UtcOffset};
 use utoipa::openapi::schema::{AdditionalProperties, KnownFormat, Object, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 
 const SECONDS: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
@@ -46,6 +45,24 @@ pub(crate) fn read_translated(sent: &Value) -> Option<Translated> {
     texts.map(|(name, text)| Some((Locale::parse(name)?, text.as_str()?.to_owned()))).collect()
 }
 
+/// Publishes a type under a name, with a schema of its own.
+macro_rules! schema_of {
+    ($name:ty, $published:literal, $schema:expr) => {
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                $schema.into()
+            }
+        }
+
+        impl utoipa::ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
+                $published.into()
+            }
+        }
+    };
+}
+pub(crate) use schema_of;
+
 /// The `type` of resources: one word, and its schema.
 macro_rules! type_names {
     ($($(#[doc = $doc:literal])* $name:ident = $word:literal in $schema:literal),+ $(,)?) => {$(
@@ -59,17 +76,7 @@ macro_rules! type_names {
             }
         }
 
-        impl utoipa::PartialSchema for $name {
-            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-                $crate::shapes::word($word, concat!($($doc),*)).into()
-            }
-        }
-
-        impl utoipa::ToSchema for $name {
-            fn name() -> std::borrow::Cow<'static, str> {
-                $schema.into()
-            }
-        }
+        $crate::shapes::schema_of!($name, $schema, $crate::shapes::word($word, concat!($($doc),*)));
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -81,9 +88,9 @@ macro_rules! type_names {
 pub(crate) use type_names;
 
 /// The schema of a text that is always this word.
-pub(crate) fn word(word: &'static str, says: &str) -> Object {
-    let text = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([word]));
-    text.description(Some(says.trim())).build()
+pub(crate) fn word(word: &'static str, says: &str) -> ObjectBuilder {
+    let says = Some(says.trim()).filter(|says| !says.is_empty());
+    word_of(vec![word]).description(says)
 }
 
 /// Reads a text that must be this word.
@@ -141,17 +148,7 @@ macro_rules! dates {
             }
         }
 
-        impl PartialSchema for $name {
-            fn schema() -> RefOr<Schema> {
-                date_time().into()
-            }
-        }
-
-        impl ToSchema for $name {
-            fn name() -> Cow<'static, str> {
-                $schema.into()
-            }
-        }
+        schema_of!($name, $schema, date_time());
     )+};
 }
 
@@ -176,19 +173,11 @@ fn date_time() -> Object {
 #[serde(transparent)]
 pub(crate) struct TranslatedProp(pub(crate) Translated);
 
-impl PartialSchema for TranslatedProp {
-    fn schema() -> RefOr<Schema> {
-        let text = || ObjectBuilder::new().schema_type(Type::String);
-        let object = Locale::ALL.iter().fold(ObjectBuilder::new(), |o, l| o.property(l.as_str(), text()));
-        object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false))).build().into()
-    }
-}
-
-impl ToSchema for TranslatedProp {
-    fn name() -> Cow<'static, str> {
-        "translated_prop".into()
-    }
-}
+schema_of!(TranslatedProp, "translated_prop", {
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    let object = Locale::ALL.iter().fold(ObjectBuilder::new(), |o, l| o.property(l.as_str(), text()));
+    object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)))
+});
 
 /// A record, by id and type.
 #[derive(Debug, Serialize, ToSchema)]
@@ -227,23 +216,16 @@ impl ComponentIdentifier {
     }
 }
 
+fn word_of(words: Vec<&'static str>) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words))
+}
+
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident = $schema:literal: $words:expr),+ $(,)?) => {$(
         $(#[$doc])*
         pub(crate) struct $name;
 
-        impl PartialSchema for $name {
-            fn schema() -> RefOr<Schema> {
-                let words: Vec<&'static str> = $words;
-                ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).build().into()
-            }
-        }
-
-        impl ToSchema for $name {
-            fn name() -> Cow<'static, str> {
-                $schema.into()
-            }
-        }
+        schema_of!($name, $schema, word_of($words));
     )+};
 }
 

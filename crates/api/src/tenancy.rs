@@ -66,7 +66,7 @@ impl Origin {
         let direct = Self { scheme: scheme.to_owned(), authority: written.unwrap_or_default() };
         let peer = request.peer_addr().map(|peer| peer.ip().to_canonical());
         let trusted =
-            peer.is_some_and(|ip| backend.settings().trusted_proxies.iter().any(|net| net.contains(&ip)));
+            peer.is_some_and(|ip| backend.settings.trusted_proxies.iter().any(|net| net.contains(&ip)));
         if trusted { direct.forwarded(headers) } else { direct }
     }
 

@@ -25,9 +25,9 @@ trait Exposed: Kind {
     /// The path of the read and of the asynchronous write.
     const PATH: &'static str;
     /// The schema of the answer.
-    const ANSWER: &'static str;
+    const ANSWER: &'static str = "resource_extended_data";
     /// Whether a write without a path writes at the root.
-    const ROOT_BY_DEFAULT: bool;
+    const ROOT_BY_DEFAULT: bool = false;
     /// Which record a request is about.
     fn id(request: &Request) -> Result<Self::Id>;
 }
@@ -60,8 +60,6 @@ impl Exposed for OfSpace {
     const IDS: [&'static str; 3] =
         ["getSpaceExtendedData", "setSpaceExtendedDataAsync", "setSpaceExtendedData"];
     const PATH: &'static str = "/spaces/{manifest}/{id}/extended_data";
-    const ANSWER: &'static str = "resource_extended_data";
-    const ROOT_BY_DEFAULT: bool = false;
 
     fn id(request: &Request) -> Result<SpaceRef> {
         let manifest = SpaceManifest::parse(request.segment("manifest")).ok_or(Error::NotFound)?;
@@ -73,8 +71,6 @@ impl Exposed for OfComponent {
     const IDS: [&'static str; 3] =
         ["getComponentExtendedData", "setComponentExtendedDataAsync", "setComponentExtendedData"];
     const PATH: &'static str = "/components/{id}/extended_data";
-    const ANSWER: &'static str = "resource_extended_data";
-    const ROOT_BY_DEFAULT: bool = false;
 
     fn id(request: &Request) -> Result<ComponentId> {
         request.id().map(ComponentId)
@@ -85,8 +81,6 @@ impl Exposed for OfProposal {
     const IDS: [&'static str; 3] =
         ["getProposalExtendedData", "setProposalExtendedDataAsync", "setProposalExtendedData"];
     const PATH: &'static str = "/proposals/{id}/extended_data";
-    const ANSWER: &'static str = "resource_extended_data";
-    const ROOT_BY_DEFAULT: bool = false;
 
     fn id(request: &Request) -> Result<ProposalId> {
         request.id().map(ProposalId)
@@ -97,8 +91,6 @@ impl Exposed for OfMeeting {
     const IDS: [&'static str; 3] =
         ["getMeetingExtendedData", "setMeetingExtendedDataAsync", "setMeetingExtendedData"];
     const PATH: &'static str = "/meetings/{id}/extended_data";
-    const ANSWER: &'static str = "resource_extended_data";
-    const ROOT_BY_DEFAULT: bool = false;
 
     fn id(request: &Request) -> Result<MeetingId> {
         request.id().map(MeetingId)

@@ -99,14 +99,14 @@ async fn show_one(request: Request) -> Answer {
     let jobs = Jobs { store: request.ports().jobs() };
     let job = jobs.find(request.tenant.id, id(&request)?).await?;
     let changed_at = job.summary.updated_at;
-    let detail = detail(request.backend.commands().site(), &request.tenant.host, job)?;
+    let detail = detail(request.backend.commands.site(), &request.tenant.host, job)?;
     Ok(Reply::public_read(&request, &detail, changed_at)?)
 }
 
 async fn index(request: Request) -> Answer {
     let jobs = Jobs { store: request.ports().jobs() };
     let page = jobs.list(request.ctx()?, &request.query.filter()?, request.query.page()).await?;
-    let site = request.backend.commands().site();
+    let site = request.backend.commands.site();
     let view = |job| summary(site, &request.tenant.host, job);
     answers::page(&request, &["jobs"], page, false, |job| job.updated_at, view).await
 }

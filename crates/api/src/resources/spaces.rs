@@ -125,43 +125,20 @@ pub(crate) fn routes(routes: &mut Routes) {
     let show = |summary| Doc::item::<SpaceView>(summary).locales();
     let search = list("Searches the spaces of all kinds");
     routes.read("searchSpaces", "/spaces/search", READ_SPACES, search, |r| index(r, None));
-    for (manifest, list_id, list_path, show_id, show_path) in KINDS {
+    for (manifest, list_id, show_id) in KINDS {
+        let path = format!("/spaces/{}", manifest.as_str());
         let (all, one) = (list("Lists the spaces of one kind"), show("Shows a space"));
-        routes.read(list_id, list_path, READ_SPACES, all, move |r| index(r, Some(manifest)));
-        routes.read(show_id, show_path, READ_SPACES, one, move |r| show_one(r, manifest));
+        routes.read(list_id, &path, READ_SPACES, all, move |r| index(r, Some(manifest)));
+        routes.read(show_id, &format!("{path}/{{id}}"), READ_SPACES, one, move |r| show_one(r, manifest));
     }
 }
 
-type Kind = (SpaceManifest, &'static str, &'static str, &'static str, &'static str);
-const KINDS: [Kind; 4] = [
-    (
-        SpaceManifest::ParticipatoryProcesses,
-        "listParticipatoryProcesses",
-        "/spaces/participatory_processes",
-        "showParticipatoryProcess",
-        "/spaces/participatory_processes/{id}",
-    ),
-    (
-        SpaceManifest::Assemblies,
-        "listAssemblies",
-        "/spaces/assemblies",
-        "showAssembly",
-        "/spaces/assemblies/{id}",
-    ),
-    (
-        SpaceManifest::Conferences,
-        "listConferences",
-        "/spaces/conferences",
-        "showConference",
-        "/spaces/conferences/{id}",
-    ),
-    (
-        SpaceManifest::Initiatives,
-        "listInitiatives",
-        "/spaces/initiatives",
-        "showInitiative",
-        "/spaces/initiatives/{id}",
-    ),
+/// The kinds, and the ids of their two operations.
+const KINDS: [(SpaceManifest, &str, &str); 4] = [
+    (SpaceManifest::ParticipatoryProcesses, "listParticipatoryProcesses", "showParticipatoryProcess"),
+    (SpaceManifest::Assemblies, "listAssemblies", "showAssembly"),
+    (SpaceManifest::Conferences, "listConferences", "showConference"),
+    (SpaceManifest::Initiatives, "listInitiatives", "showInitiative"),
 ];
 
 async fn index(request: Request, manifest: Option<SpaceManifest>) -> Answer {
