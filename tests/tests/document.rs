@@ -69,7 +69,7 @@ fn document_and_contract_list_the_same_operations() {
 #[test]
 fn the_router_has_each_operation_but_those_of_the_service_itself() {
     let named = civitas_api::routes().into_iter().filter(|route| !route.id.is_empty());
-    let routed: BTreeSet<String> = named.map(|r| line(r.method.as_str(), r.path, r.id)).collect();
+    let routed: BTreeSet<String> = named.map(|r| line(r.method.as_str(), &r.path, r.id)).collect();
     let of_the_service =
         ["GET / -", "GET /docs -", "GET /openapi.json getOpenapiDocument", "GET /health getHealth"];
     let expected: BTreeSet<String> =

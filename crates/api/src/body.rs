@@ -67,54 +67,6 @@ async fn elsewhere(parse: impl FnOnce() -> Members + Send + 'static) -> Members 
     outcome.unwrap_or_else(|gone| Err(Error::Unavailable(gone.into()).into()))
 }
 
-/// An object of a closed body: keys that are not named are errors (contract 01 §2).
-#[derive(Debug)]
-pub(crate) struct Closed<'a> {
-    members: &'a Map<String, Value>,
-    /// Before each of its keys, with a dot behind it; empty at the top.
-    path: String,
-}
-
-impl<'a> Closed<'a> {
-    /// # Errors
-    /// `Unknown key: <path with dots>`
-    pub(crate) fn of(
-        members: &'a Map<String, Value>,
-        path: &str,
-        keys: &[&str],
-    ) -> civitas_kernel::Result<Self> {
-        let path = path.to_owned();
-        match members.keys().find(|key| !keys.contains(&key.as_str())) {
-            Some(key) => Err(Error::rejected(format!("Unknown key: {path}{key}"))),
-            None => Ok(Self { members, path }),
-        }
-    }
-
-    /// A required object in it, closed too.
-    ///
-    /// # Errors
-    /// `MissingParameter` when it is absent or null; `Rejected` when it is something else; `Unknown key`.
-    pub(crate) fn object(&self, name: &'static str, keys: &[&str]) -> civitas_kernel::Result<Closed<'a>> {
-        Closed::of(crate::resources::object(self.members, name)?, &format!("{}{name}.", self.path), keys)
-    }
-
-    /// A member; `None` when it is absent.
-    pub(crate) fn get(&self, name: &str) -> Option<&'a Value> {
-        self.members.get(name)
-    }
-
-    /// Checks the member `type`, which may be absent.
-    ///
-    /// # Errors
-    /// `Rejected` for another type.
-    pub(crate) fn is_type(&self, name: &str) -> civitas_kernel::Result<()> {
-        match self.get("type") {
-            Some(sent) if sent != name => Err(Error::rejected(format!("{}type must be {name}", self.path))),
-            _ => Ok(()),
-        }
-    }
-}
-
 /// A body that trickles in holds a connection and nothing else: it is given 10 s and then must keep 1 KiB/s.
 async fn collect(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes, ApiError> {
     let announced =

@@ -1,10 +1,16 @@
 //! The description of a route in the OpenAPI document.
 
+use crate::typed_body::{Body, Presence};
 use actix_web::http::StatusCode;
 use civitas_kernel::filter::{Field, Kind};
+use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
+
+/// Schemas and their names.
+pub(crate) type NamedSchemas = Vec<(String, RefOr<Schema>)>;
 
 /// The description of one operation; with the list of routes it makes the document.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Doc {
     /// One sentence.
     pub(crate) summary: &'static str,
@@ -13,17 +19,21 @@ pub struct Doc {
     /// The parameters behind the `?`.
     pub(crate) query: Vec<QueryParameter>,
     /// The name of the schema of the body.
-    pub(crate) body: Option<&'static str>,
+    pub(crate) body: Option<String>,
     /// Whether the body may be left out.
     pub(crate) body_is_optional: bool,
     /// The name of the schema of the answer; `None` without a JSON answer.
-    pub(crate) answer: Option<&'static str>,
+    pub(crate) answer: Option<String>,
+    /// Add the schemas of body and answer to those of the document.
+    pub(crate) schemas: Vec<fn(&mut NamedSchemas)>,
     /// Failures beyond those every operation can have.
     pub(crate) failures: Vec<u16>,
     /// What else a reader must know.
     pub(crate) note: Option<&'static str>,
     /// Whether the handler itself asks for a bearer, where the gate does not.
     pub(crate) bearer: bool,
+    /// Whether no cache may keep the answer.
+    pub(crate) is_secret: bool,
 }
 
 /// A parameter behind the `?`.
@@ -57,32 +67,68 @@ pub(crate) enum Holds {
 }
 
 impl Doc {
-    /// An operation that answers 200 with this schema.
-    pub(crate) fn new(summary: &'static str, answer: &'static str) -> Self {
-        let (query, failures) = (Vec::new(), Vec::new());
-        let (status, answer) = (StatusCode::OK, Some(answer));
-        let (body, body_is_optional, note, bearer) = (None, false, None, false);
-        Self { summary, status, query, body, body_is_optional, answer, failures, note, bearer }
+    /// An operation that answers 200 with the schema of this name.
+    pub(crate) fn new(summary: &'static str, answer: &str) -> Self {
+        Self { answer: Some(answer.to_owned()), ..Self::silent(summary, StatusCode::OK) }
     }
 
     /// An operation without a JSON answer.
     pub(crate) fn silent(summary: &'static str, status: StatusCode) -> Self {
-        Self { status, answer: None, ..Self::new(summary, "") }
+        Self { summary, status, ..Self::default() }
     }
 
-    /// The asynchronous form: 202 with a job.
-    pub(crate) fn accepted(self) -> Self {
-        Self { status: StatusCode::ACCEPTED, answer: Some("rest_full_api_job_accepted"), ..self }
+    /// An operation that answers 200 with one record of this view.
+    pub(crate) fn item<V: ToSchema>(summary: &'static str) -> Self {
+        Self::new(summary, &format!("{}_item_response", V::name())).describing::<V>()
     }
 
-    /// Takes a body of this schema.
-    pub(crate) fn takes(self, body: &'static str) -> Self {
-        Self { body: Some(body), ..self }
+    /// An operation that answers 200 with a page of records of this view.
+    pub(crate) fn page<V: ToSchema>(summary: &'static str) -> Self {
+        Self::new(summary, &format!("{}_index_response", V::name())).describing::<V>()
     }
 
-    /// Takes a body of this schema, or none.
-    pub(crate) fn may_take(self, body: &'static str) -> Self {
-        Self { body_is_optional: true, ..self.takes(body) }
+    /// An operation that answers 200 with this view itself.
+    pub(crate) fn whole<V: ToSchema>(summary: &'static str) -> Self {
+        Self::new(summary, &V::name()).describing::<V>()
+    }
+
+    /// Adds the schema of a type to the document, and those it is made of.
+    pub(crate) fn describing<T: ToSchema>(mut self) -> Self {
+        self.schemas.push(|to| {
+            T::schemas(to);
+            to.push((T::name().into_owned(), T::schema()));
+        });
+        self
+    }
+
+    /// The asynchronous form: 202 with this receipt.
+    pub(crate) fn accepted<R: ToSchema>(self) -> Self {
+        let answer = Some(R::name().into_owned());
+        Self { status: StatusCode::ACCEPTED, answer, ..self }.describing::<R>()
+    }
+
+    /// Answers 201.
+    pub(crate) fn created(self) -> Self {
+        Self { status: StatusCode::CREATED, ..self }
+    }
+
+    /// No cache may keep the answer.
+    pub(crate) fn secret(self) -> Self {
+        Self { is_secret: true, ..self }
+    }
+
+    /// Takes this body, if it is one.
+    pub(crate) fn takes<B: Body>(self) -> Self {
+        if B::PRESENCE == Presence::None {
+            return self;
+        }
+        let body_is_optional = B::PRESENCE == Presence::Optional;
+        Self { body_is_optional, ..self.takes_named(&B::name()) }.describing::<B>()
+    }
+
+    /// Takes a body of the schema of this name.
+    pub(crate) fn takes_named(self, body: &str) -> Self {
+        Self { body: Some(body.to_owned()), ..self }
     }
 
     /// Takes this parameter.
@@ -126,6 +172,16 @@ impl Doc {
     pub(crate) fn within_space(self) -> Self {
         const MANIFESTS: &[&str] = &["participatory_processes", "assemblies", "conferences", "initiatives"];
         self.with("space_manifest", Holds::Word(MANIFESTS)).with("space_id", Holds::Integer)
+    }
+
+    /// Takes `component_id`.
+    pub(crate) fn component_id(self) -> Self {
+        self.with("component_id", Holds::Integer)
+    }
+
+    /// Takes what all reads of records of a component take: languages, the place, and one of these orders.
+    pub(crate) fn in_component(self, orders: &'static [&'static str]) -> Self {
+        self.locales().within_space().component_id().order(orders)
     }
 
     /// Takes `order` and `order_direction`.

@@ -8,6 +8,9 @@ use civitas_kernel::{Error, FieldError, Wording};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// The media type of every document.
+pub(crate) const JSON: &str = "application/json; charset=utf-8";
+
 /// Why a request is refused: an error of a domain crate, or one of HTTP.
 #[derive(Debug)]
 pub(crate) enum ApiError {
@@ -70,29 +73,18 @@ pub(crate) struct ErrorDetail {
 }
 
 impl ApiError {
-    fn status(&self) -> StatusCode {
+    /// Its status, and the text that names its kind.
+    fn kind(&self) -> (StatusCode, &'static str) {
         match self {
-            Self::Error(error) => status_of(error),
-            Self::Malformed => StatusCode::BAD_REQUEST,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::NoRoute | Self::NoAction => StatusCode::NOT_FOUND,
-            Self::NoCredentials | Self::Bearer(_) => StatusCode::UNAUTHORIZED,
-            Self::Moved(_) => StatusCode::MOVED_PERMANENTLY,
-        }
-    }
-
-    fn label(&self) -> &'static str {
-        match self {
-            Self::Error(error) => label_of(error),
-            Self::Malformed => "400: Malformed JSON request",
-            Self::TooLarge => "413: Payload too large",
-            Self::UnsupportedMediaType => "415: Unsupported media type",
-            Self::NoRoute => "404: Route not found",
-            Self::NoAction => "404: Action not found",
-            Self::NoCredentials => "401: Unauthorized access",
-            Self::Bearer(_) => "invalid_token",
-            Self::Moved(_) => "",
+            Self::Error(error) => kind_of(error),
+            Self::Malformed => (StatusCode::BAD_REQUEST, "400: Malformed JSON request"),
+            Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "413: Payload too large"),
+            Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "415: Unsupported media type"),
+            Self::NoRoute => (StatusCode::NOT_FOUND, "404: Route not found"),
+            Self::NoAction => (StatusCode::NOT_FOUND, "404: Action not found"),
+            Self::NoCredentials => (StatusCode::UNAUTHORIZED, "401: Unauthorized access"),
+            Self::Bearer(_) => (StatusCode::UNAUTHORIZED, "invalid_token"),
+            Self::Moved(_) => (StatusCode::MOVED_PERMANENTLY, ""),
         }
     }
 
@@ -101,7 +93,7 @@ impl ApiError {
             Self::Error(error) => error.description().into_owned(),
             Self::Bearer(fault) => fault.description().to_owned(),
             Self::NoCredentials => Error::Unauthenticated.description().into_owned(),
-            other => other.label().split_once(": ").map_or("", |(_, text)| text).to_owned(),
+            other => other.kind().1.split_once(": ").map_or("", |(_, text)| text).to_owned(),
         }
     }
 
@@ -115,7 +107,8 @@ impl ApiError {
         {
             tracing::error!(%cause, "the request failed");
         }
-        let mut response = HttpResponse::build(self.status());
+        let (status, label) = self.kind();
+        let mut response = HttpResponse::build(status);
         match self {
             Self::Error(Error::Unauthenticated) | Self::Bearer(_) => {
                 response.insert_header((WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#));
@@ -136,54 +129,35 @@ impl ApiError {
         }
         let details = if let Self::Error(error) = self { error.details() } else { &[] };
         let state = matches!(self, Self::Bearer(_)).then_some("unauthorized");
-        let body = ErrorBody {
-            error: self.label(),
-            error_description: &self.description(),
-            error_details: details,
-            state,
-        };
+        let body =
+            ErrorBody { error: label, error_description: &self.description(), error_details: details, state };
         let text = serde_json::to_string(&body).unwrap_or_default();
-        response.content_type(crate::reply::JSON).body(text)
+        response.content_type(JSON).body(text)
     }
 }
 
-fn status_of(error: &Error) -> StatusCode {
+fn kind_of(error: &Error) -> (StatusCode, &'static str) {
     match error {
-        Error::Unauthenticated => StatusCode::UNAUTHORIZED,
-        Error::Forbidden => StatusCode::FORBIDDEN,
-        Error::NotFound => StatusCode::NOT_FOUND,
-        Error::Rejected(_) | Error::MissingParameter(_) => StatusCode::BAD_REQUEST,
+        Error::Unauthenticated => (StatusCode::UNAUTHORIZED, "401: Unauthorized access"),
+        Error::Forbidden => (StatusCode::FORBIDDEN, "403: Forbidden"),
+        Error::NotFound => (StatusCode::NOT_FOUND, "404: Resource not found"),
+        Error::Rejected(_) => (StatusCode::BAD_REQUEST, "400: Bad request"),
+        Error::MissingParameter(_) => (StatusCode::BAD_REQUEST, "400: Required parameter missing"),
         Error::Invalid { wording, .. } => match wording {
-            Wording::BadRequest | Wording::InvalidRequest => StatusCode::BAD_REQUEST,
-            Wording::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
+            Wording::BadRequest => (StatusCode::BAD_REQUEST, "400: Bad request"),
+            Wording::InvalidRequest => (StatusCode::BAD_REQUEST, "400: Invalid request"),
+            Wording::Unprocessable => (StatusCode::UNPROCESSABLE_ENTITY, "422: Unprocessable entity"),
         },
         Error::OAuth { code, .. } => match *code {
-            "invalid_client" => StatusCode::UNAUTHORIZED,
-            "unauthorized_client" => StatusCode::FORBIDDEN,
-            _ => StatusCode::BAD_REQUEST,
+            "invalid_client" => (StatusCode::UNAUTHORIZED, code),
+            "unauthorized_client" => (StatusCode::FORBIDDEN, code),
+            _ => (StatusCode::BAD_REQUEST, code),
         },
-        Error::Disabled => StatusCode::NOT_IMPLEMENTED,
-        Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => StatusCode::SERVICE_UNAVAILABLE,
-        Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-    }
-}
-
-fn label_of(error: &Error) -> &'static str {
-    match error {
-        Error::Unauthenticated => "401: Unauthorized access",
-        Error::Forbidden => "403: Forbidden",
-        Error::NotFound => "404: Resource not found",
-        Error::Rejected(_) => "400: Bad request",
-        Error::MissingParameter(_) => "400: Required parameter missing",
-        Error::Invalid { wording, .. } => match wording {
-            Wording::BadRequest => "400: Bad request",
-            Wording::InvalidRequest => "400: Invalid request",
-            Wording::Unprocessable => "422: Unprocessable entity",
-        },
-        Error::OAuth { code, .. } => code,
-        Error::Disabled => "501: Not implemented",
-        Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => "503: Service unavailable",
-        Error::Internal(_) => "Server error",
+        Error::Disabled => (StatusCode::NOT_IMPLEMENTED, "501: Not implemented"),
+        Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => {
+            (StatusCode::SERVICE_UNAVAILABLE, "503: Service unavailable")
+        }
+        Error::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "Server error"),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Hypermedia links (contract 01 §10).
 
+use crate::shapes::{ComponentIdentifier, Identifier, InComponent, ToComponent, ToOne};
 use civitas_application::RenderContext;
-use civitas_kernel::{ComponentId, ComponentPlace, SpaceRef};
+use civitas_kernel::{ComponentId, SpaceRef, Translated};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -114,54 +115,102 @@ impl LinkMeta {
     }
 }
 
-/// The links of the records of a component: all of one shape (contract 01 §10).
-pub(crate) struct ComponentLinks<'a> {
-    context: &'a RenderContext<'a>,
-    place: &'a ComponentPlace,
-    path: &'static str,
-    label: &'static str,
-    meta: LinkMeta,
+/// Where to go on from a record of a component.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RecordLinks {
+    #[serde(rename = "self")]
+    this: ResourceLink,
+    collection: ResourceLink,
+    related: ResourceLink,
 }
 
-/// The links of records at `{base}/{path}`, which is the manifest of their component too; `label` begins their titles.
-pub(crate) fn component_links<'a>(
-    context: &'a RenderContext<'a>,
-    place: &'a ComponentPlace,
-    path: &'static str,
-    label: &'static str,
-) -> ComponentLinks<'a> {
-    ComponentLinks {
-        context,
-        place,
-        path,
-        label,
-        meta: LinkMeta::of_component(place.space, place.component, path),
-    }
+/// The same, of a record that has neighbours where it is read alone.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NeighbourLinks {
+    #[serde(rename = "self")]
+    this: ResourceLink,
+    collection: ResourceLink,
+    related: ResourceLink,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<ResourceLink>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prev: Option<ResourceLink>,
 }
 
-impl ComponentLinks<'_> {
-    /// To a record, under this title.
-    pub(crate) fn to(&self, id: impl ToString + Copy, title: impl Into<String>) -> ResourceLink {
-        let href = base(self.context, format_args!("/{}/{}", self.path, id.to_string()));
-        ResourceLink::new(href, title, self.meta.about(id))
+/// What the records of one kind of component are called.
+#[derive(Clone, Copy)]
+pub(crate) struct RecordNames {
+    /// Their path below `{base}`, and the manifest of their component.
+    pub(crate) path: &'static str,
+    /// The type of their component.
+    pub(crate) component_type: &'static str,
+    /// How the titles of their links begin.
+    pub(crate) label: &'static str,
+    /// What a neighbour is called in the title of its link.
+    pub(crate) neighbour: &'static str,
+}
+
+/// A record in its component, with what all such records show of it (contract 01 §10).
+pub(crate) struct Record<'a> {
+    context: &'a RenderContext<'a>,
+    names: RecordNames,
+    id: i64,
+    place: Place<'a>,
+}
+
+/// Where a record is: its space, its component, and the name of the component.
+pub(crate) type Place<'a> = (SpaceRef, ComponentId, &'a Translated);
+
+impl<'a> Record<'a> {
+    pub(crate) fn new(context: &'a RenderContext<'a>, names: RecordNames, id: i64, place: Place<'a>) -> Self {
+        Self { context, names, id, place }
     }
 
-    /// `self`
-    pub(crate) fn this(&self, id: impl ToString + Copy) -> ResourceLink {
-        self.to(id, format!("{} Details", self.label))
+    /// Its space and its component.
+    pub(crate) fn relationships(&self) -> InComponent {
+        let (space, component, _) = self.place;
+        let component = ComponentIdentifier::new(component, self.names.component_type);
+        InComponent {
+            space: ToOne { data: Identifier::new(space.id, space.manifest.as_str()) },
+            component: ToComponent { data: component },
+        }
     }
 
-    /// `collection`
-    pub(crate) fn collection(&self, id: impl ToString + Copy) -> ResourceLink {
-        let href = base(self.context, format_args!("/{}", self.path));
-        ResourceLink::new(href, format!("{} List", self.label), self.meta.about(id))
+    /// Its links.
+    pub(crate) fn links(&self) -> RecordLinks {
+        let (RecordNames { path, label, .. }, (_, component, name)) = (self.names, self.place);
+        let collection = base(self.context, format_args!("/{path}"));
+        let component = origin(self.context, format_args!("/public/components/{component}"));
+        let name = name.title(self.context.tenant.default_locale);
+        RecordLinks {
+            this: self.to(self.id, format!("{label} Details")),
+            collection: ResourceLink::new(collection, format!("{label} List"), self.meta().about(self.id)),
+            related: ResourceLink::new(component, name.unwrap_or("Related component"), self.meta()),
+        }
     }
 
-    /// `related`: the public page of the component.
-    pub(crate) fn related(&self) -> ResourceLink {
-        let href = origin(self.context, format_args!("/public/components/{}", self.place.component));
-        let name = self.place.name.title(self.context.tenant.default_locale).unwrap_or("Related component");
-        ResourceLink::new(href, name, self.meta.clone())
+    /// Its links, and those to the record after it and to the one before it.
+    pub(crate) fn links_beside(&self, next: Option<i64>, prev: Option<i64>) -> NeighbourLinks {
+        let RecordLinks { this, collection, related } = self.links();
+        let neighbour = self.names.neighbour;
+        NeighbourLinks {
+            this,
+            collection,
+            related,
+            next: next.map(|id| self.to(id, format!("Next {neighbour}"))),
+            prev: prev.map(|id| self.to(id, format!("Previous {neighbour}"))),
+        }
+    }
+
+    fn to(&self, id: i64, title: String) -> ResourceLink {
+        let href = base(self.context, format_args!("/{}/{id}", self.names.path));
+        ResourceLink::new(href, title, self.meta().about(id))
+    }
+
+    fn meta(&self) -> LinkMeta {
+        LinkMeta::of_component(self.place.0, self.place.1, self.names.path)
     }
 }
 

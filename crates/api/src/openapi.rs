@@ -1,10 +1,11 @@
 //! The OpenAPI document, made from the list of routes and the views (contract 12).
 //!
 //! [`document`] walks the routes once: each gives an operation out of its [`crate::Doc`] and its gate. The schemas
-//! are those of the views, so a response always matches its description. A new resource writes its routes,
-//! adds its views to the list in `schemas`, and its first path segment to `tags`; wrappers like
-//! `space_item_response` are generated when a route names them.
+//! are those of the views and bodies that the routes name, so a response always matches its description. A new resource
+//! writes its routes, and adds its first path segment to `tags`; wrappers like `space_item_response` are generated when
+//! a route names them.
 
+mod build;
 mod components;
 mod operations;
 mod parameters;
@@ -16,37 +17,31 @@ mod tags;
 mod titles;
 mod tokens;
 mod webhooks;
-mod writes;
 
-use crate::route::Route;
+use crate::route::{BASE, Route};
 use civitas_kernel::Locales;
+use operations::{SERVICE_TOKEN, USER_TOKEN};
 use serde_json::Value;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
-use utoipa::openapi::{Components, ComponentsBuilder, Info, InfoBuilder, OpenApiBuilder, Paths};
+use utoipa::openapi::{Components, ComponentsBuilder, Info, InfoBuilder, OpenApiBuilder};
 
 /// The published version of the interface; the path carries only its first two numbers (contract 01).
 const VERSION: &str = "0.3.10";
-/// The scheme of tokens that belong to a client alone.
-const SERVICE_TOKEN: &str = "credentialFlowBearer";
-/// The scheme of tokens that belong to a user.
-const USER_TOKEN: &str = "resourceOwnerFlowBearer";
-
 /// The document of these routes, for a deployment with these languages. Routes without an id are aliases, and left out.
 pub(crate) fn document(routes: &[Route], locales: &Locales) -> Value {
     let documented: Vec<&Route> = routes.iter().filter(|route| !route.id.is_empty()).collect();
     let mut paths = service::paths();
     for route in &documented {
         let method = operations::method(&route.method);
-        paths.add_path_operation(route.path, vec![method], operations::operation(route));
+        paths.add_path_operation(&route.path, vec![method], operations::operation(route));
     }
     let webhooks = webhooks::deliveries();
     let tags = tags::of(&[&paths, &webhooks]);
-    let mentioned = documented.iter().flat_map(|route| [route.doc.body, route.doc.answer]).flatten();
     let document = OpenApiBuilder::new()
         .info(info())
         .servers(Some(servers()))
-        .components(Some(components(schemas::all(mentioned))))
+        .components(Some(components(schemas::all(&documented))))
         .webhooks(Some(webhooks))
         .tags(Some(tags))
         .paths(paths)
@@ -93,19 +88,19 @@ fn servers() -> [Server; 2] {
         |default, says| ServerVariableBuilder::new().default_value(default).description(Some(says)).build();
     [
         ServerBuilder::new()
-            .url(format!("https://{{host}}{}", crate::BASE))
+            .url(format!("https://{{host}}{BASE}"))
             .description(Some("An organization"))
             .parameter("host", variable("www.example.org", "The host of the organization"))
             .build(),
         ServerBuilder::new()
-            .url(format!("http://localhost:{{port}}{}", crate::BASE))
+            .url(format!("http://localhost:{{port}}{BASE}"))
             .description(Some("A service on this machine"))
             .parameter("port", variable("3000", "Where it listens"))
             .build(),
     ]
 }
 
-fn components(schemas: schemas::Schemas) -> Components {
+fn components(schemas: build::Schemas) -> Components {
     let bearer = |says| {
         let http = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT");
         SecurityScheme::Http(http.description(Some(says)).build())
@@ -121,9 +116,4 @@ fn components(schemas: schemas::Schemas) -> Components {
             bearer("A user token: `grant_type=password` (login or impersonation) at `/oauth/token`."),
         )
         .build()
-}
-
-/// The operations of a document, in order.
-fn operations_of(paths: &Paths) -> impl Iterator<Item = &utoipa::openapi::path::Operation> {
-    paths.paths.values().flat_map(|item| [&item.get, &item.put, &item.post, &item.delete]).flatten()
 }

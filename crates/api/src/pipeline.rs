@@ -1,10 +1,12 @@
 //! The steps of every request, in the order of contract 01: tenant, route, body, switches, token, rights, handler.
 
-use crate::Api;
+use crate::api::Api;
+use crate::backend::Backend;
 use crate::body::{self, Body};
 use crate::error::ApiError;
 use crate::query::Query;
 use crate::reply::Reply;
+use crate::request::{Request, auth_context, bearer};
 use crate::response_cache::CacheKey;
 use crate::route::{Answer, Gate, Route};
 use crate::router::Found;
@@ -14,93 +16,12 @@ use actix_web::http::header::AUTHORIZATION;
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::Callers;
-use civitas_application::{Ports, RenderContext};
-use civitas_kernel::{Ctx, Error, Locales, Result, clock, sortable_id};
+use civitas_kernel::{Ctx, Error, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
 use futures_util::future::{Either, LocalBoxFuture, Ready, ready};
-use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock};
 use time::OffsetDateTime;
 use tracing::{Instrument, Span};
-
-/// A request that may be answered: its organization is known, its body read, its rights asked.
-pub(crate) struct Request {
-    /// The service.
-    pub(crate) api: Arc<Api>,
-    /// The organization.
-    pub(crate) tenant: Tenant,
-    /// The caller; `None` where no token is asked.
-    pub(crate) ctx: Option<Ctx>,
-    /// What time it is.
-    pub(crate) now: OffsetDateTime,
-    /// How the client sees this service.
-    pub(crate) origin: Origin,
-    /// The verb as sent: `HEAD` comes to where `GET` goes.
-    pub(crate) method: Method,
-    /// The path as sent, without query.
-    pub(crate) path: String,
-    /// What stands behind the `?`.
-    pub(crate) query: Query,
-    /// The body; empty without one.
-    pub(crate) body: Map<String, Value>,
-    /// The `Authorization` header as sent.
-    pub(crate) authorization: Option<String>,
-    /// The languages of the answer, once they are read.
-    locales: OnceLock<Option<Locales>>,
-    parameters: Vec<(&'static str, String)>,
-}
-
-impl Request {
-    /// The caller.
-    ///
-    /// # Errors
-    /// `Unauthenticated` on a route that asks for no token.
-    pub(crate) fn ctx(&self) -> Result<&Ctx> {
-        self.ctx.as_ref().ok_or(Error::Unauthenticated)
-    }
-
-    /// The ports on the pool.
-    pub(crate) fn ports(&self) -> &dyn Ports {
-        &**self.api.store()
-    }
-
-    /// For whom an answer is shown.
-    pub(crate) fn render_context(&self) -> Result<RenderContext<'_>> {
-        let site = self.api.commands().site();
-        Ok(RenderContext { ctx: self.ctx()?, tenant: &self.tenant, site, asked: self.locales()? })
-    }
-
-    /// The languages the caller requests; `None` when they did not say.
-    ///
-    /// # Errors
-    /// `Not allowed locales: xx`.
-    pub(crate) fn locales(&self) -> Result<Option<&Locales>> {
-        if let Some(read) = self.locales.get() {
-            return Ok(read.as_ref());
-        }
-        let read = self.query.locales(self.api.locales())?;
-        Ok(self.locales.get_or_init(|| read).as_ref())
-    }
-
-    /// A member of the path, as text.
-    pub(crate) fn segment(&self, name: &str) -> &str {
-        self.parameters.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value)
-    }
-
-    /// The id in the path.
-    ///
-    /// # Errors
-    /// `NotFound` for what is no decimal number of ours (contract 01 §2).
-    pub(crate) fn id(&self) -> Result<i64> {
-        decimal(self.segment("id")).ok_or(Error::NotFound)
-    }
-}
-
-/// A decimal integer without sign, at most 2^63 - 1.
-fn decimal(text: &str) -> Option<i64> {
-    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    if digits { text.parse().ok() } else { None }
-}
 
 /// Answers a request: from the response cache, or with [`dispatch`].
 pub(crate) fn serve(
@@ -108,9 +29,9 @@ pub(crate) fn serve(
     http: HttpRequest,
     payload: Payload,
 ) -> Either<Ready<HttpResponse>, LocalBoxFuture<'static, HttpResponse>> {
-    let origin = Origin::of(&api, &http);
-    let cache_key = CacheKey::read(&**api.store(), &http, &origin);
-    if let Some(cached) = cache_key.as_ref().and_then(|cache_key| api.response_cache().get(cache_key)) {
+    let origin = Origin::of(&api.backend, &http);
+    let cache_key = CacheKey::read(&**api.backend.store(), &http, &origin);
+    if let Some(cached) = cache_key.as_ref().and_then(|cache_key| api.response_cache.get(cache_key)) {
         let response = cached.reply.respond(&http);
         // Only `answered` is logged here; the span is not needed if that level is disabled.
         if tracing::enabled!(tracing::Level::DEBUG) {
@@ -128,8 +49,7 @@ async fn dispatch(
     origin: Origin,
     cache_key: Option<CacheKey>,
 ) -> HttpResponse {
-    let Some(Found { route, parameters }) = api.router().find(http.method(), http.match_info().as_str())
-    else {
+    let Some(Found { route, parameters }) = api.router.find(http.method(), http.match_info().as_str()) else {
         return no_route(&api, &http, &origin).await;
     };
     let span = span(&route);
@@ -141,14 +61,14 @@ async fn dispatch(
                 if let (Some(cache_key), Some(until)) = (&cache_key, until) {
                     let until = if route.shows_posts() {
                         // A scheduled post is published by the clock, and no commit says so.
-                        match api.store().posts().next_publication(asked_at).await {
+                        match api.backend.store().posts().next_publication(asked_at).await {
                             Ok(next) => next.map_or(until, |at| at.min(until)),
                             Err(_) => asked_at,
                         }
                     } else {
                         until
                     };
-                    api.response_cache().insert(cache_key, route.clone(), reply, until);
+                    api.response_cache.insert(cache_key, route.clone(), reply, until);
                 }
                 response
             }
@@ -166,7 +86,7 @@ fn span(route: &Route) -> Span {
         "api.request",
         id = %sortable_id(),
         method = %route.method,
-        route = route.path,
+        route = route.path.as_str(),
         organization = tracing::field::Empty,
         client = tracing::field::Empty,
         status = tracing::field::Empty,
@@ -180,7 +100,7 @@ fn answered(response: &HttpResponse) {
 
 /// Answers a request without a route. An unknown host takes precedence.
 async fn no_route(api: &Api, http: &HttpRequest, origin: &Origin) -> HttpResponse {
-    let refusal = match tenancy::resolve(api, http, origin).await {
+    let refusal = match tenancy::resolve(&api.backend, http, origin).await {
         Ok(lookup) => lookup.tenant().err().unwrap_or(ApiError::NoRoute),
         Err(error) => error.into(),
     };
@@ -191,12 +111,12 @@ async fn no_route(api: &Api, http: &HttpRequest, origin: &Origin) -> HttpRespons
 async fn process(
     api: Arc<Api>,
     route: &Arc<Route>,
-    parameters: Vec<(&'static str, String)>,
+    parameters: Vec<(String, String)>,
     http: &HttpRequest,
     payload: Payload,
     origin: Origin,
 ) -> Result<(Reply, Option<OffsetDateTime>), ApiError> {
-    let lookup = tenancy::resolve(&api, http, &origin).await?;
+    let lookup = tenancy::resolve(&api.backend, http, &origin).await?;
     if let (Gate::Token, HostLookup::Unknown) = (route.gate, &lookup) {
         return Err(Error::rejected("Invalid Organization. Check requested host.").into());
     }
@@ -206,10 +126,10 @@ async fn process(
     }
     Span::current().record("organization", tenant.id.0);
     let has_body = !matches!(*http.method(), Method::GET | Method::HEAD);
-    let limit = api.settings().max_body_bytes;
+    let limit = api.backend.settings.max_body_bytes;
     let Body { members: body, bytes } =
         if has_body { body::read(http, payload, limit).await? } else { Body::default() };
-    if !is_on(&tenant, route.path) {
+    if !is_on(&tenant, &route.path) {
         return Err(Error::Disabled.into());
     }
     let now = clock::now();
@@ -217,7 +137,7 @@ async fn process(
     let authorization: Vec<&str> = authorization.map(|v| v.to_str().unwrap_or("?")).collect();
     let ctx = match route.gate {
         Gate::Needs(access) => {
-            let ctx = authenticate(&api, &tenant, now, &authorization).await?;
+            let ctx = authenticate(&api.backend, &tenant, now, &authorization).await?;
             Span::current().record("client", ctx.caller.client_uid.as_str());
             ctx.require(&access)?;
             Some(ctx)
@@ -231,12 +151,12 @@ async fn process(
         method: http.method().clone(),
         path: http.path().to_owned(),
         query: Query::read(http.query_string())?,
-        body,
+        body: body.into(),
         authorization: authorization.first().map(|v| (*v).to_owned()),
         locales: OnceLock::new(),
         parameters,
         tenant,
-        api,
+        backend: api.backend.clone(),
     };
     let until = request.ctx.as_ref().map(|ctx| ctx.caller.token_expires_at);
     let reply =
@@ -247,11 +167,11 @@ async fn process(
 /// Answers a request with a long body on a thread of its own, a few at once: it may compute for a while, and the thread
 /// of a connection serves others meanwhile.
 async fn aside(route: &Arc<Route>, request: Request) -> Answer {
-    let (api, route, span) = (request.api.clone(), route.clone(), Span::current());
-    let _permit = api.heavy().acquire().await.map_err(|closed| Error::Unavailable(closed.into()))?;
-    let runtime = api.runtime().clone();
+    let (backend, route, span) = (request.backend.clone(), route.clone(), Span::current());
+    let _permit = backend.heavy.acquire().await.map_err(|closed| Error::Unavailable(closed.into()))?;
+    let runtime = backend.runtime.clone();
     let answer =
-        api.runtime().spawn_blocking(move || runtime.block_on((route.handler)(request).instrument(span)));
+        backend.runtime.spawn_blocking(move || runtime.block_on((route.handler)(request).instrument(span)));
     answer.await.map_err(Error::internal)?
 }
 
@@ -263,7 +183,7 @@ fn is_on(tenant: &Tenant, path: &str) -> bool {
 }
 
 async fn authenticate(
-    api: &Api,
+    backend: &Backend,
     tenant: &Tenant,
     now: OffsetDateTime,
     sent: &[&str],
@@ -272,44 +192,7 @@ async fn authenticate(
         return Err(ApiError::NoCredentials);
     }
     let token = bearer(sent).ok_or(Error::Unauthenticated)?;
-    let callers = Callers { tokens: api.store().tokens(), signer: api.signer(), locales: api.locales() };
+    let callers =
+        Callers { tokens: backend.store().tokens(), signer: &*backend.signer, locales: backend.locales() };
     Ok(callers.authenticate(auth_context(tenant, now), token).await?)
-}
-
-/// Where and when a token is shown.
-pub(crate) fn auth_context(tenant: &Tenant, now: OffsetDateTime) -> civitas_accounts::AuthContext {
-    civitas_accounts::AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now }
-}
-
-/// The one token of the one header: `Bearer <token>`, the scheme in any case, one space or more.
-pub(crate) fn bearer<'a>(sent: &[&'a str]) -> Option<&'a str> {
-    let [header] = sent else { return None };
-    let (scheme, token) = header.split_once(' ')?;
-    let token = token.trim_start_matches(' ');
-    let sound = !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic() && b != b',');
-    (scheme.eq_ignore_ascii_case("bearer") && sound).then_some(token)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_plain_decimals() {
-        assert_eq!(decimal("42"), Some(42));
-        for bad in ["", "abc", "12abc", "-1", "+1", "1 ", "999999999999999999999999999999", "٣"] {
-            assert_eq!(decimal(bad), None, "{bad}");
-        }
-    }
-
-    #[test]
-    fn there_is_one_way_to_show_a_token() {
-        for good in ["Bearer x.y", "bearer x.y", "BEARER   x.y"] {
-            assert_eq!(bearer(&[good]), Some("x.y"));
-        }
-        for bad in ["x.y", "Basic x.y", "Bearer", "Bearer ", "Bearer x y", "Bearer x,y", "Bearer\tx"] {
-            assert_eq!(bearer(&[bad]), None, "{bad}");
-        }
-        assert_eq!(bearer(&["Bearer x", "Bearer y"]), None, "two tokens");
-    }
 }

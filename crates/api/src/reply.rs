@@ -1,6 +1,7 @@
 //! Answers: documents, lists, validators, 304 (contract 01 §2, §7, §8).
 
-use crate::pipeline::Request;
+use crate::error::JSON;
+use crate::request::Request;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
@@ -15,9 +16,6 @@ use serde::Serialize;
 use std::time::SystemTime;
 use time::OffsetDateTime;
 use utoipa::ToSchema;
-
-/// The media type of every document.
-pub(crate) const JSON: &str = "application/json; charset=utf-8";
 
 const REVALIDATED: HeaderValue = HeaderValue::from_static("private, max-age=0, must-revalidate");
 const BY_TOKEN: HeaderValue = HeaderValue::from_static("Authorization");

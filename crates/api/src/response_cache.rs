@@ -164,7 +164,7 @@ mod tests {
         let mut routes = Routes::default();
         let doc = Doc::new("", "");
         routes.on("", Method::GET, "/votes", Gate::Open, doc, async |_| Err(ApiError::NoRoute));
-        routes.0.pop().map(Arc::new).unwrap()
+        routes.list.pop().map(Arc::new).unwrap()
     }
 
     #[test]

@@ -1,20 +1,29 @@
-//! The list of routes, one entry for each operation. Router, rights tests and OpenAPI document are generated from it.
+//! The list of routes, one entry for each operation. Router, command registry, rights tests and OpenAPI document are
+//! generated from it.
 
 use crate::document::Doc;
 use crate::error::ApiError;
-use crate::pipeline::Request;
+use crate::receipt::Accepted;
 use crate::reply::Reply;
-use crate::resources::jobs;
+use crate::request::Request;
+use crate::typed_body::{Body, Sent};
 use actix_web::http::{Method, StatusCode};
-use civitas_jobs::JobPayload;
-use civitas_kernel::{Access, Command, Error, Result};
+use civitas_application::{CommandOutput, Ports, Registry, View};
+use civitas_kernel::{Access, Command, Handle, Result};
 use futures_util::future::LocalBoxFuture;
 use std::future::Future;
+
+/// Where the interface lives.
+pub const BASE: &str = "/api/rest_full/v0.3";
 
 /// What a handler answers.
 pub(crate) type Answer = Result<Reply, ApiError>;
 /// A handler of any kind.
 pub(crate) type Handler = Box<dyn Fn(Request) -> LocalBoxFuture<'static, Answer> + Send + Sync>;
+/// Reads a command: ids in the path, query and body, each in the order of its checks.
+pub(crate) type ReadCommand<B, C> = fn(&Request, Sent<'_, B>) -> Result<C>;
+/// Builds the use-case of a command over ports.
+pub(crate) type UseCase<C> = for<'p> fn(&'p dyn Ports, &Limits) -> Box<dyn Handle<C> + 'p>;
 
 /// What a route asks of the caller. There is no default: a route without a rule cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +45,13 @@ pub struct Route {
     /// The verb.
     pub method: Method,
     /// Below `{base}`, with `{id}` where a number stands.
-    pub path: &'static str,
+    pub path: String,
     /// What it asks of the caller.
     pub gate: Gate,
     /// The status of success.
     pub status: StatusCode,
+    /// The name of the command it executes or keeps; `None` for a route with a handler of its own.
+    pub command: Option<&'static str>,
     pub(crate) doc: Doc,
     pub(crate) handler: Handler,
 }
@@ -52,33 +63,55 @@ impl Route {
     }
 }
 
-/// Gathers the routes of all resources.
-#[derive(Default)]
-pub(crate) struct Routes(pub(crate) Vec<Route>);
+/// The settings that use-cases are built with.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Limits {
+    /// Whether hosts may be names without a dot.
+    pub(crate) single_label_hosts: bool,
+    /// The most extended data of one record, in bytes of compact JSON; `None` for no limit.
+    pub(crate) extended_data: Option<usize>,
+}
 
-/// How a command comes from a request, and what it is called.
-pub(crate) struct Write<C> {
-    /// The ids of the asynchronous operation and of its `/sync` twin.
+/// Gathers the routes and the commands of all resources.
+#[derive(Default)]
+pub(crate) struct Routes {
+    /// The routes, in the order they were added.
+    pub(crate) list: Vec<Route>,
+    /// The use-case and the view of each command.
+    pub(crate) registry: Registry,
+    limits: Limits,
+}
+
+/// A command: where it is mounted, how it is read, executed, shown and described.
+pub(crate) struct Write<B, C: Command> {
+    /// The ids of the asynchronous operation and of the synchronous one; that of the only one comes first.
     pub(crate) ids: [&'static str; 2],
     /// The verb.
     pub(crate) method: Method,
-    /// The paths of both.
-    pub(crate) paths: [&'static str; 2],
-    /// The status of the twin.
-    pub(crate) status: StatusCode,
-    /// Reads the command: path ids, required members and their JSON types.
-    pub(crate) read: fn(&Request) -> Result<C>,
-    /// Of both: parameters and body. The answer is the twin's.
-    pub(crate) doc: fn() -> Doc,
+    /// The path of the asynchronous operation; that of the synchronous one ends with `/sync`.
+    pub(crate) path: &'static str,
+    /// Reads the command. Its second argument names the type of the body.
+    pub(crate) read: ReadCommand<B, C>,
+    /// Executes the command.
+    pub(crate) use_case: UseCase<C>,
+    /// Shows its result.
+    pub(crate) view: View<C>,
+    /// Describes both: status of success, parameters and answer of the synchronous operation.
+    pub(crate) doc: Doc,
 }
 
 impl Routes {
-    /// A read, or anything else that is answered at once by its own handler.
+    /// None yet; use-cases will have these limits.
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// Anything that is answered at once by its own handler.
     pub(crate) fn on<F>(
         &mut self,
         id: &'static str,
         method: Method,
-        path: &'static str,
+        path: &str,
         gate: Gate,
         doc: Doc,
         handler: impl Fn(Request) -> F + Send + Sync + 'static,
@@ -86,14 +119,15 @@ impl Routes {
         F: Future<Output = Answer> + 'static,
     {
         let handler: Handler = Box::new(move |request| Box::pin(handler(request)));
-        self.0.push(Route { id, method, path, gate, status: doc.status, doc, handler });
+        let (path, status) = (path.to_owned(), doc.status);
+        self.list.push(Route { id, method, path, gate, status, command: None, doc, handler });
     }
 
     /// `GET` with these rights.
     pub(crate) fn read<F>(
         &mut self,
         id: &'static str,
-        path: &'static str,
+        path: &str,
         access: Access,
         doc: Doc,
         handler: impl Fn(Request) -> F + Send + Sync + 'static,
@@ -104,81 +138,87 @@ impl Routes {
     }
 
     /// A command at two endpoints: the path answers 202 with a job, the path with `/sync` the result.
-    pub(crate) fn write<C: Command>(&mut self, write: Write<C>) {
-        let Write { ids: [later_id, now_id], method, paths: [later_path, now_path], status, read, doc } =
-            write;
-        self.later(later_id, method.clone(), later_path, read, doc().accepted());
-        self.now(now_id, method, now_path, status, read, doc());
+    pub(crate) fn write<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
+        let [id, sync_id] = write.ids;
+        self.later(id, write.method.clone(), write);
+        self.now(sync_id, &format!("{}/sync", write.path), write);
+        self.register(write.use_case, write.view);
     }
 
     /// The same for a `PUT`, whose asynchronous endpoint answers to `PATCH` as well (contract 01 §2).
-    pub(crate) fn write_or_patch<C: Command>(&mut self, write: Write<C>) {
-        let (path, read, doc) = (write.paths[0], write.read, (write.doc)().accepted());
+    pub(crate) fn write_or_patch<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
+        self.later("", Method::PATCH, write);
         self.write(write);
-        self.later("", Method::PATCH, path, read, doc);
     }
 
-    /// A command that is kept as a job.
-    fn later<C: Command>(
+    /// A command that is never kept as a job; its one endpoint is the path.
+    pub(crate) fn write_now<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
+        self.now(write.ids[0], write.path, write);
+        self.register(write.use_case, write.view);
+    }
+
+    /// The same, also at the path with `/sync`.
+    pub(crate) fn write_now_or_sync<B: Body, C: Command<Output: CommandOutput>>(
+        &mut self,
+        write: &Write<B, C>,
+    ) {
+        self.now("", &format!("{}/sync", write.path), write);
+        self.write_now(write);
+    }
+
+    fn register<C: Command<Output: CommandOutput>>(&mut self, use_case: UseCase<C>, view: View<C>) {
+        let limits = self.limits;
+        let registry = std::mem::take(&mut self.registry);
+        self.registry = registry.on(move |ports| use_case(ports, &limits), view);
+    }
+
+    /// The operation that keeps the command as a job.
+    fn later<B: Body, C: Command<Output: CommandOutput>>(
         &mut self,
         id: &'static str,
         method: Method,
-        path: &'static str,
-        read: fn(&Request) -> Result<C>,
-        doc: Doc,
+        write: &Write<B, C>,
     ) {
-        let speaks = doc.takes_locales();
-        self.on(id, method, path, Gate::Needs(C::ACCESS), doc, move |request| later(request, read, speaks));
-    }
-
-    /// A command that is executed at once.
-    pub(crate) fn now<C: Command>(
-        &mut self,
-        id: &'static str,
-        method: Method,
-        path: &'static str,
-        status: StatusCode,
-        read: fn(&Request) -> Result<C>,
-        doc: Doc,
-    ) {
-        let doc = Doc { status, ..doc };
-        let speaks = doc.takes_locales();
-        self.on(id, method, path, Gate::Needs(C::ACCESS), doc, move |request| {
-            now(request, read, speaks, status)
+        let doc = write.doc.clone().takes::<B>().accepted::<Accepted>();
+        let (read, speaks) = (write.read, doc.takes_locales());
+        self.on(id, method, write.path, Gate::Needs(C::ACCESS), doc, move |request| async move {
+            let asked = if speaks { request.locales()? } else { None };
+            let command = read(&request, Sent::new(&request.body, false))?;
+            let id = request.backend.commands.enqueue(request.ctx()?, asked, command).await?;
+            Ok(Reply::json(StatusCode::ACCEPTED, &Accepted::of(&request, id))?)
         });
+        self.name_command::<C>();
     }
-}
 
-/// Executes a command, and answers with its result. `speaks`: whether the operation takes languages.
-pub(crate) async fn now<C: Command>(
-    request: Request,
-    read: fn(&Request) -> Result<C>,
-    speaks: bool,
-    status: StatusCode,
-) -> Answer {
-    let payload = payload(&request, read, speaks)?;
-    let commands = request.api.commands();
-    let document = commands.execute(request.ctx()?, &request.tenant, &payload).await?;
-    if status == StatusCode::NO_CONTENT {
-        return Ok(Reply::empty(status));
+    /// The operation that executes the command.
+    fn now<B: Body, C: Command<Output: CommandOutput>>(
+        &mut self,
+        id: &'static str,
+        path: &str,
+        write: &Write<B, C>,
+    ) {
+        let doc = write.doc.clone().takes::<B>();
+        let (read, speaks) = (write.read, doc.takes_locales());
+        let (status, is_secret) = (doc.status, doc.is_secret);
+        let (method, gate) = (write.method.clone(), Gate::Needs(C::ACCESS));
+        self.on(id, method, path, gate, doc, move |request| async move {
+            let asked = if speaks { request.locales()? } else { None };
+            let command = read(&request, Sent::new(&request.body, true))?;
+            let commands = &request.backend.commands;
+            let document = commands.execute(request.ctx()?, &request.tenant, asked, command).await?;
+            if status == StatusCode::NO_CONTENT {
+                return Ok(Reply::empty(status));
+            }
+            let reply = Reply::json(status, &document)?;
+            Ok(if is_secret { reply.with("Cache-Control", "no-store") } else { reply })
+        });
+        self.name_command::<C>();
     }
-    Ok(Reply::json(status, &document)?)
-}
 
-async fn later<C: Command>(request: Request, read: fn(&Request) -> Result<C>, speaks: bool) -> Answer {
-    let payload = payload(&request, read, speaks)?;
-    let id = request.api.commands().enqueue(request.ctx()?, C::KEY, payload).await?;
-    Ok(Reply::json(StatusCode::ACCEPTED, &jobs::accepted(&request, id))?)
-}
-
-/// The command of a request, and the languages of its response if the operation has them. Otherwise `locales` is an
-/// unknown parameter.
-fn payload<C: Command>(
-    request: &Request,
-    read: fn(&Request) -> Result<C>,
-    speaks: bool,
-) -> Result<JobPayload> {
-    let locales = if speaks { request.locales()?.cloned() } else { None };
-    let command = serde_json::to_value(read(request)?).map_err(Error::internal)?;
-    Ok(JobPayload { name: C::NAME.to_owned(), command, locales })
+    /// Says which command the newest route is for.
+    fn name_command<C: Command>(&mut self) {
+        if let Some(route) = self.list.last_mut() {
+            route.command = Some(C::NAME);
+        }
+    }
 }

@@ -3,8 +3,7 @@
 //! actix-web's router tries one pattern after the other. The cost of this one depends on the number of segments, not of
 //! routes.
 
-use crate::BASE;
-use crate::route::Route;
+use crate::route::{BASE, Route};
 use actix_web::http::Method;
 use std::collections::HashMap;
 use std::str::Split;
@@ -18,13 +17,13 @@ pub(crate) struct Found {
     /// The route.
     pub(crate) route: Arc<Route>,
     /// Names and values, in their order.
-    pub(crate) parameters: Vec<(&'static str, String)>,
+    pub(crate) parameters: Vec<(String, String)>,
 }
 
 /// Where the segments so far lead to.
 #[derive(Default)]
 struct Node {
-    literals: HashMap<&'static str, Node>,
+    literals: HashMap<String, Node>,
     parameter: Option<Box<Node>>,
     routes: Vec<Arc<Route>>,
 }
@@ -34,9 +33,9 @@ impl Router {
     pub(crate) fn of(routes: Vec<Route>) -> Self {
         let mut root = Node::default();
         for route in routes.into_iter().map(Arc::new) {
-            root.down(BASE).down(route.path).routes.push(route.clone());
+            root.down(BASE).down(&route.path).routes.push(route.clone());
             if route.path.starts_with("/oauth/") {
-                root.down(route.path).routes.push(route);
+                root.down(&route.path).routes.push(route);
             }
         }
         Self(root)
@@ -49,7 +48,7 @@ impl Router {
         let node = self.0.at(path.strip_prefix('/')?.split('/'), &mut values)?;
         let asked = if *method == Method::HEAD { &Method::GET } else { method };
         let route = node.routes.iter().find(|route| route.method == *asked)?.clone();
-        let names = segments(route.path).filter_map(name);
+        let names = segments(&route.path).filter_map(name).map(str::to_owned);
         let parameters = names.zip(values.into_iter().map(str::to_owned)).collect();
         Some(Found { route, parameters })
     }
@@ -57,10 +56,10 @@ impl Router {
 
 impl Node {
     /// The node below this one at such a path, which is made where there is none.
-    fn down(&mut self, path: &'static str) -> &mut Self {
+    fn down(&mut self, path: &str) -> &mut Self {
         segments(path).fold(self, |node, segment| match name(segment) {
             Some(_) => node.parameter.get_or_insert_default(),
-            None => node.literals.entry(segment).or_default(),
+            None => node.literals.entry(segment.to_owned()).or_default(),
         })
     }
 
@@ -103,13 +102,13 @@ mod tests {
             let doc = Doc::new("", "");
             routes.on("", method.clone(), path, Gate::Open, doc, async |_| Err(ApiError::NoRoute));
         }
-        Router::of(routes.0)
+        Router::of(routes.list)
     }
 
-    fn found(router: &Router, method: &Method, path: &str) -> Option<(&'static str, Vec<String>)> {
+    fn found(router: &Router, method: &Method, path: &str) -> Option<(String, Vec<String>)> {
         let found = router.find(method, path)?;
         let values = found.parameters.into_iter().map(|(name, value)| format!("{name}={value}"));
-        Some((found.route.path, values.collect()))
+        Some((found.route.path.clone(), values.collect()))
     }
 
     #[test]
@@ -121,10 +120,10 @@ mod tests {
             (Method::GET, "/spaces/{id}/steps/{step}"),
         ]);
         let at = |path: &str| found(&router, &get, &format!("{BASE}{path}"));
-        assert_eq!(at("/spaces/search"), Some(("/spaces/search", vec![])));
-        assert_eq!(at("/spaces/7"), Some(("/spaces/{id}", vec!["id=7".into()])));
+        assert_eq!(at("/spaces/search"), Some(("/spaces/search".to_owned(), vec![])));
+        assert_eq!(at("/spaces/7"), Some(("/spaces/{id}".to_owned(), vec!["id=7".into()])));
         let both = vec!["id=search".to_owned(), "step=9".to_owned()];
-        assert_eq!(at("/spaces/search/steps/9"), Some(("/spaces/{id}/steps/{step}", both)));
+        assert_eq!(at("/spaces/search/steps/9"), Some(("/spaces/{id}/steps/{step}".to_owned(), both)));
         for nowhere in ["", "/", "/spaces", "/spaces/", "/spaces/7/", "/spaces//steps/9", "/Spaces/7"] {
             assert_eq!(at(nowhere), None, "{nowhere}");
         }

@@ -1,14 +1,16 @@
 //! Shapes that many resources share (contract 01 §2, §2.1). Names of schemas are those of the published document.
 
-use civitas_kernel::{Locales, Translated};
-use serde::{Serialize, Serializer};
-use std::borrow::Cow;
-use time::OffsetDateTime;
+use civitas_kernel::{Locale, Locales, Translated};
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use time::format_description::BorrowedFormatItem;
+use time::format_description::well_known::Iso8601;
 use time::macros::format_description;
+use time::{OffsetDateTime, PrimitiveDateTime, UtcOffset};
+use utoipa::ToSchema;
 use utoipa::openapi::schema::{AdditionalProperties, KnownFormat, Object, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
 const SECONDS: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
@@ -25,6 +27,115 @@ pub(crate) fn iso_milliseconds(at: OffsetDateTime) -> String {
     at.to_offset(time::UtcOffset::UTC).format(MILLISECONDS).unwrap_or_default()
 }
 
+/// A time in ISO 8601, without an offset in UTC, kept to the microsecond. `None` for what is none, and for one outside of
+/// the years 0 to 9999.
+pub(crate) fn read_time(text: &str) -> Option<OffsetDateTime> {
+    let zoned = OffsetDateTime::parse(text, &Iso8601::PARSING).ok();
+    let at = zoned.or_else(|| Some(PrimitiveDateTime::parse(text, &Iso8601::PARSING).ok()?.assume_utc()))?;
+    let at = at.checked_to_offset(UtcOffset::UTC).filter(|at| (0..=9999).contains(&at.year()))?;
+    Some(civitas_kernel::clock::to_microseconds(at))
+}
+
+/// A text in languages of the deployment; null is one without any. `None` for anything else.
+pub(crate) fn read_translated(sent: &Value) -> Option<Translated> {
+    if sent.is_null() {
+        return Some(Translated::default());
+    }
+    let texts = sent.as_object()?.iter();
+    texts.map(|(name, text)| Some((Locale::parse(name)?, text.as_str()?.to_owned()))).collect()
+}
+
+/// Publishes a type under a name, with a schema of its own.
+macro_rules! schema_of {
+    ($name:ty, $published:literal, $schema:expr) => {
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                $schema.into()
+            }
+        }
+
+        impl utoipa::ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
+                $published.into()
+            }
+        }
+    };
+}
+pub(crate) use schema_of;
+
+/// The `type` of resources: one word, and its schema.
+macro_rules! type_names {
+    ($($(#[doc = $doc:literal])* $name:ident = $word:literal in $schema:literal),+ $(,)?) => {$(
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub(crate) struct $name;
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str($word)
+            }
+        }
+
+        $crate::shapes::schema_of!($name, $schema, $crate::shapes::word($word, concat!($($doc),*)));
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::shapes::read_word(deserializer, $word).map(|()| Self)
+            }
+        }
+    )+};
+}
+pub(crate) use type_names;
+
+/// The schema of a text that is always this word.
+pub(crate) fn word(word: &'static str, says: &str) -> ObjectBuilder {
+    let says = Some(says.trim()).filter(|says| !says.is_empty());
+    word_of(vec![word]).description(says)
+}
+
+/// Reads a text that must be this word.
+pub(crate) fn read_word<'de, D: Deserializer<'de>>(deserializer: D, word: &str) -> Result<(), D::Error> {
+    let sent = Value::deserialize(deserializer)?;
+    if sent == word { Ok(()) } else { Err(D::Error::invalid_value(Unexpected::Other("another"), &word)) }
+}
+
+/// Shapes that are published under a name of their own for each resource.
+macro_rules! published_as {
+    ($($(#[doc = $doc:literal])* $name:ident($shape:ty) = $schema:literal),+ $(,)?) => {$(
+        $(#[doc = $doc])*
+        #[derive(Debug, serde::Serialize)]
+        #[serde(transparent)]
+        pub(crate) struct $name(pub(crate) $shape);
+
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                $crate::shapes::described(<$shape as utoipa::PartialSchema>::schema(), concat!($($doc),*))
+            }
+        }
+
+        impl utoipa::ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
+                $schema.into()
+            }
+
+            fn schemas(parts: &mut Vec<(String, utoipa::openapi::RefOr<utoipa::openapi::Schema>)>) {
+                <$shape as utoipa::ToSchema>::schemas(parts);
+            }
+        }
+    )+};
+}
+pub(crate) use published_as;
+
+/// The same schema with another description.
+pub(crate) fn described(schema: RefOr<Schema>, says: &str) -> RefOr<Schema> {
+    match schema {
+        RefOr::T(Schema::Object(object)) => {
+            ObjectBuilder::from(object).description(Some(says.trim())).build().into()
+        }
+        other => other,
+    }
+}
+
 macro_rules! dates {
     ($($(#[$doc:meta])* $name:ident = $schema:literal),+ $(,)?) => {$(
         $(#[$doc])*
@@ -37,17 +148,7 @@ macro_rules! dates {
             }
         }
 
-        impl PartialSchema for $name {
-            fn schema() -> RefOr<Schema> {
-                date_time().into()
-            }
-        }
-
-        impl ToSchema for $name {
-            fn name() -> Cow<'static, str> {
-                $schema.into()
-            }
-        }
+        schema_of!($name, $schema, date_time());
     )+};
 }
 
@@ -72,20 +173,11 @@ fn date_time() -> Object {
 #[serde(transparent)]
 pub(crate) struct TranslatedProp(pub(crate) Translated);
 
-impl PartialSchema for TranslatedProp {
-    fn schema() -> RefOr<Schema> {
-        let text = || ObjectBuilder::new().schema_type(Type::String);
-        let object =
-            Locales::standard().iter().fold(ObjectBuilder::new(), |o, l| o.property(l.as_str(), text()));
-        object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false))).build().into()
-    }
-}
-
-impl ToSchema for TranslatedProp {
-    fn name() -> Cow<'static, str> {
-        "translated_prop".into()
-    }
-}
+schema_of!(TranslatedProp, "translated_prop", {
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    let object = Locales::standard().iter().fold(ObjectBuilder::new(), |o, l| o.property(l.as_str(), text()));
+    object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)))
+});
 
 /// A record, by id and type.
 #[derive(Debug, Serialize, ToSchema)]
@@ -124,23 +216,16 @@ impl ComponentIdentifier {
     }
 }
 
+fn word_of(words: Vec<&'static str>) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words))
+}
+
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident = $schema:literal: $words:expr),+ $(,)?) => {$(
         $(#[$doc])*
         pub(crate) struct $name;
 
-        impl PartialSchema for $name {
-            fn schema() -> RefOr<Schema> {
-                let words: Vec<&'static str> = $words;
-                ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).build().into()
-            }
-        }
-
-        impl ToSchema for $name {
-            fn name() -> Cow<'static, str> {
-                $schema.into()
-            }
-        }
+        schema_of!($name, $schema, word_of($words));
     )+};
 }
 
@@ -188,6 +273,14 @@ pub(crate) struct ToOne {
 pub(crate) struct ToComponent {
     /// The component.
     pub(crate) data: ComponentIdentifier,
+}
+
+/// The space and the component a record is in.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InComponent {
+    pub(crate) space: ToOne,
+    pub(crate) component: ToComponent,
 }
 
 /// How many there are in all.

@@ -1,6 +1,6 @@
 //! Finds the organization of a request by its host (contract 01 §1).
 
-use crate::Api;
+use crate::backend::Backend;
 use crate::error::ApiError;
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap};
@@ -30,7 +30,7 @@ pub(crate) enum HostLookup {
 ///
 /// # Errors
 /// `Rejected` when what stands behind the host's colon is no port: it would become part of a redirect.
-pub(crate) async fn resolve(api: &Api, request: &HttpRequest, origin: &Origin) -> Result<HostLookup> {
+pub(crate) async fn resolve(backend: &Backend, request: &HttpRequest, origin: &Origin) -> Result<HostLookup> {
     if !has_sound_port(&origin.authority) {
         return Err(Error::rejected("Invalid Host header"));
     }
@@ -38,7 +38,7 @@ pub(crate) async fn resolve(api: &Api, request: &HttpRequest, origin: &Origin) -
     if host.is_empty() || host.contains('\0') {
         return Ok(HostLookup::Unknown);
     }
-    Ok(match api.store().organizations().locate(&host).await? {
+    Ok(match backend.store().organizations().locate(&host).await? {
         Some(Located::Primary(tenant)) => HostLookup::Tenant(tenant),
         Some(Located::Secondary { primary }) => HostLookup::Moved(origin.moved_to(&primary, request)),
         None => HostLookup::Unknown,
@@ -58,7 +58,7 @@ impl HostLookup {
 
 impl Origin {
     /// Reads the Host header. Forwarded headers count only when the peer is a proxy we trust.
-    pub(crate) fn of(api: &Api, request: &HttpRequest) -> Self {
+    pub(crate) fn of(backend: &Backend, request: &HttpRequest) -> Self {
         let headers = request.headers();
         let written = headers.get(header::HOST).and_then(|v| v.to_str().ok()).map(str::to_owned);
         let written = written.or_else(|| request.uri().authority().map(ToString::to_string));
@@ -66,7 +66,7 @@ impl Origin {
         let direct = Self { scheme: scheme.to_owned(), authority: written.unwrap_or_default() };
         let peer = request.peer_addr().map(|peer| peer.ip().to_canonical());
         let trusted =
-            peer.is_some_and(|ip| api.settings().trusted_proxies.iter().any(|net| net.contains(&ip)));
+            peer.is_some_and(|ip| backend.settings.trusted_proxies.iter().any(|net| net.contains(&ip)));
         if trusted { direct.forwarded(headers) } else { direct }
     }
 

@@ -4,11 +4,6 @@ use crate::config::{Config, LogFormat};
 use std::io::{IsTerminal, stderr};
 use tracing_subscriber::EnvFilter;
 
-/// Whether a text is a log filter.
-pub fn is_filter(text: &str) -> bool {
-    EnvFilter::try_new(text).is_ok()
-}
-
 /// Begins to log, for the rest of the process. Repeated, it does nothing: the first one stays.
 pub fn begin(config: &Config) {
     let filter = EnvFilter::new(&config.log);

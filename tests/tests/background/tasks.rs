@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use civitas_application::{
-    Announcer, EventViews, Ports, Site, Store, TaskHandler, TaskKinds, TaskWorker, Turn,
+    Announcer, EventViews, LoadedRecord, Ports, Site, Store, TaskHandler, TaskKinds, TaskWorker, Turn,
 };
 use civitas_kernel::{Error, Event, Locales, NewTask, OrganizationId, Result, TaskPayload, clock};
 use civitas_organizations::Tenant;
@@ -57,7 +57,14 @@ struct NoViews;
 
 #[async_trait]
 impl EventViews for NoViews {
-    async fn show(&self, _: &dyn Ports, _: &Tenant, _: &Site, _: &Event) -> Result<Value> {
+    async fn show(
+        &self,
+        _: &dyn Ports,
+        _: &Tenant,
+        _: &Site,
+        _: &Event,
+        _: Option<LoadedRecord<'_>>,
+    ) -> Result<Value> {
         Ok(Value::Null)
     }
 }

@@ -1,6 +1,6 @@
 //! The `meta` of each kind of component, from the table of settings (contract 05 §3.4, §3.6).
 
-use super::schemas::{Schemas, add, any_integer, by_type, closed, words};
+use super::build::{Schemas, add, any_integer, by_type, closed, object, words};
 use crate::resources::components::{ComponentAttributes, ComponentLinks, ComponentView};
 use crate::shapes::TranslatedProp;
 use civitas_spaces::{ComponentManifest, SettingDefault, Settings};
@@ -49,14 +49,6 @@ fn shape(kinds: &[ComponentManifest]) -> Object {
     shape.properties.insert("links".to_owned(), links.into());
     shape.properties.insert("meta".to_owned(), meta(kinds).into());
     shape
-}
-
-/// The object a view is.
-pub(super) fn object(view: RefOr<Schema>) -> Object {
-    match view {
-        RefOr::T(Schema::Object(object)) => object,
-        _ => unreachable!("a view is a struct with members"),
-    }
 }
 
 /// The settings in force, and what the caller can do.

@@ -1,12 +1,17 @@
 //! The operation of a route.
 
-use super::{SERVICE_TOKEN, USER_TOKEN, parameters, responses, tags};
+use super::{parameters, responses, tags};
 use crate::route::{Gate, Route};
 use actix_web::http::{Method, StatusCode};
 use civitas_kernel::{Ability, Access, Need, Scope};
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::{Content, Ref, Required, SecurityRequirement};
+
+/// The scheme of tokens that belong to a client alone.
+pub(super) const SERVICE_TOKEN: &str = "credentialFlowBearer";
+/// The scheme of tokens that belong to a user.
+pub(super) const USER_TOKEN: &str = "resourceOwnerFlowBearer";
 
 /// The verb as the document writes it. Only these four are documented; `HEAD` and `PATCH` are aliases.
 pub(super) fn method(method: &Method) -> HttpMethod {
@@ -31,11 +36,11 @@ pub(super) fn operation(route: &Route) -> Operation {
     let access = access(route);
     OperationBuilder::new()
         .operation_id(Some(route.id))
-        .tag(tags::name(route.path))
+        .tag(tags::name(&route.path))
         .summary(Some(route.doc.summary))
         .description(Some(description(route, access)))
         .parameters(Some(parameters::all(route, access.is_some())))
-        .request_body(route.doc.body.map(|schema| body(schema, route.doc.body_is_optional)))
+        .request_body(route.doc.body.as_ref().map(|schema| body(schema, route.doc.body_is_optional)))
         .responses(responses::all(route, access))
         .securities(Some(access.map(securities).unwrap_or_default()))
         .build()

@@ -1,6 +1,6 @@
 //! The parameters of an operation: path, query, bearer token.
 
-use super::schemas::{any_integer, text, words};
+use super::build::{any_integer, text, words};
 use crate::document::{Holds, QueryParameter};
 use crate::route::Route;
 use crate::shapes::{LocaleName, SpaceManifestName};
@@ -15,13 +15,13 @@ const MOST_VALUES: usize = 100;
 
 /// The parameters of a route.
 pub(super) fn all(route: &Route, takes_bearer: bool) -> Vec<Parameter> {
-    let mut all: Vec<Parameter> = in_path(route.path).collect();
+    let mut all: Vec<Parameter> = in_path(&route.path).collect();
     all.extend(route.doc.query.iter().map(in_query));
     all.extend(takes_bearer.then(authorization));
     all
 }
 
-fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
+fn in_path(path: &str) -> impl Iterator<Item = Parameter> {
     let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     names.map(move |name| {
         let (schema, says) = segment(path, name);

@@ -1,6 +1,6 @@
 //! What an operation can answer.
 
-use super::schemas::text;
+use super::build::text;
 use crate::route::{Gate, Route};
 use actix_web::http::{Method, StatusCode};
 use civitas_kernel::{Access, Need};
@@ -33,7 +33,7 @@ fn success(route: &Route) -> Response {
         _ => "Done",
     };
     let mut response = ResponseBuilder::new().description(says);
-    if let Some(schema) = route.doc.answer {
+    if let Some(schema) = &route.doc.answer {
         response = response.content("application/json", Content::new(Some(Ref::from_schema_name(schema))));
     }
     if reads(route) {
@@ -81,7 +81,7 @@ fn failures(route: &Route, access: Option<Access>) -> Vec<(u16, &'static str)> {
     if access.is_some_and(|a| a.scope.is_some() || !matches!(a.need, Need::Nothing)) || named(403) {
         failures.push((403, "A scope or an ability is missing, or this may not be done"));
     }
-    match (route.gate, named(404)) {
+    match (route.gate, named(404) || route.path.contains("{id}")) {
         (_, true) => failures.push((404, "There is none, or the host is no organization's")),
         (Gate::Token, false) => {}
         (_, false) => failures.push((404, "The host is no organization's")),

@@ -1,79 +1,50 @@
-//! The schemas: those of the views, the shared types, and wrappers around them.
+//! The schemas: those of the views and bodies that routes name, the shared types, and wrappers around them.
 
-use super::{components, shared, tokens, webhooks, writes};
+use super::build::{Schemas, add, closed};
+use super::{components, shared, tokens, webhooks};
 use crate::reply::CollectionMeta;
-use crate::resources::blogs::BlogView;
-use crate::resources::drafts::DraftView;
-use crate::resources::jobs::{Accepted, JobDetail, JobSummary};
-use crate::resources::magic_links::MagicLinkView;
-use crate::resources::meetings::MeetingView;
-use crate::resources::oauth::TokenView;
-use crate::resources::organizations::OrganizationView;
-use crate::resources::proposals::ProposalView;
-use crate::resources::roles::RoleView;
-use crate::resources::spaces::SpaceView;
-use crate::resources::users::UserView;
-use crate::resources::votes::VoteView;
+use crate::route::Route;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{AdditionalProperties, ArrayBuilder, Object, ObjectBuilder, OneOfBuilder};
-use utoipa::openapi::{Discriminator, Ref, RefOr, Schema, Type};
+use utoipa::openapi::schema::{ArrayBuilder, Object, OneOfBuilder, SchemaType};
+use utoipa::openapi::{Ref, Schema};
 
-/// Schemas by name.
-pub(super) type Schemas = BTreeMap<String, RefOr<Schema>>;
-
-/// The views, and what is described without one.
-const VIEWS: &[fn(&mut Schemas)] = &[
-    add::<CollectionMeta>,
-    add::<OrganizationView>,
-    add::<SpaceView>,
-    add::<ProposalView>,
-    add::<DraftView>,
-    add::<VoteView>,
-    add::<MeetingView>,
-    add::<BlogView>,
-    add::<UserView>,
-    add::<RoleView>,
-    add::<Accepted>,
-    add::<JobSummary>,
-    add::<JobDetail>,
-    add::<TokenView>,
-    add::<MagicLinkView>,
-    shared::add_all,
-    components::add_all,
-];
-
-/// Every schema: the views with what they are made of, the bodies, the events, and the wrappers that routes mention
-/// by name: `x_item_response` holds one `x`, `x_index_response` a page of them.
-pub(super) fn all(mentioned: impl Iterator<Item = &'static str>) -> Schemas {
-    let mut all = Schemas::new();
-    for add in VIEWS {
+/// Every schema: those of the views and bodies of these routes with what they are made of, the events, and the wrappers
+/// that routes mention by name: `x_item_response` holds one `x`, `x_index_response` a page of them.
+pub(super) fn all(routes: &[&Route]) -> Schemas {
+    let mut described = Vec::new();
+    routes.iter().flat_map(|route| &route.doc.schemas).for_each(|add| add(&mut described));
+    let mut all: Schemas = described.into_iter().collect();
+    for add in
+        [add::<CollectionMeta>, shared::add_all, components::add_all, tokens::add_all, webhooks::add_all]
+    {
         add(&mut all);
     }
-    tokens::add_all(&mut all);
-    writes::add_all(&mut all);
-    webhooks::add_all(&mut all);
-    all.insert("rest_full_api_jobs_index_response".to_owned(), page_of(&JobSummary::name()).into());
-    for name in mentioned {
-        if all.contains_key(name) {
-            continue;
-        }
-        if let Some(one) = name.strip_suffix("_item_response") {
-            all.insert(name.to_owned(), document_of(one).into());
-        } else if let Some(one) = name.strip_suffix("_index_response") {
-            all.insert(name.to_owned(), page_of(one).into());
-        }
+    add_answers(&mut all);
+    for name in routes.iter().filter_map(|route| route.doc.answer.as_ref()) {
+        let wrapper = match (name.strip_suffix("_item_response"), name.strip_suffix("_index_response")) {
+            (Some(one), _) => document_of(one),
+            (_, Some(one)) => page_of(one),
+            _ => continue,
+        };
+        all.entry(name.clone()).or_insert_with(|| wrapper.into());
     }
     all
 }
 
-/// Adds the schema of a type, and those it is made of.
-pub(super) fn add<T: ToSchema>(to: &mut Schemas) {
-    let mut parts = Vec::new();
-    T::schemas(&mut parts);
-    to.extend(parts);
-    to.insert(T::name().into_owned(), T::schema());
+/// The answers that are no document of one view.
+fn add_answers(to: &mut Schemas) {
+    for owner in ["organization_extended_data", "user_extended_data", "resource_extended_data"] {
+        let value = Schema::Object(Object::builder().schema_type(SchemaType::AnyValue).build());
+        to.insert(owner.to_owned(), closed().property("data", value).required("data").into());
+    }
+    let cast = OneOfBuilder::new()
+        .description(Some("The vote, or with `include_proposal=true` its proposal."))
+        .item(Ref::from_schema_name("vote_proposal_item_response"))
+        .item(Ref::from_schema_name("proposal_item_response"));
+    to.insert("vote_proposal_cast_response".to_owned(), cast.into());
+    let jobs = page_of("rest_full_api_job_summary");
+    to.insert("rest_full_api_jobs_index_response".to_owned(), jobs.into());
 }
 
 /// `{"data": ..}`
@@ -86,37 +57,6 @@ fn page_of(one: &str) -> Object {
     let list = ArrayBuilder::new().items(Ref::from_schema_name(one));
     let meta = Ref::from_schema_name(CollectionMeta::name());
     closed().property("data", list).required("data").property("meta", meta).required("meta").build()
-}
-
-/// An object without other keys.
-pub(super) fn closed() -> ObjectBuilder {
-    let nothing_else = AdditionalProperties::<Schema>::FreeForm(false);
-    ObjectBuilder::new().schema_type(Type::Object).additional_properties(Some(nothing_else))
-}
-
-/// Any text.
-pub(super) fn text() -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::String)
-}
-
-/// Any whole number.
-pub(super) fn any_integer() -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::Integer)
-}
-
-/// One of these words.
-pub(super) fn words(list: impl IntoIterator<Item = &'static str>) -> ObjectBuilder {
-    text().enum_values(Some(list))
-}
-
-/// One of these schemas, told apart by `type`: (its value, the schema's name).
-pub(super) fn by_type(variants: &[(&str, &str)]) -> OneOfBuilder {
-    let target = |name: &str| format!("#/components/schemas/{name}");
-    let mapping = variants.iter().map(|(value, name)| ((*value).to_owned(), target(name)));
-    let mut names: Vec<&str> = variants.iter().map(|(_, name)| *name).collect();
-    names.dedup();
-    let one_of = names.into_iter().fold(OneOfBuilder::new(), |o, n| o.item(Ref::from_schema_name(n)));
-    one_of.discriminator(Some(Discriminator::with_mapping("type", mapping)))
 }
 
 /// What is optional in this interface is absent, never null (contract 01 §10): takes the null out of every member
@@ -158,6 +98,10 @@ fn without_null(property: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Doc;
+    use crate::error::ApiError;
+    use crate::route::{Gate, Routes};
+    use actix_web::http::Method;
     use serde_json::json;
 
     #[test]
@@ -178,7 +122,12 @@ mod tests {
 
     #[test]
     fn wrappers_come_when_they_are_named() {
-        let all = all(["space_item_response", "space_index_response"].into_iter());
+        let mut routes = Routes::default();
+        for answer in ["space_item_response", "space_index_response"] {
+            let doc = Doc::new("", answer);
+            routes.on("", Method::GET, "/spaces", Gate::Open, doc, async |_| Err(ApiError::NoRoute));
+        }
+        let all = all(&routes.list.iter().collect::<Vec<_>>());
         assert!(all.contains_key("space_item_response") && all.contains_key("space_index_response"));
         assert!(!all.contains_key("proposal_item_response"), "nobody named it");
     }

@@ -1,6 +1,6 @@
 //! The shared types of contract 01 §2.1, §3 and §10 that no view is made of.
 
-use super::schemas::{Schemas, add};
+use super::build::{Schemas, add, closed, text, words};
 use crate::error::ErrorBody;
 use crate::links::ResourceLink;
 use crate::shapes::{
@@ -9,10 +9,11 @@ use crate::shapes::{
     TimeZoneName, TranslatedProp,
 };
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder};
 
 /// Adds every shared type, whether something refers to it or not: the names are published.
 pub(super) fn add_all(to: &mut Schemas) {
-    let types: [fn(&mut Schemas); 19] = [
+    let types: [fn(&mut Schemas); 17] = [
         add::<TranslatedProp>,
         add::<LocaleName>,
         add::<CreationDate>,
@@ -30,12 +31,12 @@ pub(super) fn add_all(to: &mut Schemas) {
         add::<Health>,
         add::<ErrorBody<'_>>,
         add::<ResourceLink>,
-        add::<GetActionLink>,
-        add::<PostActionLink>,
     ];
     for add in types {
         add(to);
     }
+    to.insert("get_action_link".to_owned(), action_link(true).into());
+    to.insert("post_action_link".to_owned(), action_link(false).into());
 }
 
 /// Whether the service works.
@@ -58,111 +59,47 @@ enum HealthMessage {
     ERROR,
 }
 
-/// A link to an action that reads. Reserved: nothing of this version links to an action.
-#[derive(ToSchema)]
-#[schema(as = get_action_link)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct GetActionLink {
-    /// The full address.
-    href: String,
-    /// What people call it.
-    title: String,
-    #[schema(inline)]
-    rel: Action,
-    #[schema(inline)]
-    meta: ReadMeta,
-    /// The languages it is available in.
-    hreflang: Option<Vec<String>>,
-    /// The address of a JSON schema of what is to be sent.
-    describedby: Option<String>,
+/// A link to an action: `reads`, or writes.
+fn action_link(reads: bool) -> ObjectBuilder {
+    let says = |what: &str| {
+        format!("A link to an action that {what}. Reserved: nothing of this version links to an action.")
+    };
+    let (says, meta) = if reads { (says("reads"), read_meta()) } else { (says("writes"), write_meta()) };
+    let languages = ArrayBuilder::new().items(text()).description(Some("The languages it is available in."));
+    let described_by = text().description(Some("The address of a JSON schema of what is to be sent."));
+    closed()
+        .description(Some(says))
+        .property("href", text().description(Some("The full address.")))
+        .required("href")
+        .property("title", text().description(Some("What people call it.")))
+        .required("title")
+        .property("rel", words(["action"]).description(Some("What an action link is.")))
+        .required("rel")
+        .property("meta", meta)
+        .required("meta")
+        .property("hreflang", languages)
+        .property("describedby", described_by)
 }
 
-/// A link to an action that writes. Reserved: nothing of this version links to an action.
-#[derive(ToSchema)]
-#[schema(as = post_action_link)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct PostActionLink {
-    /// The full address.
-    href: String,
-    /// What people call it.
-    title: String,
-    #[schema(inline)]
-    rel: Action,
-    #[schema(inline)]
-    meta: WriteMeta,
-    /// The languages it is available in.
-    hreflang: Option<Vec<String>>,
-    /// The address of a JSON schema of what is to be sent.
-    describedby: Option<String>,
+fn read_meta() -> ObjectBuilder {
+    let verb = words(["GET"]).description(Some("The verb of an action that reads."));
+    link_meta(verb).description(Some("How to read, and what it belongs to."))
 }
 
-/// What an action link is.
-#[derive(ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum Action {
-    /// An action.
-    Action,
+fn write_meta() -> ObjectBuilder {
+    let verb = words(["POST", "DELETE", "PUT"]).description(Some("The verb of an action that writes."));
+    let encoding = words(["application/x-www-form-urlencoded", "multipart/form-data"]);
+    let target = text().description(Some("The address to open after a valid submission."));
+    link_meta(verb)
+        .description(Some("How to write, and what it belongs to."))
+        .property("action_enctype", encoding.description(Some("How the members of a form are sent.")))
+        .required("action_enctype")
+        .property("action_target", target)
 }
 
-/// How to read, and what it belongs to.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct ReadMeta {
-    component_id: Option<String>,
-    component_manifest: Option<String>,
-    space_id: Option<String>,
-    space_manifest: Option<String>,
-    resource_id: Option<String>,
-    #[schema(inline)]
-    action_method: ReadMethod,
-}
-
-/// How to write, and what it belongs to.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct WriteMeta {
-    component_id: Option<String>,
-    component_manifest: Option<String>,
-    space_id: Option<String>,
-    space_manifest: Option<String>,
-    resource_id: Option<String>,
-    #[schema(inline)]
-    action_method: WriteMethod,
-    #[schema(inline)]
-    action_enctype: Encoding,
-    /// The address to open after a valid submission.
-    action_target: Option<String>,
-}
-
-/// The verb of an action that reads.
-#[derive(ToSchema)]
-#[serde(rename_all = "UPPERCASE")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum ReadMethod {
-    Get,
-}
-
-/// The verb of an action that writes.
-#[derive(ToSchema)]
-#[serde(rename_all = "UPPERCASE")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum WriteMethod {
-    Post,
-    Delete,
-    Put,
-}
-
-/// How the members of a form are sent.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "names the words of the document")]
-enum Encoding {
-    #[serde(rename = "application/x-www-form-urlencoded")]
-    Form,
-    #[serde(rename = "multipart/form-data")]
-    Multipart,
+/// What an action belongs to, and its verb.
+fn link_meta(verb: ObjectBuilder) -> ObjectBuilder {
+    let names = ["component_id", "component_manifest", "space_id", "space_manifest", "resource_id"];
+    let meta = names.into_iter().fold(closed(), |meta, name| meta.property(name, text()));
+    meta.property("action_method", verb).required("action_method")
 }

@@ -1,6 +1,6 @@
 //! The groups of operations, by the first segment of their path.
 
-use super::operations_of;
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::{Paths, Tag};
 
 /// The group of the service routes.
@@ -66,4 +66,9 @@ pub(super) fn of(paths: &[&Paths]) -> Vec<Tag> {
         tag
     };
     TAGS.into_iter().filter(|(name, _)| used(name)).map(|(n, s)| (n, s.to_owned())).map(tag).collect()
+}
+
+/// The operations of a document, in order.
+fn operations_of(paths: &Paths) -> impl Iterator<Item = &Operation> {
+    paths.paths.values().flat_map(|item| [&item.get, &item.put, &item.post, &item.delete]).flatten()
 }

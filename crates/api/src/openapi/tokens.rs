@@ -1,7 +1,8 @@
 //! What the token endpoints take and answer (contract 02 §2 to §4).
+#![expect(dead_code, reason = "the structs name the members of the document")]
 
-use super::schemas::{Schemas, add};
-use crate::shapes::{CreationDate, EditionDate, LocaleName};
+use super::build::{Schemas, add};
+use crate::shapes::{CreationDate, EditionDate, LocaleName, type_names};
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::Ref;
@@ -22,12 +23,19 @@ pub(super) fn add_all(to: &mut Schemas) {
     add::<RevokeResponse>(to);
 }
 
+type_names! {
+    ClientCredentials = "client_credentials" in "client_credentials",
+    PasswordGrant = "password" in "password_grant",
+    Login = "login" in "login",
+    Impersonate = "impersonate" in "impersonate",
+    IntrospectedType = "user" in "introspected_type",
+}
+
 /// A service token: the client asks for itself.
 #[derive(ToSchema)]
 #[schema(as = client_credential, examples(json!({
     "grant_type": "client_credentials", "client_id": "id_4fRk29aQpLx0WmZt", "client_secret": "..",
     "scope": "public proposals"})))]
-#[expect(dead_code, reason = "names the members of the document")]
 struct ClientCredential {
     #[schema(inline)]
     grant_type: ClientCredentials,
@@ -37,26 +45,11 @@ struct ClientCredential {
     scope: String,
 }
 
-#[derive(ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum ClientCredentials {
-    ClientCredentials,
-}
-
-#[derive(ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum PasswordGrant {
-    Password,
-}
-
 /// A user token, by the password of the user. Needs `oauth.login`.
 #[derive(ToSchema)]
 #[schema(as = password_grant_login, examples(json!({
     "grant_type": "password", "auth_type": "login", "username": "norablum", "password": "..",
     "client_id": "id_4fRk29aQpLx0WmZt", "client_secret": "..", "scope": "public proposals"})))]
-#[expect(dead_code, reason = "names the members of the document")]
 struct PasswordGrantLogin {
     #[schema(inline)]
     grant_type: PasswordGrant,
@@ -71,13 +64,6 @@ struct PasswordGrantLogin {
     scope: String,
 }
 
-#[derive(ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum Login {
-    Login,
-}
-
 /// A user token on the word of the client alone. Needs `oauth.impersonate`, and one of `username` and `id`.
 #[derive(ToSchema)]
 #[schema(as = password_grant_impersonate, examples(json!({
@@ -85,7 +71,6 @@ enum Login {
     "client_id": "id_4fRk29aQpLx0WmZt", "client_secret": "..", "scope": "public proposals",
     "meta": {"register_on_missing": true, "accept_tos_on_register": true, "name": "Nora Blum"}})))]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
 struct PasswordGrantImpersonate {
     #[schema(inline)]
     grant_type: PasswordGrant,
@@ -107,17 +92,9 @@ struct PasswordGrantImpersonate {
     extra: Option<Value>,
 }
 
-#[derive(ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum Impersonate {
-    Impersonate,
-}
-
 /// How a missing user is registered.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
 struct ImpersonationMeta {
     /// Registers the user where there is none.
     register_on_missing: Option<bool>,
@@ -137,7 +114,6 @@ fn number_or_text() -> utoipa::openapi::Object {
 /// Which token to describe.
 #[derive(ToSchema)]
 #[schema(as = introspect_body, examples(json!({"token": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.."})))]
-#[expect(dead_code, reason = "names the members of the document")]
 struct IntrospectBody {
     token: String,
 }
@@ -146,7 +122,6 @@ struct IntrospectBody {
 #[derive(ToSchema)]
 #[schema(as = introspect_data)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
 struct IntrospectData {
     active: bool,
     /// The granted scopes, separated by spaces.
@@ -168,7 +143,6 @@ struct IntrospectData {
 
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
 struct IntrospectResource {
     id: String,
     #[serde(rename = "type")]
@@ -183,15 +157,7 @@ struct IntrospectResource {
 }
 
 #[derive(ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum IntrospectedType {
-    User,
-}
-
-#[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
 struct IntrospectAttributes {
     email: String,
     name: String,
@@ -209,7 +175,6 @@ struct Nothing {}
 
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
 struct IntrospectMeta {
     blocked: bool,
     locked: bool,
@@ -219,7 +184,6 @@ struct IntrospectMeta {
 #[derive(ToSchema)]
 #[schema(as = revoke_body, examples(json!({
     "token": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9..", "client_id": "id_4fRk29aQpLx0WmZt", "client_secret": ".."})))]
-#[expect(dead_code, reason = "names the members of the document")]
 struct RevokeBody {
     token: Option<String>,
     token_type_hint: Option<String>,

@@ -1,7 +1,6 @@
 //! The deliveries of events (contract 09 C.1 to C.3).
 
-use super::components::object;
-use super::schemas::{Schemas, any_integer, by_type, closed, text, words};
+use super::build::{Schemas, any_integer, by_type, closed, object, text, words};
 use crate::resources::spaces::SpaceView;
 use civitas_kernel::EventName;
 use utoipa::PartialSchema;

@@ -1,31 +1,33 @@
 //! `/blogs` (contract 07 part A).
 
-use crate::body::Closed;
-use crate::document::{Doc, Holds};
-use crate::links::{ResourceLink, component_links};
-use crate::pipeline::Request;
-use crate::reply::{Document, Reply};
-use crate::resources::newest;
+use crate::answers;
+use crate::document::Doc;
+use crate::links::{NeighbourLinks, Record, RecordNames};
+use crate::reply::Document;
+use crate::request::Request;
 use crate::route::{Answer, Routes, Write};
 use crate::shapes::{
-    ComponentIdentifier, CreationDate, EditionDate, Identifier, ToComponent, ToOne, TranslatedProp,
-    iso_milliseconds,
+    CreationDate, EditionDate, InComponent, TranslatedProp, iso_milliseconds, published_as, read_time,
+    read_translated, type_names,
 };
-use actix_web::http::{Method, StatusCode};
-use civitas_application::{Ports, Registry, RenderContext};
+use crate::typed_body::{ClosedData, NoBody, Sent, bodies, read_at};
+use actix_web::http::Method;
+use civitas_application::{Ports, RenderContext};
 use civitas_blogs::{
     CreatePost, DestroyPost, PostDetail, PostNeighbours, PostQuery, PostWrites, Posts, Publication,
     READ_POSTS, UpdatePost,
 };
 use civitas_kernel::{ComponentId, Direction, Error, Locales, Order, PostId, Result, Translated};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
-use time::format_description::well_known::Iso8601;
-use time::{OffsetDateTime, PrimitiveDateTime, UtcOffset};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use time::OffsetDateTime;
 use utoipa::ToSchema;
+use validator::Validate;
 
 /// The lists whose losses age a list of posts.
 const LISTS: &[&str] = &["posts", "components", "spaces", "roles"];
+const NAMES: RecordNames =
+    RecordNames { path: "blogs", component_type: "blog_component", label: "Blogs", neighbour: "post" };
 
 /// A blog post.
 #[derive(Debug, Serialize, ToSchema)]
@@ -41,13 +43,9 @@ pub(crate) struct BlogView {
     meta: BlogMeta,
 }
 
-/// The type of a blog post.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = blog_object_type)]
-#[serde(rename_all = "snake_case")]
-enum BlogType {
-    /// `blog`
-    Blog,
+type_names! {
+    /// The type of a blog post.
+    BlogType = "blog" in "blog_object_type",
 }
 
 /// What a blog post says.
@@ -65,28 +63,11 @@ struct BlogAttributes {
     published_at: Option<String>,
 }
 
-/// What a blog post belongs to.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = blog_relationships)]
-#[serde(deny_unknown_fields)]
-struct BlogRelationships {
-    space: ToOne,
-    component: ToComponent,
-}
-
-/// Where to go on from a blog post.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = blog_links)]
-#[serde(deny_unknown_fields)]
-struct BlogLinks {
-    #[serde(rename = "self")]
-    this: ResourceLink,
-    collection: ResourceLink,
-    related: ResourceLink,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<ResourceLink>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prev: Option<ResourceLink>,
+published_as! {
+    /// What a blog post belongs to.
+    BlogRelationships(InComponent) = "blog_relationships",
+    /// Where to go on from a blog post.
+    BlogLinks(NeighbourLinks) = "blog_links",
 }
 
 /// Whether a blog post is published, and its scope.
@@ -99,121 +80,163 @@ struct BlogMeta {
     scope: Option<i64>,
 }
 
-pub(crate) fn routes(routes: &mut Routes) {
-    let context = |doc: Doc| {
-        let doc = doc.locales().within_space().with("component_id", Holds::Integer);
-        doc.order(&["published_at", "rand"]).fails(400)
-    };
-    let list = context(Doc::new("Lists the blog posts", "blog_index_response").pages());
-    routes.read("listBlogPosts", "/blogs", READ_POSTS, list, index);
-    let show = context(Doc::new("Shows a blog post", "blog_item_response")).fails(404);
-    routes.read("getBlogPost", "/blogs/{id}", READ_POSTS, show, show_one);
-    routes.write(Write {
-        ids: ["createBlogPostAsync", "createBlogPost"],
-        method: Method::POST,
-        paths: ["/blogs", "/blogs/sync"],
-        status: StatusCode::CREATED,
-        read: read_create,
-        doc: || {
-            let doc = Doc::new("Creates a blog post", "blog_item_response").locales();
-            let doc = doc.with("component_id", Holds::Integer).takes("blog_post_create_payload");
-            doc.fails(400).fails(404)
-        },
-    });
-    routes.write_or_patch(Write {
-        ids: ["updateBlogPostAsync", "updateBlogPost"],
-        method: Method::PUT,
-        paths: ["/blogs/{id}", "/blogs/{id}/sync"],
-        status: StatusCode::OK,
-        read: read_update,
-        doc: || {
-            let doc = Doc::new("Changes a blog post", "blog_item_response").locales();
-            doc.takes("blog_post_update_payload").fails(400).fails(404)
-        },
-    });
-    routes.write(Write {
-        ids: ["deleteBlogPostAsync", "deleteBlogPost"],
-        method: Method::DELETE,
-        paths: ["/blogs/{id}", "/blogs/{id}/sync"],
-        status: StatusCode::OK,
-        read: |request| Ok(DestroyPost { id: PostId(request.id()?) }),
-        doc: || Doc::new("Deletes a blog post", "blog_item_response").locales().fails(400).fails(404),
-    });
+/// What a blog post says. The title and the body need a text in the organization's default language.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = blog_post_create_payload, examples(json!({"data": {"component_id": 87, "attributes": {
+    "title": {"en": "Works start on Mill Street"}, "body": {"en": "<p>From Monday on.</p>"},
+    "published_at": "2026-03-01T08:00:00Z"}}})))]
+#[serde(deny_unknown_fields)]
+struct PostToCreate {
+    #[serde(rename = "type")]
+    #[schema(value_type = Option<String>)]
+    _kind: Option<BlogType>,
+    /// A blog component.
+    #[schema(value_type = i64)]
+    component_id: Option<Value>,
+    #[schema(inline, value_type = CreateAttributes, required)]
+    attributes: Option<Value>,
 }
 
-pub(crate) fn commands(to: Registry) -> Registry {
-    to.on::<CreatePost>(|ports| Box::new(writes(ports)), result)
-        .on::<UpdatePost>(|ports| Box::new(writes(ports)), result)
-        .on::<DestroyPost>(|ports| Box::new(writes(ports)), result)
+#[derive(Deserialize, Validate, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct CreateAttributes {
+    #[schema(value_type = TranslatedProp)]
+    title: Option<PostText>,
+    #[schema(value_type = TranslatedProp)]
+    body: Option<PostText>,
+    /// Absent or null for a draft; a later time for a scheduled post.
+    #[schema(value_type = Option<String>, format = "date-time")]
+    published_at: Option<Value>,
+}
+
+/// What a blog post shall say instead. What is absent stays; what is given replaces all languages.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = blog_post_update_payload, examples(json!({"data": {"attributes": {
+    "title": {"en": "Works start on Mill Street"}}}})))]
+#[serde(deny_unknown_fields)]
+struct PostToUpdate {
+    #[serde(rename = "type")]
+    #[schema(value_type = Option<String>)]
+    _kind: Option<BlogType>,
+    /// If it is sent, that of the path.
+    #[schema(value_type = Option<String>)]
+    id: Option<Value>,
+    #[schema(inline, value_type = UpdateAttributes, required)]
+    attributes: Option<Value>,
+}
+
+#[derive(Deserialize, Validate, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct UpdateAttributes {
+    #[schema(value_type = Option<TranslatedProp>)]
+    title: Option<PostText>,
+    #[schema(value_type = Option<TranslatedProp>)]
+    body: Option<PostText>,
+    /// Null makes the post a draft again.
+    #[schema(value_type = Option<String>, format = "date-time")]
+    published_at: Option<Value>,
+}
+
+const NO_TEXTS: &str = "title and body must be objects of texts by language";
+
+bodies!(PostToCreate, CreateAttributes, PostToUpdate, UpdateAttributes);
+
+/// A text by language; null for none.
+#[derive(Default, Deserialize)]
+#[serde(try_from = "Value")]
+struct PostText(Translated);
+
+impl TryFrom<Value> for PostText {
+    type Error = &'static str;
+
+    fn try_from(sent: Value) -> Result<Self, &'static str> {
+        read_translated(&sent).map(Self).ok_or(NO_TEXTS)
+    }
+}
+
+impl PostText {
+    /// The texts, if each is in a language of the deployment.
+    fn in_one_of(self, locales: &Locales) -> Result<Translated> {
+        let is_known = self.0.iter().all(|(locale, _)| locales.has(locale));
+        if is_known { Ok(self.0) } else { Err(Error::rejected(NO_TEXTS)) }
+    }
+}
+
+pub(crate) fn routes(routes: &mut Routes) {
+    let read = |doc: Doc| doc.in_component(&["published_at", "rand"]);
+    let list = read(Doc::page::<BlogView>("Lists the blog posts").pages());
+    routes.read("listBlogPosts", "/blogs", READ_POSTS, list, index);
+    let show = read(Doc::item::<BlogView>("Shows a blog post"));
+    routes.read("getBlogPost", "/blogs/{id}", READ_POSTS, show, show_one);
+    routes.write(&Write {
+        ids: ["createBlogPostAsync", "createBlogPost"],
+        method: Method::POST,
+        path: "/blogs",
+        read: create,
+        use_case: |ports, _| Box::new(writes(ports)),
+        view: result,
+        doc: Doc::item::<BlogView>("Creates a blog post").locales().component_id().created().fails(404),
+    });
+    routes.write_or_patch(&Write {
+        ids: ["updateBlogPostAsync", "updateBlogPost"],
+        method: Method::PUT,
+        path: "/blogs/{id}",
+        read: update,
+        use_case: |ports, _| Box::new(writes(ports)),
+        view: result,
+        doc: Doc::item::<BlogView>("Changes a blog post").locales(),
+    });
+    routes.write(&Write {
+        ids: ["deleteBlogPostAsync", "deleteBlogPost"],
+        method: Method::DELETE,
+        path: "/blogs/{id}",
+        read: |request, _: Sent<'_, NoBody>| Ok(DestroyPost { id: PostId(request.id()?) }),
+        use_case: |ports, _| Box::new(writes(ports)),
+        view: result,
+        doc: Doc::item::<BlogView>("Deletes a blog post").locales(),
+    });
 }
 
 fn writes(ports: &dyn Ports) -> PostWrites<'_> {
     PostWrites { store: ports.posts(), lookup: ports.blogs() }
 }
 
-fn read_create(request: &Request) -> Result<CreatePost> {
-    let data =
-        Closed::of(&request.body, "", &["data"])?.object("data", &["type", "component_id", "attributes"])?;
-    data.is_type("blog")?;
-    let component = match data.get("component_id") {
+fn create(request: &Request, sent: Sent<'_, ClosedData<PostToCreate>>) -> Result<CreatePost> {
+    let PostToCreate { component_id, attributes, .. } = sent.read()?.data;
+    let component = match component_id {
         Some(sent) => sent.as_i64().or_else(|| sent.as_str()?.parse().ok()),
         None => request.query.get("component_id").and_then(|text| text.parse().ok()),
     };
-    let component = component.ok_or_else(|| Error::rejected("component_id required"))?;
-    let attributes = data.object("attributes", ATTRIBUTES)?;
-    let text = |sent| read_text(sent, request.api.locales());
-    Ok(CreatePost {
-        component: ComponentId(component),
-        title: attributes.get("title").map(text).transpose()?.unwrap_or_default(),
-        body: attributes.get("body").map(text).transpose()?.unwrap_or_default(),
-        published_at: attributes.get("published_at").map(read_time).transpose()?.flatten(),
-    })
+    let component = ComponentId(component.ok_or_else(|| Error::rejected("component_id required"))?);
+    let CreateAttributes { title, body, published_at } = read_at("data.attributes", attributes.as_ref())?;
+    let locales = request.backend.locales();
+    let [title, body] = [title, body].map(|text| text.unwrap_or_default().in_one_of(locales));
+    let published_at = published_at.map(|sent| publication(&sent)).transpose()?.flatten();
+    Ok(CreatePost { component, title: title?, body: body?, published_at })
 }
 
-fn read_update(request: &Request) -> Result<UpdatePost> {
+fn update(request: &Request, sent: Sent<'_, ClosedData<PostToUpdate>>) -> Result<UpdatePost> {
     let id = PostId(request.id()?);
-    let data = Closed::of(&request.body, "", &["data"])?.object("data", &["type", "id", "attributes"])?;
-    data.is_type("blog")?;
-    let is_same = |sent: &Value| sent.as_str() == Some(&id.to_string()) || sent.as_i64() == Some(id.0);
-    if data.get("id").is_some_and(|sent| !is_same(sent)) {
+    let PostToUpdate { id: sent_id, attributes, .. } = sent.read()?.data;
+    let is_same = |sent: Value| sent.as_str() == Some(&id.to_string()) || sent.as_i64() == Some(id.0);
+    if !sent_id.is_none_or(is_same) {
         return Err(Error::rejected("id does not match the path"));
     }
-    let attributes = data.object("attributes", ATTRIBUTES)?;
-    let text = |sent| read_text(sent, request.api.locales());
-    let publication = |sent| Ok::<_, Error>(Publication { at: read_time(sent)? });
-    Ok(UpdatePost {
-        id,
-        title: attributes.get("title").map(text).transpose()?,
-        body: attributes.get("body").map(text).transpose()?,
-        publication: attributes.get("published_at").map(publication).transpose()?,
-    })
+    let UpdateAttributes { title, body, published_at } = read_at("data.attributes", attributes.as_ref())?;
+    let locales = request.backend.locales();
+    let [title, body] = [title, body].map(|text| text.map(|text| text.in_one_of(locales)).transpose());
+    let publication = |sent: &Value| publication(sent).map(|at| Publication { at });
+    let publication = published_at.as_ref().map(publication).transpose()?;
+    Ok(UpdatePost { id, title: title?, body: body?, publication })
 }
 
-const ATTRIBUTES: &[&str] = &["title", "body", "published_at"];
-
-/// A text in languages of the deployment.
-fn read_text(sent: &Value, locales: &Locales) -> Result<Translated> {
-    let invalid = || Error::rejected("title and body must be objects of texts by language");
-    if sent.is_null() {
-        return Ok(Translated::default());
+/// When a post is published; null for a draft.
+fn publication(sent: &Value) -> Result<Option<OffsetDateTime>> {
+    let at = sent.as_str().and_then(read_time);
+    if at.is_none() && !sent.is_null() {
+        return Err(Error::rejected("published_at is not a valid date-time"));
     }
-    let members: &Map<String, Value> = sent.as_object().ok_or_else(invalid)?;
-    let texts = members.iter().map(|(name, text)| Some((locales.find(name)?, text.as_str()?.to_owned())));
-    texts.collect::<Option<Translated>>().ok_or_else(invalid)
-}
-
-/// A time in ISO 8601, without an offset in UTC; null for none.
-fn read_time(sent: &Value) -> Result<Option<OffsetDateTime>> {
-    if sent.is_null() {
-        return Ok(None);
-    }
-    let text = sent.as_str().unwrap_or_default();
-    let zoned = OffsetDateTime::parse(text, &Iso8601::PARSING).ok();
-    let at = zoned.or_else(|| Some(PrimitiveDateTime::parse(text, &Iso8601::PARSING).ok()?.assume_utc()));
-    let at =
-        at.and_then(|at| at.checked_to_offset(UtcOffset::UTC)).filter(|at| (0..=9999).contains(&at.year()));
-    let at = at.ok_or_else(|| Error::rejected("published_at is not a valid date-time"))?;
-    Ok(Some(civitas_kernel::clock::to_microseconds(at)))
+    Ok(at)
 }
 
 async fn index(request: Request) -> Answer {
@@ -221,10 +244,10 @@ async fn index(request: Request) -> Answer {
     let query = PostQuery { within: request.query.within()?, order: request.query.order("published_at")? };
     let posts = Posts { store: request.ports().posts() };
     let page = posts.list(context.ctx, query, request.query.page()).await?;
-    let changes = page.items.iter().map(|post| post.changed_at(request.now));
-    let changed_at = newest(&request, LISTS, changes).await?;
-    let page = page.map(|post| view(&context, post, PostNeighbours::default()));
-    Ok(Reply::list(&request, page, query.order == Order::Random, changed_at)?)
+    let shuffled = query.order == Order::Random;
+    let changed_at = |post: &PostDetail| post.changed_at(request.now);
+    let view = |post| view(&context, post, PostNeighbours::default());
+    answers::page(&request, LISTS, page, shuffled, changed_at, view).await
 }
 
 async fn show_one(request: Request) -> Answer {
@@ -232,16 +255,13 @@ async fn show_one(request: Request) -> Answer {
     let within = request.query.within()?;
     // One post is found whatever the order; its neighbours are those of the newest first (contract 07 A.4).
     let order = match request.query.order("published_at")? {
-        Order::Column(_) if request.query.get("order_direction").is_some() => {
-            request.query.order("published_at")?
-        }
+        asked @ Order::Column(_) if request.query.get("order_direction").is_some() => asked,
         _ => Order::Column(Direction::Descending),
     };
     let posts = Posts { store: request.ports().posts() };
     let (id, query) = (PostId(request.id()?), PostQuery { within, order });
     let (found, beside) = posts.find(context.ctx, id, within, query).await?;
-    let changed_at = newest(&request, LISTS, [found.changed_at(request.now)].into_iter()).await?;
-    Ok(Reply::read(&request, &Document { data: view(&context, found, beside) }, changed_at)?)
+    answers::item(&request, LISTS, found.changed_at(request.now), view(&context, found, beside)).await
 }
 
 /// A post as the result of a command: without neighbours.
@@ -253,21 +273,12 @@ fn result(context: &RenderContext<'_>, post: PostDetail) -> Value {
 fn view(context: &RenderContext<'_>, detail: PostDetail, beside: PostNeighbours) -> BlogView {
     let PostDetail { id, post, place } = detail;
     let locales = context.locales();
-    let links = component_links(context, &place, "blogs", "Blogs");
+    let record = Record::new(context, NAMES, id.0, (place.space, place.component, &place.name));
     BlogView {
         id: id.to_string(),
-        kind: BlogType::Blog,
-        relationships: BlogRelationships {
-            space: ToOne { data: Identifier::new(place.space.id, place.space.manifest.as_str()) },
-            component: ToComponent { data: ComponentIdentifier::new(place.component, "blog_component") },
-        },
-        links: BlogLinks {
-            this: links.this(id),
-            collection: links.collection(id),
-            related: links.related(),
-            next: beside.next.map(|id| links.to(id, "Next post")),
-            prev: beside.prev.map(|id| links.to(id, "Previous post")),
-        },
+        kind: BlogType,
+        relationships: BlogRelationships(record.relationships()),
+        links: BlogLinks(record.links_beside(beside.next.map(|id| id.0), beside.prev.map(|id| id.0))),
         meta: BlogMeta { published: post.is_published(context.ctx.now), scope: place.scope_id },
         attributes: BlogAttributes {
             created_at: CreationDate(post.created_at),

@@ -1,10 +1,9 @@
 //! `/components` (contract 05 §3).
 
-use crate::document::{Doc, Holds};
+use crate::answers;
+use crate::document::Doc;
 use crate::links::{LinkMeta, ResourceLink, base};
-use crate::pipeline::Request;
-use crate::reply::{Document, Reply};
-use crate::resources::newest;
+use crate::request::Request;
 use crate::route::{Answer, Routes};
 use crate::shapes::{
     ComponentManifestName, ComponentType, Count, CreationDate, EditionDate, Identifier, SpaceClassName,
@@ -88,12 +87,10 @@ pub(crate) struct ComponentLinks {
 
 pub(crate) fn routes(routes: &mut Routes) {
     let search = Doc::new("Searches the components of all kinds", "component_index_response");
-    let search = search.locales().pages().filters(COMPONENT_FIELDS).fails(400);
+    let search = search.locales().pages().filters(COMPONENT_FIELDS);
     routes.read("searchComponents", "/components/search", READ_COMPONENTS, search, |r| index(r, None));
-    let list = |summary, answer| {
-        Doc::new(summary, answer).locales().pages().filters(TYPED_COMPONENT_FIELDS).fails(400)
-    };
-    let show = |summary, answer| Doc::new(summary, answer).locales().fails(400).fails(404);
+    let list = |summary, answer| Doc::new(summary, answer).locales().pages().filters(TYPED_COMPONENT_FIELDS);
+    let show = |summary, answer| Doc::new(summary, answer).locales();
     let (proposals, blogs) = (ComponentManifest::Proposals, ComponentManifest::Blogs);
     let doc = list("Lists the proposals components", "proposal_component_index_response");
     let path = "/components/proposal_components";
@@ -106,23 +103,17 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.read("listBlogComponents", path, READ_COMPONENTS, doc, move |r| index(r, Some(blogs)));
     let doc = show("Shows a blog component", "blog_component_item_response").within_space();
     let path = "/components/blog_components/{id}";
-    routes.read(
-        "showBlogComponent",
-        path,
-        READ_COMPONENTS,
-        doc.with("component_id", Holds::Integer),
-        show_blog,
-    );
+    routes.read("showBlogComponent", path, READ_COMPONENTS, doc.component_id(), show_blog);
 }
 
 async fn index(request: Request, manifest: Option<ComponentManifest>) -> Answer {
     let context = request.render_context()?;
     let components = Components { store: request.ports().components() };
     let page = components.list(context.ctx, manifest, &request.query.filter()?, request.query.page()).await?;
-    let changed_at = newest(&request, LISTS, page.items.iter().map(|c| c.changed_at)).await?;
     let voting_statuses = voting_statuses(&request, &page.items).await?;
-    let page = page.map(|c| view(&context, voting_statuses.iter().find(|s| s.component == c.id), c));
-    Ok(Reply::list(&request, page, false, changed_at)?)
+    let status = |id| voting_statuses.iter().find(|status| status.component == id);
+    let view = |component: ComponentDetail| view(&context, status(component.id), component);
+    answers::page(&request, LISTS, page, false, |component| component.changed_at, view).await
 }
 
 async fn show_proposals(request: Request) -> Answer {
@@ -152,9 +143,8 @@ async fn find(request: &Request, manifest: ComponentManifest) -> Result<Componen
 
 async fn answer(request: &Request, found: ComponentDetail) -> Answer {
     let voting_statuses = voting_statuses(request, std::slice::from_ref(&found)).await?;
-    let changed_at = newest(request, LISTS, [found.changed_at].into_iter()).await?;
-    let document = Document { data: view(&request.render_context()?, voting_statuses.first(), found) };
-    Ok(Reply::read(request, &document, changed_at)?)
+    let (changed_at, context) = (found.changed_at, request.render_context()?);
+    answers::item(request, LISTS, changed_at, view(&context, voting_statuses.first(), found)).await
 }
 
 /// The voting status of the caller, if a user, in those of the components that hold proposals.

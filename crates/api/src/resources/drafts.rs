@@ -1,22 +1,24 @@
 //! `/draft_proposals` (contract 06 §2).
 
+use crate::answers;
 use crate::document::Doc;
-use crate::pipeline::Request;
-use crate::reply::{Document, Reply};
-use crate::resources::proposals::{self, ProposalLinks, ProposalRelationships};
-use crate::resources::{data, integer, newest};
+use crate::reply::Document;
+use crate::request::Request;
+use crate::resources::proposals::{self, ProposalLinks, ProposalRelationships, ProposalView};
 use crate::route::{Answer, Gate, Routes, Write};
-use crate::shapes::{CreationDate, EditionDate, TranslatedProp};
-use actix_web::http::{Method, StatusCode};
-use civitas_application::{Registry, RenderContext};
+use crate::shapes::{CreationDate, EditionDate, LocaleName, TranslatedProp, type_names};
+use crate::typed_body::{Data, NoBody, Sent, bodies};
+use actix_web::http::Method;
+use civitas_application::{Ports, RenderContext};
 use civitas_kernel::{ComponentId, Locale, ProposalId, Result};
 use civitas_proposals::{
     CreateDraft, DRAFT, DraftErrors, Drafts, Neighbours, ProposalDetail, PublishDraft, UpdateDraft,
     UpdatedDraft, WithdrawDraft, shown,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use validator::Validate;
 
 /// A draft: a proposal of its author's alone, until it is published.
 #[derive(Debug, Serialize, ToSchema)]
@@ -32,13 +34,9 @@ pub(crate) struct DraftView {
     meta: DraftMeta,
 }
 
-/// The type of a draft.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = draft_proposal_object_type)]
-#[serde(rename_all = "snake_case")]
-enum DraftType {
-    /// `draft_proposal`
-    DraftProposal,
+type_names! {
+    /// The type of a draft.
+    DraftType = "draft_proposal" in "draft_proposal_object_type",
 }
 
 /// What a draft says, and what is wrong with it.
@@ -86,94 +84,100 @@ struct Showing {
     living: bool,
 }
 
+/// Where a draft begins.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = draft_proposal_create_body, examples(json!({"data": {"component_id": 101}})))]
+struct DraftToCreate {
+    /// A proposals component.
+    component_id: i64,
+}
+
+/// What to write into a draft. What is absent stays.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = draft_proposal_update_body, examples(json!({"data": {
+    "title": "More trees along Main Street", "body": "Two trees per block, watered by the city.",
+    "locale": "en"}})))]
+struct DraftToUpdate {
+    /// Plain text; markup is taken out.
+    #[schema(value_type = Option<String>)]
+    title: Option<Value>,
+    /// Plain text; markup is taken out.
+    #[schema(value_type = Option<String>)]
+    body: Option<Value>,
+    /// The language of both; that of the user when absent.
+    #[schema(value_type = Option<LocaleName>)]
+    locale: Option<Value>,
+}
+
+bodies!(DraftToCreate, DraftToUpdate);
+
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc = |summary| {
-        Doc::new(summary, "draft_proposal_item_response").within_space().locales().fails(400).fails(404)
-    };
-    routes.write(Write {
+    let doc = |summary| Doc::item::<DraftView>(summary).within_space().locales();
+    routes.write(&Write {
         ids: ["createDraftProposal", "createDraftProposalSync"],
         method: Method::POST,
-        paths: ["/draft_proposals", "/draft_proposals/sync"],
-        status: StatusCode::OK,
-        read: |r| Ok(CreateDraft { component: ComponentId(integer(data(&r.body)?, "component_id")?) }),
-        doc: || {
-            let doc = Doc::new("Begins a draft", "draft_proposal_item_response").within_space().locales();
-            doc.takes("draft_proposal_create_body").fails(400).fails(404)
-        },
+        path: "/draft_proposals",
+        read: create,
+        use_case: |ports, _| Box::new(drafts(ports)),
+        view: |context, draft| result(context, &draft, context.ctx.working_locale(), true),
+        doc: doc("Begins a draft").fails(404),
     });
     routes.on("", Method::GET, "/draft_proposals", Gate::NoAction, doc("No list"), show_one);
     routes.read("getDraftProposal", "/draft_proposals/{id}", DRAFT, doc("Shows a draft"), show_one);
-    routes.write(Write {
+    routes.write(&Write {
         ids: ["updateDraftProposalAsync", "updateDraftProposal"],
         method: Method::PUT,
-        paths: ["/draft_proposals/{id}", "/draft_proposals/{id}/sync"],
-        status: StatusCode::OK,
-        read: read_update,
-        doc: || {
-            let doc = Doc::new("Writes a draft", "draft_proposal_item_response").within_space().locales();
-            doc.takes("draft_proposal_update_body").fails(400).fails(404)
-        },
+        path: "/draft_proposals/{id}",
+        read: update,
+        use_case: |ports, _| Box::new(drafts(ports)),
+        view: |context, UpdatedDraft { draft, locale }| result(context, &draft, locale, true),
+        doc: doc("Writes a draft"),
     });
-    routes.write(Write {
+    routes.write(&Write {
         ids: ["withdrawDraftProposalAsync", "withdrawDraftProposal"],
         method: Method::DELETE,
-        paths: ["/draft_proposals/{id}", "/draft_proposals/{id}/sync"],
-        status: StatusCode::OK,
-        read: |r| Ok(WithdrawDraft { id: ProposalId(r.id()?), within: r.query.within_space()? }),
-        doc: || {
-            let doc =
-                Doc::new("Throws a draft away", "draft_proposal_item_response").within_space().locales();
-            doc.fails(400).fails(404)
+        path: "/draft_proposals/{id}",
+        read: |request, _: Sent<'_, NoBody>| {
+            Ok(WithdrawDraft { id: ProposalId(request.id()?), within: request.query.within_space()? })
         },
+        use_case: |ports, _| Box::new(drafts(ports)),
+        view: |context, draft| result(context, &draft, context.ctx.working_locale(), false),
+        doc: doc("Throws a draft away"),
     });
-    routes.write(Write {
+    routes.write(&Write {
         ids: ["publishDraftProposalAsync", "publishDraftProposal"],
         method: Method::POST,
-        paths: ["/draft_proposals/{id}/publish", "/draft_proposals/{id}/publish/sync"],
-        status: StatusCode::OK,
-        read: |r| Ok(PublishDraft { id: ProposalId(r.id()?), within: r.query.within_space()? }),
-        doc: || {
-            let doc = Doc::new("Makes a draft public", "proposal_item_response").within_space().locales();
-            doc.fails(400).fails(404)
+        path: "/draft_proposals/{id}/publish",
+        read: |request, _: Sent<'_, NoBody>| {
+            Ok(PublishDraft { id: ProposalId(request.id()?), within: request.query.within_space()? })
         },
+        use_case: |ports, _| Box::new(drafts(ports)),
+        view: |context, proposal| proposals::result(context, &proposal),
+        doc: Doc::item::<ProposalView>("Makes a draft public").within_space().locales(),
     });
 }
 
-pub(crate) fn commands(to: Registry) -> Registry {
-    to.on::<CreateDraft>(
-        |p| Box::new(Drafts { store: p.proposals(), components: p.component_lookup() }),
-        |context, draft| result(context, &draft, context.ctx.working_locale(), true),
-    )
-    .on::<UpdateDraft>(
-        |p| Box::new(Drafts { store: p.proposals(), components: p.component_lookup() }),
-        |context, UpdatedDraft { draft, locale }| result(context, &draft, locale, true),
-    )
-    .on::<PublishDraft>(
-        |p| Box::new(Drafts { store: p.proposals(), components: p.component_lookup() }),
-        |context, proposal| proposals::result(context, &proposal),
-    )
-    .on::<WithdrawDraft>(
-        |p| Box::new(Drafts { store: p.proposals(), components: p.component_lookup() }),
-        |context, draft| result(context, &draft, context.ctx.working_locale(), false),
-    )
+fn drafts(ports: &dyn Ports) -> Drafts<'_> {
+    Drafts { store: ports.proposals(), components: ports.component_lookup() }
 }
 
-fn read_update(request: &Request) -> Result<UpdateDraft> {
+fn create(_: &Request, sent: Sent<'_, Data<DraftToCreate>>) -> Result<CreateDraft> {
+    Ok(CreateDraft { component: ComponentId(sent.read()?.data.component_id) })
+}
+
+fn update(request: &Request, sent: Sent<'_, Data<DraftToUpdate>>) -> Result<UpdateDraft> {
     let id = ProposalId(request.id()?);
-    let sent = data(&request.body)?;
-    let member = |name: &str| sent.get(name).cloned();
-    let locale = member("locale").filter(|l| !l.is_null());
-    UpdateDraft::new(id, request.query.within_space()?, [member("title"), member("body")], locale)
+    let DraftToUpdate { title, body, locale } = sent.read()?.data;
+    let locale = locale.filter(|locale| !locale.is_null());
+    UpdateDraft::new(id, request.query.within_space()?, [title, body], locale)
 }
 
 async fn show_one(request: Request) -> Answer {
     let context = request.render_context()?;
-    let drafts =
-        Drafts { store: request.ports().proposals(), components: request.ports().component_lookup() };
-    let draft = drafts.find(context.ctx, ProposalId(request.id()?), request.query.within_space()?).await?;
-    let changed_at = newest(&request, &[], [draft.changed_at].into_iter()).await?;
+    let (id, within) = (ProposalId(request.id()?), request.query.within_space()?);
+    let draft = drafts(request.ports()).find(context.ctx, id, within).await?;
     let showing = Showing { working: context.ctx.working_locale(), living: true };
-    Ok(Reply::read(&request, &Document { data: view(&context, &draft, &showing) }, changed_at)?)
+    answers::item(&request, &[], draft.changed_at, view(&context, &draft, &showing)).await
 }
 
 fn result(context: &RenderContext<'_>, draft: &ProposalDetail, working: Locale, living: bool) -> Value {
@@ -188,13 +192,14 @@ pub(crate) fn announced(context: &RenderContext<'_>, draft: &ProposalDetail) -> 
 fn view(context: &RenderContext<'_>, draft: &ProposalDetail, showing: &Showing) -> DraftView {
     let ProposalDetail { id, proposal, place, client_uid, .. } = draft;
     let errors = DraftErrors::of(proposal, showing.working, place.rules.proposal_length);
+    let record = proposals::record(context, *id, place);
     let publishable = showing.living && errors.is_empty();
     let sentences =
         |faults: Vec<civitas_kernel::FieldError>| faults.into_iter().map(|f| f.description).collect();
     let part = |text| TranslatedProp(shown(text, context.asked, showing.working));
     DraftView {
         id: id.to_string(),
-        kind: DraftType::DraftProposal,
+        kind: DraftType,
         attributes: DraftAttributes {
             created_at: CreationDate(proposal.created_at),
             updated_at: EditionDate(proposal.updated_at),
@@ -202,8 +207,8 @@ fn view(context: &RenderContext<'_>, draft: &ProposalDetail, showing: &Showing) 
             body: part(&proposal.body),
             errors: ErrorsView { title: sentences(errors.title), body: sentences(errors.body) },
         },
-        relationships: proposals::relationships(place, &proposal.authors, None),
-        links: proposals::links(context, *id, place, Neighbours::default()),
+        relationships: proposals::relationships(&record, &proposal.authors, None),
+        links: proposals::links(&record, Neighbours::default()),
         meta: DraftMeta {
             publishable,
             client_id: client_uid.clone(),

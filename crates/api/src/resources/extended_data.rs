@@ -1,11 +1,11 @@
 //! The `extended_data` routes of every kind of record (contract 01 §11).
 
 use crate::document::{Doc, Holds};
-use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
+use crate::request::Request;
 use crate::route::{Answer, Routes, Write};
-use actix_web::http::{Method, StatusCode};
-use civitas_application::Registry;
+use crate::typed_body::{Sent, bodies};
+use actix_web::http::Method;
 use civitas_extended_data::{
     ExtendedData, Kind, ObjectPath, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser,
     SetExtendedData,
@@ -13,18 +13,21 @@ use civitas_extended_data::{
 use civitas_kernel::{
     ComponentId, Error, MeetingId, OrganizationId, ProposalId, Result, SpaceManifest, SpaceRef, UserId,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
+use validator::Validate;
 
 /// A kind of record, as the interface knows it.
 trait Exposed: Kind {
     /// The ids of the read, the asynchronous write and its `/sync` twin.
     const IDS: [&'static str; 3];
-    /// The paths of both writes; the read is at the first.
-    const PATHS: [&'static str; 2];
+    /// The path of the read and of the asynchronous write.
+    const PATH: &'static str;
     /// The schema of the answer.
-    const ANSWER: &'static str;
+    const ANSWER: &'static str = "resource_extended_data";
     /// Whether a write without a path writes at the root.
-    const ROOT_BY_DEFAULT: bool;
+    const ROOT_BY_DEFAULT: bool = false;
     /// Which record a request is about.
     fn id(request: &Request) -> Result<Self::Id>;
 }
@@ -32,8 +35,7 @@ trait Exposed: Kind {
 impl Exposed for OfOrganization {
     const IDS: [&'static str; 3] =
         ["getOrganizationExtendedData", "setOrganizationExtendedDataAsync", "setOrganizationExtendedData"];
-    const PATHS: [&'static str; 2] =
-        ["/organizations/{id}/extended_data", "/organizations/{id}/extended_data/sync"];
+    const PATH: &'static str = "/organizations/{id}/extended_data";
     const ANSWER: &'static str = "organization_extended_data";
     const ROOT_BY_DEFAULT: bool = true;
 
@@ -45,7 +47,7 @@ impl Exposed for OfOrganization {
 
 impl Exposed for OfUser {
     const IDS: [&'static str; 3] = ["getUserExtendedData", "setUserExtendedData", "setUserExtendedDataSync"];
-    const PATHS: [&'static str; 2] = ["/me/extended_data", "/me/extended_data/sync"];
+    const PATH: &'static str = "/me/extended_data";
     const ANSWER: &'static str = "user_extended_data";
     const ROOT_BY_DEFAULT: bool = true;
 
@@ -57,10 +59,7 @@ impl Exposed for OfUser {
 impl Exposed for OfSpace {
     const IDS: [&'static str; 3] =
         ["getSpaceExtendedData", "setSpaceExtendedDataAsync", "setSpaceExtendedData"];
-    const PATHS: [&'static str; 2] =
-        ["/spaces/{manifest}/{id}/extended_data", "/spaces/{manifest}/{id}/extended_data/sync"];
-    const ANSWER: &'static str = "resource_extended_data";
-    const ROOT_BY_DEFAULT: bool = false;
+    const PATH: &'static str = "/spaces/{manifest}/{id}/extended_data";
 
     fn id(request: &Request) -> Result<SpaceRef> {
         let manifest = SpaceManifest::parse(request.segment("manifest")).ok_or(Error::NotFound)?;
@@ -71,10 +70,7 @@ impl Exposed for OfSpace {
 impl Exposed for OfComponent {
     const IDS: [&'static str; 3] =
         ["getComponentExtendedData", "setComponentExtendedDataAsync", "setComponentExtendedData"];
-    const PATHS: [&'static str; 2] =
-        ["/components/{id}/extended_data", "/components/{id}/extended_data/sync"];
-    const ANSWER: &'static str = "resource_extended_data";
-    const ROOT_BY_DEFAULT: bool = false;
+    const PATH: &'static str = "/components/{id}/extended_data";
 
     fn id(request: &Request) -> Result<ComponentId> {
         request.id().map(ComponentId)
@@ -84,9 +80,7 @@ impl Exposed for OfComponent {
 impl Exposed for OfProposal {
     const IDS: [&'static str; 3] =
         ["getProposalExtendedData", "setProposalExtendedDataAsync", "setProposalExtendedData"];
-    const PATHS: [&'static str; 2] = ["/proposals/{id}/extended_data", "/proposals/{id}/extended_data/sync"];
-    const ANSWER: &'static str = "resource_extended_data";
-    const ROOT_BY_DEFAULT: bool = false;
+    const PATH: &'static str = "/proposals/{id}/extended_data";
 
     fn id(request: &Request) -> Result<ProposalId> {
         request.id().map(ProposalId)
@@ -96,9 +90,7 @@ impl Exposed for OfProposal {
 impl Exposed for OfMeeting {
     const IDS: [&'static str; 3] =
         ["getMeetingExtendedData", "setMeetingExtendedDataAsync", "setMeetingExtendedData"];
-    const PATHS: [&'static str; 2] = ["/meetings/{id}/extended_data", "/meetings/{id}/extended_data/sync"];
-    const ANSWER: &'static str = "resource_extended_data";
-    const ROOT_BY_DEFAULT: bool = false;
+    const PATH: &'static str = "/meetings/{id}/extended_data";
 
     fn id(request: &Request) -> Result<MeetingId> {
         request.id().map(MeetingId)
@@ -114,40 +106,36 @@ pub(crate) fn routes(routes: &mut Routes) {
     expose::<OfMeeting>(routes);
 }
 
-/// `limit` is the most one record may have, in bytes of compact JSON.
-pub(crate) fn commands(to: Registry, limit: Option<usize>) -> Registry {
-    let to = register::<OfOrganization>(to, limit);
-    let to = register::<OfUser>(to, limit);
-    let to = register::<OfSpace>(to, limit);
-    let to = register::<OfComponent>(to, limit);
-    let to = register::<OfProposal>(to, limit);
-    register::<OfMeeting>(to, limit)
+/// A value, and where to write it.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = extended_data_body, examples(json!({"object_path": "contact", "data": {"phone": "+33"}})))]
+struct DataToSet {
+    /// Any JSON. Blank values remove: null, empty text, `[]`, `{}`.
+    #[schema(value_type = Value, required)]
+    data: Option<Value>,
+    /// Keys joined with dots; `.` is the root. May stand behind the `?` instead.
+    #[schema(value_type = Option<String>)]
+    object_path: Option<Value>,
 }
+
+bodies!(DataToSet);
 
 fn expose<K: Exposed>(routes: &mut Routes) {
     let [read_id, later_id, now_id] = K::IDS;
-    let doc = Doc::new("Reads extended data at a path", K::ANSWER)
-        .with("object_path", Holds::Text)
-        .noting("`object_path` is required. Where nothing stands, `data` is `{}`.");
-    routes.read(read_id, K::PATHS[0], K::READ, doc.fails(400).fails(404), read::<K>);
-    routes.write(Write {
+    let doc = |summary| Doc::new(summary, K::ANSWER).with("object_path", Holds::Text).fails(404);
+    let note = "`object_path` is required. Where nothing stands, `data` is `{}`.";
+    routes.read(read_id, K::PATH, K::READ, doc("Reads extended data at a path").noting(note), read::<K>);
+    routes.write(&Write {
         ids: [later_id, now_id],
         method: Method::PUT,
-        paths: K::PATHS,
-        status: StatusCode::OK,
-        read: read_write::<K>,
-        doc: || {
-            let doc = Doc::new("Writes extended data at a path", K::ANSWER);
-            doc.with("object_path", Holds::Text).takes("extended_data_body").fails(400).fails(404)
+        path: K::PATH,
+        read: set::<K>,
+        use_case: |ports, limits| {
+            Box::new(ExtendedData { store: ports.extended_data(), limit: limits.extended_data })
         },
+        view: |_, data| json!(Document { data }),
+        doc: doc("Writes extended data at a path"),
     });
-}
-
-fn register<K: Exposed>(to: Registry, limit: Option<usize>) -> Registry {
-    to.on::<SetExtendedData<K>>(
-        move |p| Box::new(ExtendedData { store: p.extended_data(), limit }),
-        |_, data| json!(Document { data }),
-    )
 }
 
 async fn read<K: Exposed>(request: Request) -> Answer {
@@ -158,19 +146,20 @@ async fn read<K: Exposed>(request: Request) -> Answer {
 }
 
 /// The path stands in the body, or else behind the `?`.
-fn read_write<K: Exposed>(request: &Request) -> Result<SetExtendedData<K>> {
+fn set<K: Exposed>(request: &Request, sent: Sent<'_, DataToSet>) -> Result<SetExtendedData<K>> {
     let id = K::id(request)?;
-    let sent = match request.body.get("object_path") {
+    let DataToSet { data, object_path } = sent.read()?;
+    let path = match &object_path {
         None | Some(Value::Null) => request.query.get("object_path"),
         Some(Value::String(path)) => Some(path.as_str()),
         Some(_) => return Err(Error::rejected("Invalid object_path")),
     };
-    let path = match sent {
+    let path = match path {
         None if K::ROOT_BY_DEFAULT => ObjectPath::root(),
         Some(path) if K::ROOT_BY_DEFAULT && path.trim().is_empty() => ObjectPath::root(),
-        sent => required(sent)?,
+        path => required(path)?,
     };
-    let data = request.body.get("data").cloned().ok_or_else(|| Error::missing("data"))?;
+    let data = data.ok_or_else(|| Error::missing("data"))?;
     Ok(SetExtendedData { id, path, data })
 }
 

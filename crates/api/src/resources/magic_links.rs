@@ -2,17 +2,20 @@
 
 use crate::document::Doc;
 use crate::links::{self, LinkMeta, ResourceLink};
-use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
-use crate::route::{self, Answer, Gate, Routes};
+use crate::request::Request;
+use crate::route::{Answer, Gate, Routes, Write};
+use crate::shapes::type_names;
+use crate::typed_body::{Body, Presence, Sent, bodies, read_at};
 use actix_web::http::{Method, StatusCode};
 use civitas_accounts::magic_links::{CreateMagicLink, MagicLinks, NewMagicLink, SignedIn};
 use civitas_accounts::{SESSION_LIFETIME, Secret};
-use civitas_application::{OneTimeLinks, Registry, RenderContext};
-use civitas_kernel::{Command, Error, Result};
-use serde::Serialize;
-use serde_json::Value;
+use civitas_application::{OneTimeLinks, Ports, RenderContext};
+use civitas_kernel::Result;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use utoipa::ToSchema;
+use validator::Validate;
 
 /// What every link is called.
 const LABEL: &str = "My label";
@@ -31,13 +34,9 @@ pub(crate) struct MagicLinkView {
     links: MagicLinkLinks,
 }
 
-/// The type of a link.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = magic_link_object_type)]
-#[serde(rename_all = "snake_case")]
-enum MagicLinkType {
-    /// `magic_link`
-    MagicLink,
+type_names! {
+    /// The type of a link.
+    MagicLinkType = "magic_link" in "magic_link_object_type",
 }
 
 /// What opens a link, and where it leads.
@@ -63,15 +62,41 @@ struct MagicLinkLinks {
     sign_in: ResourceLink,
 }
 
+/// Where a magic link is to lead.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = magic_link_create_body, examples(json!({"data": {"redirect_url": "https://www.city.example/ideas"}})))]
+struct LinkToCreate {
+    #[schema(inline, value_type = Option<LinkData>)]
+    data: Option<Value>,
+}
+
+#[derive(Deserialize, Validate, ToSchema)]
+struct LinkData {
+    /// An `https` address on a host of the organization or of its allow-list; the front page when absent.
+    #[schema(value_type = Option<String>, max_length = 2048)]
+    redirect_url: Option<Value>,
+}
+
+bodies!(LinkData);
+
+impl Body for LinkToCreate {
+    const PRESENCE: Presence = Presence::Optional;
+}
+
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc = Doc::new("Makes a link that signs the user in", "magic_link_item_response");
-    let doc = Doc { status: StatusCode::CREATED, ..doc.may_take("magic_link_create_body").fails(422) };
-    let doc = doc.noting(
-        "The link counts for 5 minutes and once; the user has one at a time. It may lead to a host of the \
-         organization or of its allow-list.",
-    );
-    let gate = Gate::Needs(CreateMagicLink::ACCESS);
-    routes.on("generateMagicLink", Method::POST, "/me/magic_links", gate, doc, create);
+    let doc = Doc::item::<MagicLinkView>("Makes a link that signs the user in").created().secret().fails(422);
+    routes.write_now(&Write {
+        ids: ["generateMagicLink", ""],
+        method: Method::POST,
+        path: "/me/magic_links",
+        read: create,
+        use_case: |ports, _| Box::new(magic_links(ports)),
+        view: |context, link| json!(Document { data: view(context, link) }),
+        doc: doc.noting(
+            "The link counts for 5 minutes and once; the user has one at a time. It may lead to a host of the \
+             organization or of its allow-list.",
+        ),
+    });
     let doc = Doc::silent("Signs in with a link", StatusCode::FOUND);
     let doc = doc.noting(
         "For browsers: sets the cookie of a participant's session and redirects. `HEAD` answers the same, and does \
@@ -80,28 +105,18 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.on("signInWithMagicLink", Method::GET, "/me/magic_links/{magic_token}", Gate::Open, doc, sign_in);
 }
 
-pub(crate) fn commands(to: Registry) -> Registry {
-    to.on::<CreateMagicLink>(
-        |p| {
-            Box::new(MagicLinks {
-                links: p.magic_links(),
-                users: p.users(),
-                organizations: p.organization_lookup(),
-            })
-        },
-        |context, link| serde_json::json!(Document { data: view(context, link) }),
-    )
+fn magic_links(ports: &dyn Ports) -> MagicLinks<'_> {
+    MagicLinks {
+        links: ports.magic_links(),
+        users: ports.users(),
+        organizations: ports.organization_lookup(),
+    }
 }
 
-async fn create(request: Request) -> Answer {
-    Ok(route::now(request, read, false, StatusCode::CREATED).await?.with("Cache-Control", "no-store"))
-}
-
-fn read(request: &Request) -> Result<CreateMagicLink> {
-    let redirect_url = match request.body.get("data") {
+fn create(_: &Request, sent: Sent<'_, LinkToCreate>) -> Result<CreateMagicLink> {
+    let redirect_url = match sent.read()?.data {
         None | Some(Value::Null) => None,
-        Some(Value::Object(data)) => data.get("redirect_url").cloned(),
-        Some(_) => return Err(Error::rejected("data must be an object")),
+        data => read_at::<LinkData>("data", data.as_ref())?.redirect_url,
     };
     Ok(CreateMagicLink { redirect_url })
 }
@@ -112,7 +127,7 @@ fn view(context: &RenderContext<'_>, link: NewMagicLink) -> MagicLinkView {
     let sign_in = format!("{list}/{token}");
     MagicLinkView {
         id: link.id.to_string(),
-        kind: MagicLinkType::MagicLink,
+        kind: MagicLinkType,
         attributes: MagicLinkAttributes { token, label: LABEL, redirect_url: link.redirect_url },
         links: MagicLinkLinks {
             own: ResourceLink::new(list, "Generates a magic link", LinkMeta::post()),
@@ -122,7 +137,8 @@ fn view(context: &RenderContext<'_>, link: NewMagicLink) -> MagicLinkView {
 }
 
 async fn sign_in(request: Request) -> Answer {
-    let links = OneTimeLinks { store: &**request.api.store(), announcer: request.api.commands().announcer() };
+    let links =
+        OneTimeLinks { store: &**request.backend.store(), announcer: request.backend.commands.announcer() };
     let token = Secret::new(request.segment("magic_token"));
     if request.method == Method::HEAD {
         return Ok(found(links.look(&request.tenant, &token, request.now).await?));

@@ -2,10 +2,10 @@
 
 use crate::document::Doc;
 use crate::error::ApiError;
-use crate::pipeline::{Request, auth_context, bearer};
 use crate::reply::Reply;
+use crate::request::{Request, auth_context, bearer};
 use crate::route::{Answer, Gate, Routes};
-use crate::shapes::iso;
+use crate::shapes::{iso, type_names};
 use actix_web::http::{Method, StatusCode};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -32,26 +32,23 @@ pub(crate) struct TokenView {
     created_at: i64,
 }
 
-/// How a token is shown.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = oauth_token_type)]
-enum TokenType {
-    /// `Authorization: Bearer ..`
-    Bearer,
+type_names! {
+    /// How a token is shown.
+    TokenType = "Bearer" in "oauth_token_type",
 }
 
 /// The introspection and revocation of tokens, mounted below `{base}` and `{host}` alike.
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc = Doc::new("Issues a token", "oauth_token_response").takes("oauth_grant_param");
-    let doc = doc.fails(400).fails(401).fails(403).noting(
+    let doc = Doc::whole::<TokenView>("Issues a token").takes_named("oauth_grant_param");
+    let doc = doc.fails(401).fails(403).noting(
         "Also at `{host}/oauth/token`. The credentials of the client may come as HTTP Basic instead. There is no \
          refresh token: ask again.",
     );
     routes.on("createToken", Method::POST, "/oauth/token", Gate::Token, doc, token);
-    let doc = Doc::new("Describes a token", "introspect_data").takes("introspect_body").fails(400).fails(401);
+    let doc = Doc::new("Describes a token", "introspect_data").takes_named("introspect_body").fails(401);
     let doc = doc.bearer().noting("Also at `{host}/oauth/introspect`.");
     routes.on("introspectToken", Method::POST, "/oauth/introspect", Gate::Open, doc, introspect);
-    let doc = Doc::new("Revokes a token", "revoke_response").takes("revoke_body").fails(403);
+    let doc = Doc::new("Revokes a token", "revoke_response").takes_named("revoke_body").fails(403);
     let doc = doc.noting(
         "Also at `{host}/oauth/revoke`. The credentials of the client come in the body or as HTTP Basic.",
     );
@@ -59,11 +56,10 @@ pub(crate) fn routes(routes: &mut Routes) {
 }
 
 async fn token(request: Request) -> Answer {
-    let asked = TokenRequest::read(&request.body, basic(request.authorization.as_deref()));
+    let asked = token_request(&request);
     let Issued { token, expires_in, scope, created_at } =
-        request.api.token_service().grant(&request.tenant, asked, request.now).await?;
-    let view =
-        TokenView { access_token: token, token_type: TokenType::Bearer, expires_in, scope, created_at };
+        request.backend.token_service.grant(&request.tenant, asked, request.now).await?;
+    let view = TokenView { access_token: token, token_type: TokenType, expires_in, scope, created_at };
     Ok(Reply::json(StatusCode::OK, &view)?.with("Cache-Control", "no-store").with("Pragma", "no-cache"))
 }
 
@@ -83,16 +79,22 @@ async fn introspect(request: Request) -> Answer {
 }
 
 async fn revoke(request: Request) -> Answer {
-    let asked = TokenRequest::read(&request.body, basic(request.authorization.as_deref()));
+    let asked = token_request(&request);
     let revocation = Revocation { clients: request.ports().clients(), callers: callers(&request) };
     let token = request.body.get("token").and_then(Value::as_str);
     revocation.revoke(auth_context(&request.tenant, request.now), asked, token).await?;
     Ok(Reply::json(StatusCode::OK, &json!({}))?)
 }
 
+/// What the body asks, with the credentials of the client from the body or HTTP Basic.
+fn token_request(request: &Request) -> TokenRequest {
+    let body = request.body.as_object().cloned().unwrap_or_default();
+    TokenRequest::read(&body, basic(request.authorization.as_deref()))
+}
+
 fn callers(request: &Request) -> Callers<'_> {
-    let api = &request.api;
-    Callers { tokens: request.ports().tokens(), signer: api.signer(), locales: api.locales() }
+    let backend = &request.backend;
+    Callers { tokens: request.ports().tokens(), signer: &*backend.signer, locales: backend.locales() }
 }
 
 /// The credentials of HTTP Basic.

@@ -1,22 +1,24 @@
 //! `/organizations` (contract 03 §1).
 
 use crate::document::Doc;
-use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
+use crate::request::Request;
 use crate::route::{Answer, Gate, Routes, Write};
-use crate::shapes::{CreationDate, EditionDate, LocaleName, TimeZoneName, TranslatedProp};
-use actix_web::http::{Method, StatusCode};
-use civitas_application::{Registry, RenderContext};
+use crate::shapes::{CreationDate, EditionDate, LocaleName, TimeZoneName, TranslatedProp, type_names};
+use crate::typed_body::{Sent, bodies};
+use actix_web::http::Method;
+use civitas_application::RenderContext;
 use civitas_kernel::extended_data::is_blank;
 use civitas_kernel::{Ability, Error, Locale, Locales, OrganizationId, Result, Translated};
 use civitas_organizations::{
     Organization, OrganizationUpdates, Organizations, READ_ORGANIZATIONS, RegistrationMode,
     UpdateOrganization, UpdatedOrganization,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 use utoipa::ToSchema;
+use validator::Validate;
 
 /// An organization.
 #[derive(Debug, Serialize, ToSchema)]
@@ -30,13 +32,9 @@ pub(crate) struct OrganizationView {
     meta: OrganizationMeta,
 }
 
-/// The type of an organization.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = organization_object_type)]
-#[serde(rename_all = "snake_case")]
-enum OrganizationType {
-    /// `organization`
-    Organization,
+type_names! {
+    /// The type of an organization.
+    OrganizationType = "organization" in "organization_object_type",
 }
 
 /// The settings of an organization.
@@ -107,47 +105,94 @@ struct OrganizationMeta {
     unconfirmed_host: Option<String>,
 }
 
+/// Settings to change.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = organization_update_body, examples(json!({"data": {
+    "name": {"en": "Riverton"}, "host": "new.example.test", "available_locales": ["en", "fr"],
+    "default_locale": "en", "comments_max_length": 500}})))]
+struct OrganizationUpdateBody {
+    // Read by the use-case, setting by setting: each wrong one is named in the answer.
+    #[schema(value_type = OrganizationUpdateData)]
+    data: Option<Value>,
+}
+
+bodies!(OrganizationUpdateBody);
+
+/// The settings to change. Four are required of an organization, and so of what generated clients send; the service
+/// keeps each that is left out. Settings that can only be read, and unknown ones, are passed over.
+#[derive(ToSchema)]
+#[schema(as = organization_update_data)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct OrganizationUpdateData {
+    /// By language; null removes a translation.
+    name: NullableTranslations,
+    /// By language; null removes a translation.
+    description: Option<NullableTranslations>,
+    reference_prefix: Option<String>,
+    /// A domain name or an address: no scheme, no port. It waits until it leads here.
+    host: String,
+    /// The whole list. One text with a host on each line is read too.
+    secondary_hosts: Option<Vec<String>>,
+    #[schema(value_type = Vec<LocaleName>)]
+    available_locales: Vec<&'static str>,
+    #[schema(value_type = LocaleName)]
+    default_locale: &'static str,
+    #[schema(value_type = Option<RegistrationModeName>)]
+    users_registration_mode: Option<&'static str>,
+    force_users_to_authenticate_before_access_organization: Option<bool>,
+    enable_machine_translations: Option<bool>,
+    send_welcome_notification: Option<bool>,
+    badges_enabled: Option<bool>,
+    enable_participatory_space_filters: Option<bool>,
+    user_groups_enabled: Option<bool>,
+    rich_text_editor_in_public_views: Option<bool>,
+    #[schema(value_type = Option<TimeZoneName>)]
+    time_zone: Option<&'static str>,
+    #[schema(minimum = 1)]
+    comments_max_length: Option<i64>,
+}
+
+/// Texts by language; null and blank text remove.
+#[derive(ToSchema)]
+#[schema(as = translations_to_write)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct NullableTranslations {
+    en: Option<String>,
+    fr: Option<String>,
+    es: Option<String>,
+}
+
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::new("Lists the organizations the client reaches", "organization_index_response");
-    let list = list.locales().pages().fails(400);
+    let list = Doc::page::<OrganizationView>("Lists the organizations the client reaches").locales().pages();
     routes.read("listOrganizations", "/organizations", READ_ORGANIZATIONS, list, index);
-    let show = Doc::new("Shows an organization", "organization_item_response");
-    let show = show.locales().fails(400).fails(404);
-    let unused = || Doc::new("Not implemented", "organization_item_response");
+    let show = Doc::item::<OrganizationView>("Shows an organization").locales();
+    let unused = || Doc::item::<OrganizationView>("Not implemented");
     routes.on("", Method::POST, "/organizations", Gate::NoAction, unused(), index);
     routes.on("", Method::DELETE, "/organizations/{id}", Gate::NoAction, unused(), show_one);
     routes.read("getOrganization", "/organizations/{id}", READ_ORGANIZATIONS, show, show_one);
-    routes.write_or_patch(Write {
+    let doc = Doc::item::<OrganizationView>("Updates settings of an organization").locales();
+    routes.write_or_patch(&Write {
         ids: ["updateOrganizationAsync", "updateOrganization"],
         method: Method::PUT,
-        paths: ["/organizations/{id}", "/organizations/{id}/sync"],
-        status: StatusCode::OK,
-        read: read_update,
-        doc: || {
-            let doc = Doc::new("Updates settings of an organization", "organization_item_response");
-            let doc = doc.locales().takes("organization_update_body").fails(400).fails(404);
-            doc.noting("What is not sent stays. A new `host` waits until it leads here.")
+        path: "/organizations/{id}",
+        read: update,
+        use_case: |ports, limits| {
+            let (store, queue) = (ports.organizations(), ports.queue());
+            Box::new(OrganizationUpdates { store, queue, single_label_hosts: limits.single_label_hosts })
         },
+        view: |context, UpdatedOrganization { id, organization }| {
+            json!(Document { data: view(context, id, organization) })
+        },
+        doc: doc.noting("What is not sent stays. A new `host` waits until it leads here."),
     });
 }
 
-/// `single_label_hosts`: whether hosts may be names without a dot.
-pub(crate) fn commands(to: Registry, single_label_hosts: bool) -> Registry {
-    to.on::<UpdateOrganization>(
-        move |p| {
-            Box::new(OrganizationUpdates { store: p.organizations(), queue: p.queue(), single_label_hosts })
-        },
-        |context, UpdatedOrganization { id, organization }| {
-            json!(Document { data: view(context, id, organization) })
-        },
-    )
-}
-
-fn read_update(request: &Request) -> Result<UpdateOrganization> {
-    let Some(Value::Object(attributes)) = request.body.get("data").filter(|data| !is_blank(data)) else {
+fn update(request: &Request, sent: Sent<'_, OrganizationUpdateBody>) -> Result<UpdateOrganization> {
+    let Some(Value::Object(attributes)) = sent.read()?.data.filter(|data| !is_blank(data)) else {
         return Err(Error::missing("data"));
     };
-    Ok(UpdateOrganization { id: OrganizationId(request.id()?), attributes: attributes.clone() })
+    Ok(UpdateOrganization { id: OrganizationId(request.id()?), attributes })
 }
 
 async fn index(request: Request) -> Answer {
@@ -184,7 +229,7 @@ pub(crate) fn view(context: &RenderContext<'_>, id: OrganizationId, from: Organi
     let authenticate = from.force_users_to_authenticate_before_access_organization;
     OrganizationView {
         id: id.to_string(),
-        kind: OrganizationType::Organization,
+        kind: OrganizationType,
         attributes: OrganizationAttributes {
             name: part(&from.name),
             description: part(&from.description),

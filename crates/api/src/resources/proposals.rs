@@ -1,14 +1,14 @@
 //! `/proposals` (contract 06 §1).
 
-use crate::document::{Doc, Holds};
-use crate::links::{LinkMeta, ResourceLink, base, origin};
-use crate::pipeline::Request;
-use crate::reply::{Document, Reply};
-use crate::resources::newest;
+use crate::answers;
+use crate::document::Doc;
+use crate::links::{NeighbourLinks, Record, RecordNames};
+use crate::reply::Document;
+use crate::request::Request;
 use crate::route::{Answer, Routes};
 use crate::shapes::{
-    ComponentIdentifier, Count, CreationDate, EditionDate, Identifier, PublicationDate, ToComponent, ToMany,
-    ToOne, TranslatedProp,
+    Count, CreationDate, EditionDate, Identifier, InComponent, PublicationDate, ToComponent, ToMany, ToOne,
+    TranslatedProp, published_as, type_names,
 };
 use civitas_application::RenderContext;
 use civitas_kernel::{Ability, Order, ProposalId, UserId};
@@ -21,6 +21,12 @@ use utoipa::ToSchema;
 
 /// The lists whose losses age a list of proposals.
 const LISTS: &[&str] = &["proposals", "votes", "components", "spaces"];
+const NAMES: RecordNames = RecordNames {
+    path: "proposals",
+    component_type: "proposal_component",
+    label: "Proposals",
+    neighbour: "Proposal",
+};
 
 /// A proposal.
 #[derive(Debug, Serialize, ToSchema)]
@@ -36,13 +42,9 @@ pub(crate) struct ProposalView {
     meta: ProposalMeta,
 }
 
-/// The type of a proposal.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = proposal_object_type)]
-#[serde(rename_all = "snake_case")]
-enum ProposalType {
-    /// `proposal`
-    Proposal,
+type_names! {
+    /// The type of a proposal.
+    ProposalType = "proposal" in "proposal_object_type",
 }
 
 /// What a proposal says.
@@ -93,19 +95,9 @@ struct StateToken {
     token: String,
 }
 
-/// Where to go on from a proposal.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = proposal_links)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ProposalLinks {
-    #[serde(rename = "self")]
-    this: ResourceLink,
-    collection: ResourceLink,
-    related: ResourceLink,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<ResourceLink>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prev: Option<ResourceLink>,
+published_as! {
+    /// Where to go on from a proposal.
+    ProposalLinks(NeighbourLinks) = "proposal_links",
 }
 
 /// What can be done with a proposal, and what the caller did.
@@ -141,13 +133,10 @@ struct Voted {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let context = |doc: Doc| {
-        let doc = doc.locales().within_space().with("component_id", Holds::Integer);
-        doc.order(&["published_at", "rand"]).filters(PROPOSAL_FIELDS).fails(400)
-    };
-    let list = context(Doc::new("Lists the proposals", "proposal_index_response").pages());
+    let read = |doc: Doc| doc.in_component(&["published_at", "rand"]).filters(PROPOSAL_FIELDS);
+    let list = read(Doc::page::<ProposalView>("Lists the proposals").pages());
     routes.read("listProposals", "/proposals", READ_PROPOSALS, list, index);
-    let show = context(Doc::new("Shows a proposal", "proposal_item_response")).fails(404);
+    let show = read(Doc::item::<ProposalView>("Shows a proposal"));
     routes.read("getProposal", "/proposals/{id}", READ_PROPOSALS, show, show_one);
 }
 
@@ -157,9 +146,8 @@ async fn index(request: Request) -> Answer {
     let (within, order) = (query.within()?, query.order("published_at")?);
     let proposals = Proposals { store: request.ports().proposals() };
     let page = proposals.list(context.ctx, within, &query.filter()?, order, query.page()).await?;
-    let changed_at = newest(&request, LISTS, page.items.iter().map(|p| p.changed_at)).await?;
-    let page = page.map(|p| view(&context, &p, Neighbours::default()));
-    Ok(Reply::list(&request, page, order == Order::Random, changed_at)?)
+    let view = |found| view(&context, &found, Neighbours::default());
+    answers::page(&request, LISTS, page, order == Order::Random, |found| found.changed_at, view).await
 }
 
 async fn show_one(request: Request) -> Answer {
@@ -169,8 +157,7 @@ async fn show_one(request: Request) -> Answer {
     let proposals = Proposals { store: request.ports().proposals() };
     let id = ProposalId(request.id()?);
     let (found, beside) = proposals.find(context.ctx, id, within, &query.filter()?, order).await?;
-    let changed_at = newest(&request, LISTS, [found.changed_at].into_iter()).await?;
-    Ok(Reply::read(&request, &Document { data: view(&context, &found, beside) }, changed_at)?)
+    answers::item(&request, LISTS, found.changed_at, view(&context, &found, beside)).await
 }
 
 /// A proposal as the result of a command: in the requested languages, without neighbours.
@@ -182,10 +169,11 @@ pub(crate) fn result(context: &RenderContext<'_>, detail: &ProposalDetail) -> Va
 pub(crate) fn view(context: &RenderContext<'_>, detail: &ProposalDetail, beside: Neighbours) -> ProposalView {
     let ProposalDetail { id, proposal, state, place, voted, .. } = detail;
     let locales = context.locales();
+    let record = record(context, *id, place);
     let may_read_data = context.ctx.may(Ability::ProposalsExtendedDataRead);
     ProposalView {
         id: id.to_string(),
-        kind: ProposalType::Proposal,
+        kind: ProposalType,
         attributes: ProposalAttributes {
             created_at: CreationDate(proposal.created_at),
             updated_at: EditionDate(proposal.updated_at),
@@ -193,8 +181,8 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: &ProposalDetail, beside:
             body: TranslatedProp(proposal.body.only(locales)),
             extended_data: may_read_data.then(|| proposal.extended_data.clone()),
         },
-        relationships: relationships(place, &proposal.authors, Some(state)),
-        links: links(context, *id, place, beside),
+        relationships: relationships(&record, &proposal.authors, Some(state)),
+        links: links(&record, beside),
         meta: ProposalMeta {
             published: proposal.published_at.is_some(),
             published_at: proposal.published_at.map(PublicationDate),
@@ -207,8 +195,19 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: &ProposalDetail, beside:
     }
 }
 
+/// A proposal or draft in its component.
+pub(crate) fn record<'a>(context: &'a RenderContext<'a>, id: ProposalId, place: &'a Place) -> Record<'a> {
+    Record::new(context, NAMES, id.0, (place.space, place.component, &place.name))
+}
+
+/// The links of a proposal or draft, and those to its neighbours.
+pub(crate) fn links(record: &Record<'_>, beside: Neighbours) -> ProposalLinks {
+    ProposalLinks(record.links_beside(beside.next.map(|id| id.0), beside.prev.map(|id| id.0)))
+}
+
+/// The space, the component and the authors of a proposal or draft; `state` only if its answer is public.
 pub(crate) fn relationships(
-    place: &Place,
+    record: &Record<'_>,
     authors: &[UserId],
     state: Option<&PublicState>,
 ) -> ProposalRelationships {
@@ -221,36 +220,12 @@ pub(crate) fn relationships(
         PublicState::None | PublicState::Withdrawn => None,
     };
     let count = i64::try_from(authors.len()).unwrap_or(i64::MAX);
+    let InComponent { space, component } = record.relationships();
     ProposalRelationships {
-        space: ToOne { data: Identifier::new(place.space.id, place.space.manifest.as_str()) },
-        component: ToComponent { data: ComponentIdentifier::new(place.component, "proposal_component") },
+        space,
+        component,
         state: state.and_then(answer),
         author: authors.first().map(|id| ToOne { data: user(id) }),
         coauthors: ToMany { data: authors.iter().map(user).collect(), meta: Count { count } },
-    }
-}
-
-pub(crate) fn links(
-    context: &RenderContext<'_>,
-    id: ProposalId,
-    place: &Place,
-    beside: Neighbours,
-) -> ProposalLinks {
-    let meta = LinkMeta::of_component(place.space, place.component, "proposals");
-    let to = |id: ProposalId, title: &str| {
-        ResourceLink::new(base(context, format_args!("/proposals/{id}")), title, meta.about(id))
-    };
-    let component = origin(context, format_args!("/public/components/{}", place.component));
-    let name = place.name.title(context.tenant.default_locale).unwrap_or("Related component");
-    ProposalLinks {
-        this: to(id, "Proposals Details"),
-        collection: ResourceLink::new(
-            base(context, format_args!("/proposals")),
-            "Proposals List",
-            meta.about(id),
-        ),
-        related: ResourceLink::new(component, name, meta.clone()),
-        next: beside.next.map(|id| to(id, "Next Proposal")),
-        prev: beside.prev.map(|id| to(id, "Previous Proposal")),
     }
 }

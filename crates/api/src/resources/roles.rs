@@ -1,20 +1,22 @@
 //! `/roles` (contract 03 §4).
 
+use crate::answers;
 use crate::document::Doc;
-use crate::pipeline::Request;
 use crate::reply::{Document, Reply};
-use crate::resources::{data, integer, newest, object, present, text};
+use crate::request::Request;
 use crate::route::{Answer, Routes, Write};
-use crate::shapes::{CreationDate, EditionDate, RoleResourceName, RoleTypeName, iso};
+use crate::shapes::{CreationDate, EditionDate, RoleResourceName, RoleTypeName, iso, type_names};
+use crate::typed_body::{Data, NoBody, Sent, bodies};
 use actix_web::http::{Method, StatusCode};
 use civitas_accounts::{
     CreateRole, DestroyRole, READ_ROLES, ROLE_FIELDS, RoleDetail, RoleId, Roles, UpdateRole,
 };
-use civitas_application::{Ports, Registry};
+use civitas_application::Ports;
 use civitas_kernel::{Error, Result, UserId};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use utoipa::ToSchema;
+use validator::Validate;
 
 /// What somebody is, in the organization or in a space.
 #[derive(Debug, Serialize, ToSchema)]
@@ -28,13 +30,9 @@ pub(crate) struct RoleView {
     attributes: RoleAttributes,
 }
 
-/// The type of the document of a role.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = role_object_type)]
-#[serde(rename_all = "snake_case")]
-enum RoleObjectType {
-    /// `role`
-    Role,
+type_names! {
+    /// The type of the document of a role.
+    RoleObjectType = "role" in "role_object_type",
 }
 
 /// Who is what, and where.
@@ -60,49 +58,82 @@ struct RoleAttributes {
     updated_at: EditionDate,
 }
 
-pub(crate) fn routes(routes: &mut Routes) {
-    let list =
-        Doc::new("Lists the roles: general administrators, then those in spaces", "role_index_response");
-    routes.read("listRoles", "/roles", READ_ROLES, list.pages().filters(ROLE_FIELDS).fails(400), index);
-    let show = Doc::new("Shows a role", "role_item_response").fails(404);
-    routes.read("getRole", "/roles/{id}", READ_ROLES, show, show_one);
-    routes.write(Write {
-        ids: ["createRole", "createRoleSync"],
-        method: Method::POST,
-        paths: ["/roles", "/roles/sync"],
-        status: StatusCode::CREATED,
-        read: read_create,
-        doc: || {
-            let doc = Doc::new("Gives somebody a role", "role_item_response").takes("role_create_body");
-            doc.fails(400).fails(404).fails(422)
-        },
-    });
-    routes.write(Write {
-        ids: ["updateRoleAsync", "updateRole"],
-        method: Method::PUT,
-        paths: ["/roles/{id}", "/roles/{id}/sync"],
-        status: StatusCode::OK,
-        read: read_update,
-        doc: || {
-            let doc = Doc::new("Makes a role in a space one of another type", "role_item_response");
-            let doc = doc.noting("The id changes with the type: the old one is gone.");
-            doc.takes("role_update_body").fails(400).fails(404).fails(422)
-        },
-    });
-    routes.write(Write {
-        ids: ["deleteRoleAsync", "deleteRole"],
-        method: Method::DELETE,
-        paths: ["/roles/{id}", "/roles/{id}/sync"],
-        status: StatusCode::NO_CONTENT,
-        read: |request| Ok(DestroyRole { id: id(request)? }),
-        doc: || Doc::silent("Takes a role away", StatusCode::NO_CONTENT).fails(404),
-    });
+/// Who shall be what, and where.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = role_create_body, examples(json!({"data": {"attributes": {
+    "resource_type": "Platform::Assembly", "resource_id": 7, "user_id": 42, "type": "space_moderator"}}})))]
+struct RoleToCreate {
+    #[schema(inline)]
+    attributes: CreateAttributes,
 }
 
-pub(crate) fn commands(to: Registry) -> Registry {
-    to.on::<CreateRole>(|p| Box::new(roles(p)), |_, role| json!(Document { data: view(&role) }))
-        .on::<UpdateRole>(|p| Box::new(roles(p)), |_, role| json!(Document { data: view(&role) }))
-        .on::<DestroyRole>(|p| Box::new(roles(p)), |_, ()| Value::Null)
+#[derive(Deserialize, Validate, ToSchema)]
+struct CreateAttributes {
+    /// `Platform::Organization` for a general administrator; initiatives have no roles.
+    #[schema(value_type = RoleResourceName)]
+    resource_type: String,
+    resource_id: i64,
+    user_id: i64,
+    #[serde(rename = "type")]
+    #[schema(value_type = RoleTypeName)]
+    kind: String,
+}
+
+/// What somebody shall be instead. The others may be sent, and must be the role's.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = role_update_body, examples(json!({"data": {"attributes": {"type": "space_moderator"}}})))]
+struct RoleToUpdate {
+    #[schema(inline)]
+    attributes: UpdateAttributes,
+}
+
+#[derive(Deserialize, Validate, ToSchema)]
+struct UpdateAttributes {
+    #[serde(rename = "type")]
+    #[schema(value_type = RoleTypeName)]
+    kind: String,
+    #[schema(value_type = Option<RoleResourceName>)]
+    resource_type: Option<Value>,
+    #[schema(value_type = Option<i64>)]
+    resource_id: Option<Value>,
+    #[schema(value_type = Option<i64>)]
+    user_id: Option<Value>,
+}
+
+bodies!(RoleToCreate, RoleToUpdate);
+
+pub(crate) fn routes(routes: &mut Routes) {
+    let list = Doc::page::<RoleView>("Lists the roles: general administrators, then those in spaces");
+    routes.read("listRoles", "/roles", READ_ROLES, list.pages().filters(ROLE_FIELDS), index);
+    routes.read("getRole", "/roles/{id}", READ_ROLES, Doc::item::<RoleView>("Shows a role"), show_one);
+    routes.write(&Write {
+        ids: ["createRole", "createRoleSync"],
+        method: Method::POST,
+        path: "/roles",
+        read: create,
+        use_case: |ports, _| Box::new(roles(ports)),
+        view: |_, role| json!(Document { data: view(&role) }),
+        doc: Doc::item::<RoleView>("Gives somebody a role").created().fails(404).fails(422),
+    });
+    let doc = Doc::item::<RoleView>("Makes a role in a space one of another type");
+    routes.write(&Write {
+        ids: ["updateRoleAsync", "updateRole"],
+        method: Method::PUT,
+        path: "/roles/{id}",
+        read: update,
+        use_case: |ports, _| Box::new(roles(ports)),
+        view: |_, role| json!(Document { data: view(&role) }),
+        doc: doc.noting("The id changes with the type: the old one is gone.").fails(422),
+    });
+    routes.write(&Write {
+        ids: ["deleteRoleAsync", "deleteRole"],
+        method: Method::DELETE,
+        path: "/roles/{id}",
+        read: |request, _: Sent<'_, NoBody>| Ok(DestroyRole { id: id(request)? }),
+        use_case: |ports, _| Box::new(roles(ports)),
+        view: |_, ()| Value::Null,
+        doc: Doc::silent("Takes a role away", StatusCode::NO_CONTENT),
+    });
 }
 
 fn roles(ports: &dyn Ports) -> Roles<'_> {
@@ -114,36 +145,22 @@ fn id(request: &Request) -> Result<RoleId> {
     RoleId::decode(request.segment("id")).ok_or(Error::NotFound)
 }
 
-fn attributes(request: &Request) -> Result<&Map<String, Value>> {
-    object(data(&request.body)?, "attributes")
+fn create(_: &Request, sent: Sent<'_, Data<RoleToCreate>>) -> Result<CreateRole> {
+    let CreateAttributes { resource_type, resource_id, user_id, kind } = sent.read()?.data.attributes;
+    Ok(CreateRole { resource_type, resource_id, user: UserId(user_id), role_type: kind })
 }
 
-fn read_create(request: &Request) -> Result<CreateRole> {
-    let sent = attributes(request)?;
-    for name in ["resource_type", "resource_id", "user_id", "type"] {
-        present(sent, name)?;
-    }
-    Ok(CreateRole {
-        resource_type: text(sent, "resource_type")?,
-        resource_id: integer(sent, "resource_id")?,
-        user: UserId(integer(sent, "user_id")?),
-        role_type: text(sent, "type")?,
-    })
-}
-
-fn read_update(request: &Request) -> Result<UpdateRole> {
-    let sent = attributes(request)?;
-    let role_type = text(sent, "type")?;
-    let identity = ["resource_type", "resource_id", "user_id"];
-    let sent = identity.into_iter().filter_map(|name| Some((name.to_owned(), sent.get(name)?.clone())));
-    Ok(UpdateRole { id: id(request)?, role_type, sent: sent.collect() })
+fn update(request: &Request, sent: Sent<'_, Data<RoleToUpdate>>) -> Result<UpdateRole> {
+    let UpdateAttributes { kind, resource_type, resource_id, user_id } = sent.read()?.data.attributes;
+    let identity = [("resource_type", resource_type), ("resource_id", resource_id), ("user_id", user_id)];
+    let sent = identity.into_iter().filter_map(|(name, sent)| Some((name.to_owned(), sent?)));
+    Ok(UpdateRole { id: id(request)?, role_type: kind, sent: sent.collect() })
 }
 
 async fn index(request: Request) -> Answer {
     let roles = roles(request.ports());
     let page = roles.list(request.ctx()?, &request.query.filter()?, request.query.page()).await?;
-    let changed_at = newest(&request, &["roles"], page.items.iter().map(|r| r.updated_at)).await?;
-    Ok(Reply::list(&request, page.map(|role| view(&role)), false, changed_at)?)
+    answers::page(&request, &["roles"], page, false, |role| role.updated_at, |role| view(&role)).await
 }
 
 async fn show_one(request: Request) -> Answer {
@@ -155,7 +172,7 @@ fn view(role: &RoleDetail) -> RoleView {
     let RoleDetail { id, accepted_invite, created_at, updated_at } = role;
     RoleView {
         id: id.encode(),
-        kind: RoleObjectType::Role,
+        kind: RoleObjectType,
         attributes: RoleAttributes {
             kind: id.role_type().as_str(),
             user_id: id.user().map(|user| user.0),

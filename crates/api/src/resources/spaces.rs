@@ -1,13 +1,13 @@
 //! `/spaces` (contract 05 §2).
 
+use crate::answers;
 use crate::document::Doc;
 use crate::links::{LinkMeta, ResourceLink, base, origin};
-use crate::pipeline::Request;
-use crate::reply::{Document, Reply};
-use crate::resources::newest;
+use crate::request::Request;
 use crate::route::{Answer, Routes};
 use crate::shapes::{
     ComponentIdentifier, Count, CreationDate, EditionDate, SpaceClassName, SpaceManifestName, TranslatedProp,
+    type_names,
 };
 use civitas_application::RenderContext;
 use civitas_kernel::{Ability, SpaceManifest, SpaceRef};
@@ -37,13 +37,9 @@ pub(crate) struct SpaceView {
     links: SpaceLinks,
 }
 
-/// The type of all four kinds.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = space_object_type)]
-#[serde(rename_all = "snake_case")]
-enum SpaceType {
-    /// `space`
-    Space,
+type_names! {
+    /// The type of all four kinds.
+    SpaceType = "space" in "space_object_type",
 }
 
 /// What a space is.
@@ -125,65 +121,39 @@ struct SpaceLinks {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = |summary| {
-        Doc::new(summary, "space_index_response").locales().pages().filters(SPACE_FIELDS).fails(400)
-    };
-    let show = |summary| Doc::new(summary, "space_item_response").locales().fails(400).fails(404);
+    let list = |summary| Doc::page::<SpaceView>(summary).locales().pages().filters(SPACE_FIELDS);
+    let show = |summary| Doc::item::<SpaceView>(summary).locales();
     let search = list("Searches the spaces of all kinds");
     routes.read("searchSpaces", "/spaces/search", READ_SPACES, search, |r| index(r, None));
-    for (manifest, list_id, list_path, show_id, show_path) in KINDS {
+    for (manifest, list_id, show_id) in KINDS {
+        let path = format!("/spaces/{}", manifest.as_str());
         let (all, one) = (list("Lists the spaces of one kind"), show("Shows a space"));
-        routes.read(list_id, list_path, READ_SPACES, all, move |r| index(r, Some(manifest)));
-        routes.read(show_id, show_path, READ_SPACES, one, move |r| show_one(r, manifest));
+        routes.read(list_id, &path, READ_SPACES, all, move |r| index(r, Some(manifest)));
+        routes.read(show_id, &format!("{path}/{{id}}"), READ_SPACES, one, move |r| show_one(r, manifest));
     }
 }
 
-type Kind = (SpaceManifest, &'static str, &'static str, &'static str, &'static str);
-const KINDS: [Kind; 4] = [
-    (
-        SpaceManifest::ParticipatoryProcesses,
-        "listParticipatoryProcesses",
-        "/spaces/participatory_processes",
-        "showParticipatoryProcess",
-        "/spaces/participatory_processes/{id}",
-    ),
-    (
-        SpaceManifest::Assemblies,
-        "listAssemblies",
-        "/spaces/assemblies",
-        "showAssembly",
-        "/spaces/assemblies/{id}",
-    ),
-    (
-        SpaceManifest::Conferences,
-        "listConferences",
-        "/spaces/conferences",
-        "showConference",
-        "/spaces/conferences/{id}",
-    ),
-    (
-        SpaceManifest::Initiatives,
-        "listInitiatives",
-        "/spaces/initiatives",
-        "showInitiative",
-        "/spaces/initiatives/{id}",
-    ),
+/// The kinds, and the ids of their two operations.
+const KINDS: [(SpaceManifest, &str, &str); 4] = [
+    (SpaceManifest::ParticipatoryProcesses, "listParticipatoryProcesses", "showParticipatoryProcess"),
+    (SpaceManifest::Assemblies, "listAssemblies", "showAssembly"),
+    (SpaceManifest::Conferences, "listConferences", "showConference"),
+    (SpaceManifest::Initiatives, "listInitiatives", "showInitiative"),
 ];
 
 async fn index(request: Request, manifest: Option<SpaceManifest>) -> Answer {
     let context = request.render_context()?;
     let spaces = Spaces { store: request.ports().spaces() };
     let page = spaces.list(context.ctx, manifest, &request.query.filter()?, request.query.page()).await?;
-    let changed_at = newest(&request, LISTS, page.items.iter().map(|s| s.changed_at)).await?;
-    Ok(Reply::list(&request, page.map(|s| view(&context, s)), false, changed_at)?)
+    let view = |space| view(&context, space);
+    answers::page(&request, LISTS, page, false, |space| space.changed_at, view).await
 }
 
 async fn show_one(request: Request, manifest: SpaceManifest) -> Answer {
     let context = request.render_context()?;
     let id = SpaceRef { manifest, id: request.id()? };
     let space = Spaces { store: request.ports().spaces() }.find(context.ctx, id).await?;
-    let changed_at = newest(&request, LISTS, [space.changed_at].into_iter()).await?;
-    Ok(Reply::read(&request, &Document { data: view(&context, space) }, changed_at)?)
+    answers::item(&request, LISTS, space.changed_at, view(&context, space)).await
 }
 
 /// A space as its caller reads it.
@@ -197,7 +167,7 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: SpaceDetail) -> SpaceVie
         .collect();
     SpaceView {
         id: id.id.to_string(),
-        kind: SpaceType::Space,
+        kind: SpaceType,
         attributes: SpaceAttributes {
             manifest_name: id.manifest.as_str(),
             participatory_space_type: id.manifest.class(),

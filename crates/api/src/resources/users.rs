@@ -1,11 +1,10 @@
 //! `/users` (contract 03 §2.1), and an account as events show it (09 C.2).
 
+use crate::answers;
 use crate::document::Doc;
-use crate::pipeline::Request;
-use crate::reply::Reply;
-use crate::resources::newest;
+use crate::request::Request;
 use crate::route::{Answer, Routes};
-use crate::shapes::{CreationDate, EditionDate, Identifier, LocaleName};
+use crate::shapes::{CreationDate, EditionDate, Identifier, LocaleName, type_names};
 use civitas_accounts::{READ_USERS, USER_FIELDS, User, Users};
 use civitas_kernel::{Ability, Locale, UserId, UserState};
 use civitas_organizations::Tenant;
@@ -26,13 +25,9 @@ pub(crate) struct UserView {
     meta: UserMeta,
 }
 
-/// The type of an account.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = user_object_type)]
-#[serde(rename_all = "snake_case")]
-enum UserType {
-    /// `user`
-    User,
+type_names! {
+    /// The type of an account.
+    UserType = "user" in "user_object_type",
 }
 
 /// Whose account it is.
@@ -85,18 +80,17 @@ struct UserMeta {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::new("Lists the people of the organization", "user_index_response").pages();
-    routes.read("listUsers", "/users", READ_USERS, list.filters(USER_FIELDS).fails(400), index);
+    let list = Doc::page::<UserView>("Lists the people of the organization").pages();
+    routes.read("listUsers", "/users", READ_USERS, list.filters(USER_FIELDS), index);
 }
 
 async fn index(request: Request) -> Answer {
     let ctx = request.ctx()?;
     let users = Users { store: request.ports().users() };
     let page = users.list(ctx, &request.query.filter()?, request.query.page()).await?;
-    let changed_at = newest(&request, &["users"], page.items.iter().map(|(_, u)| u.updated_at)).await?;
     let in_full = ctx.may(Ability::OauthExtendedDataRead);
-    let page = page.map(|(id, user)| view(&request.tenant, id, &user, in_full));
-    Ok(Reply::list(&request, page, false, changed_at)?)
+    let view = |(id, user): (UserId, User)| view(&request.tenant, id, &user, in_full);
+    answers::page(&request, &["users"], page, false, |(_, user)| user.updated_at, view).await
 }
 
 /// An account without its extended data.
@@ -107,7 +101,7 @@ pub(crate) fn announced(tenant: &Tenant, id: UserId, user: &User) -> UserView {
 fn view(tenant: &Tenant, id: UserId, user: &User, in_full: bool) -> UserView {
     UserView {
         id: id.to_string(),
-        kind: UserType::User,
+        kind: UserType,
         attributes: UserAttributes {
             name: user.name.clone(),
             nickname: user.nickname.clone(),

@@ -1,18 +1,22 @@
 //! `/vote_proposals` (contract 06 §4).
 
+use crate::answers;
 use crate::document::{Doc, Holds};
-use crate::pipeline::Request;
-use crate::reply::{Document, Reply};
-use crate::resources::{integer, newest, proposals};
+use crate::reply::Document;
+use crate::request::Request;
+use crate::resources::proposals;
 use crate::route::{Answer, Routes, Write};
-use crate::shapes::{CreationDate, EditionDate, Identifier, ToOne};
-use actix_web::http::{Method, StatusCode};
-use civitas_application::{Registry, RenderContext};
-use civitas_kernel::{Access, ProposalId, Result, VoteId};
+use crate::shapes::{CreationDate, EditionDate, Identifier, ToOne, type_names};
+use crate::typed_body::{NoBody, Sent, bodies};
+use actix_web::http::Method;
+use civitas_application::{Ports, RenderContext};
+use civitas_kernel::{ProposalId, Result, VoteId};
 use civitas_proposals::{Cast, CastVote, READ_VOTES, RemoveVote, VOTE_FIELDS, Vote, Votes};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use validator::Validate;
 
 /// The lists whose losses age a list of votes.
 const LISTS: &[&str] = &["votes", "proposals", "components", "spaces"];
@@ -29,13 +33,9 @@ pub(crate) struct VoteView {
     relationships: VoteRelationships,
 }
 
-/// The type of a vote.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = vote_proposal_object_type)]
-#[serde(rename_all = "snake_case")]
-enum VoteType {
-    /// `vote_proposals`
-    VoteProposals,
+type_names! {
+    /// The type of a vote.
+    VoteType = "vote_proposals" in "vote_proposal_object_type",
 }
 
 /// What a vote says.
@@ -59,74 +59,78 @@ struct VoteRelationships {
     author: ToOne,
 }
 
-/// Reading is open to who may read proposals and to who may vote.
-const READ: Access = READ_VOTES;
+/// A vote.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = vote_proposal_create_body, examples(json!({"proposal_id": 901, "data": {"weight": 1}})))]
+struct VoteToCast {
+    proposal_id: i64,
+    /// Read by the use-case, when its turn comes among the checks (contract 06 §4.3).
+    #[schema(schema_with = weight, required)]
+    data: Option<Value>,
+}
+
+bodies!(VoteToCast);
+
+fn weight() -> ObjectBuilder {
+    let says = "One of the weights in `meta.votes` of the component; 0 is an abstention.";
+    let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).description(Some(says));
+    let number = number.format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)));
+    ObjectBuilder::new().property("weight", number).required("weight")
+}
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::new("Lists the votes", "vote_proposal_index_response").locales().pages().within_space();
-    routes.read("listProposalVotes", "/vote_proposals", READ, list.filters(VOTE_FIELDS).fails(400), index);
-    let show = Doc::new("Shows a vote", "vote_proposal_item_response").locales().within_space();
-    routes.read("getProposalVote", "/vote_proposals/{id}", READ, show.fails(400).fails(404), show_one);
-    routes.write(Write {
+    let list = Doc::page::<VoteView>("Lists the votes").locales().pages().within_space();
+    routes.read("listProposalVotes", "/vote_proposals", READ_VOTES, list.filters(VOTE_FIELDS), index);
+    let show = Doc::item::<VoteView>("Shows a vote").locales().within_space();
+    routes.read("getProposalVote", "/vote_proposals/{id}", READ_VOTES, show, show_one);
+    let doc = Doc::new("Votes on a proposal", "vote_proposal_cast_response").locales().within_space();
+    routes.write(&Write {
         ids: ["castProposalVoteAsync", "castProposalVote"],
         method: Method::POST,
-        paths: ["/vote_proposals", "/vote_proposals/sync"],
-        status: StatusCode::OK,
-        read: read_cast,
-        doc: || {
-            let doc = Doc::new("Votes on a proposal", "vote_proposal_cast_response").locales().within_space();
-            doc.with("include_proposal", Holds::Boolean)
-                .takes("vote_proposal_create_body")
-                .fails(400)
-                .fails(404)
-        },
+        path: "/vote_proposals",
+        read: cast,
+        use_case: |ports, _| Box::new(votes(ports)),
+        view: cast_view,
+        doc: doc.with("include_proposal", Holds::Boolean).fails(404),
     });
-    let doc = || {
-        let doc = Doc::new("Takes a vote back", "vote_proposal_item_response").locales().within_space();
-        doc.fails(400).fails(404)
-    };
-    for (id, path) in [("deleteProposalVote", "/vote_proposals/{id}"), ("", "/vote_proposals/{id}/sync")] {
-        routes.now(id, Method::DELETE, path, StatusCode::OK, read_removal, doc());
-    }
+    routes.write_now_or_sync(&Write {
+        ids: ["deleteProposalVote", ""],
+        method: Method::DELETE,
+        path: "/vote_proposals/{id}",
+        read: |request, _: Sent<'_, NoBody>| {
+            Ok(RemoveVote { id: VoteId(request.id()?), within: request.query.within_space()? })
+        },
+        use_case: |ports, _| Box::new(votes(ports)),
+        view: |_, (id, vote)| json!(Document { data: view(id, &vote) }),
+        doc: Doc::item::<VoteView>("Takes a vote back").locales().within_space(),
+    });
 }
 
-pub(crate) fn commands(to: Registry) -> Registry {
-    to.on::<CastVote>(|p| Box::new(Votes { store: p.votes(), proposals: p.proposals() }), cast_view)
-        .on::<RemoveVote>(
-            |p| Box::new(Votes { store: p.votes(), proposals: p.proposals() }),
-            |_, (id, vote)| json!(Document { data: view(id, &vote) }),
-        )
+fn votes(ports: &dyn Ports) -> Votes<'_> {
+    Votes { store: ports.votes(), proposals: ports.proposals() }
 }
 
-fn read_cast(request: &Request) -> Result<CastVote> {
-    let sync = request.path.ends_with("/sync");
-    Ok(CastVote {
-        proposal: ProposalId(integer(&request.body, "proposal_id")?),
-        within: request.query.within_space()?,
-        data: request.body.get("data").cloned(),
-        include_proposal: sync && request.query.flag("include_proposal"),
-    })
-}
-
-fn read_removal(request: &Request) -> Result<RemoveVote> {
-    Ok(RemoveVote { id: VoteId(request.id()?), within: request.query.within_space()? })
+fn cast(request: &Request, sent: Sent<'_, VoteToCast>) -> Result<CastVote> {
+    let include_proposal = sent.is_sync && request.query.flag("include_proposal");
+    let VoteToCast { proposal_id, data } = sent.read()?;
+    let within = request.query.within_space()?;
+    Ok(CastVote { proposal: ProposalId(proposal_id), within, data, include_proposal })
 }
 
 async fn index(request: Request) -> Answer {
     let context = request.render_context()?;
-    let votes = Votes { store: request.ports().votes(), proposals: request.ports().proposals() };
+    let votes = votes(request.ports());
     let (within, filter) = (request.query.within_space()?, request.query.filter()?);
     let page = votes.list(context.ctx, within, &filter, request.query.page()).await?;
-    let changed_at = newest(&request, LISTS, page.items.iter().map(|(_, v)| v.updated_at)).await?;
-    Ok(Reply::list(&request, page.map(|(id, vote)| view(id, &vote)), false, changed_at)?)
+    let view = |(id, vote): (VoteId, Vote)| view(id, &vote);
+    answers::page(&request, LISTS, page, false, |(_, vote)| vote.updated_at, view).await
 }
 
 async fn show_one(request: Request) -> Answer {
     let context = request.render_context()?;
-    let votes = Votes { store: request.ports().votes(), proposals: request.ports().proposals() };
-    let (id, vote) = votes.find(context.ctx, VoteId(request.id()?), request.query.within_space()?).await?;
-    let changed_at = newest(&request, &[], [vote.updated_at].into_iter()).await?;
-    Ok(Reply::read(&request, &Document { data: view(id, &vote) }, changed_at)?)
+    let (id, within) = (VoteId(request.id()?), request.query.within_space()?);
+    let (id, vote) = votes(request.ports()).find(context.ctx, id, within).await?;
+    answers::item(&request, &[], vote.updated_at, view(id, &vote)).await
 }
 
 fn cast_view(context: &RenderContext<'_>, Cast { id, vote, proposal }: Cast) -> Value {
@@ -139,7 +143,7 @@ fn cast_view(context: &RenderContext<'_>, Cast { id, vote, proposal }: Cast) -> 
 fn view(id: VoteId, vote: &Vote) -> VoteView {
     VoteView {
         id: id.to_string(),
-        kind: VoteType::VoteProposals,
+        kind: VoteType,
         attributes: VoteAttributes {
             weight: vote.weight,
             created_at: CreationDate(vote.created_at),

@@ -9,6 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::str::FromStr;
+use tracing_subscriber::EnvFilter;
 
 /// A value as it was written: one text (a number of the file is one too), or a list of them.
 #[derive(Debug, Clone)]
@@ -17,6 +18,11 @@ pub(super) enum Raw {
     Text(String),
     /// A list of the file. Elsewhere a list is one text with commas.
     List(Vec<String>),
+}
+
+/// Whether a text is a log filter.
+pub(super) fn is_filter(text: &str) -> bool {
+    EnvFilter::try_new(text).is_ok()
 }
 
 /// How a setting is written in the file.

@@ -1,7 +1,7 @@
 //! `GET {host}/confirmation/{token}` (contract 02 §2.4): outside of `{base}`, for browsers, and no part of the
 //! published document. It answers whatever is switched off.
 
-use crate::Api;
+use crate::backend::Backend;
 use crate::error::ApiError;
 use crate::pages;
 use crate::tenancy::{self, Origin};
@@ -15,13 +15,13 @@ use std::sync::Arc;
 use tracing::Instrument;
 
 /// The one route. With other verbs its path is unknown.
-pub(crate) fn mount(config: &mut web::ServiceConfig, api: &Arc<Api>) {
-    let api = api.clone();
+pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
+    let backend = backend.clone();
     let answer = move |request: HttpRequest| {
-        let api = api.clone();
+        let backend = backend.clone();
         let span = tracing::info_span!("api.confirmation");
         let answered = async move {
-            let confirmed = confirm(&api, &request).await;
+            let confirmed = confirm(&backend, &request).await;
             confirmed.map_or_else(|refusal| refusal.respond(), page)
         };
         answered.instrument(span)
@@ -32,9 +32,9 @@ pub(crate) fn mount(config: &mut web::ServiceConfig, api: &Arc<Api>) {
 
 /// Confirms the account, and says in which language to say so. `HEAD` only looks: what follows links in mails to see
 /// whether they are sound asks so.
-async fn confirm(api: &Api, request: &HttpRequest) -> Result<Locale, ApiError> {
-    let tenant = tenancy::resolve(api, request, &Origin::of(api, request)).await?.tenant()?;
-    let links = OneTimeLinks { store: &**api.store(), announcer: api.commands().announcer() };
+async fn confirm(backend: &Backend, request: &HttpRequest) -> Result<Locale, ApiError> {
+    let tenant = tenancy::resolve(backend, request, &Origin::of(backend, request)).await?.tenant()?;
+    let links = OneTimeLinks { store: &**backend.store(), announcer: backend.commands.announcer() };
     let token = Secret::new(request.match_info().get("token").unwrap_or_default());
     let now = clock::now();
     if *request.method() == Method::HEAD {

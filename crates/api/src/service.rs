@@ -1,15 +1,14 @@
 //! The service itself: landing page, health, document (contract 01 §11b). They answer on any host, whatever is
 //! switched off.
 
-use crate::Api;
-use crate::error::ApiError;
-use crate::reply::JSON;
+use crate::api::Api;
+use crate::error::{ApiError, JSON};
 use crate::tenancy::{self, HostLookup, Origin};
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use std::sync::Arc;
 
-const LANDING: &str = include_str!("../pages/landing.html");
+const LANDING: &str = include_str!("pages/landing.html");
 
 /// A page out of what the service is.
 type MakePage = fn(&Api) -> Page;
@@ -55,7 +54,7 @@ fn landing(_: &Api) -> Page {
 }
 
 fn document(api: &Api) -> Page {
-    Page { media_type: JSON, body: api.document().to_owned() }
+    Page { media_type: JSON, body: api.document.clone() }
 }
 
 fn docs(_: &Api) -> Page {
@@ -64,7 +63,7 @@ fn docs(_: &Api) -> Page {
 
 /// A secondary host redirects here too.
 async fn moved(api: &Api, request: &HttpRequest) -> Option<HttpResponse> {
-    match tenancy::resolve(api, request, &Origin::of(api, request)).await {
+    match tenancy::resolve(&api.backend, request, &Origin::of(&api.backend, request)).await {
         Ok(HostLookup::Moved(to)) => Some(ApiError::Moved(to).respond()),
         _ => None,
     }
@@ -74,7 +73,7 @@ async fn health(api: &Api, request: &HttpRequest) -> HttpResponse {
     if let Some(moved) = moved(api, request).await {
         return moved;
     }
-    let (status, message) = match api.store().ready().await {
+    let (status, message) = match api.backend.store().ready().await {
         Ok(()) => (StatusCode::OK, "OK"),
         Err(error) => {
             tracing::error!(%error, "the database does not answer");

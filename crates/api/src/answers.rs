@@ -1,0 +1,43 @@
+//! Answers to reads: documents and pages, with the time of their last change (contract 01 §7, §8).
+
+use crate::reply::{Document, Reply};
+use crate::request::Request;
+use crate::route::Answer;
+use civitas_kernel::{Page, Result};
+use serde::Serialize;
+use time::OffsetDateTime;
+
+/// One record as the answer to a read. It is as new as its last change, or as the last removal from one of `lists`.
+pub(crate) async fn item(
+    request: &Request,
+    lists: &[&str],
+    changed_at: OffsetDateTime,
+    data: impl Serialize,
+) -> Answer {
+    let changed_at = newest(request, lists, [changed_at].into_iter()).await?;
+    Ok(Reply::read(request, &Document { data }, changed_at)?)
+}
+
+/// A page as the answer to a read, each record shown by `view`. It is as new as the newest `changed_at` of its records,
+/// or as the last removal from one of `lists`. `shuffled`: whether the order is another each time.
+pub(crate) async fn page<T, V: Serialize>(
+    request: &Request,
+    lists: &[&str],
+    page: Page<T>,
+    shuffled: bool,
+    changed_at: impl Fn(&T) -> OffsetDateTime,
+    view: impl FnMut(T) -> V,
+) -> Answer {
+    let changed_at = newest(request, lists, page.items.iter().map(changed_at)).await?;
+    Ok(Reply::list(request, page.map(view), shuffled, changed_at)?)
+}
+
+/// The newest of these times, and of the last removal from one of these lists (contract 01 §8).
+pub(crate) async fn newest(
+    request: &Request,
+    lists: &[&str],
+    times: impl Iterator<Item = OffsetDateTime>,
+) -> Result<OffsetDateTime> {
+    let lost = request.ports().list_changes().newest(request.tenant.id, lists).await?;
+    Ok(times.chain(lost).max().unwrap_or(OffsetDateTime::UNIX_EPOCH))
+}

@@ -1,0 +1,58 @@
+//! The interface: one for the whole process.
+
+use crate::backend::{Backend, Services, Settings};
+use crate::openapi::document;
+use crate::resources::{self, events};
+use crate::response_cache::ResponseCache;
+use crate::route::{Limits, Route};
+use crate::router::Router;
+use civitas_application::{Announcer, Commands, Site};
+use civitas_kernel::Locales;
+use std::sync::Arc;
+
+/// The interface: one for the whole process.
+pub struct Api {
+    pub(crate) backend: Arc<Backend>,
+    pub(crate) document: String,
+    pub(crate) response_cache: ResponseCache,
+    pub(crate) router: Router,
+}
+
+impl Api {
+    /// The interface over these services.
+    pub fn new(settings: Settings, services: Services) -> Arc<Self> {
+        let limits = Limits {
+            single_label_hosts: settings.site.scheme == "http",
+            extended_data: settings.extended_data_limit(),
+        };
+        let routes = resources::all(limits);
+        let document = document(&routes.list, &settings.site.locales).to_string();
+        let announcer = announcer(settings.site.clone());
+        Arc::new(Self {
+            backend: Arc::new(Backend::new(settings, services, announcer, routes.registry)),
+            document,
+            response_cache: ResponseCache::new(),
+            router: Router::of(routes.list),
+        })
+    }
+
+    /// The commands, for the worker.
+    pub fn commands(&self) -> &Arc<Commands> {
+        &self.backend.commands
+    }
+}
+
+/// Shows events with the views of the interface.
+pub fn announcer(site: Site) -> Announcer {
+    Announcer::new(Arc::new(events::Events), site)
+}
+
+/// Every route of the interface, one for each operation.
+pub fn routes() -> Vec<Route> {
+    resources::all(Limits::default()).list
+}
+
+/// The OpenAPI document of a deployment with these languages, as text.
+pub fn openapi(locales: &Locales) -> String {
+    document(&routes(), locales).to_string()
+}

@@ -1,0 +1,100 @@
+//! What every request needs of the service: settings, store, commands, tokens.
+
+use civitas_accounts::{Passwords, TokenSigner};
+use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenService};
+use civitas_kernel::Locales;
+use ipnet::IpNet;
+use std::sync::Arc;
+use time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+/// How many requests that compute for a while are answered at once.
+const HEAVY: usize = 4;
+
+/// The settings of the interface (design §2).
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How absolute links are written.
+    pub site: Site,
+    /// Peers whose forwarded headers count.
+    pub trusted_proxies: Vec<IpNet>,
+    /// The longest body, in bytes.
+    pub max_body_bytes: usize,
+    /// The longest payload of a job, in bytes; `None` for no limit.
+    pub max_async_api_job_payload_bytes: Option<usize>,
+    /// The most extended data, in bytes; `None` for no limit.
+    pub max_extended_data_payload_bytes: Option<usize>,
+    /// The most extended data of one record, in bytes, however many writes it took.
+    pub max_extended_data_stored_bytes: Option<usize>,
+    /// How long a token is valid.
+    pub token_lifetime: Duration,
+}
+
+impl Settings {
+    /// The most extended data a record may have, in bytes: what it may grow to at all, or less where one write (or a
+    /// job) may carry less.
+    pub(crate) fn extended_data_limit(&self) -> Option<usize> {
+        let payload = self.max_extended_data_payload_bytes.or(self.max_async_api_job_payload_bytes);
+        payload.into_iter().chain(self.max_extended_data_stored_bytes).min()
+    }
+}
+
+/// What the interface is built over.
+#[derive(Clone)]
+pub struct Services {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// Signs tokens.
+    pub signer: Arc<dyn TokenSigner>,
+    /// Checks passwords.
+    pub passwords: Arc<dyn Passwords>,
+    /// Where requests are answered that compute for a while; of several threads.
+    pub runtime: Handle,
+}
+
+/// What every request needs of the service.
+pub(crate) struct Backend {
+    pub(crate) settings: Settings,
+    /// Runs commands now, or keeps them as jobs.
+    pub(crate) commands: Arc<Commands>,
+    pub(crate) token_service: TokenService,
+    pub(crate) signer: Arc<dyn TokenSigner>,
+    /// Where requests are answered that compute for a while.
+    pub(crate) runtime: Handle,
+    /// The places of such requests.
+    pub(crate) heavy: Semaphore,
+}
+
+impl Backend {
+    /// Over these services, with these commands.
+    pub(crate) fn new(
+        settings: Settings,
+        services: Services,
+        announcer: Announcer,
+        registry: Registry,
+    ) -> Self {
+        let Services { store, signer, passwords, runtime } = services;
+        let limit = settings.max_async_api_job_payload_bytes;
+        let commands = Commands::new(registry, store.clone(), announcer.clone(), signer.clone(), limit);
+        let token_service = TokenService {
+            store,
+            signer: signer.clone(),
+            passwords,
+            announcer,
+            lifetime: settings.token_lifetime,
+            extra_limit: settings.extended_data_limit(),
+        };
+        let (commands, heavy) = (Arc::new(commands), Semaphore::new(HEAVY));
+        Self { settings, commands, token_service, signer, runtime, heavy }
+    }
+
+    /// The languages of the deployment.
+    pub(crate) fn locales(&self) -> &Locales {
+        &self.settings.site.locales
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        self.commands.store()
+    }
+}

@@ -1,0 +1,73 @@
+//! The receipt of an asynchronous write (contract 09 A.2).
+
+use crate::links::{LinkMeta, ResourceLink};
+use crate::request::Request;
+use crate::shapes::type_names;
+use civitas_application::Site;
+use civitas_kernel::JobId;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, Type};
+
+/// The receipt of an asynchronous write.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = rest_full_api_job_accepted)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Accepted {
+    /// The job.
+    #[schema(format = "uuid")]
+    job_id: String,
+    /// Always `pending` here.
+    status: Pending,
+    /// Always null here.
+    #[schema(schema_with = always_null)]
+    data: Value,
+    /// Always null here.
+    #[schema(schema_with = always_null)]
+    return_value: Value,
+    /// Where to learn how it ended.
+    poll_url: String,
+    links: JobLinks,
+}
+
+fn always_null() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::Null)
+}
+
+type_names! {
+    /// The status of a receipt.
+    Pending = "pending" in "rest_full_api_job_pending",
+}
+
+impl Accepted {
+    /// The receipt of a job that was just kept.
+    pub(crate) fn of(request: &Request, id: JobId) -> Self {
+        let links = JobLinks::of(request.backend.commands.site(), &request.tenant.host, id);
+        Self {
+            job_id: id.to_string(),
+            status: Pending,
+            data: Value::Null,
+            return_value: Value::Null,
+            poll_url: links.this.href.clone(),
+            links,
+        }
+    }
+}
+
+/// Where to read a job.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = rest_full_api_job_links)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JobLinks {
+    #[serde(rename = "self")]
+    this: ResourceLink,
+}
+
+impl JobLinks {
+    /// Those of a job of the organization at this host.
+    pub(crate) fn of(site: &Site, host: &str, id: JobId) -> Self {
+        let href = format!("{}/jobs/{id}", site.base(host));
+        Self { this: ResourceLink::new(href, "API job status", LinkMeta::default()) }
+    }
+}

@@ -1,0 +1,131 @@
+//! A request that may be answered, and how it shows its token.
+
+use crate::backend::Backend;
+use crate::query::Query;
+use crate::tenancy::Origin;
+use actix_web::http::Method;
+use civitas_accounts::AuthContext;
+use civitas_application::{Ports, RenderContext};
+use civitas_kernel::{Ctx, Error, Locales, Result};
+use civitas_organizations::Tenant;
+use serde_json::Value;
+use std::sync::{Arc, OnceLock};
+use time::OffsetDateTime;
+
+/// A request that may be answered: its organization is known, its body read, its rights asked.
+pub(crate) struct Request {
+    /// The service.
+    pub(crate) backend: Arc<Backend>,
+    /// The organization.
+    pub(crate) tenant: Tenant,
+    /// The caller; `None` where no token is asked.
+    pub(crate) ctx: Option<Ctx>,
+    /// What time it is.
+    pub(crate) now: OffsetDateTime,
+    /// How the client sees this service.
+    pub(crate) origin: Origin,
+    /// The verb as sent: `HEAD` comes to where `GET` goes.
+    pub(crate) method: Method,
+    /// The path as sent, without query.
+    pub(crate) path: String,
+    /// What stands behind the `?`.
+    pub(crate) query: Query,
+    /// The body: an object, empty without one.
+    pub(crate) body: Value,
+    /// The `Authorization` header as sent.
+    pub(crate) authorization: Option<String>,
+    /// The languages of the answer, once they are read.
+    pub(crate) locales: OnceLock<Option<Locales>>,
+    /// What the path holds in place of names.
+    pub(crate) parameters: Vec<(String, String)>,
+}
+
+impl Request {
+    /// The caller.
+    ///
+    /// # Errors
+    /// `Unauthenticated` on a route that asks for no token.
+    pub(crate) fn ctx(&self) -> Result<&Ctx> {
+        self.ctx.as_ref().ok_or(Error::Unauthenticated)
+    }
+
+    /// The ports on the pool.
+    pub(crate) fn ports(&self) -> &dyn Ports {
+        &**self.backend.store()
+    }
+
+    /// For whom an answer is shown.
+    pub(crate) fn render_context(&self) -> Result<RenderContext<'_>> {
+        let site = self.backend.commands.site();
+        Ok(RenderContext { ctx: self.ctx()?, tenant: &self.tenant, site, asked: self.locales()? })
+    }
+
+    /// The languages the caller requests; `None` when they did not say.
+    ///
+    /// # Errors
+    /// `Not allowed locales: xx`.
+    pub(crate) fn locales(&self) -> Result<Option<&Locales>> {
+        if let Some(read) = self.locales.get() {
+            return Ok(read.as_ref());
+        }
+        let read = self.query.locales(self.backend.locales())?;
+        Ok(self.locales.get_or_init(|| read).as_ref())
+    }
+
+    /// A member of the path, as text.
+    pub(crate) fn segment(&self, name: &str) -> &str {
+        self.parameters.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+    }
+
+    /// The id in the path.
+    ///
+    /// # Errors
+    /// `NotFound` for what is no decimal number of ours (contract 01 §2).
+    pub(crate) fn id(&self) -> Result<i64> {
+        decimal(self.segment("id")).ok_or(Error::NotFound)
+    }
+}
+
+/// A decimal integer without sign, at most 2^63 - 1.
+fn decimal(text: &str) -> Option<i64> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if digits { text.parse().ok() } else { None }
+}
+
+/// Where and when a token is shown.
+pub(crate) fn auth_context(tenant: &Tenant, now: OffsetDateTime) -> AuthContext {
+    AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now }
+}
+
+/// The one token of the one header: `Bearer <token>`, the scheme in any case, one space or more.
+pub(crate) fn bearer<'a>(sent: &[&'a str]) -> Option<&'a str> {
+    let [header] = sent else { return None };
+    let (scheme, token) = header.split_once(' ')?;
+    let token = token.trim_start_matches(' ');
+    let sound = !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic() && b != b',');
+    (scheme.eq_ignore_ascii_case("bearer") && sound).then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_plain_decimals() {
+        assert_eq!(decimal("42"), Some(42));
+        for bad in ["", "abc", "12abc", "-1", "+1", "1 ", "999999999999999999999999999999", "٣"] {
+            assert_eq!(decimal(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn there_is_one_way_to_show_a_token() {
+        for good in ["Bearer x.y", "bearer x.y", "BEARER   x.y"] {
+            assert_eq!(bearer(&[good]), Some("x.y"));
+        }
+        for bad in ["x.y", "Basic x.y", "Bearer", "Bearer ", "Bearer x y", "Bearer x,y", "Bearer\tx"] {
+            assert_eq!(bearer(&[bad]), None, "{bad}");
+        }
+        assert_eq!(bearer(&["Bearer x", "Bearer y"]), None, "two tokens");
+    }
+}
