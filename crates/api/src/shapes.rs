@@ -8,9 +8,9 @@ use time::format_description::BorrowedFormatItem;
 use time::format_description::well_known::Iso8601;
 use time::macros::format_description;
 use time::{OffsetDateTime, PrimitiveDateTime, UtcOffset};
+use utoipa::ToSchema;
 use utoipa::openapi::schema::{AdditionalProperties, KnownFormat, Object, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::ToSchema;
 
 const SECONDS: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");

@@ -166,11 +166,7 @@ impl Config {
                 "database_url",
                 "is PostgreSQL, which needs a secret_key: set CIVITAS_SECRET_KEY to the output of `openssl rand -base64 32`, on all nodes the same",
             ),
-            (
-                values::is_filter(&self.log),
-                "log",
-                "must be a log filter, as info or info,civitas_api=debug",
-            ),
+            (values::is_filter(&self.log), "log", "must be a log filter, as info or info,civitas_api=debug"),
         ];
         demands.into_iter().try_for_each(
             |(holds, name, demand)| {
