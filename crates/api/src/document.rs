@@ -137,7 +137,7 @@ impl Doc {
         self
     }
 
-    /// May fail with this status beyond the usual.
+    /// May fail with this status beyond the usual: 400 always, 404 where the path has an `{id}`.
     pub(crate) fn fails(mut self, status: u16) -> Self {
         self.failures.push(status);
         self

@@ -23,7 +23,7 @@ pub(crate) type Handler = Box<dyn Fn(Request) -> LocalBoxFuture<'static, Answer>
 /// Reads a command: ids in the path, query and body, each in the order of its checks.
 pub(crate) type ReadCommand<B, C> = fn(&Request, Sent<'_, B>) -> Result<C>;
 /// Builds the use-case of a command over ports.
-pub(crate) type UseCase<C> = for<'p> fn(&'p dyn Ports, &Limits) -> Box<dyn Handle<C> + 'p>;
+pub(crate) type BuildUseCase<C> = for<'p> fn(&'p dyn Ports, &Limits) -> Box<dyn Handle<C> + 'p>;
 
 /// What a route asks of the caller. There is no default: a route without a rule cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub(crate) struct Write<B, C: Command> {
     /// Reads the command. Its second argument names the type of the body.
     pub(crate) read: ReadCommand<B, C>,
     /// Executes the command.
-    pub(crate) use_case: UseCase<C>,
+    pub(crate) use_case: BuildUseCase<C>,
     /// Shows its result.
     pub(crate) view: View<C>,
     /// Describes both: status of success, parameters and answer of the synchronous operation.
@@ -166,7 +166,7 @@ impl Routes {
         self.write_now(write);
     }
 
-    fn register<C: Command<Output: CommandOutput>>(&mut self, use_case: UseCase<C>, view: View<C>) {
+    fn register<C: Command<Output: CommandOutput>>(&mut self, use_case: BuildUseCase<C>, view: View<C>) {
         let limits = self.limits;
         let registry = std::mem::take(&mut self.registry);
         self.registry = registry.on(move |ports| use_case(ports, &limits), view);

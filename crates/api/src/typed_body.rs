@@ -11,14 +11,14 @@
 //!
 //! An `i64` may come as text. `#[serde(deny_unknown_fields)]` closes an object (contract 01 §2): `Unknown key: data.x`.
 
+mod reader;
+
 use civitas_kernel::{Error, FieldError, Result, Wording};
-use serde::de::{
-    DeserializeOwned, DeserializeSeed, Expected, IntoDeserializer, MapAccess, Unexpected, Visitor,
-};
-use serde::{Deserialize, Deserializer, de, forward_to_deserialize_any};
-use serde_json::{Map, Value};
+use reader::{BodyError, Member};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::borrow::Cow;
-use std::fmt;
 use std::marker::PhantomData;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
@@ -72,9 +72,7 @@ pub(crate) struct ClosedData<T> {
 
 macro_rules! body_of_data {
     ($($name:ident),+) => {$(
-        impl<T: Body> Body for $name<T> {
-            const PRESENCE: Presence = T::PRESENCE;
-        }
+        impl<T: Body> Body for $name<T> {}
 
         impl<T: Body> Validate for $name<T> {
             fn validate(&self) -> Result<(), ValidationErrors> {
@@ -84,7 +82,7 @@ macro_rules! body_of_data {
 
         impl<T: Body> PartialSchema for $name<T> {
             fn schema() -> RefOr<Schema> {
-                in_data(T::schema(), T::PRESENCE)
+                in_data(T::schema())
             }
         }
 
@@ -103,11 +101,10 @@ macro_rules! body_of_data {
 body_of_data!(Data, ClosedData);
 
 /// The schema of a body with this `data`, whose description and examples become those of the body.
-fn in_data(inner: RefOr<Schema>, presence: Presence) -> RefOr<Schema> {
+fn in_data(inner: RefOr<Schema>) -> RefOr<Schema> {
     let RefOr::T(Schema::Object(mut data)) = inner else { return inner };
     let (description, examples) = (data.description.take(), std::mem::take(&mut data.examples));
-    let body = ObjectBuilder::new().schema_type(Type::Object).property("data", data);
-    let body = if presence == Presence::Required { body.required("data") } else { body };
+    let body = ObjectBuilder::new().schema_type(Type::Object).property("data", data).required("data");
     body.description(description).examples(examples).build().into()
 }
 
@@ -168,166 +165,6 @@ fn collect(errors: &ValidationErrors, fields: &mut Vec<FieldError>) {
             ValidationErrorsKind::Struct(inner) => collect(inner, fields),
             ValidationErrorsKind::List(items) => items.values().for_each(|inner| collect(inner, fields)),
         }
-    }
-}
-
-/// Why a body cannot be read.
-#[derive(Debug)]
-enum BodyError {
-    /// A required member, by name, is absent, null or empty.
-    Missing(String),
-    /// What is wrong with the member at a path: the text before the path, the path, and the text behind it.
-    At(&'static str, String, String),
-    /// Anything else, with its text.
-    Rejected(String),
-}
-
-impl BodyError {
-    /// The same, of an object that is a member itself.
-    fn within(self, name: &str) -> Self {
-        match self {
-            Self::At(before, path, after) if path.is_empty() => Self::At(before, name.to_owned(), after),
-            Self::At(before, path, after) => Self::At(before, format!("{name}.{path}"), after),
-            other => other,
-        }
-    }
-}
-
-impl From<BodyError> for Error {
-    fn from(error: BodyError) -> Self {
-        match error {
-            BodyError::Missing(name) => Error::missing(name),
-            BodyError::At(before, path, after) => Error::rejected(format!("{before}{path}{after}")),
-            BodyError::Rejected(text) => Error::rejected(text),
-        }
-    }
-}
-
-impl fmt::Display for BodyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?}")
-    }
-}
-
-impl std::error::Error for BodyError {}
-
-impl de::Error for BodyError {
-    fn custom<T: fmt::Display>(text: T) -> Self {
-        Self::Rejected(text.to_string())
-    }
-
-    fn invalid_value(_: Unexpected<'_>, allowed: &dyn Expected) -> Self {
-        Self::At("", String::new(), format!(" must be {allowed}"))
-    }
-
-    fn unknown_field(name: &str, _: &'static [&'static str]) -> Self {
-        Self::At("Unknown key: ", name.to_owned(), String::new())
-    }
-}
-
-/// One member of an object, which may be absent; or the body itself, without a name.
-#[derive(Clone, Copy)]
-struct Member<'a> {
-    sent: Option<&'a Value>,
-    name: &'a str,
-}
-
-impl<'a> Member<'a> {
-    fn missing(self) -> BodyError {
-        BodyError::Missing(self.name.to_owned())
-    }
-
-    /// What was sent, neither null nor an empty text.
-    fn present(self) -> Result<&'a Value, BodyError> {
-        self.sent.filter(|sent| !is_empty(sent)).ok_or_else(|| self.missing())
-    }
-
-    fn must_be(self, what: &str) -> BodyError {
-        BodyError::Rejected(format!("{} must be {what}", self.name))
-    }
-}
-
-fn is_empty(sent: &Value) -> bool {
-    sent.is_null() || sent.as_str() == Some("")
-}
-
-impl<'de> Deserializer<'de> for Member<'de> {
-    type Error = BodyError;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BodyError> {
-        let sent = self.sent.ok_or_else(|| self.missing())?;
-        sent.deserialize_any(visitor).map_err(de::Error::custom)
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BodyError> {
-        match self.sent {
-            None => visitor.visit_none(),
-            Some(_) => visitor.visit_some(self),
-        }
-    }
-
-    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BodyError> {
-        let number = match self.present()? {
-            Value::Number(number) => number.as_i64(),
-            Value::String(text) => text.parse().ok(),
-            _ => None,
-        };
-        visitor.visit_i64(number.ok_or_else(|| self.must_be("an integer"))?)
-    }
-
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BodyError> {
-        visitor.visit_str(self.present()?.as_str().ok_or_else(|| self.must_be("a string"))?)
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        names: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, BodyError> {
-        match self.sent {
-            None | Some(Value::Null) => Err(self.missing()),
-            Some(Value::Object(members)) => visitor.visit_map(Members::new(members, names)),
-            Some(_) => Err(self.must_be("an object")),
-        }
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i128 u8 u16 u32 u64 u128 f32 f64 char str bytes byte_buf unit unit_struct newtype_struct
-        seq tuple tuple_struct map enum identifier ignored_any
-    }
-}
-
-/// The members of an object in the order they are read: those the type does not have, those that are absent or empty,
-/// all others; each in the order of the type.
-struct Members<'a> {
-    object: &'a Map<String, Value>,
-    names: std::vec::IntoIter<&'a str>,
-    current: &'a str,
-}
-
-impl<'a> Members<'a> {
-    fn new(object: &'a Map<String, Value>, names: &'static [&'static str]) -> Self {
-        let (empty, filled): (Vec<&str>, Vec<&str>) =
-            names.iter().partition(|name| object.get(**name).is_none_or(is_empty));
-        let strange = object.keys().map(String::as_str).filter(|name| !names.contains(name));
-        let names: Vec<&str> = strange.chain(empty).chain(filled).collect();
-        Self { object, names: names.into_iter(), current: "" }
-    }
-}
-
-impl<'de> MapAccess<'de> for Members<'de> {
-    type Error = BodyError;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, BodyError> {
-        let Some(name) = self.names.next() else { return Ok(None) };
-        self.current = name;
-        seed.deserialize(name.into_deserializer()).map(Some)
-    }
-
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, BodyError> {
-        let (name, sent) = (self.current, self.object.get(self.current));
-        seed.deserialize(Member { sent, name }).map_err(|error| error.within(name))
     }
 }
 
