@@ -27,6 +27,7 @@ pub mod limits;
 mod locale;
 mod page;
 mod patch;
+pub mod records;
 mod space_ref;
 mod task;
 mod within;

@@ -56,7 +56,8 @@ impl RecordKind for Posts {
         Ok(import.context.ports.posts().add(import.owner, post).await?)
     }
 
-    async fn save(&self, import: &Import<'_, '_, Self>, (id, _): &Found<Self>, post: Post) -> Imported {
-        Ok(import.context.ports.posts().save(import.owner, *id, &post).await?)
+    async fn save(&self, import: &Import<'_, '_, Self>, (id, old): &Found<Self>, post: Post) -> Imported {
+        let change = civitas_kernel::records::Change::new(old.clone(), post);
+        Ok(import.context.ports.posts().save(import.owner, *id, &change).await?)
     }
 }
