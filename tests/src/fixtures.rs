@@ -3,8 +3,9 @@
 use crate::World;
 use async_trait::async_trait;
 use civitas_accounts::{ApiClient, Role, RoleKind, Secret, User};
-use civitas_application::{Ports, Store};
+use civitas_application::{ComponentAdmin, Ports};
 use civitas_blogs::conformance as blogs;
+use civitas_kernel::records::RecordAdmin;
 use civitas_kernel::{
     Abilities, ClientId, ComponentId, Locale, OrganizationId, Result, Scopes, SpaceManifest, SpaceRef,
     Translated, UserId, clock,
@@ -62,14 +63,14 @@ pub struct Fixtures {
 }
 
 impl Fixtures {
-    /// Makes and fills it.
+    /// Makes and fills it, in a transaction.
     ///
     /// # Errors
     /// Those of the stores.
-    pub async fn fill(store: &dyn Store) -> Result<Self> {
+    pub async fn fill(store: &dyn Ports) -> Result<Self> {
         let fixtures =
             Organization::new("fixtures.example".to_owned(), title("Fixtures"), Locale::En, clock::now());
-        let mine = store.organizations().add(&fixtures, &[]).await?;
+        let mine = store.organizations().add(&fixtures).await?;
         let nora = user(store, mine, "nora").await?;
         let otto = user(store, mine, "otto").await?;
         let mona = user(store, mine, "mona").await?;
@@ -90,7 +91,7 @@ impl Fixtures {
             starts_at: None,
             ends_at: None,
         };
-        let step = store.steps().add(mine, &step, &[]).await?;
+        let step = store.steps().add(mine, &step).await?;
         let of = |space, manifest| Component {
             published_at: Some(clock::now()),
             settings: object(json!({"vote_limit": 3})),
@@ -99,7 +100,9 @@ impl Fixtures {
         };
         let ideas = of(process, ComponentManifest::Proposals);
         let meetings = of(process, ComponentManifest::Meetings);
-        let add = async |component: Component| store.components().add(mine, &component).await;
+        let components =
+            ComponentAdmin { components: store.components(), states: store.states(), votes: store.votes() };
+        let add = async |component: Component| components.create(mine, &component).await;
         Ok(Self {
             mine,
             nora,
@@ -132,15 +135,15 @@ fn object(value: Value) -> Map<String, Value> {
     if let Value::Object(members) = value { members } else { Map::new() }
 }
 
-async fn user(store: &dyn Store, mine: OrganizationId, nickname: &str) -> Result<UserId> {
+async fn user(store: &dyn Ports, mine: OrganizationId, nickname: &str) -> Result<UserId> {
     let now = clock::now();
     let email = format!("{nickname}@fixtures.example");
     let user = User::new(nickname.to_owned(), email, "Somebody".to_owned(), now);
     let admin = nickname.ends_with("admin");
-    store.users().add(mine, &User { admin, ..user }, &[]).await
+    store.users().add(mine, &User { admin, ..user }).await
 }
 
-async fn api_client(store: &dyn Store, mine: OrganizationId, uid: &str) -> Result<ClientId> {
+async fn api_client(store: &dyn Ports, mine: OrganizationId, uid: &str) -> Result<ClientId> {
     let now = clock::now();
     let client = ApiClient {
         uid: uid.to_owned(),
@@ -156,7 +159,7 @@ async fn api_client(store: &dyn Store, mine: OrganizationId, uid: &str) -> Resul
 }
 
 async fn space(
-    store: &dyn Store,
+    store: &dyn Ports,
     mine: OrganizationId,
     manifest: SpaceManifest,
     visibility: Visibility,
@@ -246,7 +249,6 @@ impl<'a> From<&'a World> for meetings::World<'a> {
         let (ports, fixtures) = (world.ports(), &world.fixtures);
         Self {
             meetings: ports.meetings(),
-            lookup: ports.meeting_lookup(),
             mine: fixtures.mine,
             other: world.other,
             nora: fixtures.nora,

@@ -4,7 +4,8 @@
 //! records! { posts: PostId => Post; }
 //! ```
 //!
-//! uses `of(organization)`, `Row` and `Changeset` of the module (see `columns!`). Further clauses name functions, for
+//! uses `of(organization)`, `Row` and `Changeset` of the module (see `columns!`), and its imports of `diesel::prelude::*` and
+//! `diesel_async::RunQueryDsl`. Further clauses name functions, for
 //! tables whose records are stored in several:
 //!
 //! - `read with_authors;`: adds to rows what is stored elsewhere: `async fn(&mut Conn, Vec<Row>) -> Result<Vec<(Id, Model)>>`;
@@ -47,8 +48,6 @@ macro_rules! records {
         const _: () = {
             use ::civitas_kernel::records::{Change, Entity, Records};
             use ::civitas_kernel::{OrganizationId, Result};
-            use ::diesel::prelude::*;
-            use ::diesel_async::RunQueryDsl;
             use $crate::columns::{self, ColumnValue};
             use $crate::engine::dialect;
             use $crate::failure::{Stored, changed};

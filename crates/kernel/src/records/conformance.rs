@@ -96,3 +96,17 @@ pub async fn finds_what_it_locks<E: Entity>(world: Samples<'_, E>) -> Result<()>
     }
     Ok(())
 }
+
+/// Stores a state in place of the one that is there.
+///
+/// # Errors
+/// `NotFound` when there is none; those of [`Records::save`].
+pub async fn replace<E: Entity>(
+    records: &dyn Records<E>,
+    organization: OrganizationId,
+    id: E::Id,
+    after: &E,
+) -> Result<()> {
+    let before = records.find(organization, id).await?.ok_or(Error::NotFound)?;
+    records.save(organization, id, &Change::new(before, after.clone())).await
+}
