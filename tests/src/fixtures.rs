@@ -94,11 +94,14 @@ impl Fixtures {
         let step = store.steps().add(mine, &step).await?;
         let of = |space, manifest| Component {
             published_at: Some(clock::now()),
-            settings: object(json!({"vote_limit": 3})),
-            step_settings: [(step, object(json!({"votes_enabled": true})))].into(),
             ..Component::new(space, manifest, title("Component"), clock::now())
         };
-        let ideas = of(process, ComponentManifest::Proposals);
+        let proposals_of = |space| Component {
+            settings: object(json!({"vote_limit": 3})),
+            step_settings: [(step, object(json!({"votes_enabled": true})))].into(),
+            ..of(space, ComponentManifest::Proposals)
+        };
+        let ideas = proposals_of(process);
         let meetings = of(process, ComponentManifest::Meetings);
         let components =
             ComponentAdmin { components: store.components(), states: store.states(), votes: store.votes() };
@@ -116,7 +119,7 @@ impl Fixtures {
             ideas: add(ideas.clone()).await?,
             wishes: add(Component { scope_id: Some(9), ..ideas.clone() }).await?,
             unpublished: add(Component { published_at: None, ..ideas }).await?,
-            transparent: add(of(assembly, ComponentManifest::Proposals)).await?,
+            transparent: add(proposals_of(assembly)).await?,
             blog: add(of(process, ComponentManifest::Blogs)).await?,
             agenda: add(meetings.clone()).await?,
             walks: add(meetings.clone()).await?,
