@@ -83,15 +83,7 @@ impl Fixtures {
         join(store, mine, assembly, nora, spaces::Role::Member).await?;
         join(store, mine, assembly, mona, spaces::Role::Moderator).await?;
         join(store, mine, assembly, ines, spaces::Role::Invited).await?;
-        let step = Step {
-            space: process,
-            title: title("Vote"),
-            position: 0,
-            active: true,
-            starts_at: None,
-            ends_at: None,
-        };
-        let step = store.steps().add(mine, &step).await?;
+        let step = store.steps().add(mine, &active_step(process)).await?;
         let of = |space, manifest| Component {
             published_at: Some(clock::now()),
             ..Component::new(space, manifest, title("Component"), clock::now())
@@ -128,6 +120,10 @@ impl Fixtures {
             results: add(of(process, ComponentManifest::Accountability)).await?,
         })
     }
+}
+
+fn active_step(space: SpaceRef) -> Step {
+    Step { space, title: title("Vote"), position: 0, active: true, starts_at: None, ends_at: None }
 }
 
 fn title(text: &str) -> Translated {

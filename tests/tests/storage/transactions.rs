@@ -4,9 +4,10 @@ use civitas_accounts::{Role, RoleKind, User};
 use civitas_application::{Ports, Store};
 use civitas_kernel::records::Change;
 use civitas_kernel::{
-    Ability, ClientId, EntryId, Error, Event, MeetingId, OrganizationId, PostId, ProposalId, ReadContext,
-    SpaceRef, StateId, StepId, Subject, UserId, Viewer, VoteId, Within, clock, random_job_id,
+    Ability, ClientId, EntryId, Error, Event, Locale, MeetingId, OrganizationId, PostId, ProposalId,
+    ReadContext, SpaceRef, StateId, StepId, Subject, UserId, Viewer, VoteId, Within, clock, random_job_id,
 };
+use civitas_organizations::Organization;
 use civitas_tests::{Engine, World, commit, replace};
 use std::sync::Barrier;
 use std::time::Duration;
@@ -142,7 +143,7 @@ async fn the_epoch_changes_with_each_commit_of_anybody() {
         assert_eq!(store.epoch(), Some(begun), "nothing is committed yet");
         transaction.rollback().await;
         assert_eq!(store.epoch(), Some(begun));
-        write(store, world.mine, "own").await;
+        write_and_commit(store, world.mine, "own").await;
         let after_own = store.epoch();
         assert_ne!(after_own, Some(begun));
         write_and_commit(&*world.database.open_again().await, world.mine, "foreign").await;
@@ -188,6 +189,22 @@ async fn a_statement_refused_by_the_server_spoils_the_commit() {
     assert!(matches!(refused, Err(Error::Invalid { .. })));
     assert!(transaction.commit().await.is_err(), "PostgreSQL would answer COMMIT with a silent rollback");
     assert!(!is_kept(&world, "lost").await);
+}
+
+#[tokio::test]
+async fn an_organization_that_is_refused_leaves_nothing() {
+    for world in worlds().await {
+        let named = |host: &str| {
+            let name = [(Locale::En, "Milltown".to_owned())].into();
+            Organization::new(host.to_owned(), name, Locale::En, clock::now())
+        };
+        let add = async |host: &str| {
+            commit(world.store(), async |tx| tx.organizations().add(&named(host)).await).await
+        };
+        add("one.example").await.unwrap();
+        assert!(matches!(add("two.example").await, Err(Error::Rejected(_))), "the name is taken");
+        assert_eq!(world.ports().organizations().find_by_host("two.example").await.unwrap(), None);
+    }
 }
 
 fn role(space: SpaceRef, user: UserId, kind: RoleKind) -> Role {

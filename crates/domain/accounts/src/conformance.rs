@@ -139,6 +139,7 @@ impl World<'_> {
 ///
 /// # Errors
 /// None.
+#[expect(clippy::unused_async, reason = "the samples of other stores are added first")]
 pub async fn users(world: World<'_>) -> Result<Samples<'_, User>> {
     let samples = [unusual(), user("plain"), User { tos_accepted_at: None, ..admin("third") }];
     Ok(Samples { records: world.users, mine: world.mine, other: world.other, samples, unknown: NOBODY })

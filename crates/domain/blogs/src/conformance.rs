@@ -67,6 +67,7 @@ impl World<'_> {
 ///
 /// # Errors
 /// None.
+#[expect(clippy::unused_async, reason = "the samples of other stores are added first")]
 pub async fn posts(world: World<'_>) -> Result<Samples<'_, Post>> {
     let unusual = Post {
         title: [(Locale::En, "Walk".to_owned()), (Locale::Fr, "Balade".to_owned())].into(),

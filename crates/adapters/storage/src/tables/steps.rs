@@ -39,7 +39,6 @@ fn of(organization: OrganizationId) -> Scoped {
 }
 
 /// What to write. The time of the change is that of the write: a step has none of its own.
-#[expect(clippy::unused_async, reason = "see `records!`")]
 async fn changeset<'a>(_: &mut Conn, _: OrganizationId, step: &'a Step) -> Result<Changeset<'a>> {
     Ok(Changeset::of(step, clock::now()))
 }

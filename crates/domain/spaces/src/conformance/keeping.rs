@@ -7,7 +7,7 @@ use civitas_kernel::records::{RecordAdmin, edit};
 use civitas_kernel::{
     ComponentId, Error, Locale, Result, SpaceManifest, SpaceRef, StepId, Translated, Viewer,
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use time::Duration;
 
@@ -97,8 +97,8 @@ pub async fn components(world: World<'_>) -> Result<Samples<'_, Component>> {
     Ok(Samples { records: world.components, mine: world.mine, other: world.other, samples, unknown })
 }
 
-fn object(value: serde_json::Value) -> serde_json::Map<String, serde_json::Value> {
-    value.as_object().cloned().unwrap_or_default()
+fn object(value: Value) -> Map<String, Value> {
+    if let Value::Object(members) = value { members } else { Map::new() }
 }
 
 /// Numbers are taken per kind and over the whole deployment.
