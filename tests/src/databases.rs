@@ -52,6 +52,38 @@ macro_rules! on_both_engines {
     };
 }
 
+/// Runs the conformance tests of `civitas_kernel::records` on each of these stores, on both engines. A name is that of
+/// a function which gives the store its samples; it becomes a module.
+#[macro_export]
+macro_rules! records_on_both_engines {
+    ($domain:ident::conformance: $($store:ident),+ $(,)?) => {$(
+        mod $store {
+            $crate::records_on_both_engines!(@ sqlite Sqlite $domain $store);
+            $crate::records_on_both_engines!(@ postgres Postgres $domain $store);
+        }
+    )+};
+    (@ $engine:ident $variant:ident $domain:ident $store:ident) => {
+        mod $engine {
+            $crate::records_on_both_engines!(@ $variant $domain $store:
+                keeps_every_member,
+                keeps_organizations_apart,
+                saves_only_what_is_there,
+                pages_in_order_without_gaps,
+                finds_what_it_locks,
+            );
+        }
+    };
+    (@ $variant:ident $domain:ident $store:ident: $($promise:ident),+ $(,)?) => {
+        $(#[tokio::test]
+        async fn $promise() {
+            let Some(world) = $crate::World::fresh($crate::Engine::$variant).await else { return };
+            let world = world.in_transaction().await;
+            let samples = $domain::conformance::$store((&world).into()).await.unwrap();
+            civitas_kernel::records::conformance::$promise(samples).await.unwrap();
+        })+
+    };
+}
+
 /// A database engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {

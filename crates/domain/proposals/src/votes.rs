@@ -4,6 +4,7 @@ use crate::drafts::participation;
 use crate::{Place, ProposalDetail, ProposalStore, VOTE_FIELDS, Vote, VoteStore};
 use async_trait::async_trait;
 use civitas_kernel::filter::{RawFilter, read};
+use civitas_kernel::records::Entity;
 use civitas_kernel::{
     Ability, Access, Command, Ctx, Error, Handle, Page, PageRequest, ProposalId, Result, Scope, UserId,
     VoteId, Within,
@@ -107,7 +108,7 @@ impl Votes<'_> {
     /// Check 7.
     async fn has_not_voted(&self, ctx: &Ctx, proposal: ProposalId) -> Result<()> {
         let voted = self.store.has(ctx.organization, proposal, ctx.user()?.id).await?;
-        if voted { Err(already_voted()) } else { Ok(()) }
+        if voted { Err(Vote::taken()) } else { Ok(()) }
     }
 
     /// Checks 12 and 13.
@@ -168,7 +169,7 @@ impl Handle<CastVote> for Votes<'_> {
             created_at: ctx.now,
             updated_at: ctx.now,
         };
-        let id = self.store.add(ctx.organization, &vote).await?.ok_or_else(already_voted)?;
+        let id = self.store.add(ctx.organization, &vote).await?;
         let temporary = self.settle(ctx, user, &proposal.place).await?;
         let proposal = if command.include_proposal {
             self.proposals.find_visible(ctx.read_context(), command.proposal, Within::default()).await?
@@ -196,7 +197,7 @@ impl Handle<RemoveVote> for Votes<'_> {
         let found = self.proposals.find_visible(ctx.read_context(), vote.proposal, Within::default()).await?;
         let proposal = found.ok_or(Error::NotFound)?;
         voting_is_open(&proposal.place)?;
-        self.store.remove(ctx.organization, id, ctx.now).await?;
+        self.store.remove(ctx.organization, id).await?;
         self.settle(ctx, user, &proposal.place).await?;
         Ok((id, vote))
     }
@@ -232,8 +233,4 @@ fn accepted_weight(weight: i64, place: &Place) -> Result<i64> {
 
 fn wrong_weight(why: &str) -> Error {
     Error::rejected(format!("Weight: error in the weight field. {why}"))
-}
-
-fn already_voted() -> Error {
-    Error::rejected("Already voted")
 }
