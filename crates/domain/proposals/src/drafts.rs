@@ -1,6 +1,6 @@
 //! Drafts: create, update, publish, withdraw (contract 06 §2).
 
-use crate::{ComponentLookup, DraftErrors, Proposal, ProposalDetail, ProposalStore, plain_text};
+use crate::{ComponentLookup, DraftErrors, Proposal, ProposalDetail, ProposalStore, PublicState, plain_text};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Entity};
 use civitas_kernel::{
@@ -9,6 +9,7 @@ use civitas_kernel::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What every draft operation asks: a user token of a client that may draft.
 pub const DRAFT: Access = Access::user(Scope::Proposals, &[Ability::ProposalsDraft]);
@@ -151,23 +152,17 @@ impl Drafts<'_> {
     }
 
     async fn limit_allows(&self, ctx: &Ctx, component: ComponentId, rules: &crate::Rules) -> Result<()> {
+        if rules.proposal_limit == 0 {
+            return Ok(());
+        }
         let published = self.store.count_published(ctx.organization, ctx.user()?.id, component).await?;
         if rules.admits_proposal(published) { Ok(()) } else { Err(limit_exceeded()) }
-    }
-
-    async fn reload(&self, ctx: &Ctx, id: ProposalId) -> Result<ProposalDetail> {
-        let found = self.store.find_visible(ctx.read_context(), id, Within::default()).await?;
-        found.ok_or_else(|| Error::internal("a proposal vanished inside its own transaction"))
     }
 }
 
 #[async_trait]
 impl Handle<CreateDraft> for Drafts<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &CreateDraft) -> Result<()> {
-        self.has_none(ctx, command.component).await
-    }
-
-    async fn precheck(&self, ctx: &Ctx, command: &CreateDraft) -> Result<()> {
         self.has_none(ctx, command.component).await
     }
 
@@ -182,7 +177,15 @@ impl Handle<CreateDraft> for Drafts<'_> {
             ..Proposal::draft(component, ctx.now)
         };
         let id = self.store.add(ctx.organization, &draft).await?;
-        self.reload(ctx, id).await
+        Ok(ProposalDetail {
+            id,
+            client_uid: Some(ctx.caller.client_uid.clone()),
+            state: PublicState::None,
+            voted: None,
+            changed_at: place.changed_at.max(ctx.now),
+            place: Arc::new(place),
+            proposal: draft,
+        })
     }
 }
 
@@ -216,7 +219,7 @@ impl Handle<UpdateDraft> for Drafts<'_> {
             .refuse()?;
             if !change.is_empty() {
                 self.store.save(ctx.organization, draft.id, &change).await?;
-                draft = self.reload(ctx, draft.id).await?;
+                draft = draft.saved(change.after);
             }
         }
         Ok(UpdatedDraft { draft, locale })
@@ -235,9 +238,9 @@ impl Handle<PublishDraft> for Drafts<'_> {
         let rules = &draft.place.rules;
         DraftErrors::of(&draft.proposal, ctx.working_locale(), rules.proposal_length).refuse()?;
         self.limit_allows(ctx, draft.proposal.component, rules).await?;
-        let change = Change::of(draft.proposal, ctx.now, |draft| draft.publish(ctx.now));
+        let change = Change::of(draft.proposal.clone(), ctx.now, |draft| draft.publish(ctx.now));
         self.store.save(ctx.organization, id, &change).await?;
-        self.reload(ctx, id).await
+        Ok(draft.saved(change.after))
     }
 }
 

@@ -260,6 +260,18 @@ pub struct ProposalDetail {
 }
 
 impl ProposalDetail {
+    /// The same after its proposal was saved in this state, for the same viewer.
+    #[must_use]
+    pub fn saved(self, proposal: Proposal) -> Self {
+        Self { changed_at: self.changed_at.max(proposal.updated_at), proposal, ..self }
+    }
+
+    /// The same after the viewer has voted on it with this weight.
+    #[must_use]
+    pub fn voted_with(self, weight: i64, now: OffsetDateTime) -> Self {
+        Self { voted: Some(weight), changed_at: self.changed_at.max(now), ..self }
+    }
+
     /// The same, as an anonymous viewer reads it.
     #[must_use]
     pub fn for_anonymous(&self) -> Self {

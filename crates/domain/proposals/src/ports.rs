@@ -194,8 +194,6 @@ store! {
         /// Lets no other vote of this user, or on this proposal, be cast or removed until the transaction ends. `Internal`
         /// outside a transaction.
         async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()>;
-        /// Whether the user has voted on the proposal.
-        async fn has(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<bool>;
         /// The user's votes in a component, temporary ones included.
         async fn count_of_user(
             &self,

@@ -105,18 +105,14 @@ impl Votes<'_> {
         Ok(found)
     }
 
-    /// Check 7.
-    async fn has_not_voted(&self, ctx: &Ctx, proposal: ProposalId) -> Result<()> {
-        let voted = self.store.has(ctx.organization, proposal, ctx.user()?.id).await?;
-        if voted { Err(Vote::taken()) } else { Ok(()) }
-    }
-
     /// Checks 12 and 13.
     async fn limits_allow(&self, ctx: &Ctx, user: UserId, proposal: &ProposalDetail) -> Result<()> {
         let rules = &proposal.place.rules;
-        let votes = self.store.count_of_user(ctx.organization, user, proposal.place.component).await?;
-        if !rules.admits_vote(votes) {
-            return Err(Error::rejected("Vote limit reached"));
+        if rules.vote_limit > 0 {
+            let votes = self.store.count_of_user(ctx.organization, user, proposal.place.component).await?;
+            if !rules.admits_vote(votes) {
+                return Err(Error::rejected("Vote limit reached"));
+            }
         }
         let counted = rules.threshold_per_proposal > 0 && !rules.can_accumulate_beyond_threshold;
         let final_votes =
@@ -147,18 +143,16 @@ impl Handle<CastVote> for Votes<'_> {
         sent_weight(command.data.as_ref()).map(drop)
     }
 
-    async fn precheck(&self, ctx: &Ctx, command: &CastVote) -> Result<()> {
-        let proposal = self.open_proposal(ctx, command).await?;
-        participation(proposal.place.participates)?;
-        self.has_not_voted(ctx, proposal.id).await
-    }
-
     async fn handle(&self, ctx: &Ctx, command: CastVote) -> Result<Cast> {
-        let proposal = self.open_proposal(ctx, &command).await?;
+        ctx.require(&CAST)?;
         let user = ctx.user()?.id;
+        // Before anything is read: what is read is current until the transaction ends.
+        self.store.lock(ctx.organization, command.proposal, user).await?;
+        let proposal = self.open_proposal(ctx, &command).await?;
         participation(proposal.place.participates)?;
-        self.store.lock(ctx.organization, proposal.id, user).await?;
-        self.has_not_voted(ctx, proposal.id).await?;
+        if proposal.voted.is_some() {
+            return Err(Vote::taken());
+        }
         let weight = accepted_weight(sent_weight(command.data.as_ref())?, &proposal.place)?;
         self.limits_allow(ctx, user, &proposal).await?;
         let vote = Vote {
@@ -171,11 +165,7 @@ impl Handle<CastVote> for Votes<'_> {
         };
         let id = self.store.add(ctx.organization, &vote).await?;
         let temporary = self.settle(ctx, user, &proposal.place).await?;
-        let proposal = if command.include_proposal {
-            self.proposals.find_visible(ctx.read_context(), command.proposal, Within::default()).await?
-        } else {
-            None
-        };
+        let proposal = command.include_proposal.then(|| proposal.voted_with(weight, ctx.now));
         Ok(Cast { id, vote: Vote { temporary, ..vote }, proposal })
     }
 }

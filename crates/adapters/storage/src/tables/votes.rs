@@ -15,7 +15,7 @@ use civitas_kernel::{
     Within,
 };
 use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore};
-use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, count_star, exists};
+use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, count_star};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
@@ -156,12 +156,6 @@ impl VoteStore for Session {
             .select(users::id);
         let _ = lock_row!(self, user);
         Ok(())
-    }
-
-    async fn has(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<bool> {
-        let vote =
-            of(organization).filter(votes::proposal_id.eq(proposal.0)).filter(votes::user_id.eq(user.0));
-        diesel::select(exists(vote)).get_result(&mut *self.read().await?).await.stored()
     }
 
     async fn count_of_user(
