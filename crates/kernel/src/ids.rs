@@ -42,8 +42,6 @@ integer_ids! {
     MeetingId,
     /// A blog post.
     PostId,
-    /// What a component only names and counts: a page, a budget, a result or a debate.
-    EntryId,
     /// A link that signs a user in once.
     MagicLinkId,
 }

@@ -3,9 +3,9 @@
 use crate::{CITY, NOW, read};
 use civitas_application::Store;
 use civitas_application::archive::Report;
-use civitas_kernel::{EntryId, Locale, MeetingId, OrganizationId, Translated, UserId};
+use civitas_kernel::{Locale, MeetingId, OrganizationId, Translated, UserId};
 use civitas_meetings::Meeting;
-use civitas_spaces::{Entry, EntryKind};
+use civitas_spaces::{Entry, EntryKind, EntryRef};
 use civitas_tests::databases;
 use serde_json::json;
 use time::macros::datetime;
@@ -62,10 +62,10 @@ async fn an_entry_changes_at_the_time_of_the_import_and_in_nothing_else_when_it_
     for database in databases().await {
         let store = &*database.store;
         let report = read(store, CITY, false).await.unwrap();
-        let id = EntryId(report.refs["city"]["page"]["about"]);
+        let id = EntryRef { kind: EntryKind::Page, id: report.refs["city"]["page"]["about"] };
         let find = async || store.entries().find(city(&report), id).await.unwrap().unwrap();
         let new = find().await;
-        assert_eq!(new, Entry::new(new.component, text("About"), NOW));
+        assert_eq!(new, Entry::new(EntryKind::Page, new.component, text("About"), NOW));
         assert_eq!(read(store, sent, false).await.unwrap().to_json()["updated"], json!({"page": 1}));
         let expected = Entry {
             hidden_at: Some(datetime!(2026-03-01 00:00 UTC)),

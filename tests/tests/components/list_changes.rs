@@ -5,7 +5,7 @@ use civitas_application::Ports;
 use civitas_kernel::{ProposalId, Translated, clock};
 use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
-use civitas_spaces::{Entry, Visibility};
+use civitas_spaces::{Entry, EntryKind, Visibility};
 use civitas_tests::{Engine, Fixtures, World, replace};
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -148,7 +148,7 @@ async fn meetings_and_entries_that_somebody_may_not_see_any_more_leave_their_lis
         }
 
         let mut entries = Watch::over(&world, "entries");
-        let entry = Entry::new(*results, Translated::default(), NOW);
+        let entry = Entry::new(EntryKind::Result, *results, Translated::default(), NOW);
         let id = ports.entries().add(*mine, &entry).await.unwrap();
         for (hidden_at, deleted_at, leaves) in [
             (None, None, false),

@@ -3,7 +3,7 @@
 use civitas_kernel::{ComponentId, Page, PageRequest, ReadContext, Translated, UserId, Viewer};
 use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
-use civitas_spaces::{ComponentDetail, Entry};
+use civitas_spaces::{ComponentDetail, Entry, EntryKind};
 use civitas_tests::{Engine, Fixtures, World, commit, replace};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -140,7 +140,7 @@ async fn a_component_names_its_entries_unless_they_are_hidden_or_deleted_and_cha
         let Fixtures { mine, results, .. } = world.fixtures;
         let entries = world.ports().entries();
         let at = |days| NOW + Duration::days(days);
-        let entry = |now| Entry::new(results, Translated::default(), now);
+        let entry = |now| Entry::new(EntryKind::Result, results, Translated::default(), now);
         let mut all = Vec::new();
         for _ in 0..52 {
             all.push(entries.add(mine, &entry(at(1))).await.unwrap());
@@ -148,7 +148,7 @@ async fn a_component_names_its_entries_unless_they_are_hidden_or_deleted_and_cha
         entries.add(mine, &Entry { hidden_at: Some(NOW), ..entry(at(9)) }).await.unwrap();
         entries.add(mine, &Entry { deleted_at: Some(NOW), ..entry(at(9)) }).await.unwrap();
         let found = detail(&world, None, results).await;
-        let ids: Vec<i64> = all.iter().map(|id| id.0).collect();
+        let ids: Vec<i64> = all.iter().map(|id| id.id).collect();
         assert_eq!((found.resources, found.resource_count), (ids[..50].to_vec(), 52));
         assert_eq!(found.changed_at, at(1));
 

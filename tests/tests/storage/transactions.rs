@@ -4,10 +4,11 @@ use civitas_accounts::{Role, RoleKind, User};
 use civitas_application::{Ports, Store};
 use civitas_kernel::records::Change;
 use civitas_kernel::{
-    Ability, ClientId, EntryId, Error, Event, Locale, MeetingId, OrganizationId, PostId, ProposalId,
-    ReadContext, SpaceRef, StateId, StepId, Subject, UserId, Viewer, VoteId, Within, clock, random_job_id,
+    Ability, ClientId, Error, Event, Locale, MeetingId, OrganizationId, PostId, ProposalId, ReadContext,
+    SpaceRef, StateId, StepId, Subject, UserId, Viewer, VoteId, Within, clock, random_job_id,
 };
 use civitas_organizations::Organization;
+use civitas_spaces::{EntryKind, EntryRef};
 use civitas_tests::{Engine, World, commit, replace};
 use std::sync::Barrier;
 use std::time::Duration;
@@ -301,7 +302,11 @@ async fn a_locking_read_outside_a_transaction_is_refused() {
             ports.proposals().find_for_update(organization, ProposalId(1)).await.map(drop),
             draft.await.map(drop),
             ports.states().find_for_update(organization, StateId(1)).await.map(drop),
-            ports.entries().find_for_update(organization, EntryId(1)).await.map(drop),
+            ports
+                .entries()
+                .find_for_update(organization, EntryRef { kind: EntryKind::Page, id: 1 })
+                .await
+                .map(drop),
             ports.votes().find_for_update(organization, VoteId(1)).await.map(drop),
             ports.votes().lock(organization, ProposalId(1), UserId(1)).await,
             ports.posts().find_for_update(organization, PostId(1)).await.map(drop),

@@ -9,7 +9,7 @@ use civitas_accounts::RoleKind;
 use civitas_jobs::JobStatus;
 use civitas_kernel::{EventName, Locale, SpaceManifest};
 use civitas_organizations::RegistrationMode;
-use civitas_spaces::{ComponentManifest, Visibility};
+use civitas_spaces::{ComponentManifest, EntryKind, Visibility};
 use diesel::ExpressionMethods;
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, FromSqlRow};
@@ -119,7 +119,7 @@ macro_rules! text_enums {
     )+};
 }
 
-text_enums!(ComponentManifest, EventName, JobStatus, Locale, RoleKind, SpaceManifest);
+text_enums!(ComponentManifest, EntryKind, EventName, JobStatus, Locale, RoleKind, SpaceManifest);
 
 impl TextEnum for Visibility {
     fn name(&self) -> &str {

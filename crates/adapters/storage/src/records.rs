@@ -139,4 +139,110 @@ macro_rules! records {
         $changeset($connection, $organization, $record).await?
     };
 }
-pub(crate) use records;
+
+/// The same for a table whose key is a kind and a number, and whose numbers are taken per kind:
+/// `numbered_records! { spaces: SpaceRef by manifest: SpaceManifest => Space; unique (organization_id, manifest, slug); }`. The kind is a
+/// member of the reference, of the model, and a column. `unique` is the key whose collision is [`Entity::taken`].
+///
+/// [`Entity::taken`]: civitas_kernel::records::Entity::taken
+macro_rules! numbered_records {
+    (
+        $table:ident: $Ref:ident by $kind:ident: $Kind:ident => $Model:ident;
+        $(unique ($($unique:ident),+);)?
+    ) => {
+        const _: () = {
+            use ::civitas_kernel::records::{Change, Entity, Records};
+            use ::civitas_kernel::{OrganizationId, Result};
+            use ::diesel::dsl::{Eq, Filter, max};
+            use $crate::columns::{self, EnumColumn};
+            use $crate::engine::{Db, dialect};
+            use $crate::failure::{Stored, changed};
+            use $crate::session::Session;
+
+            type OfKind = Filter<Scoped, Eq<$table::$kind, EnumColumn<$Kind>>>;
+
+            fn row(organization: OrganizationId, id: $Ref) -> Filter<OfKind, Eq<$table::id, i64>> {
+                of(organization).filter($table::$kind.eq(EnumColumn(id.$kind))).filter($table::id.eq(id.id))
+            }
+
+            #[::async_trait::async_trait]
+            impl Records<$Model> for Session {
+                async fn find(&self, organization: OrganizationId, id: $Ref) -> Result<Option<$Model>> {
+                    let found = row(organization, id).select(columns::of::<Row>());
+                    let row: Option<Row> = found.first(&mut *self.read().await?).await.optional().stored()?;
+                    Ok(row.map(|row| <($Ref, $Model)>::from(row).1))
+                }
+
+                async fn find_for_update(&self, organization: OrganizationId, id: $Ref) -> Result<Option<$Model>> {
+                    let locked = dialect::for_update!(row(organization, id).select(columns::of::<Row>()));
+                    let row: Option<Row> =
+                        locked.get_result(&mut *self.for_update().await?).await.optional().stored()?;
+                    Ok(row.map(|row| <($Ref, $Model)>::from(row).1))
+                }
+
+                async fn add(&self, organization: OrganizationId, record: &$Model) -> Result<$Ref> {
+                    let atomic = self.atomic().await?;
+                    // Of two that take the same number at once on PostgreSQL one meets the primary key: `Conflict`,
+                    // tried again.
+                    let last: Option<i64> = $table::table
+                        .filter($table::$kind.eq(EnumColumn(record.$kind)))
+                        .select(max($table::id))
+                        .get_result(&mut *atomic.connection().await?)
+                        .await
+                        .stored()?;
+                    let id = $Ref { $kind: record.$kind, id: last.unwrap_or(0) + 1 };
+                    let added = ::diesel::insert_into($table::table)
+                        .values((
+                            $table::$kind.eq(EnumColumn(id.$kind)),
+                            $table::id.eq(id.id),
+                            $table::organization_id.eq(organization.0),
+                            Changeset::of(record),
+                        ))
+                        $(.on_conflict(($($table::$unique),+)).do_nothing())?
+                        .execute(&mut *atomic.connection().await?)
+                        .await
+                        .stored()?;
+                    if added == 0 {
+                        return Err(<$Model as Entity>::taken());
+                    }
+                    let (lists, events) = (record.lists_changed(None), record.events(id, None));
+                    self.finish_write(atomic, organization, lists, events).await?;
+                    Ok(id)
+                }
+
+                async fn save(&self, organization: OrganizationId, id: $Ref, change: &Change<$Model>) -> Result<()> {
+                    let atomic = self.atomic().await?;
+                    ::diesel::update(row(organization, id))
+                        .set(Changeset::of(&change.after))
+                        .execute(&mut *atomic.connection().await?)
+                        .await
+                        .stored_unless(<$Model as Entity>::taken)
+                        .and_then(changed)?;
+                    self.finish_write(atomic, organization, change.lists_changed(), change.events(id)).await
+                }
+
+                async fn page_after(
+                    &self,
+                    organization: OrganizationId,
+                    after: Option<$Ref>,
+                    limit: i64,
+                ) -> Result<Vec<($Ref, $Model)>> {
+                    let mut rows = of(organization).select(columns::of::<Row>()).into_boxed::<Db>();
+                    if let Some($Ref { $kind: kind, id }) = after {
+                        let same = $table::$kind.eq(EnumColumn(kind)).and($table::id.gt(id));
+                        rows = rows.filter($table::$kind.gt(EnumColumn(kind)).or(same));
+                    }
+                    let rows: Vec<Row> = rows
+                        .order(($table::$kind, $table::id))
+                        .limit(limit)
+                        .load(&mut *self.read().await?)
+                        .await
+                        .stored()?;
+                    Ok(rows.into_iter().map(Into::into).collect())
+                }
+            }
+        };
+    };
+}
+
+pub(crate) use {numbered_records, records};

@@ -4,10 +4,10 @@ use super::error::RecordError;
 use super::members::required;
 use crate::Ports;
 use civitas_kernel::{
-    ClientId, ComponentId, EntryId, Field, MeetingId, OrganizationId, PostId, ProposalId, SpaceManifest,
-    SpaceRef, StateId, StepId, UserId, VoteId,
+    ClientId, ComponentId, Field, MeetingId, OrganizationId, PostId, ProposalId, SpaceManifest, SpaceRef,
+    StateId, StepId, UserId, VoteId,
 };
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::{ComponentManifest, EntryKind, EntryRef};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
@@ -79,7 +79,7 @@ macro_rules! numbered {
 }
 
 numbered! {
-    OrganizationId, StateId, VoteId, MeetingId, PostId, EntryId,
+    OrganizationId, StateId, VoteId, MeetingId, PostId,
     UserId = "user",
     ClientId = "api_client",
     StepId = "step",
@@ -96,6 +96,18 @@ impl RecordId for SpaceRef {
 
     fn to_text(self) -> String {
         format!("{}/{}", self.manifest.as_str(), self.id)
+    }
+}
+
+/// `page/3`: numbers of entries are unique per kind only.
+impl RecordId for EntryRef {
+    fn parse(text: &str) -> Option<Self> {
+        let (kind, number) = text.split_once('/')?;
+        Some(Self { kind: EntryKind::parse(kind)?, id: number.parse().ok()? })
+    }
+
+    fn to_text(self) -> String {
+        format!("{}/{}", self.kind.as_str(), self.id)
     }
 }
 

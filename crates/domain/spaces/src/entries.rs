@@ -2,12 +2,14 @@
 
 use crate::ComponentManifest;
 use civitas_kernel::records::Entity;
-use civitas_kernel::{ComponentId, EntryId, Translated};
+use civitas_kernel::{ComponentId, Translated};
 use time::OffsetDateTime;
 
-/// A page, a budget, a result or a debate: the kind of its component says which.
+/// A page, a budget, a result or a debate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
+    /// Its kind: that of its component.
+    pub kind: EntryKind,
     /// The component it belongs to.
     pub component: ComponentId,
     /// What it is called.
@@ -24,8 +26,8 @@ pub struct Entry {
 
 impl Entry {
     /// A new one.
-    pub fn new(component: ComponentId, title: Translated, now: OffsetDateTime) -> Self {
-        Self { component, title, hidden_at: None, deleted_at: None, created_at: now, updated_at: now }
+    pub fn new(kind: EntryKind, component: ComponentId, title: Translated, now: OffsetDateTime) -> Self {
+        Self { kind, component, title, hidden_at: None, deleted_at: None, created_at: now, updated_at: now }
     }
 
     /// Whether its component names and counts it.
@@ -35,7 +37,7 @@ impl Entry {
 }
 
 impl Entity for Entry {
-    type Id = EntryId;
+    type Id = EntryRef;
 
     fn set_updated_at(&mut self, now: OffsetDateTime) {
         self.updated_at = now;
@@ -49,6 +51,15 @@ impl Entity for Entry {
         let is_lost = before.is_some_and(Self::is_shown) && !self.is_shown();
         if is_lost { vec!["entries"] } else { Vec::new() }
     }
+}
+
+/// One entry. Numbers are unique per kind only: a page 1 and a debate 1 are two entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryRef {
+    /// The kind.
+    pub kind: EntryKind,
+    /// The number among the entries of that kind.
+    pub id: i64,
 }
 
 /// The kinds of entries.
@@ -67,6 +78,21 @@ pub enum EntryKind {
 impl EntryKind {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Page, Self::Budget, Self::Result, Self::Debate];
+
+    /// `page`
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Budget => "budget",
+            Self::Result => "result",
+            Self::Debate => "debate",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
 
     /// The kind of component it belongs to.
     pub fn manifest(self) -> ComponentManifest {

@@ -24,7 +24,7 @@ mod space;
 
 pub use admin::{SpaceAdmin, StepAdmin};
 pub use components::{Component, ComponentDetail};
-pub use entries::{Entry, EntryKind};
+pub use entries::{Entry, EntryKind, EntryRef};
 pub use manifest::ComponentManifest;
 pub use ports::{
     COMPONENT_FIELDS, ComponentField, ComponentFilter, ComponentStore, EntryStore, SPACE_FIELDS, SpaceField,

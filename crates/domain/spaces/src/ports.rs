@@ -1,11 +1,13 @@
 //! Ports: what this crate needs from outside.
 
-use crate::{Component, ComponentDetail, ComponentManifest, Entry, EntryKind, Space, SpaceDetail, Step};
+use crate::{
+    Component, ComponentDetail, ComponentManifest, Entry, EntryKind, EntryRef, Space, SpaceDetail, Step,
+};
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ComponentId, EntryId, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
-    StepId, store,
+    ComponentId, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef, StepId,
+    store,
 };
 
 /// What spaces can be filtered by (contract 05 §2.3).
@@ -123,13 +125,13 @@ store! {
 store! {
     /// The store of entries: what components only name and count. Their list, for what leaves it, is `entries`.
     pub trait EntryStore: Records<Entry> {
-        /// As `page_after`, of a kind.
+        /// As `page_after`, of one kind; `after` is a number of that kind.
         async fn page_of_kind_after(
             &self,
             organization: OrganizationId,
             kind: EntryKind,
-            after: Option<EntryId>,
+            after: Option<i64>,
             limit: i64,
-        ) -> Result<Vec<(EntryId, Entry)>>;
+        ) -> Result<Vec<(EntryRef, Entry)>>;
     }
 }

@@ -5,7 +5,7 @@
 //! columns! {
 //!     /// An entry as its row stores it.
 //!     entries as Entry;
-//!     id EntryId;                                      // `From<Row> for (EntryId, Entry)`
+//!     id PostId;                                       // `From<Row> for (PostId, Entry)`
 //!     fields {
 //!         component as component_id: ComponentId,      // member `component`, column `component_id`
 //!         title: Translated,                           // member and column of one name
@@ -24,8 +24,8 @@
 use super::{EnumColumn, JsonColumn};
 use civitas_accounts::{Digest, RoleKind};
 use civitas_kernel::{
-    Abilities, ClientId, ComponentId, EntryId, Locale, Locales, MeetingId, OrganizationId, PostId,
-    ProposalId, Scopes, SpaceManifest, StateId, StepId, Translated, UserId, VoteId,
+    Abilities, ClientId, ComponentId, Locale, Locales, MeetingId, OrganizationId, PostId, ProposalId, Scopes,
+    SpaceManifest, StateId, StepId, Translated, UserId, VoteId,
 };
 use civitas_organizations::{Features, RegistrationMode};
 use civitas_spaces::{ComponentManifest, Visibility};
@@ -169,7 +169,7 @@ macro_rules! texts {
 
 plain!(i64, bool, OffsetDateTime);
 ids! {
-    ClientId, ComponentId, EntryId, MeetingId, OrganizationId, PostId, ProposalId, StateId, StepId, UserId, VoteId
+    ClientId, ComponentId, MeetingId, OrganizationId, PostId, ProposalId, StateId, StepId, UserId, VoteId
 }
 json!(BTreeMap<StepId, Map<String, Value>>, Features, Map<String, Value>, Translated, Vec<String>);
 enums!(ComponentManifest, Locale, RegistrationMode, RoleKind, SpaceManifest, Visibility);

@@ -147,10 +147,11 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable};
+    use diesel::sql_types::{BigInt, Nullable, Text};
     use crate::engine::sql::{Json, Moment};
 
-    entries (id) {
+    entries (kind, id) {
+        kind -> Text,
         id -> BigInt,
         organization_id -> BigInt,
         component_id -> BigInt,

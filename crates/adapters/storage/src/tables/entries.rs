@@ -2,12 +2,12 @@
 
 use crate::columns::{self, EnumColumn, columns};
 use crate::failure::Stored;
-use crate::records::records;
-use crate::schema::{components, entries};
+use crate::records::numbered_records;
+use crate::schema::entries;
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_kernel::{ComponentId, EntryId, OrganizationId, Result, Translated};
-use civitas_spaces::{Entry, EntryKind, EntryStore};
+use civitas_kernel::{ComponentId, OrganizationId, Result, Translated};
+use civitas_spaces::{Entry, EntryKind, EntryRef, EntryStore};
 use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -16,7 +16,7 @@ use time::OffsetDateTime;
 columns! {
     /// An entry as its row stores it.
     entries as Entry;
-    id EntryId;
+    read_only { kind: EnumColumn<EntryKind>, id: i64 }
     fields {
         component as component_id: ComponentId,
         title: Translated,
@@ -24,6 +24,14 @@ columns! {
         deleted_at: Option<OffsetDateTime>,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
+    }
+    read_with { kind: EntryKind }
+}
+
+impl From<Row> for (EntryRef, Entry) {
+    fn from(row: Row) -> Self {
+        let id = EntryRef { kind: row.kind.0, id: row.id };
+        (id, row.into_model(id.kind))
     }
 }
 
@@ -34,7 +42,7 @@ fn of(organization: OrganizationId) -> Scoped {
     entries::table.filter(entries::organization_id.eq(organization.0))
 }
 
-records! { entries: EntryId => Entry; }
+numbered_records! { entries: EntryRef by kind: EntryKind => Entry; }
 
 #[async_trait]
 impl EntryStore for Session {
@@ -42,13 +50,12 @@ impl EntryStore for Session {
         &self,
         organization: OrganizationId,
         kind: EntryKind,
-        after: Option<EntryId>,
+        after: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(EntryId, Entry)>> {
+    ) -> Result<Vec<(EntryRef, Entry)>> {
         let rows: Vec<Row> = of(organization)
-            .inner_join(components::table)
-            .filter(components::manifest.eq(EnumColumn(kind.manifest())))
-            .filter(entries::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .filter(entries::kind.eq(EnumColumn(kind)))
+            .filter(entries::id.gt(after.unwrap_or(i64::MIN)))
             .order(entries::id)
             .limit(limit)
             .select(columns::of::<Row>())

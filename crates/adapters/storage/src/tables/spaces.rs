@@ -1,15 +1,15 @@
 //! Participatory spaces.
 
 use crate::columns::{self, Condition, EnumColumn, columns};
-use crate::engine::{Conn, Db, dialect};
-use crate::failure::{Stored, changed};
+use crate::engine::{Conn, Db};
+use crate::failure::Stored;
 use crate::filter::{Column, holds, translated};
+use crate::records::numbered_records;
 use crate::schema::{components, spaces};
 use crate::session::Session;
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::canonical_object;
-use civitas_kernel::records::{Change, Entity, Records};
 use civitas_kernel::{
     ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
     Translated, Viewer,
@@ -17,7 +17,7 @@ use civitas_kernel::{
 use civitas_spaces::{
     ComponentManifest, Space, SpaceDetail, SpaceField, SpaceFilter, SpaceStore, Visibility,
 };
-use diesel::dsl::{Eq, Filter, case_when, max};
+use diesel::dsl::{Eq, Filter, case_when};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
@@ -132,98 +132,9 @@ async fn with_components(
     Ok(details.collect())
 }
 
-/// The row of a space.
-fn row(organization: OrganizationId, id: SpaceRef) -> One {
-    of(organization).filter(spaces::manifest.eq(EnumColumn(id.manifest))).filter(spaces::id.eq(id.id))
-}
-
-type One = Filter<Filter<Scoped, Eq<spaces::manifest, EnumColumn<SpaceManifest>>>, Eq<spaces::id, i64>>;
-
-/// Written by hand: the key has two columns, and the number is taken per kind.
-#[async_trait]
-impl Records<Space> for Session {
-    async fn find(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
-        let row: Option<Row> = row(organization, id)
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
-        Ok(row.map(|row| <(SpaceRef, Space)>::from(row).1))
-    }
-
-    async fn find_for_update(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
-        let locked = row(organization, id).select(columns::of::<Row>());
-        let row: Option<Row> = dialect::for_update!(locked)
-            .get_result(&mut *self.for_update().await?)
-            .await
-            .optional()
-            .stored()?;
-        Ok(row.map(|row| <(SpaceRef, Space)>::from(row).1))
-    }
-
-    async fn add(&self, organization: OrganizationId, space: &Space) -> Result<SpaceRef> {
-        let atomic = self.atomic().await?;
-        let manifest = space.manifest;
-        // Of two that take the same number at once on PostgreSQL one meets the primary key: `Conflict`, tried again.
-        let last: Option<i64> = spaces::table
-            .filter(spaces::manifest.eq(EnumColumn(manifest)))
-            .select(max(spaces::id))
-            .get_result(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        let id = last.unwrap_or(0) + 1;
-        let added = diesel::insert_into(spaces::table)
-            .values((
-                spaces::manifest.eq(EnumColumn(manifest)),
-                spaces::id.eq(id),
-                spaces::organization_id.eq(organization.0),
-                Changeset::of(space),
-            ))
-            .on_conflict((spaces::organization_id, spaces::manifest, spaces::slug))
-            .do_nothing()
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        if added == 0 {
-            return Err(Space::taken());
-        }
-        let id = SpaceRef { manifest, id };
-        let (lists, events) = (space.lists_changed(None), space.events(id, None));
-        self.finish_write(atomic, organization, lists, events).await?;
-        Ok(id)
-    }
-
-    async fn save(&self, organization: OrganizationId, id: SpaceRef, change: &Change<Space>) -> Result<()> {
-        let atomic = self.atomic().await?;
-        diesel::update(row(organization, id))
-            .set(Changeset::of(&change.after))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored_unless(Space::taken)
-            .and_then(changed)?;
-        self.finish_write(atomic, organization, change.lists_changed(), change.events(id)).await
-    }
-
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<SpaceRef>,
-        limit: i64,
-    ) -> Result<Vec<(SpaceRef, Space)>> {
-        let mut rows = of(organization).select(columns::of::<Row>()).into_boxed::<Db>();
-        if let Some(SpaceRef { manifest, id }) = after {
-            let same = spaces::manifest.eq(EnumColumn(manifest)).and(spaces::id.gt(id));
-            rows = rows.filter(spaces::manifest.gt(EnumColumn(manifest)).or(same));
-        }
-        let rows: Vec<Row> = rows
-            .order((spaces::manifest, spaces::id))
-            .limit(limit)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
-    }
+numbered_records! {
+    spaces: SpaceRef by manifest: SpaceManifest => Space;
+    unique (organization_id, manifest, slug);
 }
 
 #[async_trait]

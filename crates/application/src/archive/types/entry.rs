@@ -2,14 +2,14 @@
 
 use super::{Import, Imported, Moment, OrganizationKind, PAGE, RecordKind, Rows, members, required};
 use super::{OrganizationId, Ports, Result, Translated, async_trait};
+use civitas_kernel::ComponentId;
 use civitas_kernel::records::Records;
-use civitas_kernel::{ComponentId, EntryId};
-use civitas_spaces::{Entry, EntryKind};
+use civitas_spaces::{Entry, EntryKind, EntryRef};
 
 /// The entries of one kind.
 pub(super) struct Entries(pub(super) EntryKind);
 
-members! { Entries, kind.names().0, OrganizationId, EntryFields, |kind, entry: Entry| {
+members! { Entries, kind.0.as_str(), OrganizationId, EntryFields, |kind, entry: Entry| {
     component: parent(ComponentId),
     title: required(Translated),
     hidden_at: optional(Moment),
@@ -17,35 +17,23 @@ members! { Entries, kind.names().0, OrganizationId, EntryFields, |kind, entry: E
     created_at: required(Moment),
 }}
 
-impl Entries {
-    /// The record type, and the plural in errors.
-    fn names(&self) -> (&'static str, &'static str) {
-        match self.0 {
-            EntryKind::Page => ("page", "pages"),
-            EntryKind::Budget => ("budget", "budgets"),
-            EntryKind::Result => ("result", "results"),
-            EntryKind::Debate => ("debate", "debates"),
-        }
-    }
-}
-
 #[async_trait]
 impl OrganizationKind for Entries {
     fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Entry> {
         ports.entries()
     }
 
-    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<EntryId>) -> Rows<Self> {
-        ports.entries().page_of_kind_after(of, self.0, after, PAGE).await
+    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<EntryRef>) -> Rows<Self> {
+        ports.entries().page_of_kind_after(of, self.0, after.map(|after| after.id), PAGE).await
     }
 }
 
 #[async_trait]
 impl RecordKind for Entries {
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &EntryFields) -> Imported<Entry> {
-        let (manifest, plural) = (self.0.manifest(), self.names().1);
-        let component =
-            import.context.refs.component_for(import.owner, &fields.component, manifest, plural).await?;
-        Ok(Entry::new(component, required("title", &fields.title)?, import.context.options.now))
+        let (kind, plural) = (self.0, format!("{}s", self.0.as_str()));
+        let refs = &mut import.context.refs;
+        let component = refs.component_for(import.owner, &fields.component, kind.manifest(), &plural).await?;
+        Ok(Entry::new(kind, component, required("title", &fields.title)?, import.context.options.now))
     }
 }
