@@ -52,6 +52,18 @@ macro_rules! on_both_engines {
     };
 }
 
+/// Runs conformance tests of a domain crate on a database in memory.
+#[macro_export]
+macro_rules! in_memory {
+    ($domain:ident::conformance: $($promise:ident),+ $(,)?) => {$(
+        #[tokio::test]
+        async fn $promise() {
+            let world = $crate::World::in_memory().await;
+            $domain::conformance::$promise((&world).into()).await.unwrap();
+        }
+    )+};
+}
+
 /// A database engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
@@ -129,6 +141,8 @@ enum Home {
     Server { address: Url, name: String },
     /// In a directory of somebody else.
     Elsewhere,
+    /// In memory, where nothing but its store reaches it.
+    Memory,
 }
 
 /// A new database on each engine that can be reached.
@@ -174,7 +188,16 @@ impl Database {
         }
     }
 
-    /// Its address.
+    /// A new SQLite database in memory.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub async fn in_memory() -> Self {
+        let store = sqlite::in_memory().await.expect("a database in memory");
+        Self { engine: Engine::Sqlite, store, url: String::new(), home: Home::Memory }
+    }
+
+    /// Its address; empty in memory.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -272,6 +295,7 @@ impl Database {
                 });
                 lines.collect()
             }
+            Home::Memory => panic!("only its store reaches a database in memory"),
         }
     }
 
@@ -291,6 +315,7 @@ impl Database {
                 let sql = format!("PRAGMA busy_timeout = 20000; {sql}");
                 connection.batch_execute(&sql).expect("the statement succeeds");
             }
+            Home::Memory => panic!("only its store reaches a database in memory"),
         }
     }
 }

@@ -31,7 +31,18 @@ impl World {
     /// # Panics
     /// When it cannot be made.
     pub async fn fresh(engine: Engine) -> Option<Self> {
-        let database = Database::fresh(engine).await?;
+        Some(Self::over(Database::fresh(engine).await?).await)
+    }
+
+    /// A new one in memory.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub async fn in_memory() -> Self {
+        Self::over(Database::in_memory().await).await
+    }
+
+    async fn over(database: Database) -> Self {
         let mine = organization(&*database.store, "mine.example").await;
         let other = organization(&*database.store, "other.example").await;
         let published = async |manifest| space(&*database.store, mine, manifest).await;
@@ -39,7 +50,7 @@ impl World {
         let assembly = published(SpaceManifest::Assemblies).await;
         let conference = published(SpaceManifest::Conferences).await;
         let fixtures = Fixtures::fill(&*database.store).await.expect("people, spaces and components");
-        Some(Self { database, mine, other, space, assembly, conference, fixtures, transaction: None })
+        Self { database, mine, other, space, assembly, conference, fixtures, transaction: None }
     }
 
     /// Its store.

@@ -91,6 +91,7 @@ mod tasks {
 
 mod storage {
     mod concurrency;
+    mod memory;
     mod plans;
     mod schema;
     mod transactions;
