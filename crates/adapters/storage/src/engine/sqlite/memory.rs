@@ -34,7 +34,8 @@ pub async fn in_memory() -> Result<Arc<dyn Store>> {
 /// The address of a database that nobody else opens.
 ///
 /// `memdb` is the file system of SQLite in memory. Connections to the same path of it see the same database; the database
-/// ends with the last of them. Of `:memory:` each connection opens a database of its own.
+/// ends with the last of them. Of `:memory:` each connection opens a database of its own, and SQLite's documentation
+/// discourages the shared cache, which also locks tables between connections.
 fn new_url() -> String {
     format!("file:/civitas-{}?vfs=memdb", sortable_id().simple())
 }
