@@ -270,7 +270,7 @@ impl Ctx {
         let mut ctx =
             Self::for_client(OrganizationId(1), ClientId(1), time::macros::datetime!(2026-01-01 00:00 UTC));
         ctx.caller.token = TokenId(1);
-        ctx.caller.client_uid = "id_test_client".to_owned();
+        ctx.caller.client_uid.push_str("id_test_client");
         ctx
     }
 

@@ -56,7 +56,8 @@ pub struct SuggestionBox {
 }
 
 impl SuggestionBox {
-    /// Publishes a message in one transaction. An error changes nothing: the transaction is dropped, which rolls it back.
+    /// Publishes a message in one transaction. After an error nothing is stored: the transaction is dropped, which
+    /// rolls it back.
     ///
     /// # Errors
     /// Those of [`publish`] and of the store.

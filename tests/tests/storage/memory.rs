@@ -1,4 +1,4 @@
-//! Databases in memory: the conformance tests, and what becomes of the database when a transaction or a store is dropped.
+//! Databases in memory: conformance tests, and what a dropped transaction or store leaves.
 
 use civitas_accounts::User;
 use civitas_application::Store;

@@ -20,8 +20,8 @@ const WAIT: Duration = Duration::from_secs(5);
 /// Opens a new database in memory: empty, with all migrations applied and the standard languages. Two calls open two
 /// databases. A database ends with its store and its last transaction.
 ///
-/// It has one connection, for reading and writing. While a transaction is open, other reads and writes of the store wait
-/// for its end, 5 s at most; then they fail with `Unavailable`. [`Store::epoch`] is always `None`.
+/// It has one connection, for reading and writing. While a transaction is open, other reads and writes of the store
+/// wait for its end, 5 s at most; then they fail with `Unavailable`. [`Store::epoch`] is always `None`.
 ///
 /// # Errors
 /// `Internal` when a migration fails.
@@ -33,9 +33,9 @@ pub async fn in_memory() -> Result<Arc<dyn Store>> {
 
 /// The address of a database that nobody else opens.
 ///
-/// `memdb` is the file system of SQLite in memory. Connections to the same path of it see the same database; the database
-/// ends with the last of them. Of `:memory:` each connection opens a database of its own, and SQLite's documentation
-/// discourages the shared cache, which also locks tables between connections.
+/// `memdb` is the file system of SQLite in memory. Connections to the same path of it see the same database; the
+/// database ends with the last of them. Of `:memory:` each connection opens a database of its own, and SQLite's
+/// documentation discourages the shared cache, which also locks tables between connections.
 fn new_url() -> String {
     format!("file:/civitas-{}?vfs=memdb", sortable_id().simple())
 }
@@ -44,7 +44,8 @@ fn new_url() -> String {
 fn open(url: &str) -> diesel::migration::Result<Pool<Conn>> {
     let mut first = connect(url)?;
     first.run_pending_migrations(MIGRATIONS)?;
-    // A dropped transaction closes the connection of the pool. This one stays open as long as the pool, and is not used.
+    // A dropped transaction closes the connection of the pool. This one stays open as long as the pool; nothing uses
+    // it.
     let first = Mutex::new(first);
     let mut config = ManagerConfig::default();
     config.recycling_method = RecyclingMethod::Fast;
