@@ -28,42 +28,6 @@ const CONNECTIONS: usize = 8;
 /// Longer than in production: a machine that runs tests is busy.
 const WAIT: Duration = Duration::from_secs(20);
 
-/// Runs conformance tests of a domain crate on each engine. A test is a function of `conformance` that takes a value
-/// converted from [`crate::World`].
-#[macro_export]
-macro_rules! on_both_engines {
-    (in a transaction $domain:ident::conformance: $($promise:ident),+ $(,)?) => {
-        $crate::on_both_engines!(@ sqlite Sqlite in_transaction $domain: $($promise),+);
-        $crate::on_both_engines!(@ postgres Postgres in_transaction $domain: $($promise),+);
-    };
-    ($domain:ident::conformance: $($promise:ident),+ $(,)?) => {
-        $crate::on_both_engines!(@ sqlite Sqlite on_the_pool $domain: $($promise),+);
-        $crate::on_both_engines!(@ postgres Postgres on_the_pool $domain: $($promise),+);
-    };
-    (@ $engine:ident $variant:ident $place:ident $domain:ident: $($promise:ident),+) => {
-        mod $engine {$(
-            #[tokio::test]
-            async fn $promise() {
-                let Some(world) = $crate::World::fresh($crate::Engine::$variant).await else { return };
-                let world = world.$place().await;
-                $domain::conformance::$promise((&world).into()).await.unwrap();
-            }
-        )+}
-    };
-}
-
-/// Runs conformance tests of a domain crate on a database in memory.
-#[macro_export]
-macro_rules! in_memory {
-    ($domain:ident::conformance: $($promise:ident),+ $(,)?) => {$(
-        #[tokio::test]
-        async fn $promise() {
-            let world = $crate::World::in_memory().await;
-            $domain::conformance::$promise((&world).into()).await.unwrap();
-        }
-    )+};
-}
-
 /// A database engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {

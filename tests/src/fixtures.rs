@@ -3,11 +3,12 @@
 use crate::World;
 use async_trait::async_trait;
 use civitas_accounts::{ApiClient, Role, RoleKind, Secret, User};
-use civitas_application::{Ports, Store};
+use civitas_application::{ComponentAdmin, Ports};
 use civitas_blogs::conformance as blogs;
+use civitas_kernel::records::RecordAdmin;
 use civitas_kernel::{
-    Abilities, ClientId, ComponentId, Locale, OrganizationId, Result, Scopes, SpaceManifest, SpaceRef,
-    Translated, UserId, clock,
+    Abilities, ClientId, ComponentId, Locale, Locales, OrganizationId, Result, Scopes, SpaceManifest,
+    SpaceRef, Translated, UserId, clock,
 };
 use civitas_meetings::conformance as meetings;
 use civitas_organizations::Organization;
@@ -62,14 +63,14 @@ pub struct Fixtures {
 }
 
 impl Fixtures {
-    /// Makes and fills it.
+    /// Makes and fills it, in a transaction.
     ///
     /// # Errors
     /// Those of the stores.
-    pub async fn fill(store: &dyn Store) -> Result<Self> {
+    pub async fn fill(store: &dyn Ports) -> Result<Self> {
         let fixtures =
             Organization::new("fixtures.example".to_owned(), title("Fixtures"), Locale::EN, clock::now());
-        let mine = store.organizations().add(&fixtures, &[]).await?;
+        let mine = store.organizations().add(&fixtures).await?;
         let nora = user(store, mine, "nora").await?;
         let otto = user(store, mine, "otto").await?;
         let mona = user(store, mine, "mona").await?;
@@ -82,24 +83,25 @@ impl Fixtures {
         join(store, mine, assembly, nora, spaces::Role::Member).await?;
         join(store, mine, assembly, mona, spaces::Role::Moderator).await?;
         join(store, mine, assembly, ines, spaces::Role::Invited).await?;
-        let step = Step {
-            space: process,
-            title: title("Vote"),
-            position: 0,
-            active: true,
-            starts_at: None,
-            ends_at: None,
-        };
-        let step = store.steps().add(mine, &step, &[]).await?;
+        let step = store.steps().add(mine, &active_step(process)).await?;
         let of = |space, manifest| Component {
             published_at: Some(clock::now()),
-            settings: object(json!({"vote_limit": 3})),
-            step_settings: [(step, object(json!({"votes_enabled": true})))].into(),
             ..Component::new(space, manifest, title("Component"), clock::now())
         };
-        let ideas = of(process, ComponentManifest::Proposals);
+        let proposals_of = |space| Component {
+            settings: object(json!({"vote_limit": 3})),
+            step_settings: [(step, object(json!({"votes_enabled": true})))].into(),
+            ..of(space, ComponentManifest::Proposals)
+        };
+        let ideas = proposals_of(process);
         let meetings = of(process, ComponentManifest::Meetings);
-        let add = async |component: Component| store.components().add(mine, &component).await;
+        let components = ComponentAdmin {
+            components: store.components(),
+            states: store.states(),
+            votes: store.votes(),
+            locales: &Locales::standard(),
+        };
+        let add = async |component: Component| components.create(mine, &component).await;
         Ok(Self {
             mine,
             nora,
@@ -113,7 +115,7 @@ impl Fixtures {
             ideas: add(ideas.clone()).await?,
             wishes: add(Component { scope_id: Some(9), ..ideas.clone() }).await?,
             unpublished: add(Component { published_at: None, ..ideas }).await?,
-            transparent: add(of(assembly, ComponentManifest::Proposals)).await?,
+            transparent: add(proposals_of(assembly)).await?,
             blog: add(of(process, ComponentManifest::Blogs)).await?,
             agenda: add(meetings.clone()).await?,
             walks: add(meetings.clone()).await?,
@@ -124,6 +126,10 @@ impl Fixtures {
     }
 }
 
+fn active_step(space: SpaceRef) -> Step {
+    Step { space, title: title("Vote"), position: 0, active: true, starts_at: None, ends_at: None }
+}
+
 fn title(text: &str) -> Translated {
     [(Locale::EN, text.to_owned())].into()
 }
@@ -132,15 +138,15 @@ fn object(value: Value) -> Map<String, Value> {
     if let Value::Object(members) = value { members } else { Map::new() }
 }
 
-async fn user(store: &dyn Store, mine: OrganizationId, nickname: &str) -> Result<UserId> {
+async fn user(store: &dyn Ports, mine: OrganizationId, nickname: &str) -> Result<UserId> {
     let now = clock::now();
     let email = format!("{nickname}@fixtures.example");
     let user = User::new(nickname.to_owned(), email, "Somebody".to_owned(), now);
     let admin = nickname.ends_with("admin");
-    store.users().add(mine, &User { admin, ..user }, &[]).await
+    store.users().add(mine, &User { admin, ..user }).await
 }
 
-async fn api_client(store: &dyn Store, mine: OrganizationId, uid: &str) -> Result<ClientId> {
+async fn api_client(store: &dyn Ports, mine: OrganizationId, uid: &str) -> Result<ClientId> {
     let now = clock::now();
     let client = ApiClient {
         uid: uid.to_owned(),
@@ -156,7 +162,7 @@ async fn api_client(store: &dyn Store, mine: OrganizationId, uid: &str) -> Resul
 }
 
 async fn space(
-    store: &dyn Store,
+    store: &dyn Ports,
     mine: OrganizationId,
     manifest: SpaceManifest,
     visibility: Visibility,
@@ -246,7 +252,6 @@ impl<'a> From<&'a World> for meetings::World<'a> {
         let (ports, fixtures) = (world.ports(), &world.fixtures);
         Self {
             meetings: ports.meetings(),
-            lookup: ports.meeting_lookup(),
             mine: fixtures.mine,
             other: world.other,
             nora: fixtures.nora,

@@ -6,9 +6,12 @@ mod fixtures;
 pub mod mail_server;
 mod name_server;
 pub mod service;
+mod suites;
 mod world;
+mod writes;
 
 pub use databases::{Database, Engine, databases};
 pub use fixtures::Fixtures;
 pub use name_server::NameServer;
 pub use world::World;
+pub use writes::{commit, replace};

@@ -43,13 +43,16 @@ impl World {
     }
 
     async fn over(database: Database) -> Self {
-        let mine = organization(&*database.store, "mine.example").await;
-        let other = organization(&*database.store, "other.example").await;
-        let published = async |manifest| space(&*database.store, mine, manifest).await;
+        let transaction = database.store.begin().await.expect("a transaction");
+        let ports: &dyn Ports = &*transaction;
+        let mine = organization(ports, "mine.example").await;
+        let other = organization(ports, "other.example").await;
+        let published = async |manifest| space(ports, mine, manifest).await;
         let space = published(SpaceManifest::ParticipatoryProcesses).await;
         let assembly = published(SpaceManifest::Assemblies).await;
         let conference = published(SpaceManifest::Conferences).await;
-        let fixtures = Fixtures::fill(&*database.store).await.expect("people, spaces and components");
+        let fixtures = Fixtures::fill(ports).await.expect("people, spaces and components");
+        transaction.commit().await.expect("a commit");
         Self { database, mine, other, space, assembly, conference, fixtures, transaction: None }
     }
 
@@ -86,7 +89,7 @@ fn title(text: &str) -> Translated {
     Translated::from([(Locale::EN, text.to_owned())])
 }
 
-async fn space(store: &dyn Store, mine: OrganizationId, manifest: SpaceManifest) -> SpaceRef {
+async fn space(store: &dyn Ports, mine: OrganizationId, manifest: SpaceManifest) -> SpaceRef {
     let now = clock::now();
     let mut space = Space::new(manifest, title("Streets"), now);
     space.slug = Some("streets".to_owned());
@@ -94,9 +97,9 @@ async fn space(store: &dyn Store, mine: OrganizationId, manifest: SpaceManifest)
     store.spaces().add(mine, &space).await.expect("a space")
 }
 
-async fn organization(store: &dyn Store, host: &str) -> OrganizationId {
+async fn organization(store: &dyn Ports, host: &str) -> OrganizationId {
     let organization = Organization::new(host.to_owned(), title(host), Locale::EN, clock::now());
-    store.organizations().add(&organization, &[]).await.expect("an organization")
+    store.organizations().add(&organization).await.expect("an organization")
 }
 
 impl<'a> From<&'a World> for &'a dyn OrganizationStore {

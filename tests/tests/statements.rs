@@ -59,8 +59,8 @@ async fn a_request_sends_no_more_statements_than_it_did() {
             (Method::GET, &show[..], None, 8),
             (Method::GET, "/proposals", None, 8),
             (Method::GET, "/blogs", None, if remembers { 7 } else { 6 }),
-            (Method::POST, &publish[..], Some(&json!({})), 12),
-            (Method::POST, cast, Some(&vote), 15),
+            (Method::POST, &publish[..], Some(&json!({})), 7),
+            (Method::POST, cast, Some(&vote), 8),
             (Method::POST, "/blogs/sync", Some(&post), 4),
         ];
         for (method, path, body, expected) in requests {

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod spaces {
-    civitas_tests::on_both_engines!(civitas_spaces::conformance:
-        keeps_every_member,
+    civitas_tests::records_on_both_engines!(civitas_spaces::conformance: spaces, steps, components, entries);
+    civitas_tests::on_both_engines!(in a transaction civitas_spaces::conformance:
         keeps_organizations_apart,
         numbers_spaces_by_kind,
         refuses_a_slug_that_is_taken,
@@ -17,18 +17,15 @@ mod spaces {
         filters_spaces,
         filters_components,
         negations_look_at_every_translation,
-        keeps_entries_by_kind,
-        keeps_entries_apart,
+        pages_of_entries_are_of_a_kind,
     );
 }
 
 mod meetings {
+    civitas_tests::records_on_both_engines!(civitas_meetings::conformance: meetings);
     civitas_tests::on_both_engines!(civitas_meetings::conformance:
-        keeps_every_member,
         keeps_organizations_apart,
         registers_nobody_without_an_account,
-        is_held_by_a_transaction_only,
-        knows_components_for_meetings,
         shows_what_is_visible,
         tells_all_of_a_meeting,
         lists_in_order_without_overlap,
@@ -38,10 +35,12 @@ mod meetings {
 }
 
 mod proposals {
-    civitas_tests::on_both_engines!(civitas_proposals::conformance:
-        keeps_every_member,
+    civitas_tests::records_on_both_engines!(civitas_proposals::conformance: proposals, states, votes);
+    civitas_tests::on_both_engines!(in a transaction civitas_proposals::conformance:
         keeps_organizations_apart,
         keeps_one_draft_of_a_user,
+        a_published_proposal_becomes_no_second_draft,
+        refuses_a_token_that_is_taken,
         knows_the_author_by_place,
         a_state_that_is_renamed_is_filtered_by_its_new_name,
         shows_what_is_visible,
@@ -62,8 +61,8 @@ mod proposals {
 }
 
 mod blogs {
+    civitas_tests::records_on_both_engines!(civitas_blogs::conformance: posts);
     civitas_tests::on_both_engines!(civitas_blogs::conformance:
-        keeps_every_member,
         keeps_organizations_apart,
         shows_what_is_visible,
         lists_in_order_with_neighbours,
@@ -73,7 +72,7 @@ mod blogs {
 }
 
 mod extended_data {
-    civitas_tests::on_both_engines!(civitas_extended_data::conformance:
+    civitas_tests::on_both_engines!(in a transaction civitas_extended_data::conformance:
         keeps_the_data_of_each_record,
         keeps_organizations_apart,
         hides_what_is_not_visible,

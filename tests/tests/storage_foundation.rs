@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod organizations {
-    civitas_tests::on_both_engines!(civitas_organizations::conformance:
+    civitas_tests::on_both_engines!(in a transaction civitas_organizations::conformance:
         keeps_every_member,
         finds_organizations_by_their_hosts,
         keeps_hosts_unique_across_kinds,
@@ -17,15 +17,10 @@ mod organizations {
 }
 
 mod accounts {
-    mod locking {
-        civitas_tests::on_both_engines!(in a transaction civitas_accounts::conformance:
-            keeps_every_member_of_users,
-            keeps_organizations_apart,
-            finds_roles_by_their_names,
-        );
-    }
-
-    civitas_tests::on_both_engines!(civitas_accounts::conformance:
+    civitas_tests::records_on_both_engines!(civitas_accounts::conformance: users, roles);
+    civitas_tests::on_both_engines!(in a transaction civitas_accounts::conformance:
+        keeps_organizations_apart,
+        finds_roles_by_their_names,
         nicknames_are_unique_in_any_case,
         a_deleted_user_leaves_name_and_tokens,
         the_twentieth_failed_login_locks,
@@ -67,7 +62,7 @@ mod webhooks {
 }
 
 mod links {
-    civitas_tests::on_both_engines!(civitas_accounts::conformance:
+    civitas_tests::on_both_engines!(in a transaction civitas_accounts::conformance:
         knows_the_home_of_an_account,
         keeps_confirmations,
         keeps_one_magic_link_of_a_user,

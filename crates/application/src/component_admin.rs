@@ -2,80 +2,63 @@
 //! permission.
 
 use crate::component_settings_error;
+use async_trait::async_trait;
+use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{ComponentId, Error, Locales, OrganizationId, Result};
-use civitas_proposals::VoteStore;
-use civitas_spaces::{Component, ComponentStore};
+use civitas_proposals::{ProposalState, StateStore, VoteStore};
+use civitas_spaces::{Component, ComponentManifest, ComponentStore};
 use serde_json::Value;
-use time::OffsetDateTime;
 
-/// Administers the components of organizations.
+/// Administers the components of organizations: their settings suit their kind. A new proposals component gets the
+/// built-in states; votes are final or temporary by the minimum of the settings.
 pub struct ComponentAdmin<'a> {
-    /// Where they are kept.
+    /// The store, in a transaction.
     pub components: &'a dyn ComponentStore,
-    /// The votes that count or not, by the settings.
+    /// The states of proposals.
+    pub states: &'a dyn StateStore,
+    /// The votes that are final or temporary, by the settings.
     pub votes: &'a dyn VoteStore,
     /// The languages of the deployment.
     pub locales: &'a Locales,
 }
 
-impl ComponentAdmin<'_> {
-    /// Makes a component.
-    ///
-    /// # Errors
-    /// `Rejected` for a setting that its kind does not have, or whose value does not suit it.
-    pub async fn create(&self, organization: OrganizationId, component: &Component) -> Result<ComponentId> {
-        self.check(component)?;
-        self.components.add(organization, component).await
+#[async_trait]
+impl RecordAdmin<Component> for ComponentAdmin<'_> {
+    fn records(&self) -> &dyn Records<Component> {
+        self.components
     }
 
-    /// Stores a new state of a component whose state was `before`. Votes count, or wait, by the new minimum.
-    ///
-    /// # Errors
-    /// As [`Self::create`].
-    pub async fn change(
+    async fn prepare(
         &self,
-        organization: OrganizationId,
-        id: ComponentId,
-        before: &Component,
-        component: &Component,
+        _: OrganizationId,
+        _: Option<(ComponentId, &Component)>,
+        after: &Component,
     ) -> Result<()> {
-        self.check(component)?;
-        self.components.save(organization, id, component).await?;
-        let minimum = minimum_votes(component);
-        if minimum != minimum_votes(before) {
-            self.votes.settle(organization, id, minimum).await?;
-        }
-        Ok(())
-    }
-
-    fn check(&self, component: &Component) -> Result<()> {
-        match component_settings_error(component, self.locales) {
+        match component_settings_error(after, self.locales) {
             Some(fault) => Err(Error::rejected(fault)),
             None => Ok(()),
         }
     }
 
-    /// Changes a component under its lock. An edit that changes nothing leaves its time alone.
-    ///
-    /// # Errors
-    /// `NotFound` for one that is not there or deleted; as [`Self::create`].
-    pub async fn edit(
+    async fn follow_up(
         &self,
         organization: OrganizationId,
         id: ComponentId,
-        now: OffsetDateTime,
-        edit: impl FnOnce(&mut Component) + Send,
-    ) -> Result<Component> {
-        let before =
-            self.components.find_for_update(organization, id).await?.filter(|kept| kept.deleted_at.is_none());
-        let before = before.ok_or(Error::NotFound)?;
-        let mut component = before.clone();
-        edit(&mut component);
-        if component != before {
-            component.updated_at = now;
-            self.change(organization, id, &before, &component).await?;
+        before: Option<&Component>,
+        after: &Component,
+    ) -> Result<()> {
+        match before {
+            None if after.manifest == ComponentManifest::Proposals => {
+                for state in ProposalState::built_in(id) {
+                    self.states.add(organization, &state).await?;
+                }
+                Ok(())
+            }
+            Some(before) if minimum_votes(before) != minimum_votes(after) => {
+                self.votes.settle(organization, id, minimum_votes(after)).await
+            }
+            _ => Ok(()),
         }
-        Ok(component)
     }
 }
 
@@ -87,10 +70,12 @@ pub(crate) fn minimum_votes(component: &Component) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use civitas_kernel::{Locale, SpaceManifest, SpaceRef, Translated};
-    use civitas_proposals::MockVoteStore;
-    use civitas_spaces::{ComponentManifest, MockComponentStore};
+    use civitas_kernel::records::edit;
+    use civitas_kernel::{Locale, SpaceManifest, SpaceRef, StateId, Translated};
+    use civitas_proposals::{MockStateStore, MockVoteStore};
+    use civitas_spaces::MockComponentStore;
     use serde_json::json;
+    use time::OffsetDateTime;
     use time::macros::datetime;
 
     const CITY: OrganizationId = OrganizationId(1);
@@ -123,9 +108,15 @@ mod tests {
             .withf(|_, id, minimum| (*id, *minimum) == (IDEAS, 3))
             .once()
             .returning(|_, _, _| Ok(()));
-        let admin = ComponentAdmin { components: &components, votes: &votes, locales: &Locales::standard() };
-        admin.edit(CITY, IDEAS, NOW, set("minimum_votes_per_user", json!(3))).await.unwrap();
-        let edited = admin.edit(CITY, IDEAS, NOW, set("vote_limit", json!(3))).await.unwrap();
+        let states = MockStateStore::new();
+        let admin = ComponentAdmin {
+            components: &components,
+            states: &states,
+            votes: &votes,
+            locales: &Locales::standard(),
+        };
+        edit(&admin, CITY, IDEAS, NOW, set("minimum_votes_per_user", json!(3))).await.unwrap();
+        let edited = edit(&admin, CITY, IDEAS, NOW, set("vote_limit", json!(3))).await.unwrap();
         assert_eq!(edited.updated_at, NOW);
     }
 
@@ -133,9 +124,36 @@ mod tests {
     async fn a_setting_must_suit_its_kind() {
         let components = store();
         let votes = MockVoteStore::new();
-        let admin = ComponentAdmin { components: &components, votes: &votes, locales: &Locales::standard() };
-        admin.edit(CITY, IDEAS, NOW, set("colour", json!("red"))).await.unwrap_err();
-        admin.edit(CITY, IDEAS, NOW, set("vote_limit", json!("many"))).await.unwrap_err();
-        admin.edit(CITY, IDEAS, NOW, |_| {}).await.unwrap();
+        let states = MockStateStore::new();
+        let admin = ComponentAdmin {
+            components: &components,
+            states: &states,
+            votes: &votes,
+            locales: &Locales::standard(),
+        };
+        edit(&admin, CITY, IDEAS, NOW, set("colour", json!("red"))).await.unwrap_err();
+        edit(&admin, CITY, IDEAS, NOW, set("vote_limit", json!("many"))).await.unwrap_err();
+        edit(&admin, CITY, IDEAS, NOW, |_| {}).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_new_proposals_component_has_the_built_in_states() {
+        let mut components = MockComponentStore::new();
+        components.expect_add().times(2).returning(|_, _| Ok(IDEAS));
+        let mut states = MockStateStore::new();
+        states.expect_add().times(4).returning(|_, state| {
+            assert_eq!(state.component, IDEAS);
+            assert!(ProposalState::BUILT_IN.contains(&state.token.as_str()));
+            Ok(StateId(1))
+        });
+        let votes = MockVoteStore::new();
+        let admin = ComponentAdmin {
+            components: &components,
+            states: &states,
+            votes: &votes,
+            locales: &Locales::standard(),
+        };
+        admin.create(CITY, &ideas()).await.unwrap();
+        admin.create(CITY, &Component { manifest: ComponentManifest::Pages, ..ideas() }).await.unwrap();
     }
 }

@@ -69,6 +69,7 @@ fn confirmations<P: crate::Ports + ?Sized>(ports: &P) -> Confirmations<'_> {
     Confirmations {
         links: ports.confirmations(),
         users: ports.users(),
+        tokens: ports.tokens(),
         registration_mails: RegistrationMails {
             queue: ports.queue(),
             organizations: ports.organization_lookup(),

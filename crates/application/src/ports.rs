@@ -10,7 +10,7 @@ use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
 use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
-use civitas_meetings::{MeetingLookup, MeetingStore};
+use civitas_meetings::MeetingStore;
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{ComponentLookup, ProposalStore, StateStore, VoteStore};
 use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
@@ -52,8 +52,6 @@ pub trait Ports: Send + Sync {
     fn votes(&self) -> &dyn VoteStore;
     /// Meetings.
     fn meetings(&self) -> &dyn MeetingStore;
-    /// What meetings know of components and people.
-    fn meeting_lookup(&self) -> &dyn MeetingLookup;
     /// Blog posts.
     fn posts(&self) -> &dyn PostStore;
     /// What blog posts need to know of components and people.

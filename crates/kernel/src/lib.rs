@@ -14,12 +14,12 @@
 //! ```
 
 mod access;
-mod change;
 pub mod clock;
 mod command;
 mod component_place;
 mod ctx;
 mod error;
+mod event;
 pub mod extended_data;
 pub mod filter;
 mod ids;
@@ -27,16 +27,17 @@ pub mod limits;
 mod locale;
 mod page;
 mod patch;
+pub mod records;
 mod space_ref;
 mod task;
 mod within;
 
 pub use access::{Abilities, Ability, Access, Need, Scope, Scopes};
-pub use change::{Change, Event, EventName, Subject};
 pub use command::{Command, Handle};
 pub use component_place::ComponentPlace;
 pub use ctx::{Caller, Ctx, ReadContext, TokenUser, UserState, Viewer};
 pub use error::{BoxError, Error, FieldError, Result, Wording};
+pub use event::{Event, EventName, Subject};
 pub use ids::{
     ClientId, ComponentId, EntryId, JobId, MagicLinkId, MeetingId, OrganizationId, PostId, ProposalId,
     StateId, StepId, TaskId, TokenId, UserId, VoteId, random_job_id, sortable_id,

@@ -2,6 +2,7 @@
 
 use civitas_accounts::{ApiClient, Secret, User, UserAdmin};
 use civitas_application::{ComponentAdmin, Store};
+use civitas_kernel::records::RecordAdmin;
 use civitas_kernel::{
     Abilities, ClientId, ComponentId, Ctx, Locale, Locales, OrganizationId, Result, Scopes, SpaceManifest,
     Translated, UserId,
@@ -38,13 +39,18 @@ impl Association {
 
         let space = Space::new(SpaceManifest::ParticipatoryProcesses, text("Suggestions"), now);
         let space = Space { slug: Some("suggestions".to_owned()), published_at: Some(now), ..space };
-        let spaces = SpaceAdmin { spaces: tx.spaces(), steps: tx.steps() };
+        let spaces = SpaceAdmin { spaces: tx.spaces() };
         let space = spaces.create(organization, &space).await?;
 
         let component = Component::new(space, ComponentManifest::Proposals, text("Proposals"), now);
         let component = Component { published_at: Some(now), ..component };
         let locales = Locales::standard();
-        let components = ComponentAdmin { components: tx.components(), votes: tx.votes(), locales: &locales };
+        let components = ComponentAdmin {
+            components: tx.components(),
+            states: tx.states(),
+            votes: tx.votes(),
+            locales: &locales,
+        };
         let component = components.create(organization, &component).await?;
         tx.commit().await?;
         Ok(Self { organization, client, component })
@@ -58,7 +64,8 @@ impl Association {
         let email = format!("{nickname}@suggestions.example");
         let member = User::new(nickname.to_owned(), email, nickname.to_owned(), now);
         let tx = store.begin().await?;
-        let id = UserAdmin { store: tx.users() }.create(self.organization, &member).await?;
+        let id =
+            UserAdmin { store: tx.users(), tokens: tx.tokens() }.create(self.organization, &member).await?;
         tx.commit().await?;
         Ok(id)
     }

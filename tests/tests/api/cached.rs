@@ -1,6 +1,7 @@
 //! The response cache (decision 0011).
 
-use civitas_kernel::{Change, OrganizationId};
+use civitas_kernel::OrganizationId;
+use civitas_kernel::records::Change;
 use civitas_tests::service::{BASE, Service};
 use reqwest::Method;
 
@@ -42,9 +43,10 @@ async fn a_commit_of_another_process_is_seen_by_the_next_reader() {
         for enabled in [false, true, false] {
             let status = nora.get(&path).await.status.as_u16();
             assert_eq!(nora.get(&path).await.status.as_u16(), status);
-            let mut city = elsewhere.organizations().find(id).await.unwrap().unwrap();
+            let before = elsewhere.organizations().find(id).await.unwrap().unwrap();
+            let mut city = before.clone();
             city.features.enabled = enabled;
-            elsewhere.organizations().save(id, Change::quiet(city)).await.unwrap();
+            elsewhere.organizations().save(id, &Change::new(before, city)).await.unwrap();
             nora.get(&path).await.is(if enabled { 200 } else { 501 });
         }
     }

@@ -2,8 +2,10 @@
 
 use civitas_accounts::magic_links::MagicLink;
 use civitas_accounts::{Digest, Secret, User};
-use civitas_kernel::{Change, OrganizationId, UserId, clock};
+use civitas_kernel::records::Change;
+use civitas_kernel::{OrganizationId, UserId, clock};
 use civitas_tests::service::{Answer, BASE, Client, Service};
+use civitas_tests::{commit, replace};
 use reqwest::Method;
 use serde_json::{Value, json};
 use time::Duration;
@@ -28,7 +30,8 @@ async fn change(service: &Service, reference: &str, change: impl FnOnce(&mut Use
     let (organization, id) = (city(service).await, UserId(service.id("user", reference)));
     let mut user = service.store.users().find(organization, id).await.unwrap().unwrap();
     change(&mut user);
-    service.store.users().save(organization, id, Change::quiet(user)).await.unwrap();
+    let written = commit(&*service.store, async |tx| replace(tx.users(), organization, id, &user).await);
+    written.await.unwrap();
 }
 
 #[tokio::test]
@@ -218,16 +221,17 @@ async fn the_address_is_looked_at_again_when_it_is_followed() {
     for service in Service::on_both_engines().await {
         let (nora, organization) = (service.user("norablum").await, city(&service).await);
         let store = service.store.organizations();
-        let mut kept = store.find(organization).await.unwrap().unwrap();
+        let stored = store.find(organization).await.unwrap().unwrap();
+        let mut kept = stored.clone();
         kept.external_domain_allowlist = vec!["www.Partner.example:8443".to_owned()];
-        store.save(organization, Change::quiet(kept.clone())).await.unwrap();
+        store.save(organization, &Change::new(stored.clone(), kept.clone())).await.unwrap();
         let token = make(&nora, "https://partner.example/x").await;
         let lasting = make(&service.user("luisortega").await, "https://www.partner.example/y").await;
         let browser = service.anonymous();
         let answer = follow(&browser, Method::GET, &lasting).await.is(302);
         assert_eq!(answer.header("location"), "https://www.partner.example/y");
         kept.external_domain_allowlist.clear();
-        store.save(organization, Change::quiet(kept.clone())).await.unwrap();
+        store.save(organization, &Change::new(stored.clone(), kept.clone())).await.unwrap();
         assert_eq!(follow(&browser, Method::HEAD, &token).await.is(302).header("location"), "/");
         assert_eq!(follow(&browser, Method::GET, &token).await.is(302).header("location"), "/");
     }
@@ -238,12 +242,13 @@ async fn a_switched_off_interface_signs_nobody_in() {
     for service in Service::on_both_engines().await {
         let token = make(&service.user("norablum").await, "").await;
         let (store, organization) = (service.store.organizations(), city(&service).await);
-        let mut kept = store.find(organization).await.unwrap().unwrap();
+        let stored = store.find(organization).await.unwrap().unwrap();
+        let mut kept = stored.clone();
         kept.features.enabled = false;
-        store.save(organization, Change::quiet(kept.clone())).await.unwrap();
+        store.save(organization, &Change::new(stored.clone(), kept.clone())).await.unwrap();
         follow(&service.anonymous(), Method::GET, &token).await.refuses(501, "Not implemented");
         kept.features.enabled = true;
-        store.save(organization, Change::quiet(kept.clone())).await.unwrap();
+        store.save(organization, &Change::new(stored.clone(), kept.clone())).await.unwrap();
         follow(&service.anonymous(), Method::GET, &token).await.is(302);
     }
 }

@@ -1,5 +1,6 @@
 use civitas_kernel::MeetingId;
 use civitas_meetings::Meeting;
+use civitas_tests::replace;
 use civitas_tests::service::{CITIES, Client, Service};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -54,7 +55,7 @@ async fn change(service: &Service, name: &str, edit: Edit) {
     let organization = service.store.organizations().find_by_host("city.test").await.unwrap().unwrap();
     let (meetings, id) = (service.store.meetings(), MeetingId(service.id("meeting", name)));
     let meeting = meetings.find(organization, id).await.unwrap().unwrap();
-    meetings.save(organization, id, &edit(meeting)).await.unwrap();
+    replace(meetings, organization, id, &edit(meeting)).await.unwrap();
 }
 
 #[tokio::test]

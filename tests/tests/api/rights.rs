@@ -1,8 +1,10 @@
 //! The matrix of rights, made from the routes: a new operation is in it without a line here.
 
 use civitas_api::{Gate, Route, routes};
+use civitas_application::Transaction;
 use civitas_kernel::{Need, Scope};
 use civitas_tests::service::{CITIES, Client, SYSTEM_CLIENTS, Service};
+use civitas_tests::{commit, replace};
 use serde_json::json;
 
 async fn call(service: &Service, client: &Client, route: &Route) -> u16 {
@@ -67,8 +69,8 @@ async fn a_blocked_user_is_told_so_after_the_rights_were_asked() {
         let (id, user) =
             service.store.users().find_by_nickname(organization, "norablum").await.unwrap().unwrap();
         let blocked = civitas_accounts::User { blocked_at: Some(user.created_at), ..user };
-        let change = civitas_kernel::Change::quiet(blocked);
-        service.store.users().save(organization, id, change).await.unwrap();
+        let block = async |tx: &dyn Transaction| replace(tx.users(), organization, id, &blocked).await;
+        commit(&*service.store, block).await.unwrap();
         nora.get("/proposals").await.refuses(400, "User blocked");
         nora.get("/jobs").await.refuses(400, "User blocked");
         let seen = service.user("luisortega").await;

@@ -1,6 +1,7 @@
 use civitas_accounts::User;
-use civitas_kernel::{Ability, Change, OrganizationId, UserId, clock};
+use civitas_kernel::{Ability, OrganizationId, UserId, clock};
 use civitas_tests::service::Service;
+use civitas_tests::{commit, replace};
 use serde_json::{Value, json};
 use time::macros::datetime;
 
@@ -11,7 +12,7 @@ async fn add(service: &Service, nickname: &str, change: impl FnOnce(&mut User)) 
     let mut user = User::new(nickname.to_owned(), email, "Somebody".to_owned(), at);
     change(&mut user);
     let city = OrganizationId(service.id("organization", "city"));
-    service.store.users().add(city, &user, &[]).await.unwrap().0
+    commit(&*service.store, async |tx| tx.users().add(city, &user).await).await.unwrap().0
 }
 
 #[tokio::test]
@@ -128,7 +129,7 @@ async fn extended_data_is_for_those_who_may_and_the_validator_knows() {
         let city = OrganizationId(service.id("organization", "city"));
         let user = service.store.users().find(city, UserId(id)).await.unwrap().unwrap();
         let deleted = User { deleted_at: Some(clock::now()), ..user };
-        service.store.users().save(city, UserId(id), Change::quiet(deleted)).await.unwrap();
+        replace(service.store.users(), city, UserId(id), &deleted).await.unwrap();
         let gone = machine.send(reqwest::Method::GET, &path, &since, None).await.is(200);
         assert_eq!(*gone.data(), json!([]));
         assert_ne!(gone.header("last-modified"), full.header("last-modified"));

@@ -3,11 +3,13 @@
 
 use civitas_accounts::{Role, RoleKind, User, UserAdmin};
 use civitas_application::ComponentAdmin;
+use civitas_kernel::records::edit;
 use civitas_kernel::{
-    Change, ComponentId, Locale, Locales, OrganizationId, ProposalId, SpaceManifest, SpaceRef, UserId, clock,
+    ComponentId, Locale, Locales, OrganizationId, ProposalId, SpaceManifest, SpaceRef, UserId, clock,
 };
 use civitas_proposals::ProposalAdmin;
-use civitas_spaces::SpaceAdmin;
+use civitas_spaces::{SpaceAdmin, StepAdmin};
+use civitas_tests::replace;
 use civitas_tests::service::{CITIES, Client, Service};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -93,15 +95,17 @@ macro_rules! within {
 const EDITS: [(&str, Edit); 11] = [
     ("the text of a proposal", |w| {
         within!(w, tx, async {
-            let edit = |p: &mut civitas_proposals::Proposal| p.title.set(Locale::EN, "Another title".into());
+            let retitle =
+                |p: &mut civitas_proposals::Proposal| p.title.set(Locale::EN, "Another title".into());
             let id = ProposalId(w.service.id("proposal", "p2"));
-            ProposalAdmin { store: tx.proposals() }.edit(w.city(), id, clock::now(), edit).await
+            edit(&ProposalAdmin { store: tx.proposals() }, w.city(), id, clock::now(), retitle).await
         })
     }),
     ("a proposal that is hidden", |w| {
         within!(w, tx, async {
             let id = ProposalId(w.service.id("proposal", "p3"));
-            ProposalAdmin { store: tx.proposals() }.hide(w.city(), id, clock::now()).await
+            let now = clock::now();
+            edit(&ProposalAdmin { store: tx.proposals() }, w.city(), id, now, |p| p.hide(now)).await
         })
     }),
     ("a vote", |w| {
@@ -118,44 +122,46 @@ const EDITS: [(&str, Edit); 11] = [
     }),
     ("the active step", |w| {
         within!(w, tx, async {
-            let admin = SpaceAdmin { spaces: tx.spaces(), steps: tx.steps() };
+            let admin = StepAdmin { spaces: tx.spaces(), steps: tx.steps() };
             let id = civitas_kernel::StepId(w.service.id("step", "collect"));
-            admin.activate_step(w.city(), id).await
+            edit(&admin, w.city(), id, clock::now(), |step| step.active = true).await
         })
     }),
     ("a setting of a component", |w| {
         within!(w, tx, async {
             let admin = ComponentAdmin {
                 components: tx.components(),
+                states: tx.states(),
                 votes: tx.votes(),
                 locales: &Locales::standard(),
             };
             let id = ComponentId(w.service.id("component", "ideas"));
-            let edit =
+            let limit =
                 |c: &mut civitas_spaces::Component| drop(c.settings.insert("vote_limit".into(), json!(9)));
-            admin.edit(w.city(), id, clock::now(), edit).await
+            edit(&admin, w.city(), id, clock::now(), limit).await
         })
     }),
     ("a component that is not published any more", |w| {
         within!(w, tx, async {
             let admin = ComponentAdmin {
                 components: tx.components(),
+                states: tx.states(),
                 votes: tx.votes(),
                 locales: &Locales::standard(),
             };
             let id = ComponentId(w.service.id("component", "cards"));
-            admin.edit(w.city(), id, clock::now(), |c| c.published_at = None).await
+            edit(&admin, w.city(), id, clock::now(), |c| c.published_at = None).await
         })
     }),
     ("the title of a space", |w| {
         within!(w, tx, async {
-            let admin = SpaceAdmin { spaces: tx.spaces(), steps: tx.steps() };
+            let admin = SpaceAdmin { spaces: tx.spaces() };
             let id = SpaceRef {
                 manifest: SpaceManifest::ParticipatoryProcesses,
                 id: w.service.id("space", "streets"),
             };
-            let edit = |s: &mut civitas_spaces::Space| s.title.set(Locale::FR, "Les rues".into());
-            admin.edit(w.city(), id, clock::now(), edit).await
+            let retitle = |s: &mut civitas_spaces::Space| s.title.set(Locale::FR, "Les rues".into());
+            edit(&admin, w.city(), id, clock::now(), retitle).await
         })
     }),
     ("extended data", |w| {
@@ -182,8 +188,9 @@ const EDITS: [(&str, Edit); 11] = [
     }),
     ("the name of a person", |w| {
         within!(w, tx, async {
-            let edit = |user: &mut User| user.name = "Luis O".into();
-            UserAdmin { store: tx.users() }.edit(w.city(), w.user("luisortega"), clock::now(), edit).await
+            let rename = |user: &mut User| user.name = "Luis O".into();
+            let admin = UserAdmin { store: tx.users(), tokens: tx.tokens() };
+            edit(&admin, w.city(), w.user("luisortega"), clock::now(), rename).await
         })
     }),
 ];
@@ -193,8 +200,8 @@ async fn a_validator_changes_exactly_when_what_is_seen_does() {
     for service in Service::on_both_engines_with(&format!("{CITIES}{MEETING}\n"), &[]).await {
         let watch = Watch::over(service).await;
         let mut before = watch.look().await;
-        for (what, edit) in EDITS {
-            edit(&watch).await;
+        for (what, change) in EDITS {
+            change(&watch).await;
             let after = watch.look().await;
             let mut moved = 0;
             for (place, (body, tag)) in &after {
@@ -233,8 +240,8 @@ async fn a_right_that_is_taken_changes_the_validator_of_what_it_showed() {
         assert_ne!(after.header("etag"), before.header("etag"));
         let quiet = service.store.users().find(OrganizationId(service.id("organization", "city")), UserId(1));
         let user = quiet.await.unwrap().unwrap();
-        let touched = Change::quiet(User { failed_logins: 3, ..user });
-        service.store.users().save(OrganizationId(1), UserId(1), touched).await.unwrap();
+        let touched = User { failed_logins: 3, ..user };
+        replace(service.store.users(), OrganizationId(1), UserId(1), &touched).await.unwrap();
         let again = nora.get(&path).await.is(200);
         assert_eq!(again.header("etag"), after.header("etag"), "what is not seen changes nothing");
     }

@@ -204,12 +204,12 @@ async fn a_record_whose_row_was_removed_by_use_is_made_again() {
         let report = read(store, CITY, false).await.unwrap();
         let (city, nora) = ids(&report, "nora");
         let refs = &report.refs["city"];
-        store.votes().remove(city, VoteId(refs["vote"]["v1"]), NOW).await.unwrap();
-        store.proposals().remove(city, ProposalId(refs["proposal"]["draft"]), NOW).await.unwrap();
+        store.votes().remove(city, VoteId(refs["vote"]["v1"])).await.unwrap();
+        store.proposals().remove(city, ProposalId(refs["proposal"]["draft"])).await.unwrap();
         let again = read(store, CITY, false).await.unwrap();
         assert_eq!(again.to_json()["created"], json!({"proposal": 1, "vote": 1}));
         let trees = ProposalId(refs["proposal"]["trees"]);
-        assert!(store.votes().has(city, trees, nora).await.unwrap());
+        assert!(store.votes().find_of_user(city, trees, nora).await.unwrap().is_some());
     }
 }
 

@@ -74,8 +74,12 @@ async fn an_entry_changes_at_the_time_of_the_import_and_in_nothing_else_when_it_
         };
         assert_eq!(find().await, expected);
         assert_eq!(read(store, sent, false).await.unwrap().to_json()["unchanged"], json!({"page": 1}));
-        let pages = store.entries().page_after(city(&report), EntryKind::Page, None, 9).await.unwrap();
+        let pages =
+            store.entries().page_of_kind_after(city(&report), EntryKind::Page, None, 9).await.unwrap();
         assert_eq!(pages, [(id, expected)]);
-        assert_eq!(store.entries().page_after(city(&report), EntryKind::Budget, None, 9).await.unwrap(), []);
+        assert_eq!(
+            store.entries().page_of_kind_after(city(&report), EntryKind::Budget, None, 9).await.unwrap(),
+            []
+        );
     }
 }

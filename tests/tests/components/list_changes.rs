@@ -2,11 +2,11 @@
 
 use civitas_accounts::{Role, RoleKind, User};
 use civitas_application::Ports;
-use civitas_kernel::{Change, ProposalId, Translated, clock};
+use civitas_kernel::{ProposalId, Translated, clock};
 use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
 use civitas_spaces::{Entry, Visibility};
-use civitas_tests::{Engine, Fixtures, World};
+use civitas_tests::{Engine, Fixtures, World, replace};
 use time::OffsetDateTime;
 use time::macros::datetime;
 
@@ -35,8 +35,7 @@ impl<'a> Watch<'a> {
     }
 
     async fn save(&mut self, id: ProposalId, proposal: &Proposal) -> bool {
-        let change = Change::quiet(proposal.clone());
-        self.ports.proposals().save(self.fixtures.mine, id, change).await.unwrap();
+        replace(self.ports.proposals(), self.fixtures.mine, id, proposal).await.unwrap();
         self.noted().await
     }
 }
@@ -45,10 +44,11 @@ impl<'a> Watch<'a> {
 async fn proposals_that_are_hidden_deleted_withdrawn_or_unpublished_leave_their_list() {
     for engine in Engine::BOTH {
         let Some(world) = World::fresh(engine).await else { continue };
+        let world = world.in_transaction().await;
         let mut watch = Watch::over(&world, "proposals");
         let (mine, nora, proposals) = (world.fixtures.mine, world.fixtures.nora, world.ports().proposals());
         let draft = Proposal { authors: vec![nora], ..Proposal::draft(world.fixtures.ideas, NOW) };
-        let id = proposals.add(mine, &draft, &[]).await.unwrap().unwrap();
+        let id = proposals.add(mine, &draft).await.unwrap();
         let published = Proposal { published_at: Some(NOW), ..draft.clone() };
         let hidden = Proposal { hidden_at: Some(NOW), ..published.clone() };
         let withdrawn = Proposal { withdrawn_at: Some(NOW), ..published.clone() };
@@ -67,9 +67,9 @@ async fn proposals_that_are_hidden_deleted_withdrawn_or_unpublished_leave_their_
         ] {
             assert_eq!(watch.save(id, state).await, leaves, "{state:?}");
         }
-        proposals.remove(mine, id, NOW).await.unwrap();
+        proposals.remove(mine, id).await.unwrap();
         assert!(watch.noted().await);
-        proposals.remove(mine, id, NOW).await.unwrap();
+        proposals.remove(mine, id).await.unwrap();
         assert!(!watch.noted().await, "nothing was there to leave");
     }
 }
@@ -78,15 +78,16 @@ async fn proposals_that_are_hidden_deleted_withdrawn_or_unpublished_leave_their_
 async fn votes_components_and_spaces_leave_theirs() {
     for engine in Engine::BOTH {
         let Some(world) = World::fresh(engine).await else { continue };
+        let world = world.in_transaction().await;
         let (ports, Fixtures { mine, nora, ideas, process, .. }) = (world.ports(), &world.fixtures);
         let published = Proposal { published_at: Some(NOW), ..Proposal::draft(*ideas, NOW) };
-        let proposal = ports.proposals().add(*mine, &published, &[]).await.unwrap().unwrap();
+        let proposal = ports.proposals().add(*mine, &published).await.unwrap();
         let vote =
             Vote { proposal, user: *nora, weight: 1, temporary: false, created_at: NOW, updated_at: NOW };
         let mut votes = Watch::over(&world, "votes");
-        let cast = ports.votes().add(*mine, &vote).await.unwrap().unwrap();
+        let cast = ports.votes().add(*mine, &vote).await.unwrap();
         assert!(!votes.noted().await);
-        ports.votes().remove(*mine, cast, NOW).await.unwrap();
+        ports.votes().remove(*mine, cast).await.unwrap();
         assert!(votes.noted().await);
 
         let mut components = Watch::over(&world, "components");
@@ -98,7 +99,7 @@ async fn votes_components_and_spaces_leave_theirs() {
             (Some(NOW), Some(NOW), false),
         ] {
             (part.published_at, part.deleted_at) = (published_at, deleted_at);
-            ports.components().save(*mine, *ideas, &part).await.unwrap();
+            replace(ports.components(), *mine, *ideas, &part).await.unwrap();
             assert_eq!(components.noted().await, leaves, "{published_at:?} {deleted_at:?}");
         }
 
@@ -112,7 +113,7 @@ async fn votes_components_and_spaces_leave_theirs() {
             (Some(NOW), Visibility::Private, false),
         ] {
             (space.published_at, space.visibility) = (published_at, visibility);
-            ports.spaces().save(*mine, *process, &space).await.unwrap();
+            replace(ports.spaces(), *mine, *process, &space).await.unwrap();
             assert_eq!(spaces.noted().await, leaves, "{published_at:?} {visibility:?}");
         }
     }
@@ -122,6 +123,7 @@ async fn votes_components_and_spaces_leave_theirs() {
 async fn meetings_and_entries_that_somebody_may_not_see_any_more_leave_their_lists() {
     for engine in Engine::BOTH {
         let Some(world) = World::fresh(engine).await else { continue };
+        let world = world.in_transaction().await;
         let (ports, Fixtures { mine, nora, otto, agenda, results, .. }) = (world.ports(), &world.fixtures);
         let mut watch = Watch::over(&world, "meetings");
         let new = Meeting::new(*agenda, Translated::default(), NOW, NOW);
@@ -141,7 +143,7 @@ async fn meetings_and_entries_that_somebody_may_not_see_any_more_leave_their_lis
             (&open, false),
             (&new, true),
         ] {
-            ports.meetings().save(*mine, id, state).await.unwrap();
+            replace(ports.meetings(), *mine, id, state).await.unwrap();
             assert_eq!(watch.noted().await, leaves, "{state:?}");
         }
 
@@ -156,7 +158,7 @@ async fn meetings_and_entries_that_somebody_may_not_see_any_more_leave_their_lis
             (None, Some(NOW), true),
         ] {
             let entry = Entry { hidden_at, deleted_at, ..entry.clone() };
-            ports.entries().save(*mine, id, &entry).await.unwrap();
+            replace(ports.entries(), *mine, id, &entry).await.unwrap();
             assert_eq!(entries.noted().await, leaves, "{hidden_at:?} {deleted_at:?}");
         }
     }
@@ -166,6 +168,7 @@ async fn meetings_and_entries_that_somebody_may_not_see_any_more_leave_their_lis
 async fn a_membership_and_an_administrator_change_what_others_see_of_spaces() {
     for engine in Engine::BOTH {
         let Some(world) = World::fresh(engine).await else { continue };
+        let world = world.in_transaction().await;
         let (ports, Fixtures { mine, otto, process, .. }) = (world.ports(), &world.fixtures);
         let (mut roles, mut spaces) = (Watch::over(&world, "roles"), Watch::over(&world, "spaces"));
         spaces.noted().await;
@@ -192,14 +195,14 @@ async fn a_membership_and_an_administrator_change_what_others_see_of_spaces() {
             (&moderator, true, true),
             (&member, true, true),
         ] {
-            ports.roles().save(*mine, row, role).await.unwrap();
+            replace(ports.roles(), *mine, row, role).await.unwrap();
             assert_eq!((roles.noted().await, spaces.noted().await), (renamed, seen), "{role:?}");
         }
         ports.roles().remove(*mine, row).await.unwrap();
         assert_eq!((roles.noted().await, spaces.noted().await), (true, true));
         let row = ports.roles().add(*mine, &member).await.unwrap();
         assert_eq!((roles.noted().await, spaces.noted().await), (false, true));
-        ports.roles().save(*mine, row, &moderator).await.unwrap();
+        replace(ports.roles(), *mine, row, &moderator).await.unwrap();
         assert_eq!((roles.noted().await, spaces.noted().await), (true, true));
         ports.roles().remove(*mine, row).await.unwrap();
         assert_eq!((roles.noted().await, spaces.noted().await), (true, false));
@@ -219,7 +222,7 @@ async fn a_membership_and_an_administrator_change_what_others_see_of_spaces() {
             (&eligible, [false, true, false]),
             (&deleted, [true, true, true]),
         ] {
-            ports.users().save(*mine, *otto, Change::quiet(user.clone())).await.unwrap();
+            replace(ports.users(), *mine, *otto, user).await.unwrap();
             let seen = [roles.noted().await, spaces.noted().await, users.noted().await];
             assert_eq!(seen, noted, "{user:?}");
         }

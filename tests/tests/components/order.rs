@@ -2,7 +2,7 @@
 
 use civitas_kernel::{ComponentId, Direction, Order, PageRequest, ProposalId, ReadContext, Viewer, Within};
 use civitas_proposals::{Neighbours, Proposal, ProposalQuery, ProposalStore};
-use civitas_tests::{Engine, Fixtures, World};
+use civitas_tests::{Engine, Fixtures, World, replace};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -37,12 +37,12 @@ async fn add(
             hidden_at: hidden.then_some(NOW),
             ..Proposal::draft(fixtures.ideas, NOW)
         };
-        let id = proposals.add(fixtures.mine, &proposal, &[]).await.unwrap().unwrap();
+        let id = proposals.add(fixtures.mine, &proposal).await.unwrap();
         let has_none = visible.iter().all(|(_, hours): &(_, Option<i64>)| hours.is_some());
         let own = *joined && !hidden && hours.is_none() && has_none;
         if own {
             let joined = Proposal { authors: vec![fixtures.nora], ..proposal };
-            proposals.save(fixtures.mine, id, civitas_kernel::Change::quiet(joined)).await.unwrap();
+            replace(proposals, fixtures.mine, id, &joined).await.unwrap();
         }
         if !hidden && (hours.is_some() || own) {
             visible.push((id, *hours));
@@ -92,6 +92,7 @@ async fn agree(
 async fn neighbours_agree_with_the_list_whatever_stands_in_it() {
     for engine in Engine::BOTH {
         let Some(world) = World::fresh(engine).await else { continue };
+        let world = world.in_transaction().await;
         let (fixtures, proposals) = (&world.fixtures, world.ports().proposals());
         let mut runner = TestRunner::deterministic();
         for _ in 0..CASES {
@@ -101,7 +102,7 @@ async fn neighbours_agree_with_the_list_whatever_stands_in_it() {
                 agree(fixtures, proposals, &in_order(visible.clone(), direction), direction).await;
             }
             for (id, _) in proposals.page_after(fixtures.mine, None, 1000).await.unwrap() {
-                proposals.remove(fixtures.mine, id, NOW).await.unwrap();
+                proposals.remove(fixtures.mine, id).await.unwrap();
             }
         }
     }

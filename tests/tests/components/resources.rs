@@ -4,7 +4,7 @@ use civitas_kernel::{ComponentId, Page, PageRequest, ReadContext, Translated, Us
 use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
 use civitas_spaces::{ComponentDetail, Entry};
-use civitas_tests::{Engine, Fixtures, World};
+use civitas_tests::{Engine, Fixtures, World, commit, replace};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
@@ -33,8 +33,9 @@ async fn counts_are_uncapped_and_drafts_are_their_authors() {
     for engine in Engine::BOTH {
         let Some(world) = World::fresh(engine).await else { continue };
         let Fixtures { mine, nora, otto, ideas, wishes, .. } = world.fixtures;
-        let proposals = world.ports().proposals();
-        let add = async |proposal: Proposal| proposals.add(mine, &proposal, &[]).await.unwrap().unwrap();
+        let add = async |proposal: Proposal| {
+            commit(world.store(), async |tx| tx.proposals().add(mine, &proposal).await).await.unwrap()
+        };
         let published = Proposal { published_at: Some(NOW), ..Proposal::draft(ideas, NOW) };
         let mut first = vec![add(published.clone()).await.0];
         let of_both = Proposal { authors: vec![nora, otto], ..Proposal::draft(ideas, NOW) };
@@ -66,7 +67,10 @@ async fn a_component_changes_with_its_resources_and_the_readers_votes() {
         let at = |days| NOW + Duration::days(days);
         let published =
             Proposal { published_at: Some(NOW), updated_at: at(1), ..Proposal::draft(ideas, NOW) };
-        let id = world.ports().proposals().add(mine, &published, &[]).await.unwrap().unwrap();
+        let add = async |proposal: &Proposal| {
+            commit(world.store(), async |tx| tx.proposals().add(mine, proposal).await).await.unwrap()
+        };
+        let id = add(&published).await;
         let changed = async |reader| detail(&world, reader, ideas).await.changed_at;
         assert_eq!((changed(None).await, changed(Some(nora)).await), (at(1), at(1)));
         let vote = Vote {
@@ -77,13 +81,13 @@ async fn a_component_changes_with_its_resources_and_the_readers_votes() {
             created_at: at(2),
             updated_at: at(2),
         };
-        world.ports().votes().add(mine, &vote).await.unwrap().unwrap();
+        world.ports().votes().add(mine, &vote).await.unwrap();
         assert_eq!(
             (changed(None).await, changed(Some(nora)).await, changed(Some(otto)).await),
             (at(1), at(2), at(1))
         );
         let draft = Proposal { authors: vec![otto], updated_at: at(3), ..Proposal::draft(ideas, NOW) };
-        world.ports().proposals().add(mine, &draft, &[]).await.unwrap().unwrap();
+        add(&draft).await;
         assert_eq!((changed(None).await, changed(Some(otto)).await), (at(1), at(3)));
         assert!(detail(&world, Some(nora), wishes).await.changed_at < at(1));
     }
@@ -149,8 +153,8 @@ async fn a_component_names_its_entries_unless_they_are_hidden_or_deleted_and_cha
         assert_eq!(found.changed_at, at(1));
 
         let hidden = Entry { hidden_at: Some(NOW), ..entry(at(1)) };
-        entries.save(mine, all[0], &hidden).await.unwrap();
-        entries.save(mine, all[51], &entry(at(3))).await.unwrap();
+        replace(entries, mine, all[0], &hidden).await.unwrap();
+        replace(entries, mine, all[51], &entry(at(3))).await.unwrap();
         let found = detail(&world, None, results).await;
         assert_eq!((found.resources, found.resource_count), (ids[1..51].to_vec(), 51));
         assert_eq!(found.changed_at, at(3), "also by one that is counted and not named");

@@ -1,11 +1,12 @@
 //! Many at once: one draft, one vote, one number, one active step.
 
 use civitas_application::Store;
+use civitas_kernel::records::{Change, RecordAdmin, edit};
 use civitas_kernel::{Error, Locale, Result, SpaceManifest, Translated, UserId, Within, clock};
-use civitas_meetings::{EditMeeting, Meeting, MeetingAdmin};
+use civitas_meetings::{Meeting, MeetingAdmin};
 use civitas_proposals::{Proposal, Vote};
-use civitas_spaces::{Space, Step};
-use civitas_tests::{Engine, Fixtures, World};
+use civitas_spaces::{Space, Step, StepAdmin};
+use civitas_tests::{Engine, Fixtures, World, commit};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
@@ -35,6 +36,14 @@ where
     outcomes
 }
 
+/// `None` where another record has the key.
+fn unless_taken<T>(added: Result<T>) -> Result<Option<T>> {
+    match added {
+        Err(Error::Rejected(_)) => Ok(None),
+        added => added.map(Some),
+    }
+}
+
 fn made<T>(outcomes: Vec<Result<Option<T>>>) -> usize {
     outcomes.into_iter().filter_map(Result::unwrap).count()
 }
@@ -48,7 +57,9 @@ async fn fifty_that_begin_one_draft_make_one() {
             let store = store.clone();
             async move {
                 let draft = Proposal { authors: vec![nora], ..Proposal::draft(ideas, NOW) };
-                store.proposals().add(mine, &draft, &[]).await
+                let tx = store.begin().await?;
+                let added = unless_taken(tx.proposals().add(mine, &draft).await)?;
+                tx.commit().await.map(|()| added)
             }
         });
         assert_eq!(made(outcomes.await), 1);
@@ -61,7 +72,8 @@ async fn fifty_that_cast_one_vote_cast_one() {
         let Fixtures { mine, nora, ideas, .. } = world.fixtures;
         let store = world.database.store();
         let published = Proposal { published_at: Some(NOW), ..Proposal::draft(ideas, NOW) };
-        let proposal = store.proposals().add(mine, &published, &[]).await.unwrap().unwrap();
+        let added = commit(&*store, async |tx| tx.proposals().add(mine, &published).await);
+        let proposal = added.await.unwrap();
         let outcomes = at_once(50, |_| {
             let store = store.clone();
             async move {
@@ -73,7 +85,7 @@ async fn fifty_that_cast_one_vote_cast_one() {
                     created_at: NOW,
                     updated_at: NOW,
                 };
-                store.votes().add(mine, &vote).await
+                unless_taken(store.votes().add(mine, &vote).await)
             }
         });
         assert_eq!(made(outcomes.await), 1);
@@ -87,7 +99,8 @@ async fn who_holds_a_proposal_lets_others_wait() {
         let Fixtures { mine, nora, otto, ideas, .. } = world.fixtures;
         let store = world.database.store();
         let published = Proposal { published_at: Some(NOW), ..Proposal::draft(ideas, NOW) };
-        let proposal = store.proposals().add(mine, &published, &[]).await.unwrap().unwrap();
+        let added = commit(&*store, async |tx| tx.proposals().add(mine, &published).await);
+        let proposal = added.await.unwrap();
         let first = store.begin().await.unwrap();
         first.votes().lock(mine, proposal, nora).await.unwrap();
         let second = tokio::spawn({
@@ -115,7 +128,7 @@ async fn a_draft_found_in_a_transaction_is_published_once() {
         let Fixtures { mine, nora, client, ideas, .. } = world.fixtures;
         let store = world.database.store();
         let draft = Proposal { authors: vec![nora], client: Some(client), ..Proposal::draft(ideas, NOW) };
-        let id = store.proposals().add(mine, &draft, &[]).await.unwrap().unwrap();
+        let id = commit(&*store, async |tx| tx.proposals().add(mine, &draft).await).await.unwrap();
         let read_context = civitas_kernel::ReadContext {
             organization: mine,
             viewer: civitas_kernel::Viewer::Participant(nora),
@@ -128,8 +141,8 @@ async fn a_draft_found_in_a_transaction_is_published_once() {
                 let found =
                     tx.proposals().find_draft_for_update(read_context, client, id, Within::default()).await?;
                 let Some(found) = found else { return Ok(None) };
-                let published = Proposal { published_at: Some(NOW), ..found.proposal };
-                tx.proposals().save(mine, id, civitas_kernel::Change::quiet(published)).await?;
+                let change = Change::of(found.proposal, NOW, |draft| draft.publish(NOW));
+                tx.proposals().save(mine, id, &change).await?;
                 tx.commit().await.map(Some)
             }
         });
@@ -176,7 +189,9 @@ async fn of_steps_activated_at_once_one_is_active() {
                     starts_at: None,
                     ends_at: Some(clock::now()),
                 };
-                store.steps().add(mine, &step, &[]).await
+                let tx = store.begin().await?;
+                StepAdmin { spaces: tx.spaces(), steps: tx.steps() }.create(mine, &step).await?;
+                tx.commit().await
             }
         });
         assert!(outcomes.await.iter().all(Result::is_ok), "those that wait activate theirs after");
@@ -199,13 +214,11 @@ async fn edits_of_one_meeting_at_once_are_all_kept() {
             let store = store.clone();
             async move {
                 let tx = store.begin().await?;
-                let admin = MeetingAdmin { meetings: tx.meetings(), lookup: tx.meeting_lookup() };
-                // Reads who is registered under the lock, and adds one.
-                let held = tx.meetings().find_for_update(mine, id).await?.ok_or(Error::NotFound)?;
-                let mut registrations = held.registrations;
-                registrations.insert(people[i]);
-                let edit = EditMeeting { registrations: Some(registrations), ..EditMeeting::default() };
-                admin.edit(mine, id, edit, clock::now()).await?;
+                let admin = MeetingAdmin { meetings: tx.meetings() };
+                let register = |meeting: &mut Meeting| {
+                    meeting.registrations.insert(people[i]);
+                };
+                edit(&admin, mine, id, clock::now(), register).await?;
                 tx.commit().await
             }
         });

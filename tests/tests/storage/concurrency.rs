@@ -3,8 +3,9 @@
 use civitas_accounts::User;
 use civitas_application::Store;
 use civitas_jobs::{Job, JobOwner, JobPayload, LEASE};
-use civitas_kernel::{Change, ClientId, Error, OrganizationId, Result, TokenId, UserId, random_job_id};
-use civitas_tests::{Engine, World};
+use civitas_kernel::records::Change;
+use civitas_kernel::{ClientId, Error, OrganizationId, Result, TokenId, UserId, random_job_id};
+use civitas_tests::{Engine, World, commit};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -77,7 +78,11 @@ async fn of_many_accounts_with_one_nickname_one_is_made() {
     for world in worlds().await {
         let attempts = (0..8).map(|_| {
             let (store, mine) = (world.database.store(), world.mine);
-            tokio::spawn(async move { store.users().add(mine, &user("nora"), &[]).await })
+            tokio::spawn(async move {
+                let tx = store.begin().await?;
+                tx.users().add(mine, &user("nora")).await?;
+                tx.commit().await
+            })
         });
         let mut made = 0;
         for attempt in attempts.collect::<Vec<_>>() {
@@ -93,7 +98,8 @@ async fn of_many_accounts_with_one_nickname_one_is_made() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_account_that_is_held_loses_no_change() {
     for world in worlds().await {
-        let id = world.ports().users().add(world.mine, &user("nora"), &[]).await.unwrap();
+        let added = commit(world.store(), async |tx| tx.users().add(world.mine, &user("nora")).await);
+        let id = added.await.unwrap();
         let writers = (0..12).map(|_| {
             let (store, mine) = (world.database.store(), world.mine);
             tokio::spawn(async move { count(&store, mine, id).await })
@@ -109,10 +115,10 @@ async fn an_account_that_is_held_loses_no_change() {
 /// Reads, decides, writes.
 async fn count(store: &Arc<dyn Store>, organization: OrganizationId, id: UserId) -> Result<()> {
     let transaction = store.begin().await?;
-    let mut user = transaction.users().find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
+    let user = transaction.users().find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
     tokio::task::yield_now().await;
-    user.failed_logins += 1;
-    transaction.users().save(organization, id, Change::quiet(user)).await?;
+    let change = Change::of(user, NOW, |user| user.failed_logins += 1);
+    transaction.users().save(organization, id, &change).await?;
     transaction.commit().await
 }
 
@@ -127,7 +133,7 @@ async fn who_goes_away_in_the_middle_leaves_the_pool_whole() {
             let work = async {
                 let nickname = format!("user{attempts}");
                 let transaction = store.begin().await?;
-                let id = transaction.users().add(world.mine, &user(&nickname), &[]).await?;
+                let id = transaction.users().add(world.mine, &user(&nickname)).await?;
                 transaction.refs().add(Some(world.mine), "user", &nickname, &id.to_string()).await?;
                 transaction.commit().await
             };

@@ -4,16 +4,16 @@ use civitas_accounts::User;
 use civitas_application::Store;
 use civitas_kernel::{OrganizationId, UserId};
 use civitas_storage_sqlite::in_memory;
-use civitas_tests::World;
+use civitas_tests::{World, commit};
 use std::time::{Duration, Instant};
 use time::macros::datetime;
 
 mod organizations {
-    civitas_tests::in_memory!(civitas_organizations::conformance: keeps_every_member, lists_organizations);
+    civitas_tests::in_memory!(in a transaction civitas_organizations::conformance: lists_organizations);
 }
 
 mod accounts {
-    civitas_tests::in_memory!(civitas_accounts::conformance:
+    civitas_tests::in_memory!(in a transaction civitas_accounts::conformance:
         nicknames_are_unique_in_any_case,
         removes_roles,
         filters_roles,
@@ -22,9 +22,7 @@ mod accounts {
 }
 
 mod spaces {
-    civitas_tests::in_memory!(civitas_spaces::conformance:
-        keeps_every_member,
-        at_most_one_step_is_active,
+    civitas_tests::in_memory!(in a transaction civitas_spaces::conformance:
         shows_components_by_the_rules,
         filters_spaces,
         negations_look_at_every_translation,
@@ -32,14 +30,17 @@ mod spaces {
 }
 
 mod proposals {
-    civitas_tests::in_memory!(civitas_proposals::conformance:
-        keeps_every_member,
+    civitas_tests::in_memory!(in a transaction civitas_proposals::conformance:
         keeps_one_draft_of_a_user,
         shows_what_is_visible,
         finds_drafts_of_their_client,
         lists_in_order_without_overlap,
         counts_votes,
     );
+}
+
+mod tasks {
+    civitas_tests::in_memory!(civitas_tasks::conformance: keeps_every_member, keeps_one_task_about_a_subject);
 }
 
 mod jobs {
@@ -60,12 +61,12 @@ async fn a_dropped_transaction_changes_nothing_and_leaves_the_database() {
     let world = World::in_memory().await;
     for _ in 0..3 {
         let transaction = world.store().begin().await.unwrap();
-        transaction.users().add(world.mine, &nora(), &[]).await.unwrap();
+        transaction.users().add(world.mine, &nora()).await.unwrap();
         drop(transaction);
         assert_eq!(find(world.store(), world.mine).await, None);
     }
     let transaction = world.store().begin().await.unwrap();
-    let id = transaction.users().add(world.mine, &nora(), &[]).await.unwrap();
+    let id = transaction.users().add(world.mine, &nora()).await.unwrap();
     transaction.commit().await.unwrap();
     assert_eq!(find(world.store(), world.mine).await, Some(id));
     assert_eq!(find(world.store(), world.other).await, None);
@@ -77,7 +78,8 @@ async fn a_dropped_transaction_changes_nothing_and_leaves_the_database() {
 #[tokio::test]
 async fn two_stores_share_no_data() {
     let (world, other) = (World::in_memory().await, World::in_memory().await);
-    world.store().users().add(world.mine, &nora(), &[]).await.unwrap();
+    let added = commit(world.store(), async |tx| tx.users().add(world.mine, &nora()).await);
+    added.await.unwrap();
     assert_eq!(world.mine, other.mine, "both count from 1");
     assert_eq!(find(other.store(), other.mine).await, None);
 }

@@ -2,11 +2,13 @@
 
 use civitas_accounts::{Role, RoleKind, User};
 use civitas_application::{Ports, Store};
+use civitas_kernel::records::Change;
 use civitas_kernel::{
-    Ability, Change, ClientId, Error, Event, MeetingId, OrganizationId, PostId, ProposalId, ReadContext,
-    SpaceRef, StepId, Subject, UserId, Viewer, Within, clock, random_job_id,
+    Ability, ClientId, EntryId, Error, Event, Locale, MeetingId, OrganizationId, PostId, ProposalId,
+    ReadContext, SpaceRef, StateId, StepId, Subject, UserId, Viewer, VoteId, Within, clock, random_job_id,
 };
-use civitas_tests::{Engine, World};
+use civitas_organizations::Organization;
+use civitas_tests::{Engine, World, commit, replace};
 use std::sync::Barrier;
 use std::time::Duration;
 use time::macros::datetime;
@@ -27,7 +29,12 @@ fn user(nickname: &str) -> User {
 /// Writes to two fixtures.
 async fn write(ports: &dyn Ports, organization: OrganizationId, nickname: &str) -> UserId {
     ports.refs().add(Some(organization), "user", nickname, "1").await.unwrap();
-    ports.users().add(organization, &user(nickname), &[]).await.unwrap()
+    ports.users().add(organization, &user(nickname)).await.unwrap()
+}
+
+/// The same, in a transaction of its own.
+async fn write_and_commit(store: &dyn Store, organization: OrganizationId, nickname: &str) -> UserId {
+    commit(store, async |tx| Ok(write(tx, organization, nickname).await)).await.unwrap()
 }
 
 async fn is_kept(world: &World, nickname: &str) -> bool {
@@ -57,30 +64,33 @@ async fn a_transaction_is_kept_by_its_commit_alone() {
         write(&*transaction, world.mine, "rolled_back").await;
         transaction.rollback().await;
         assert!(!is_kept(&world, "rolled_back").await);
-        write(world.ports(), world.mine, "after").await;
+        write_and_commit(world.store(), world.mine, "after").await;
     }
 }
 
 #[tokio::test]
 async fn events_are_announced_once_and_in_transactions_only() {
     for world in worlds().await {
-        let names = [Ability::UserCreated];
-        let refused = world.ports().users().add(world.mine, &user("nora"), &names).await;
+        let refused = world.ports().users().add(world.mine, &user("nora")).await;
         assert!(matches!(refused, Err(Error::Internal(_))), "on the pool an event would be lost");
         assert_eq!(world.ports().users().find_by_nickname(world.mine, "nora").await.unwrap(), None);
 
         let transaction = world.store().begin().await.unwrap();
-        let id = transaction.users().add(world.mine, &user("nora"), &names).await.unwrap();
-        let updated = Change::quiet(user("nora")).announcing(Ability::UserUpdated, Subject::User(id));
-        transaction.users().save(world.mine, id, updated.clone()).await.unwrap();
+        let id = transaction.users().add(world.mine, &user("nora")).await.unwrap();
+        let renamed = Change::new(user("nora"), User { name: "Nora B.".to_owned(), ..user("nora") });
+        transaction.users().save(world.mine, id, &renamed).await.unwrap();
         let created = Event { name: Ability::UserCreated, subject: Subject::User(id) };
-        let both = [(world.mine, created), (world.mine, updated.events[0])];
+        let updated = Event { name: Ability::UserUpdated, subject: Subject::User(id) };
+        let both = [(world.mine, created), (world.mine, updated)];
         assert_eq!(transaction.announced(), both);
         assert_eq!(transaction.announced(), [], "each is told once");
         transaction.commit().await.unwrap();
 
-        let refused = world.ports().users().save(world.mine, id, updated).await;
+        let back = Change::new(renamed.after, renamed.before);
+        let refused = world.ports().users().save(world.mine, id, &back).await;
         assert!(matches!(refused, Err(Error::Internal(_))));
+        let stored = world.ports().users().find(world.mine, id).await.unwrap();
+        assert_eq!(stored, Some(back.before), "nothing is stored without its event");
     }
 }
 
@@ -133,10 +143,10 @@ async fn the_epoch_changes_with_each_commit_of_anybody() {
         assert_eq!(store.epoch(), Some(begun), "nothing is committed yet");
         transaction.rollback().await;
         assert_eq!(store.epoch(), Some(begun));
-        write(store, world.mine, "own").await;
+        write_and_commit(store, world.mine, "own").await;
         let after_own = store.epoch();
         assert_ne!(after_own, Some(begun));
-        write(&*world.database.open_again().await, world.mine, "foreign").await;
+        write_and_commit(&*world.database.open_again().await, world.mine, "foreign").await;
         assert_ne!(store.epoch(), after_own, "another process committed");
     }
 }
@@ -158,7 +168,7 @@ async fn whoever_asks_for_the_epoch_after_a_commit_is_told_another_one() {
     };
     let mut known = ask();
     for round in 0..20 {
-        write(&*world.database.open_again().await, world.mine, &format!("citizen{round}")).await;
+        write_and_commit(&*world.database.open_again().await, world.mine, &format!("citizen{round}")).await;
         let after = ask();
         assert!(after.iter().min() > known.iter().max(), "{known:?} then {after:?}");
         known = after;
@@ -168,17 +178,33 @@ async fn whoever_asks_for_the_epoch_after_a_commit_is_told_another_one() {
 #[tokio::test]
 async fn a_statement_refused_by_the_server_spoils_the_commit() {
     let Some(world) = World::fresh(Engine::Postgres).await else { return };
-    let nora = write(world.ports(), world.mine, "nora").await;
+    let nora = write_and_commit(world.store(), world.mine, "nora").await;
     let [first, second] =
         [RoleKind::SpaceModerator, RoleKind::SpaceValuator].map(|k| role(world.space, nora, k));
     world.ports().roles().add(world.mine, &first).await.unwrap();
     let row = world.ports().roles().add(world.mine, &second).await.unwrap();
     let transaction = world.store().begin().await.unwrap();
     write(&*transaction, world.mine, "lost").await;
-    let refused = transaction.roles().save(world.mine, row, &first).await;
+    let refused = replace(transaction.roles(), world.mine, row, &first).await;
     assert!(matches!(refused, Err(Error::Invalid { .. })));
     assert!(transaction.commit().await.is_err(), "PostgreSQL would answer COMMIT with a silent rollback");
     assert!(!is_kept(&world, "lost").await);
+}
+
+#[tokio::test]
+async fn an_organization_that_is_refused_leaves_nothing() {
+    for world in worlds().await {
+        let named = |host: &str| {
+            let name = [(Locale::EN, "Milltown".to_owned())].into();
+            Organization::new(host.to_owned(), name, Locale::EN, clock::now())
+        };
+        let add = async |host: &str| {
+            commit(world.store(), async |tx| tx.organizations().add(&named(host)).await).await
+        };
+        add("one.example").await.unwrap();
+        assert!(matches!(add("two.example").await, Err(Error::Rejected(_))), "the name is taken");
+        assert_eq!(world.ports().organizations().find_by_host("two.example").await.unwrap(), None);
+    }
 }
 
 fn role(space: SpaceRef, user: UserId, kind: RoleKind) -> Role {
@@ -267,12 +293,16 @@ async fn a_locking_read_outside_a_transaction_is_refused() {
         let refused = [
             ports.organizations().find_for_update(organization).await.map(drop),
             ports.users().find_for_update(organization, UserId(1)).await.map(drop),
-            ports.roles().find_for_update(organization, &name).await.map(drop),
+            ports.roles().find_for_update(organization, 1).await.map(drop),
+            ports.roles().find_by_id_for_update(organization, &name).await.map(drop),
             ports.spaces().find_for_update(organization, world.space).await.map(drop),
             ports.steps().find_for_update(organization, StepId(1)).await.map(drop),
             ports.components().find_for_update(organization, fixtures.ideas).await.map(drop),
             ports.proposals().find_for_update(organization, ProposalId(1)).await.map(drop),
             draft.await.map(drop),
+            ports.states().find_for_update(organization, StateId(1)).await.map(drop),
+            ports.entries().find_for_update(organization, EntryId(1)).await.map(drop),
+            ports.votes().find_for_update(organization, VoteId(1)).await.map(drop),
             ports.votes().lock(organization, ProposalId(1), UserId(1)).await,
             ports.posts().find_for_update(organization, PostId(1)).await.map(drop),
             ports.meetings().find_for_update(organization, MeetingId(1)).await.map(drop),

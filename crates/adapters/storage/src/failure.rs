@@ -11,20 +11,14 @@ pub(crate) trait Stored<T> {
     /// `Conflict` when two writers met (a unique value taken, a deadlock), `Unavailable` when the database is away
     /// or cannot write, `Timeout` when a statement took too long, `Internal` for the rest.
     fn stored(self) -> Result<T>;
-    /// The same, but this refusal when a unique value is taken. On PostgreSQL the open transaction is lost with it:
-    /// where work may go on, ask `ON CONFLICT DO NOTHING` instead.
-    fn stored_unless_taken(self, refusal: impl Into<std::borrow::Cow<'static, str>>) -> Result<T>;
-    /// The same, with a refusal of any kind.
+    /// The same, but this error when a unique value is taken. On PostgreSQL the open transaction is lost with it: where
+    /// work may go on, ask `ON CONFLICT DO NOTHING` instead.
     fn stored_unless(self, taken: impl FnOnce() -> Error) -> Result<T>;
 }
 
 impl<T> Stored<T> for QueryResult<T> {
     fn stored(self) -> Result<T> {
         self.map_err(meaning)
-    }
-
-    fn stored_unless_taken(self, refusal: impl Into<std::borrow::Cow<'static, str>>) -> Result<T> {
-        self.stored_unless(|| Error::rejected(refusal))
     }
 
     fn stored_unless(self, taken: impl FnOnce() -> Error) -> Result<T> {

@@ -15,6 +15,7 @@ mod failure;
 mod filter;
 mod list_changes;
 mod migrate;
+mod records;
 mod schema;
 mod session;
 mod store;

@@ -327,11 +327,6 @@ impl Atomic<'_> {
         }
     }
 
-    /// Its connection, for a locking read: it is a transaction always.
-    pub(crate) async fn for_update(&self) -> Result<ConnectionGuard<'_>> {
-        self.connection().await
-    }
-
     /// Keeps everything, or leaves that to the open transaction.
     pub(crate) async fn commit(self) -> Result<()> {
         match self {

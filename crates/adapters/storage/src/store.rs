@@ -15,7 +15,7 @@ use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
 use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
-use civitas_meetings::{MeetingLookup, MeetingStore};
+use civitas_meetings::MeetingStore;
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{ComponentLookup, ProposalStore, StateStore, VoteStore};
 use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
@@ -131,10 +131,6 @@ impl Ports for Session {
     }
 
     fn meetings(&self) -> &dyn MeetingStore {
-        self
-    }
-
-    fn meeting_lookup(&self) -> &dyn MeetingLookup {
         self
     }
 

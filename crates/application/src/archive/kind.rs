@@ -2,15 +2,15 @@
 
 use super::context::{ImportContext, ImportedRecord, RecordType};
 use super::error::{ExportError, RecordError};
-use super::output::{Output, Row};
+use super::output::{Output, PAGE, Row};
 use super::record::Record;
 use super::refs::RecordId;
 use super::report::Outcome;
 use crate::Ports;
 use async_trait::async_trait;
+use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin, Records};
 use civitas_kernel::{OrganizationId, Result};
 use serde::de::DeserializeOwned;
-use time::OffsetDateTime;
 
 /// What rows of a record type belong to.
 pub(super) trait Owner: Copy + Send + Sync {
@@ -66,7 +66,7 @@ impl Owner for NoOrganization {
 #[async_trait]
 pub(super) trait Members: Sized + Send + Sync {
     type Owner: Owner;
-    type Entity: Clone + PartialEq + Send + Sync;
+    type Entity: Entity<Id: RecordId>;
     type Fields: DeserializeOwned + Send + Sync;
 
     /// The value of `type`.
@@ -83,9 +83,6 @@ pub(super) trait Members: Sized + Send + Sync {
 
     /// Adds the members of an entity to an exported record, in the order of the table.
     fn write(&self, entity: &Self::Entity, row: Row) -> Row;
-
-    /// Sets the member of the kind `updated`. Called for changed entities unless the record has `updated_at`.
-    fn set_updated_at(entity: &mut Self::Entity, now: OffsetDateTime);
 }
 
 /// The import of one record.
@@ -97,24 +94,76 @@ pub(super) struct Import<'a, 'b, K: Members> {
 /// The result of a step of an import.
 pub(super) type Imported<T = ()> = Result<T, RecordError>;
 
+/// The id of a row.
+pub(super) type Id<K> = <<K as Members>::Entity as Entity>::Id;
+
 /// An id and the entity of its row.
-pub(super) type Found<K> = (<K as RecordKind>::Id, <K as Members>::Entity);
+pub(super) type Found<K> = (Id<K>, <K as Members>::Entity);
 
 /// A page of rows.
 pub(super) type Rows<K> = Result<Vec<Found<K>>>;
 
-/// A record type that follows the common sequence: find or create, apply, check, add or save.
+/// Finds and stores the rows of a record type.
 #[async_trait]
-pub(super) trait RecordKind: Members {
-    type Id: RecordId;
-
+pub(super) trait KindStore: Members {
     /// The row of this id.
-    async fn find(&self, ports: &dyn Ports, owner: Self::Owner, id: Self::Id)
+    async fn find(&self, ports: &dyn Ports, owner: Self::Owner, id: Id<Self>)
     -> Result<Option<Self::Entity>>;
 
     /// The rows after an id, in the order of ids.
-    async fn page(&mut self, ports: &dyn Ports, owner: Self::Owner, after: Option<Self::Id>) -> Rows<Self>;
+    async fn page(&mut self, ports: &dyn Ports, owner: Self::Owner, after: Option<Id<Self>>) -> Rows<Self>;
 
+    /// Stores a new entity.
+    async fn add(&self, import: &Import<'_, '_, Self>, entity: &Self::Entity) -> Imported<Id<Self>>;
+
+    /// Stores a changed entity.
+    async fn save(
+        &self,
+        import: &Import<'_, '_, Self>,
+        id: Id<Self>,
+        change: &Change<Self::Entity>,
+    ) -> Imported;
+}
+
+/// A record type whose rows are the [`Records`](civitas_kernel::records::Records) of an organization.
+#[async_trait]
+pub(super) trait OrganizationKind: Members<Owner = OrganizationId> {
+    /// The store.
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Self::Entity>;
+
+    /// The rules by which records are written. By default there are none.
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Self::Entity> + 'a> {
+        Box::new(Plain(self.records(context.ports)))
+    }
+
+    /// The rows after an id, in the order of ids.
+    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<Id<Self>>) -> Rows<Self> {
+        self.records(ports).page_after(of, after, PAGE).await
+    }
+}
+
+#[async_trait]
+impl<K: OrganizationKind> KindStore for K {
+    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: Id<K>) -> Result<Option<K::Entity>> {
+        self.records(ports).find(of, id).await
+    }
+
+    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<Id<K>>) -> Rows<K> {
+        OrganizationKind::page(self, ports, of, after).await
+    }
+
+    async fn add(&self, import: &Import<'_, '_, K>, entity: &K::Entity) -> Imported<Id<K>> {
+        Ok(self.admin(import.context).create(import.owner, entity).await?)
+    }
+
+    async fn save(&self, import: &Import<'_, '_, K>, id: Id<K>, change: &Change<K::Entity>) -> Imported {
+        Ok(self.admin(import.context).change(import.owner, id, change).await?)
+    }
+}
+
+/// A record type that follows the common sequence: find or create, apply, check, add or save, follow up.
+#[async_trait]
+pub(super) trait RecordKind: KindStore {
     /// A new entity with its required and fixed members; the other members have their defaults.
     async fn create(
         &self,
@@ -122,18 +171,12 @@ pub(super) trait RecordKind: Members {
         fields: &Self::Fields,
     ) -> Imported<Self::Entity>;
 
-    /// Stores a new entity.
-    async fn add(&mut self, import: &Import<'_, '_, Self>, entity: &Self::Entity) -> Imported<Self::Id>;
-
-    /// Stores a changed entity.
-    async fn save(&self, import: &Import<'_, '_, Self>, old: &Found<Self>, entity: Self::Entity) -> Imported;
-
     /// The existing row of a record. By default the row of the id that is stored for the ref; a type with a natural
     /// key also searches by that key.
     async fn find_existing(
         &self,
         import: &mut Import<'_, '_, Self>,
-        id: Option<Self::Id>,
+        id: Option<Id<Self>>,
         _fields: &Self::Fields,
     ) -> Imported<Option<Found<Self>>> {
         self.find_by_id(import, id).await
@@ -143,7 +186,7 @@ pub(super) trait RecordKind: Members {
     async fn find_by_id(
         &self,
         import: &Import<'_, '_, Self>,
-        id: Option<Self::Id>,
+        id: Option<Id<Self>>,
     ) -> Imported<Option<Found<Self>>> {
         let Some(id) = id else { return Ok(None) };
         Ok(self.find(import.context.ports, import.owner, id).await?.map(|entity| (id, entity)))
@@ -151,6 +194,17 @@ pub(super) trait RecordKind: Members {
 
     /// Normalizes and checks an entity after its members are set.
     fn check(&self, _: &ImportContext<'_>, _entity: &mut Self::Entity) -> Imported {
+        Ok(())
+    }
+
+    /// Writes what follows from a stored entity. `before`: the state it replaces, none if it is new.
+    async fn follow_up(
+        &mut self,
+        _: &Import<'_, '_, Self>,
+        _id: Id<Self>,
+        _before: Option<&Self::Entity>,
+        _entity: &Self::Entity,
+    ) -> Imported {
         Ok(())
     }
 
@@ -165,7 +219,7 @@ pub(super) async fn import_fields<K: RecordKind>(
     record: &Record,
     fields: K::Fields,
 ) -> Imported<ImportedRecord> {
-    let id = record.existing_id.as_deref().and_then(K::Id::parse);
+    let id = record.existing_id.as_deref().and_then(Id::<K>::parse);
     let old = kind.find_existing(import, id, &fields).await?;
     let mut entity = match &old {
         Some((_, entity)) => entity.clone(),
@@ -174,14 +228,20 @@ pub(super) async fn import_fields<K: RecordKind>(
     kind.apply(import, fields, &mut entity, old.is_none()).await?;
     kind.check(import.context, &mut entity)?;
     let (id, outcome) = match old {
-        None => (kind.add(import, &entity).await?, Outcome::Created),
+        None => {
+            let id = kind.add(import, &entity).await?;
+            kind.follow_up(import, id, None, &entity).await?;
+            (id, Outcome::Created)
+        }
         Some((id, old)) if old == entity => (id, Outcome::Unchanged),
-        Some(old) => {
+        Some((id, old)) => {
             if !record.members.contains_key("updated_at") {
-                K::set_updated_at(&mut entity, import.context.options.now);
+                entity.set_updated_at(import.context.options.now);
             }
-            kind.save(import, &old, entity).await?;
-            (old.0, Outcome::Updated)
+            let change = Change::new(old, entity);
+            kind.save(import, id, &change).await?;
+            kind.follow_up(import, id, Some(&change.before), &change.after).await?;
+            (id, Outcome::Updated)
         }
     };
     Ok(ImportedRecord { id: id.to_text(), outcome })

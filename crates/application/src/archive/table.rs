@@ -8,7 +8,6 @@
 /// | `fixed(T)` set by `create`, cannot change | error | always |
 /// | `parent(Id)` the same, a ref of another record | ignored | always |
 /// | `required(T)` | error | always |
-/// | `updated(Moment)` the same; without it, an update sets the time of the import | error | always |
 /// | `flag(bool)` | error | if true |
 /// | `optional(T)` | clears | if set |
 /// | `filled(T)` a text, list or object | empties | unless empty |
@@ -57,11 +56,6 @@ macro_rules! members {
                 $(let row = members!(@write $how $args, $name, row, $entity);)+
                 row
             }
-
-            fn set_updated_at(entity: &mut $type, now: time::OffsetDateTime) {
-                let _ = (&entity, now);
-                $(members!(@touch $how, $name, entity, now);)+
-            }
         }
     };
     (@json parent $args:tt) => { String };
@@ -92,14 +86,9 @@ macro_rules! members {
     };
     (@set output $($rest:tt)*) => {};
     (@set input $($rest:tt)*) => {};
-    (@set $required_updated_or_flag:ident $args:tt, $name:ident, $fields:ident, $entity:ident, $($rest:ident),*) => {
+    (@set $required_or_flag:ident $args:tt, $name:ident, $fields:ident, $entity:ident, $($rest:ident),*) => {
         $crate::archive::members::set(stringify!($name), std::mem::take(&mut $fields.$name), &mut $entity.$name)?
     };
-
-    (@touch updated, $name:ident, $entity:ident, $now:ident) => {
-        $entity.$name = $now
-    };
-    (@touch $how:ident, $($rest:ident),*) => {};
 
     (@write parent $args:tt, $name:ident, $row:ident, $entity:ident) => {
         $row.with(stringify!($name), $crate::archive::refs::RecordId::to_text($entity.$name))
@@ -123,7 +112,7 @@ macro_rules! members {
     (@write resolved ($json:ty, $set:path, $write:ident($value:expr)), $name:ident, $row:ident, $entity:ident) => {
         $row.$write(stringify!($name), $value)
     };
-    (@write $fixed_required_or_updated:ident ($json:ty), $name:ident, $row:ident, $entity:ident) => {
+    (@write $fixed_or_required:ident ($json:ty), $name:ident, $row:ident, $entity:ident) => {
         $row.with(stringify!($name), <$json>::from($entity.$name.clone()))
     };
 }

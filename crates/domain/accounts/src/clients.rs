@@ -1,7 +1,8 @@
 //! API clients (contract 02 §1).
 
 use crate::Digest;
-use civitas_kernel::{Abilities, Ability, OrganizationId, Scope, Scopes};
+use civitas_kernel::records::Entity;
+use civitas_kernel::{Abilities, Ability, ClientId, OrganizationId, Scope, Scopes};
 use time::OffsetDateTime;
 
 /// The scopes of a client that belongs to no organization.
@@ -40,5 +41,13 @@ impl ApiClient {
     /// Whether the client may be given this ability: it owns the scope the ability counts in (contract 04 §4).
     pub fn may_hold(&self, ability: Ability) -> bool {
         ability.scope().is_none_or(|scope| self.scopes.has(scope))
+    }
+}
+
+impl Entity for ApiClient {
+    type Id = ClientId;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
     }
 }

@@ -1,6 +1,6 @@
 //! Links that confirm an e-mail address (contract 02 §2.4).
 
-use crate::{Digest, RegistrationMails, Secret, UserAdmin, UserStore};
+use crate::{Digest, RegistrationMails, Secret, TokenStore, UserAdmin, UserStore};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Locale, OrganizationId, Result, UserId};
 use time::{Duration, OffsetDateTime};
@@ -50,6 +50,8 @@ pub struct Confirmations<'a> {
     pub links: &'a dyn ConfirmationStore,
     /// The store of accounts.
     pub users: &'a dyn UserStore,
+    /// The tokens of the accounts.
+    pub tokens: &'a dyn TokenStore,
     /// What the confirmed are sent.
     pub registration_mails: RegistrationMails<'a>,
 }
@@ -71,7 +73,7 @@ impl Confirmations<'_> {
         if !self.links.remove_of_user(organization, user).await? {
             return Err(Error::NotFound);
         }
-        let admin = UserAdmin { store: self.users };
+        let admin = UserAdmin { store: self.users, tokens: self.tokens };
         Ok(admin.confirm(&self.registration_mails, organization, user, now).await?.locale)
     }
 
@@ -94,7 +96,7 @@ impl Confirmations<'_> {
 mod tests {
     use super::*;
     use crate::registration_mails::tests::{mails, organization};
-    use crate::{MockUserStore, User};
+    use crate::{MockTokenStore, MockUserStore, User};
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
@@ -134,7 +136,8 @@ mod tests {
     ) -> Result<Option<Locale>> {
         let (queue, organizations) = (mails(expected), organization(true));
         let registration_mails = RegistrationMails { queue: &queue, organizations: &organizations };
-        Confirmations { links, users, registration_mails }.confirm(HERE, token, now).await
+        let tokens = MockTokenStore::new();
+        Confirmations { links, users, tokens: &tokens, registration_mails }.confirm(HERE, token, now).await
     }
 
     #[tokio::test]
@@ -143,8 +146,8 @@ mod tests {
         assert_eq!(kept.expires_at, NOW + Duration::days(3));
         let mut users = nora(|_| {});
         users.expect_save().once().returning(|_, id, change| {
-            assert_eq!((id, change.state.confirmed_at, change.state.updated_at), (UserId(5), Some(NOW), NOW));
-            assert!(change.events.is_empty(), "nobody is told (contract 09 C.1)");
+            assert_eq!((id, change.after.confirmed_at, change.after.updated_at), (UserId(5), Some(NOW), NOW));
+            assert!(change.events(id).is_empty(), "nobody is told (contract 09 C.1)");
             Ok(())
         });
         let locale = confirm(&link(&token, true), &users, &["welcome"], &token, NOW).await.unwrap();

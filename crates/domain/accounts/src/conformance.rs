@@ -11,16 +11,18 @@ pub use links::{
 pub use people::lists_living_accounts;
 use roles::role;
 pub use roles::{
-    filters_roles, finds_roles_by_their_names, keeps_roles, lists_roles_in_order, removes_roles,
+    filters_roles, finds_roles_by_their_names, keeps_roles, lists_roles_in_order, removes_roles, roles,
 };
 
 use crate::{
     AccessToken, ApiClient, ClientStore, RoleKind, RoleStore, Secret, SystemAdminStore, TokenStore, User,
-    UserStore,
+    UserAdmin, UserStore,
 };
+use civitas_kernel::records::conformance::{Samples, replace};
+use civitas_kernel::records::{Change, RecordAdmin};
 use civitas_kernel::{
-    Ability, Change, ClientId, Error, Locale, OrganizationId, PageRequest, Result, Scope, SpaceRef, TokenId,
-    UserId, UserState,
+    Ability, ClientId, Error, Locale, OrganizationId, PageRequest, Result, Scope, SpaceRef, TokenId, UserId,
+    UserState,
 };
 use serde_json::json;
 use time::macros::datetime;
@@ -112,7 +114,7 @@ fn token(organization: OrganizationId, client: ClientId, user: Option<UserId>) -
 
 impl World<'_> {
     async fn add_user(&self, user: &User) -> Result<UserId> {
-        self.users.add(self.mine, user, &[]).await
+        self.users.add(self.mine, user).await
     }
 
     async fn add_token(&self, user: Option<UserId>) -> Result<TokenId> {
@@ -133,34 +135,25 @@ impl World<'_> {
     }
 }
 
-/// What is kept of an account comes back, member by member; so does its change.
-pub async fn keeps_every_member_of_users(world: World<'_>) -> Result<()> {
-    let unusual = unusual();
-    let id = world.add_user(&unusual).await?;
-    assert_eq!(world.users.find(world.mine, id).await?.as_ref(), Some(&unusual));
-    assert_eq!(world.users.find_for_update(world.mine, id).await?, Some(unusual));
-    let plain = user("plain");
-    world.users.save(world.mine, id, Change::quiet(plain.clone())).await?;
-    assert_eq!(world.users.find(world.mine, id).await?, Some(plain.clone()));
-    assert_eq!(world.users.find(world.mine, NOBODY).await?, None);
-    let unknown = world.users.save(world.mine, NOBODY, Change::quiet(plain)).await;
-    assert!(matches!(unknown, Err(Error::NotFound)), "who is not there cannot change");
-    Ok(())
+/// Accounts for the conformance tests of [`Records`](civitas_kernel::records::Records).
+///
+/// # Errors
+/// None.
+#[expect(clippy::unused_async, reason = "the samples of other stores are added first")]
+pub async fn users(world: World<'_>) -> Result<Samples<'_, User>> {
+    let samples = [unusual(), user("plain"), User { tos_accepted_at: None, ..admin("third") }];
+    Ok(Samples { records: world.users, mine: world.mine, other: world.other, samples, unknown: NOBODY })
 }
 
 /// No organization sees, changes or names another's accounts, tokens and roles.
 pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     let (mine, other) = (world.mine, world.other);
     let id = world.add_user(&user("Nora")).await?;
-    assert_eq!(world.users.find(other, id).await?, None);
-    assert_eq!(world.users.find_for_update(other, id).await?, None);
     assert_eq!(world.users.find_by_nickname(other, "nora").await?, None);
     assert!(!world.users.has_email(other, "nora@example.org").await?);
-    assert_eq!(world.users.page_after(other, None, 9).await?, []);
-    assert!(world.users.save(other, id, Change::quiet(user("Ned"))).await.is_err());
     world.users.count_failed_login(other, id, 1, NOW).await?;
     assert_eq!(world.users.find(mine, id).await?, Some(user("Nora")), "nothing of it happened");
-    world.users.add(other, &user("Nora"), &[]).await?;
+    world.users.add(other, &user("Nora")).await?;
 
     let token = world.add_token(Some(id)).await?;
     assert_eq!(world.tokens.identify(other, token).await?, None);
@@ -170,16 +163,13 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
 
     let role = role(world.space, Some(id), RoleKind::SpaceModerator);
     let row = world.roles.add(mine, &role).await?;
-    assert_eq!(world.roles.find(other, row).await?, None);
     assert_eq!(world.roles.find_by_id(other, &role.id()).await?, None);
-    assert_eq!(world.roles.find_for_update(other, &role.id()).await?, None);
+    assert_eq!(world.roles.find_by_id_for_update(other, &role.id()).await?, None);
     assert!(!world.roles.has(other, world.space, id, role.kind).await?);
     assert!(!world.roles.has_space(other, world.space).await?);
     let page = PageRequest::default();
     assert_eq!(world.roles.list(other, &[], page).await?.items, []);
     assert_eq!(world.users.list(other, &[], page).await?.items.len(), 1, "the other Nora");
-    assert_eq!(world.roles.page_after(other, None, 9).await?, []);
-    assert!(world.roles.save(other, row, &role).await.is_err());
     world.roles.remove(other, row).await?;
     assert_eq!(world.roles.find(mine, row).await?, Some(role));
     Ok(())
@@ -199,7 +189,7 @@ pub async fn nicknames_are_unique_in_any_case(world: World<'_>) -> Result<()> {
     let taken = world.add_user(&User { email: "nora_blum@example.org".to_owned(), ..user("Another") }).await;
     assert!(matches!(taken, Err(Error::Conflict(_))));
     let second = world.add_user(&user("Second")).await?;
-    let renamed = world.users.save(world.mine, second, Change::quiet(user("NORA_blum"))).await;
+    let renamed = replace(world.users, world.mine, second, &user("NORA_blum")).await;
     assert!(matches!(renamed, Err(Error::Conflict(_))));
     Ok(())
 }
@@ -211,7 +201,8 @@ pub async fn a_deleted_user_leaves_name_and_tokens(world: World<'_>) -> Result<(
     let foreign = world.add_token(None).await?;
     world.tokens.revoke(world.mine, revoked, NOW - Duration::hours(1)).await?;
     let gone = User { deleted_at: Some(NOW), ..user("Nora") };
-    world.users.save(world.mine, id, Change::quiet(gone.clone())).await?;
+    let admin = UserAdmin { store: world.users, tokens: world.tokens };
+    admin.change(world.mine, id, &Change::new(user("Nora"), gone.clone())).await?;
     assert_eq!(world.users.find(world.mine, id).await?, Some(gone));
     assert_eq!(world.users.find_by_nickname(world.mine, "Nora").await?, None);
     assert!(!world.users.has_email(world.mine, "nora@example.org").await?);
@@ -238,26 +229,18 @@ pub async fn the_twentieth_failed_login_locks(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// All accounts come once, in ascending order of id, a page at a time.
+/// All clients come once, in ascending order of id, a page at a time.
 pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
     for n in 0..5 {
-        let id = world.add_user(&user(&format!("user{n}"))).await?;
-        world.roles.add(world.mine, &role(world.space, Some(id), RoleKind::SpaceValuator)).await?;
         world.clients.add(&client(&format!("id_client_{n}"), Some(world.mine))).await?;
     }
     world.clients.add(&client("id_everywhere", None)).await?;
-    let (mut users, mut roles, mut clients) = (Vec::new(), Vec::new(), Vec::new());
+    let mut clients = Vec::new();
     for _ in 0..3 {
-        users.extend(world.users.page_after(world.mine, users.last().map(|(id, _)| *id), 2).await?);
-        roles.extend(world.roles.page_after(world.mine, roles.last().map(|(id, _)| *id), 2).await?);
         clients
             .extend(world.clients.page_after(Some(world.mine), clients.last().map(|(id, _)| *id), 2).await?);
     }
-    let (users, roles): (Vec<_>, Vec<_>) =
-        (users.iter().map(|u| u.0).collect(), roles.iter().map(|r| r.0).collect());
     let clients: Vec<_> = clients.iter().map(|c| c.0).collect();
-    assert!(users.len() == 5 && users.is_sorted_by(|a, b| a < b));
-    assert!(roles.len() == 5 && roles.is_sorted_by(|a, b| a < b));
     assert!(clients.len() == 5 && clients.is_sorted_by(|a, b| a < b));
     assert_eq!(
         world.clients.page_after(None, clients.last().copied(), 9).await?.len(),
@@ -311,7 +294,7 @@ pub async fn identifies_a_bearer(world: World<'_>) -> Result<()> {
     assert_eq!((seen.id, seen.admin, seen.locale), (zoe, true, Some(Locale::FR)));
     assert_eq!((seen.state, seen.deleted), (UserState::Blocked, false));
     let locked = User { blocked_at: None, deleted_at: Some(NOW), ..unusual() };
-    world.users.save(world.mine, zoe, Change::quiet(locked)).await?;
+    replace(world.users, world.mine, zoe, &locked).await?;
     let seen =
         world.tokens.identify(world.mine, personal).await?.and_then(|i| i.user).ok_or(Error::NotFound)?;
     assert_eq!((seen.state, seen.deleted), (UserState::Locked, true));
@@ -326,7 +309,7 @@ pub async fn identifies_a_bearer(world: World<'_>) -> Result<()> {
 /// The first administrator is the one of lowest id who is confirmed and neither blocked nor deleted.
 pub async fn knows_the_first_eligible_administrator(world: World<'_>) -> Result<()> {
     let token = world.add_token(None).await?;
-    world.users.add(world.other, &admin("elsewhere"), &[]).await?;
+    world.users.add(world.other, &admin("elsewhere")).await?;
     world.add_user(&User { confirmed_at: Some(NOW), ..user("participant") }).await?;
     world.add_user(&User { confirmed_at: None, ..admin("unconfirmed") }).await?;
     world.add_user(&User { blocked_at: Some(NOW), ..admin("blocked") }).await?;
@@ -336,7 +319,7 @@ pub async fn knows_the_first_eligible_administrator(world: World<'_>) -> Result<
     let second = world.add_user(&admin("second")).await?;
     assert_eq!(world.first_admin(token).await?, Some(first));
     let blocked = User { blocked_at: Some(NOW), ..admin("first") };
-    world.users.save(world.mine, first, Change::quiet(blocked)).await?;
+    replace(world.users, world.mine, first, &blocked).await?;
     assert_eq!(world.first_admin(token).await?, Some(second));
     Ok(())
 }

@@ -59,7 +59,7 @@ pub use ports::{
 pub use registration_mails::RegistrationMails;
 pub use roles::{
     CreateRole, DestroyRole, READ_ROLES, Role, RoleDetail, RoleId, RoleKind, RoleType, Roles, SpaceRoleId,
-    UpdateRole, WRITE_ROLES, already_given,
+    UpdateRole, WRITE_ROLES,
 };
 pub use secret::{Digest, Secret};
 #[cfg(any(test, feature = "mocks"))]

@@ -5,9 +5,9 @@ use crate::{
 };
 use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
+use civitas_kernel::records::Records;
 use civitas_kernel::{
-    Change, ClientId, EventName, Locale, OrganizationId, Page, PageRequest, Result, SpaceRef, TokenId,
-    UserId, UserState,
+    ClientId, Locale, OrganizationId, Page, PageRequest, Result, SpaceRef, TokenId, UserId, UserState, store,
 };
 use time::OffsetDateTime;
 
@@ -32,50 +32,35 @@ pub const USER_FIELDS: &[Field<UserField>] = &[
 /// A condition on a list of accounts.
 pub type UserFilter = Filter<UserField>;
 
-/// Where people's accounts are kept. Deleted accounts are found like others; services decide.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-#[async_trait]
-pub trait UserStore: Send + Sync {
-    /// The accounts that are not deleted, by id.
-    async fn list(
-        &self,
-        organization: OrganizationId,
-        filters: &[UserFilter],
-        page: PageRequest,
-    ) -> Result<Page<(UserId, User)>>;
-    /// The account.
-    async fn find(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>>;
-    /// The account, locked against other writers until the transaction ends. `Internal` outside a transaction.
-    async fn find_for_update(&self, organization: OrganizationId, id: UserId) -> Result<Option<User>>;
-    /// The account with this nickname, in any case. Not a deleted one.
-    async fn find_by_nickname(
-        &self,
-        organization: OrganizationId,
-        nickname: &str,
-    ) -> Result<Option<(UserId, User)>>;
-    /// Whether a living account has this e-mail address (lower case).
-    async fn has_email(&self, organization: OrganizationId, email: &str) -> Result<bool>;
-    /// Stores a new account and announces it by these names. `Conflict` when nickname or e-mail are taken meanwhile.
-    async fn add(&self, organization: OrganizationId, user: &User, announce: &[EventName]) -> Result<UserId>;
-    /// Stores a new state.
-    async fn save(&self, organization: OrganizationId, id: UserId, change: Change<User>) -> Result<()>;
-    /// Counts a failed login, and locks the account when it is the `limit`th in a row. One atomic statement.
-    async fn count_failed_login(
-        &self,
-        organization: OrganizationId,
-        id: UserId,
-        limit: i64,
-        now: OffsetDateTime,
-    ) -> Result<()>;
-    /// Forgets failed logins.
-    async fn forget_failed_logins(&self, organization: OrganizationId, id: UserId) -> Result<()>;
-    /// Accounts after `after` in ascending order of id, at most `limit`; for export.
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<UserId>,
-        limit: i64,
-    ) -> Result<Vec<(UserId, User)>>;
+store! {
+    /// Where people's accounts are kept. Deleted accounts are found like others; services decide.
+    pub trait UserStore: Records<User> {
+        /// The accounts that are not deleted, by id.
+        async fn list(
+            &self,
+            organization: OrganizationId,
+            filters: &[UserFilter],
+            page: PageRequest,
+        ) -> Result<Page<(UserId, User)>>;
+        /// The account with this nickname, in any case. Not a deleted one.
+        async fn find_by_nickname(
+            &self,
+            organization: OrganizationId,
+            nickname: &str,
+        ) -> Result<Option<(UserId, User)>>;
+        /// Whether a living account has this e-mail address (lower case).
+        async fn has_email(&self, organization: OrganizationId, email: &str) -> Result<bool>;
+        /// Counts a failed login, and locks the account when it is the `limit`th in a row. One atomic statement.
+        async fn count_failed_login(
+            &self,
+            organization: OrganizationId,
+            id: UserId,
+            limit: i64,
+            now: OffsetDateTime,
+        ) -> Result<()>;
+        /// Forgets failed logins.
+        async fn forget_failed_logins(&self, organization: OrganizationId, id: UserId) -> Result<()>;
+    }
 }
 
 /// The store of API clients. Not scoped to an organization: a client id is unique in the deployment, and the
@@ -173,52 +158,39 @@ pub const ROLE_FIELDS: &[Field<RoleField>] = &[
 /// A condition on a list of roles.
 pub type RoleFilter = Filter<RoleField>;
 
-/// Where roles in spaces are kept; they are listed together with general administrators. A role whose account is
-/// deleted is found by its row alone.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-#[async_trait]
-pub trait RoleStore: Send + Sync {
-    /// General administrators, then roles in processes, assemblies (private members last) and conferences; inside
-    /// each by creation, then by number of account or row.
-    async fn list(
-        &self,
-        organization: OrganizationId,
-        filters: &[RoleFilter],
-        page: PageRequest,
-    ) -> Result<Page<RoleDetail>>;
-    /// The role of this name. Of invitations without account that share one, the first.
-    async fn find_by_id(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<Role>>;
-    /// The same and its row, locked against other writers until the transaction ends. `Internal` outside a transaction.
-    async fn find_for_update(
-        &self,
-        organization: OrganizationId,
-        id: &SpaceRoleId,
-    ) -> Result<Option<(i64, Role)>>;
-    /// Whether the user has this kind on this space, or an invitation to it.
-    async fn has(
-        &self,
-        organization: OrganizationId,
-        space: SpaceRef,
-        user: UserId,
-        kind: RoleKind,
-    ) -> Result<bool>;
-    /// Whether the organization has this space, published or not.
-    async fn has_space(&self, organization: OrganizationId, space: SpaceRef) -> Result<bool>;
-    /// The role of that row.
-    async fn find(&self, organization: OrganizationId, id: i64) -> Result<Option<Role>>;
-    /// Stores a new role. [`crate::already_given`] when the same user has this kind on this space.
-    async fn add(&self, organization: OrganizationId, role: &Role) -> Result<i64>;
-    /// Stores a new state. [`crate::already_given`] when the same user has this kind on this space.
-    async fn save(&self, organization: OrganizationId, id: i64, role: &Role) -> Result<()>;
-    /// Removes it.
-    async fn remove(&self, organization: OrganizationId, id: i64) -> Result<()>;
-    /// Roles after `after` in ascending order of row, at most `limit`; for export.
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<i64>,
-        limit: i64,
-    ) -> Result<Vec<(i64, Role)>>;
+store! {
+    /// Where roles in spaces are kept; they are listed together with general administrators. A role whose account is
+    /// deleted is found by its row alone.
+    pub trait RoleStore: Records<Role> {
+        /// General administrators, then roles in processes, assemblies (private members last) and conferences; inside
+        /// each by creation, then by number of account or row.
+        async fn list(
+            &self,
+            organization: OrganizationId,
+            filters: &[RoleFilter],
+            page: PageRequest,
+        ) -> Result<Page<RoleDetail>>;
+        /// The role of this name. Of invitations without account that share one, the first.
+        async fn find_by_id(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<Role>>;
+        /// The same and its row, locked against other writers until the transaction ends. `Internal` outside a transaction.
+        async fn find_by_id_for_update(
+            &self,
+            organization: OrganizationId,
+            id: &SpaceRoleId,
+        ) -> Result<Option<(i64, Role)>>;
+        /// Whether the user has this kind on this space, or an invitation to it.
+        async fn has(
+            &self,
+            organization: OrganizationId,
+            space: SpaceRef,
+            user: UserId,
+            kind: RoleKind,
+        ) -> Result<bool>;
+        /// Whether the organization has this space, published or not.
+        async fn has_space(&self, organization: OrganizationId, space: SpaceRef) -> Result<bool>;
+        /// Removes it.
+        async fn remove(&self, organization: OrganizationId, id: i64) -> Result<()>;
+    }
 }
 
 /// Where the accounts of the system panel are kept. They belong to no organization.

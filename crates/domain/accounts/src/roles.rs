@@ -12,6 +12,7 @@ pub use reading::{READ_ROLES, Roles};
 pub use writing::{CreateRole, DestroyRole, UpdateRole, WRITE_ROLES};
 
 use crate::User;
+use civitas_kernel::records::Entity;
 use civitas_kernel::{Error, FieldError, OrganizationId, SpaceRef, UserId, Wording};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -143,6 +144,37 @@ impl Role {
     }
 }
 
+impl Role {
+    /// The lists that lose the role when it is removed.
+    pub fn lists_of_removal(&self) -> Vec<&'static str> {
+        if self.membership().is_some() { vec!["roles", "spaces"] } else { vec!["roles"] }
+    }
+}
+
+/// The id is the number of the row.
+impl Entity for Role {
+    type Id = i64;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+
+    /// A role with another name leaves the list under the old one. What a member sees of spaces changes with the
+    /// membership.
+    fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
+        let is_renamed = before.is_some_and(|before| before.id() != self.id());
+        let is_member_changed = before.and_then(Self::membership) != self.membership();
+        let lists = [("roles", is_renamed), ("spaces", is_member_changed)];
+        lists.into_iter().filter(|(_, is_changed)| *is_changed).map(|(list, _)| list).collect()
+    }
+
+    /// A user has a kind of role in a space once.
+    fn taken() -> Error {
+        let fields = vec![FieldError::new("type", "taken", "Type has already been taken")];
+        Error::Invalid { wording: Wording::InvalidRequest, fields }
+    }
+}
+
 /// A role as it is listed and shown. Its id says what, where and whose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleDetail {
@@ -168,10 +200,4 @@ impl RoleDetail {
             updated_at,
         })
     }
-}
-
-/// The user has this kind of role in this space already.
-pub fn already_given() -> Error {
-    let fields = vec![FieldError::new("type", "taken", "Type has already been taken")];
-    Error::Invalid { wording: Wording::InvalidRequest, fields }
 }

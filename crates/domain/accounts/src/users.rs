@@ -3,7 +3,11 @@
 use crate::{USER_FIELDS, UserStore};
 use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::limits::{LINE, is_longer};
-use civitas_kernel::{Ability, Access, Ctx, Locale, Page, PageRequest, Result, Scope, UserId, UserState};
+use civitas_kernel::records::Entity;
+use civitas_kernel::{
+    Ability, Access, Ctx, Error, Event, EventName, Locale, Page, PageRequest, Result, Scope, Subject, UserId,
+    UserState,
+};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use validator::ValidateEmail;
@@ -87,6 +91,93 @@ impl User {
     }
 }
 
+impl User {
+    /// Blocks the account: its tokens are valid, and can do nothing. It stays blocked since the first time.
+    pub fn block(&mut self, now: OffsetDateTime) {
+        self.blocked_at.get_or_insert(now);
+    }
+
+    /// Takes a block away.
+    pub fn unblock(&mut self) {
+        self.blocked_at = None;
+    }
+
+    /// Locks the account, as too many failed logins do. It stays locked since the first time.
+    pub fn lock(&mut self, now: OffsetDateTime) {
+        self.locked_at.get_or_insert(now);
+    }
+
+    /// Takes a lock away, and forgets the failed logins.
+    pub fn unlock(&mut self) {
+        self.locked_at = None;
+        self.failed_logins = 0;
+    }
+
+    /// Records that the e-mail address is the person's. It stays confirmed since the first time.
+    pub fn confirm(&mut self, now: OffsetDateTime) {
+        self.confirmed_at.get_or_insert(now);
+    }
+
+    /// The event of this state after that one, or of a new account (contract 09 C.1). A change of a deleted account has
+    /// none, nor have confirmations, terms, passwords and logins.
+    fn announcement(&self, before: Option<&Self>) -> Option<EventName> {
+        if self.deleted_at.is_some() {
+            return None;
+        }
+        let Some(before) = before else { return Some(Ability::UserCreated) };
+        let silent = Self {
+            password_hash: before.password_hash.clone(),
+            confirmed_at: before.confirmed_at,
+            tos_accepted_at: before.tos_accepted_at,
+            managed: before.managed,
+            failed_logins: before.failed_logins,
+            created_at: before.created_at,
+            updated_at: before.updated_at,
+            ..self.clone()
+        };
+        (silent != *before).then_some(Ability::UserUpdated)
+    }
+
+    /// Whether the account sees spaces as an administrator does, and whether service tokens see through it.
+    fn sees_as_admin(&self) -> [bool; 2] {
+        let admin = self.admin && self.deleted_at.is_none();
+        [admin, admin && self.confirmed_at.is_some() && self.blocked_at.is_none()]
+    }
+}
+
+impl Entity for User {
+    type Id = UserId;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+
+    fn is_deleted(&self) -> bool {
+        self.deleted_at.is_some()
+    }
+
+    fn events(&self, id: UserId, before: Option<&Self>) -> Vec<Event> {
+        let event = |name| Event { name, subject: Subject::User(id) };
+        self.announcement(before).map(event).into_iter().collect()
+    }
+
+    /// A deleted account leaves the lists of users and of roles; an administrator who is none any more leaves the list
+    /// of roles, and what the viewers of spaces see changes with administrators.
+    fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
+        let leaves = before.is_some_and(|before| !before.is_deleted()) && self.is_deleted();
+        let had = before.map(Self::sees_as_admin).unwrap_or_default();
+        let has = self.sees_as_admin();
+        let lists = [("roles", leaves || (had[0] && !has[0])), ("spaces", had != has), ("users", leaves)];
+        lists.into_iter().filter(|(_, is_changed)| *is_changed).map(|(list, _)| list).collect()
+    }
+
+    /// Nicknames, in any case, and e-mail addresses are unique. `Conflict`: another writer has taken it meanwhile, and
+    /// the repeated use-case refuses it in its own words.
+    fn taken() -> Error {
+        Error::Conflict("nickname or e-mail are taken".into())
+    }
+}
+
 /// What reading accounts asks.
 pub const READ_USERS: Access = Access::either(Scope::Oauth, &[Ability::OauthRead]);
 
@@ -136,7 +227,6 @@ pub fn is_name(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::MockUserStore;
-    use civitas_kernel::Error;
     use civitas_kernel::filter::RawValue;
 
     async fn search(ctx: &Ctx, key: &str) -> Result<()> {

@@ -1,6 +1,7 @@
 //! A blog post, and the rules of its texts and of its publication.
 
 use civitas_kernel::limits::{LINE, PROSE, any_too_long};
+use civitas_kernel::records::Entity;
 use civitas_kernel::{
     ComponentId, ComponentPlace, Error, FieldError, Locale, PostId, Result, Translated, UserId, Wording,
 };
@@ -55,6 +56,11 @@ impl Post {
                 || (self.published_at.is_some() && later.published_at != self.published_at))
     }
 
+    /// Deletes it.
+    pub fn delete(&mut self, now: OffsetDateTime) {
+        self.deleted_at = Some(now);
+    }
+
     /// Whether its texts can be stored: title before body (contract 07 A.6).
     ///
     /// # Errors
@@ -70,6 +76,23 @@ impl Post {
             blank("body", "Body", &self.body).or(any_too_long("body", "Body", &self.body, PROSE)),
         ];
         Error::unless_valid(Wording::InvalidRequest, errors.into_iter().flatten().collect())
+    }
+}
+
+impl Entity for Post {
+    type Id = PostId;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+
+    fn is_deleted(&self) -> bool {
+        self.deleted_at.is_some()
+    }
+
+    fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
+        let is_lost = before.is_some_and(|before| before.is_lost_by(self));
+        if is_lost { vec!["posts"] } else { Vec::new() }
     }
 }
 

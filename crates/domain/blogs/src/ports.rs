@@ -2,9 +2,10 @@
 
 use crate::{Post, PostDetail, PostNeighbours};
 use async_trait::async_trait;
+use civitas_kernel::records::Records;
 use civitas_kernel::{
     ComponentId, ComponentPlace, Order, OrganizationId, Page, PageRequest, PostId, ReadContext, Result,
-    SpaceRef, UserId, Within,
+    SpaceRef, UserId, Within, store,
 };
 use time::OffsetDateTime;
 
@@ -18,60 +19,45 @@ pub struct PostQuery {
     pub order: Order,
 }
 
-/// Stores blog posts.
-///
-/// Visible means (contract 07 A.1): in a visible component, not deleted, and published at `now` or written by the
-/// user of the token.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-#[async_trait]
-pub trait PostStore: Send + Sync {
-    /// The visible posts a query asks for.
-    async fn list(
-        &self,
-        read_context: ReadContext,
-        now: OffsetDateTime,
-        query: PostQuery,
-        page: PageRequest,
-    ) -> Result<Page<PostDetail>>;
-    /// The post, if it is visible and inside.
-    async fn find_visible(
-        &self,
-        read_context: ReadContext,
-        now: OffsetDateTime,
-        id: PostId,
-        within: Within,
-    ) -> Result<Option<PostDetail>>;
-    /// The neighbours of a visible post in the list a query makes. A shuffled query has those of the column.
-    async fn neighbours(
-        &self,
-        read_context: ReadContext,
-        now: OffsetDateTime,
-        query: PostQuery,
-        id: PostId,
-    ) -> Result<PostNeighbours>;
-    /// The post, if it is not deleted and its component is visible, whoever wrote it and whether it is published.
-    async fn find_in_visible_component(
-        &self,
-        read_context: ReadContext,
-        id: PostId,
-    ) -> Result<Option<PostDetail>>;
-    /// When the next scheduled post of any organization is published, after `now`: until then an answer stays right.
-    async fn next_publication(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>>;
-    /// The post, deleted or not.
-    async fn find(&self, organization: OrganizationId, id: PostId) -> Result<Option<Post>>;
-    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
-    async fn find_for_update(&self, organization: OrganizationId, id: PostId) -> Result<Option<Post>>;
-    /// Stores a new one.
-    async fn add(&self, organization: OrganizationId, post: &Post) -> Result<PostId>;
-    /// Stores a new state. `NotFound` when there is no such post.
-    async fn save(&self, organization: OrganizationId, id: PostId, post: &Post) -> Result<()>;
-    /// Posts after `after` in ascending order of id, at most `limit`; for export.
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<PostId>,
-        limit: i64,
-    ) -> Result<Vec<(PostId, Post)>>;
+store! {
+    /// Stores blog posts.
+    ///
+    /// Visible means (contract 07 A.1): in a visible component, not deleted, and published at `now` or written by the
+    /// user of the token.
+    pub trait PostStore: Records<Post> {
+        /// The visible posts a query asks for.
+        async fn list(
+            &self,
+            read_context: ReadContext,
+            now: OffsetDateTime,
+            query: PostQuery,
+            page: PageRequest,
+        ) -> Result<Page<PostDetail>>;
+        /// The post, if it is visible and inside.
+        async fn find_visible(
+            &self,
+            read_context: ReadContext,
+            now: OffsetDateTime,
+            id: PostId,
+            within: Within,
+        ) -> Result<Option<PostDetail>>;
+        /// The neighbours of a visible post in the list a query makes. A shuffled query has those of the column.
+        async fn neighbours(
+            &self,
+            read_context: ReadContext,
+            now: OffsetDateTime,
+            query: PostQuery,
+            id: PostId,
+        ) -> Result<PostNeighbours>;
+        /// The post, if it is not deleted and its component is visible, whoever wrote it and whether it is published.
+        async fn find_in_visible_component(
+            &self,
+            read_context: ReadContext,
+            id: PostId,
+        ) -> Result<Option<PostDetail>>;
+        /// When the next scheduled post of any organization is published, after `now`: until then an answer stays right.
+        async fn next_publication(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>>;
+    }
 }
 
 /// What blog posts need to know of components and people.

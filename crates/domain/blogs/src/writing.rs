@@ -2,8 +2,10 @@
 
 use crate::{BlogLookup, Post, PostDetail, PostStore};
 use async_trait::async_trait;
+use civitas_kernel::records::{Change, Plain, RecordAdmin, Records, find_for_update};
 use civitas_kernel::{
-    Ability, Access, Command, ComponentId, Ctx, Error, Handle, PostId, Result, Scope, Translated,
+    Ability, Access, Command, ComponentId, Ctx, Error, Handle, Locale, OrganizationId, PostId, Result, Scope,
+    Translated,
 };
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -73,6 +75,38 @@ impl Command for DestroyPost {
     type Output = PostDetail;
 }
 
+impl UpdatePost {
+    fn apply(self, post: &mut Post) {
+        if let Some(title) = self.title {
+            post.title = title;
+        }
+        if let Some(body) = self.body {
+            post.body = body;
+        }
+        if let Some(publication) = self.publication {
+            post.published_at = publication.at;
+        }
+    }
+}
+
+/// Posts whose texts are checked.
+struct Checked<'a> {
+    store: &'a dyn PostStore,
+    /// The language in which both texts are required.
+    default_locale: Locale,
+}
+
+#[async_trait]
+impl RecordAdmin<Post> for Checked<'_> {
+    fn records(&self) -> &dyn Records<Post> {
+        self.store
+    }
+
+    async fn prepare(&self, _: OrganizationId, _: Option<(PostId, &Post)>, after: &Post) -> Result<()> {
+        after.check(self.default_locale)
+    }
+}
+
 /// What can be done with posts.
 pub struct PostWrites<'a> {
     /// Where they are stored.
@@ -82,6 +116,10 @@ pub struct PostWrites<'a> {
 }
 
 impl PostWrites<'_> {
+    fn checked(&self, ctx: &Ctx) -> Checked<'_> {
+        Checked { store: self.store, default_locale: ctx.default_locale }
+    }
+
     /// The post, if the user of the token may change it: its author, an administrator of the organization, or one of
     /// its space.
     ///
@@ -105,8 +143,7 @@ impl PostWrites<'_> {
     /// The same, locked until the transaction ends.
     async fn find_own_for_update(&self, ctx: &Ctx, access: &Access, id: PostId) -> Result<PostDetail> {
         let found = self.find_own(ctx, access, id).await?;
-        let locked = self.store.find_for_update(ctx.organization, id).await?;
-        let post = locked.filter(|post| post.deleted_at.is_none()).ok_or(Error::NotFound)?;
+        let post = find_for_update(self.store, ctx.organization, id).await?;
         Ok(PostDetail { post, ..found })
     }
 }
@@ -119,8 +156,7 @@ impl Handle<CreatePost> for PostWrites<'_> {
         let place = self.lookup.find_blog(ctx.read_context(), component).await?.ok_or(Error::NotFound)?;
         let author = Some(ctx.user()?.id);
         let post = Post { author, published_at, ..Post::new(component, title, body, ctx.now) };
-        post.check(ctx.default_locale)?;
-        let id = self.store.add(ctx.organization, &post).await?;
+        let id = self.checked(ctx).create(ctx.organization, &post).await?;
         Ok(PostDetail { id, post, place })
     }
 }
@@ -132,18 +168,10 @@ impl Handle<UpdatePost> for PostWrites<'_> {
     }
 
     async fn handle(&self, ctx: &Ctx, command: UpdatePost) -> Result<PostDetail> {
-        let PostDetail { id, post: before, place } =
-            self.find_own_for_update(ctx, &WRITE_POSTS, command.id).await?;
-        let mut post = before.clone();
-        post.title = command.title.unwrap_or(post.title);
-        post.body = command.body.unwrap_or(post.body);
-        post.published_at = command.publication.map_or(post.published_at, |publication| publication.at);
-        if post != before {
-            post.check(ctx.default_locale)?;
-            post.updated_at = ctx.now;
-            self.store.save(ctx.organization, id, &post).await?;
-        }
-        Ok(PostDetail { id, post, place })
+        let PostDetail { id, post, place } = self.find_own_for_update(ctx, &WRITE_POSTS, command.id).await?;
+        let change = Change::of(post, ctx.now, |post| command.apply(post));
+        self.checked(ctx).change(ctx.organization, id, &change).await?;
+        Ok(PostDetail { id, post: change.after, place })
     }
 }
 
@@ -155,8 +183,8 @@ impl Handle<DestroyPost> for PostWrites<'_> {
 
     async fn handle(&self, ctx: &Ctx, DestroyPost { id }: DestroyPost) -> Result<PostDetail> {
         let before = self.find_own_for_update(ctx, &DESTROY_POSTS, id).await?;
-        let deleted = Post { deleted_at: Some(ctx.now), updated_at: ctx.now, ..before.post.clone() };
-        self.store.save(ctx.organization, id, &deleted).await?;
+        let change = Change::of(before.post.clone(), ctx.now, |post| post.delete(ctx.now));
+        Plain(self.store).change(ctx.organization, id, &change).await?;
         Ok(before)
     }
 }
@@ -165,7 +193,7 @@ impl Handle<DestroyPost> for PostWrites<'_> {
 mod tests {
     use super::*;
     use crate::{MockBlogLookup, MockPostStore};
-    use civitas_kernel::{ComponentPlace, Locale};
+    use civitas_kernel::ComponentPlace;
     use serde_json::json;
     use time::Duration;
     use time::macros::datetime;
@@ -247,7 +275,11 @@ mod tests {
     #[tokio::test]
     async fn deleting_answers_the_post_as_it_was() {
         let mut store = store(published());
-        store.expect_save().once().withf(|_, _, post| post.deleted_at.is_some()).returning(|_, _, _| Ok(()));
+        store
+            .expect_save()
+            .once()
+            .withf(|_, _, change| change.after.deleted_at.is_some())
+            .returning(|_, _, _| Ok(()));
         let lookup = lookup(false);
         let writes = PostWrites { store: &store, lookup: &lookup };
         assert_eq!(writes.handle(&ctx(1), DestroyPost { id: ID }).await.unwrap().post, published());

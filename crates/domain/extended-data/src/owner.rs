@@ -25,7 +25,7 @@ pub enum Owner {
 
 impl Owner {
     /// The event of a write: `user.updated` for users, none for the others.
-    pub(crate) fn announcement(self) -> Option<Event> {
+    pub fn event(self) -> Option<Event> {
         match self {
             Self::User(id) => Some(Event { name: Ability::UserUpdated, subject: Subject::User(id) }),
             _ => None,

@@ -2,7 +2,7 @@
 
 use crate::Owner;
 use async_trait::async_trait;
-use civitas_kernel::{Change, OrganizationId, ReadContext, Result};
+use civitas_kernel::{OrganizationId, ReadContext, Result};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
@@ -24,11 +24,7 @@ pub trait ExtendedDataStore: Send + Sync {
     /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
     async fn find_for_update(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>>;
     /// Stores a new state. The record was last changed at its `updated_at`. `unconfirmed_host` can only be taken away
-    /// from an organization's, which cancels the change of its host. `NotFound` when the record is gone.
-    async fn save(
-        &self,
-        organization: OrganizationId,
-        owner: Owner,
-        change: Change<StoredData>,
-    ) -> Result<()>;
+    /// from an organization's, which cancels the change of its host. `NotFound` when the record is gone. Records the
+    /// event of the owner ([`Owner::event`]).
+    async fn save(&self, organization: OrganizationId, owner: Owner, data: &StoredData) -> Result<()>;
 }

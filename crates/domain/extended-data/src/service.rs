@@ -3,7 +3,7 @@
 use crate::{ExtendedDataStore, Kind, ObjectPath, Owner, StoredData};
 use async_trait::async_trait;
 use civitas_kernel::extended_data::{check_size, is_blank};
-use civitas_kernel::{Access, Change, Command, Ctx, Error, Handle, Result};
+use civitas_kernel::{Access, Command, Ctx, Error, Handle, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -85,9 +85,8 @@ impl<K: Kind> Handle<SetExtendedData<K>> for ExtendedData<'_> {
         let data = path.write(kept.data, data)?;
         check_size(&data, self.limit)?;
         let answer = path.read(&data);
-        let events = owner.announcement().into_iter().collect();
-        let change = Change { state: StoredData { data, updated_at: ctx.now }, events };
-        self.store.save(ctx.organization, owner, change).await?;
+        let data = StoredData { data, updated_at: ctx.now };
+        self.store.save(ctx.organization, owner, &data).await?;
         Ok(answer)
     }
 }
@@ -138,10 +137,10 @@ mod tests {
         let now = datetime!(2026-02-01 0:00 UTC);
         let ctx = Ctx::for_test().with(&OfProposal::UPDATE).at(now);
         let mut store = holding(json!({"a": 1}));
-        store.expect_save().once().returning(move |_, owner, change| {
+        store.expect_save().once().returning(move |_, owner, data| {
             assert_eq!(owner, Owner::Proposal(ProposalId(7)));
-            assert_eq!(change.state, StoredData { updated_at: now, ..kept(&json!({"a": 1, "b": {"c": 2}})) });
-            assert!(change.events.is_empty(), "nobody is told");
+            assert_eq!(*data, StoredData { updated_at: now, ..kept(&json!({"a": 1, "b": {"c": 2}})) });
+            assert_eq!(owner.event(), None, "nobody is notified");
             Ok(())
         });
         let service = ExtendedData { store: &store, limit: None };
@@ -153,8 +152,8 @@ mod tests {
     async fn a_write_to_an_account_is_announced() {
         let ctx = Ctx::for_test().with(&OfUser::UPDATE).of_user(3);
         let mut store = holding(json!({}));
-        store.expect_save().once().returning(|_, _, change| {
-            assert_eq!(change.events.iter().map(|e| e.name).collect::<Vec<_>>(), [Ability::UserUpdated]);
+        store.expect_save().once().returning(|_, owner, _| {
+            assert_eq!(owner.event().map(|event| event.name), Some(Ability::UserUpdated));
             Ok(())
         });
         let service = ExtendedData { store: &store, limit: None };
@@ -187,8 +186,8 @@ mod tests {
     async fn a_pending_host_can_be_cancelled_and_not_written() {
         let ctx = Ctx::for_test().with(&OfOrganization::UPDATE);
         let mut store = holding(json!({"unconfirmed_host": "new.example", "a": 1}));
-        store.expect_save().times(3).returning(|_, _, change| {
-            assert!(!change.state.data.contains_key("unconfirmed_host"));
+        store.expect_save().times(3).returning(|_, _, stored| {
+            assert!(!stored.data.contains_key("unconfirmed_host"));
             Ok(())
         });
         let service = ExtendedData { store: &store, limit: None };

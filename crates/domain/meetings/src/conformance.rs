@@ -4,14 +4,11 @@ mod keeping;
 mod listing;
 mod seeing;
 
-pub use keeping::{
-    is_held_by_a_transaction_only, keeps_every_member, keeps_organizations_apart,
-    knows_components_for_meetings, registers_nobody_without_an_account,
-};
+pub use keeping::{keeps_organizations_apart, meetings, registers_nobody_without_an_account};
 pub use listing::{filters_by_number_and_extended_data, lists_in_order_without_overlap, stays_inside};
 pub use seeing::{shows_what_is_visible, tells_all_of_a_meeting};
 
-use crate::{Meeting, MeetingLookup, MeetingQuery, MeetingStore};
+use crate::{Meeting, MeetingQuery, MeetingStore};
 use civitas_kernel::{
     ComponentId, Direction, Locale, MeetingId, Order, OrganizationId, PageRequest, ReadContext, Result,
     SpaceRef, Translated, UserId, Viewer, Within,
@@ -23,8 +20,6 @@ use time::macros::datetime;
 pub struct World<'a> {
     /// Under test.
     pub meetings: &'a dyn MeetingStore,
-    /// Under test.
-    pub lookup: &'a dyn MeetingLookup,
     /// An organization.
     pub mine: OrganizationId,
     /// Another one.

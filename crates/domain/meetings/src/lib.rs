@@ -23,9 +23,9 @@ mod model;
 mod ports;
 mod reading;
 
-pub use admin::{EditMeeting, MeetingAdmin, NewMeeting};
+pub use admin::MeetingAdmin;
 pub use model::{Meeting, MeetingDetail, Place};
-pub use ports::{MEETING_FIELDS, MeetingField, MeetingFilter, MeetingLookup, MeetingQuery, MeetingStore};
 #[cfg(any(test, feature = "mocks"))]
-pub use ports::{MockMeetingLookup, MockMeetingStore};
+pub use ports::MockMeetingStore;
+pub use ports::{MEETING_FIELDS, MeetingField, MeetingFilter, MeetingQuery, MeetingStore};
 pub use reading::{Meetings, READ_MEETINGS};

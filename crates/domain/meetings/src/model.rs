@@ -1,6 +1,9 @@
 //! Meetings.
 
-use civitas_kernel::{ComponentId, MeetingId, SpaceRef, Translated, UserId};
+use civitas_kernel::records::Entity;
+use civitas_kernel::{
+    ComponentId, Error, FieldError, MeetingId, Result, SpaceRef, Translated, UserId, Wording,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use time::OffsetDateTime;
@@ -82,6 +85,41 @@ impl Meeting {
         let unregistered = || !self.registrations.is_subset(&later.registrations);
         let narrower = || later.is_restricted() && (!self.is_restricted() || unregistered());
         self.is_listed() && (!later.is_listed() || narrower())
+    }
+}
+
+impl Meeting {
+    /// Whether it can be stored: it has a title, and does not end before it begins.
+    ///
+    /// # Errors
+    /// `Invalid`, naming `title` and `end_time`.
+    pub fn check(&self) -> Result<()> {
+        let mut faults = Vec::new();
+        if self.title.iter().all(|(_, text)| text.trim().is_empty()) {
+            faults.push(FieldError::new("title", "blank", "Title cannot be blank"));
+        }
+        if self.end_time.is_some_and(|end| end < self.start_time) {
+            let text = "End time cannot be before start time";
+            faults.push(FieldError::new("end_time", "greater_than", text));
+        }
+        Error::unless_valid(Wording::InvalidRequest, faults)
+    }
+}
+
+impl Entity for Meeting {
+    type Id = MeetingId;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+
+    fn is_deleted(&self) -> bool {
+        self.deleted_at.is_some()
+    }
+
+    fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
+        let is_lost = before.is_some_and(|before| before.is_lost_by(self));
+        if is_lost { vec!["meetings"] } else { Vec::new() }
     }
 }
 

@@ -1,38 +1,10 @@
 //! What system administrators do with organizations. The caller checks permission.
 
 use crate::host_check::have_checked;
-use crate::{Features, Organization, OrganizationStore};
-use civitas_kernel::{
-    Ability, Change, Error, FieldError, OrganizationId, Result, Subject, TaskQueue, Wording,
-};
+use crate::{Organization, OrganizationStore};
+use civitas_kernel::records::Change;
+use civitas_kernel::{Error, FieldError, OrganizationId, Result, TaskQueue, Wording};
 use time::OffsetDateTime;
-
-impl Organization {
-    /// Whether this state tells anybody something that one did not: extended data, switches and what is never shown
-    /// do not count (contract 09 C.1).
-    fn is_news_after(&self, before: &Self) -> bool {
-        let shown = |organization: &Self| Self {
-            external_domain_allowlist: Vec::new(),
-            max_attachment_bytes: 0,
-            features: Features::default(),
-            extended_data: serde_json::Map::new(),
-            updated_at: OffsetDateTime::UNIX_EPOCH,
-            ..organization.clone()
-        };
-        shown(self) != shown(before)
-    }
-
-    /// This state in place of that one, with what it announces.
-    pub fn after(self, id: OrganizationId, before: &Self) -> Change<Self> {
-        let is_news = self.is_news_after(before);
-        let change = Change::quiet(self);
-        if is_news {
-            change.announcing(Ability::OrganizationUpdated, Subject::Organization(id))
-        } else {
-            change
-        }
-    }
-}
 
 /// Administers the organizations of the deployment.
 pub struct OrganizationAdmin<'a> {
@@ -55,7 +27,7 @@ impl OrganizationAdmin<'_> {
         now: OffsetDateTime,
     ) -> Result<OrganizationId> {
         self.check(None, organization).await?;
-        let id = self.store.add(organization, &[Ability::OrganizationCreated]).await?;
+        let id = self.store.add(organization).await?;
         have_checked(self.queue, id, organization, now).await?;
         Ok(id)
     }
@@ -80,7 +52,7 @@ impl OrganizationAdmin<'_> {
             organization.updated_at = now;
         }
         have_checked(self.queue, id, &organization, now).await?;
-        self.store.save(id, organization.after(id, before)).await?;
+        self.store.save(id, &Change::new(before.clone(), organization)).await?;
         Ok(true)
     }
 
@@ -108,7 +80,8 @@ impl OrganizationAdmin<'_> {
 mod tests {
     use super::*;
     use crate::MockOrganizationStore;
-    use civitas_kernel::{Locale, MockTaskQueue, Translated};
+    use civitas_kernel::records::Entity;
+    use civitas_kernel::{Ability, Locale, MockTaskQueue, Translated};
     use serde_json::json;
     use time::macros::datetime;
 
@@ -126,7 +99,7 @@ mod tests {
         let news = |edit: fn(&mut Organization)| {
             let mut organization = city();
             edit(&mut organization);
-            !organization.after(CITY, &city()).events.is_empty()
+            !Change::new(city(), organization).events(CITY).is_empty()
         };
         assert!(news(|o| o.badges_enabled = true));
         assert!(news(|o| o.unconfirmed_host = Some("new.example".into())));
@@ -139,11 +112,9 @@ mod tests {
     async fn an_organization_is_made_in_the_form_in_which_it_is_kept() {
         let mut store = MockOrganizationStore::new();
         store.expect_taken_names().returning(|_, _| Ok(Vec::new()));
-        store.expect_add().once().returning(|organization, names| {
-            assert_eq!(
-                (organization.host.as_str(), names),
-                ("city.example", [Ability::OrganizationCreated].as_slice())
-            );
+        store.expect_add().once().returning(|organization| {
+            assert_eq!(organization.host, "city.example");
+            assert_eq!(organization.events(CITY, None)[0].name, Ability::OrganizationCreated);
             Ok(CITY)
         });
         let queue = MockTaskQueue::new();

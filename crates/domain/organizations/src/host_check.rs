@@ -1,6 +1,7 @@
 //! Whether a new primary host really leads here, and what follows (contract 03 §1.5).
 
 use crate::{HostResolver, Organization, OrganizationStore};
+use civitas_kernel::records::Change;
 use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskPayload, TaskQueue};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -116,7 +117,7 @@ pub async fn confirm(
     } else {
         Organization { unconfirmed_host: None, updated_at: now, ..kept.clone() }
     };
-    store.save(id, moved.after(id, &kept)).await
+    store.save(id, &Change::new(kept, moved)).await
 }
 
 #[cfg(test)]
@@ -200,13 +201,16 @@ mod tests {
     async fn a_proven_host_becomes_the_primary_one() {
         let mut store = store("www.city.example", false);
         store.expect_save().once().returning(|_, change| {
-            let moved = change.state;
-            assert_eq!((moved.host.as_str(), moved.unconfirmed_host), ("www.city.example", None));
+            let moved = &change.after;
+            assert_eq!((moved.host.as_str(), &moved.unconfirmed_host), ("www.city.example", &None));
             assert!(
                 moved.secondary_hosts.is_empty(),
                 "the old host is not added, the new one is no longer secondary"
             );
-            assert_eq!((moved.updated_at, change.events[0].name), (NOW, Ability::OrganizationUpdated));
+            assert_eq!(
+                (moved.updated_at, change.events(OrganizationId(1))[0].name),
+                (NOW, Ability::OrganizationUpdated)
+            );
             Ok(())
         });
         confirm(&store, OrganizationId(1), "www.city.example", NOW).await.unwrap();
@@ -216,7 +220,7 @@ mod tests {
     async fn a_host_that_was_taken_meanwhile_is_dropped() {
         let mut store = store("new.example", true);
         store.expect_save().once().returning(|_, change| {
-            assert_eq!((change.state.host.as_str(), change.state.unconfirmed_host), ("city.example", None));
+            assert_eq!((change.after.host.as_str(), &change.after.unconfirmed_host), ("city.example", &None));
             Ok(())
         });
         confirm(&store, OrganizationId(1), "new.example", NOW).await.unwrap();

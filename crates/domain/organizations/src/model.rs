@@ -1,7 +1,8 @@
 //! An organization, and the part of it that every request needs.
 
 use crate::Features;
-use civitas_kernel::{Locale, Locales, OrganizationId, Translated};
+use civitas_kernel::records::Entity;
+use civitas_kernel::{Ability, Error, Event, Locale, Locales, OrganizationId, Subject, Translated};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::net::IpAddr;
@@ -141,6 +142,49 @@ pub fn is_host(text: &str, single_label: bool) -> bool {
     text.len() <= 253
         && text.split('.').all(label)
         && (text == "localhost" || single_label || text.contains('.'))
+}
+
+impl Organization {
+    /// Whether this state tells anybody something that one did not: extended data, switches and what is never shown
+    /// do not count (contract 09 C.1).
+    fn is_news_after(&self, before: &Self) -> bool {
+        let shown = |organization: &Self| Self {
+            external_domain_allowlist: Vec::new(),
+            max_attachment_bytes: 0,
+            features: Features::default(),
+            extended_data: Map::new(),
+            updated_at: OffsetDateTime::UNIX_EPOCH,
+            ..organization.clone()
+        };
+        shown(self) != shown(before)
+    }
+
+    /// The error when another organization has its name in some language.
+    pub fn name_taken() -> Error {
+        Error::rejected("Name has already been taken")
+    }
+}
+
+impl Entity for Organization {
+    type Id = OrganizationId;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+
+    fn events(&self, id: OrganizationId, before: Option<&Self>) -> Vec<Event> {
+        let name = match before {
+            None => Ability::OrganizationCreated,
+            Some(before) if self.is_news_after(before) => Ability::OrganizationUpdated,
+            Some(_) => return Vec::new(),
+        };
+        vec![Event { name, subject: Subject::Organization(id) }]
+    }
+
+    /// A host leads to one organization.
+    fn taken() -> Error {
+        Error::rejected("Host has already been taken")
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use crate::{Organization, Tenant};
 use async_trait::async_trait;
-use civitas_kernel::{Change, EventName, OrganizationId, Page, PageRequest, Result};
+use civitas_kernel::records::Change;
+use civitas_kernel::{OrganizationId, Page, PageRequest, Result};
 use std::net::IpAddr;
 
 /// What a host leads to.
@@ -41,10 +42,10 @@ pub trait OrganizationStore: Send + Sync {
     async fn taken_names(&self, own: Option<OrganizationId>, texts: &[String]) -> Result<Vec<String>>;
     /// The organization with this primary host.
     async fn find_by_host(&self, host: &str) -> Result<Option<OrganizationId>>;
-    /// Stores a new one, and announces it. `Rejected` when one of its hosts or names is taken.
-    async fn add(&self, organization: &Organization, announce: &[EventName]) -> Result<OrganizationId>;
-    /// Stores a new state. `Rejected` when one of its hosts or names is taken.
-    async fn save(&self, id: OrganizationId, change: Change<Organization>) -> Result<()>;
+    /// Stores a new one, and records its event. `Rejected` when one of its hosts or names is taken.
+    async fn add(&self, organization: &Organization) -> Result<OrganizationId>;
+    /// Stores a new state, and records its event. `Rejected` when one of its hosts or names is taken.
+    async fn save(&self, id: OrganizationId, change: &Change<Organization>) -> Result<()>;
     /// Removes it with everything that belongs to it; events of the past stay. `NotFound` when it is not there.
     async fn remove(&self, id: OrganizationId) -> Result<()>;
     /// All ids in ascending order, at most `limit` after `after`.

@@ -4,6 +4,7 @@ use crate::host_check::have_checked;
 use crate::update::Update;
 use crate::{Organization, OrganizationStore};
 use async_trait::async_trait;
+use civitas_kernel::records::Change;
 use civitas_kernel::{
     Ability, Access, Command, Ctx, Error, Handle, OrganizationId, Page, PageRequest, Result, Scope, TaskQueue,
 };
@@ -102,11 +103,12 @@ impl Handle<UpdateOrganization> for OrganizationUpdates<'_> {
         let locales: Vec<_> = names.into_iter().filter(|(_, t)| taken.contains(t)).map(|(l, _)| l).collect();
         let hosts = self.store.taken_hosts(Some(id), &update.sent_hosts()).await?;
         update.taken(&locales, &hosts);
-        let mut organization = update.finish()?;
-        if organization != kept {
-            organization.updated_at = ctx.now;
-            self.store.save(id, organization.clone().after(id, &kept)).await?;
+        let updated = update.finish()?;
+        let change = Change::of(kept, ctx.now, |organization| *organization = updated);
+        if !change.is_empty() {
+            self.store.save(id, &change).await?;
         }
+        let organization = change.after;
         have_checked(self.queue, id, &organization, ctx.now).await?;
         Ok(UpdatedOrganization { id, organization })
     }
@@ -159,10 +161,10 @@ mod tests {
         let mut store = holding();
         free(&mut store);
         store.expect_save().once().returning(|id, change| {
-            assert_eq!((id, change.state.comments_max_length), (CITY, 7));
-            assert_eq!(change.state.updated_at, datetime!(2026-02-01 0:00 UTC));
+            assert_eq!((id, change.after.comments_max_length), (CITY, 7));
+            assert_eq!(change.after.updated_at, datetime!(2026-02-01 0:00 UTC));
             assert_eq!(
-                change.events.iter().map(|e| e.name).collect::<Vec<_>>(),
+                change.events(id).into_iter().map(|e| e.name).collect::<Vec<_>>(),
                 [Ability::OrganizationUpdated]
             );
             Ok(())

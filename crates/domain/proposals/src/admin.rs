@@ -1,195 +1,50 @@
 //! What administrators do with proposals. The caller checks permission.
 
 use crate::{Proposal, ProposalStore};
-use civitas_kernel::{
-    Ability, Change, Error, EventName, OrganizationId, ProposalId, Result, StateId, Subject, Translated,
-};
-use time::OffsetDateTime;
+use async_trait::async_trait;
+use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::{Error, OrganizationId, ProposalId, Result};
 
-impl Proposal {
-    /// What this state announces after that one, or of a new proposal (contract 09 C.1). Deleted ones announce
-    /// nothing.
-    pub fn announcements(&self, before: Option<&Self>) -> Vec<EventName> {
-        if self.deleted_at.is_some() {
-            return Vec::new();
-        }
-        let rewritten = before.is_some_and(|old| (&old.title, &old.body) != (&self.title, &self.body));
-        match (before.map(|old| old.published_at.is_some()), self.published_at.is_some()) {
-            (None, false) => vec![Ability::DraftProposalCreation],
-            (Some(false) | None, true) => vec![Ability::ProposalCreation],
-            (Some(_), false) if rewritten => vec![Ability::DraftProposalUpdate],
-            (Some(_), false) => Vec::new(),
-            (Some(true), true) => {
-                let answered = before.is_some_and(|old| old.public_answer() != self.public_answer());
-                let edited = rewritten.then_some(Ability::ProposalUpdate);
-                edited.into_iter().chain(answered.then_some(Ability::ProposalStateChange)).collect()
-            }
-        }
-    }
-
-    /// This state in place of that one, with what it announces.
-    pub fn after(self, id: ProposalId, before: &Self) -> Change<Self> {
-        let subject = if self.published_at.is_some() { Subject::Proposal(id) } else { Subject::Draft(id) };
-        let names = self.announcements(Some(before));
-        names.into_iter().fold(Change::quiet(self), |change, name| change.announcing(name, subject))
-    }
-
-    /// What everybody may know of its state: withdrawn, or the answer that is public.
-    fn public_answer(&self) -> (bool, Option<StateId>) {
-        let withdrawn = self.withdrawn_at.is_some();
-        (withdrawn, self.state.filter(|_| !withdrawn && self.state_published_at.is_some()))
-    }
-}
-
-/// Administers the proposals of organizations.
+/// Administers the proposals of organizations: nobody has two drafts in a component.
 pub struct ProposalAdmin<'a> {
-    /// Where they are kept.
+    /// The store, in a transaction.
     pub store: &'a dyn ProposalStore,
 }
 
-impl ProposalAdmin<'_> {
-    /// Makes a proposal, or a draft.
-    ///
-    /// # Errors
-    /// `Rejected` when one of its authors has another draft in the component.
-    pub async fn create(&self, organization: OrganizationId, proposal: &Proposal) -> Result<ProposalId> {
-        self.check(organization, None, proposal).await?;
-        let added = self.store.add(organization, proposal, &proposal.announcements(None)).await?;
-        added.ok_or_else(two_drafts)
+#[async_trait]
+impl RecordAdmin<Proposal> for ProposalAdmin<'_> {
+    fn records(&self) -> &dyn Records<Proposal> {
+        self.store
     }
 
-    /// Stores a new state of a proposal whose state was `before`.
-    ///
-    /// # Errors
-    /// As [`Self::create`].
-    pub async fn change(
+    /// Looks for other drafts of all authors before the row is written: the store compares the first author alone.
+    async fn prepare(
         &self,
         organization: OrganizationId,
-        id: ProposalId,
-        before: &Proposal,
-        proposal: Proposal,
+        before: Option<(ProposalId, &Proposal)>,
+        after: &Proposal,
     ) -> Result<()> {
-        self.check(organization, Some(before), &proposal).await?;
-        self.store.save(organization, id, proposal.after(id, before)).await
-    }
-
-    /// Changes a proposal under its lock. An edit that changes nothing leaves its time alone.
-    ///
-    /// # Errors
-    /// `NotFound` for one that is not there or deleted; as [`Self::create`].
-    pub async fn edit(
-        &self,
-        organization: OrganizationId,
-        id: ProposalId,
-        now: OffsetDateTime,
-        edit: impl FnOnce(&mut Proposal) + Send,
-    ) -> Result<Proposal> {
-        let before =
-            self.store.find_for_update(organization, id).await?.filter(|kept| kept.deleted_at.is_none());
-        let before = before.ok_or(Error::NotFound)?;
-        let mut proposal = before.clone();
-        edit(&mut proposal);
-        if proposal != before {
-            proposal.updated_at = now;
-            self.change(organization, id, &before, proposal.clone()).await?;
-        }
-        Ok(proposal)
-    }
-
-    /// Writes new texts.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn rewrite(
-        &self,
-        organization: OrganizationId,
-        id: ProposalId,
-        now: OffsetDateTime,
-        (title, body): (Translated, Translated),
-    ) -> Result<Proposal> {
-        let edit = |proposal: &mut Proposal| {
-            proposal.title = title;
-            proposal.body = body;
-        };
-        self.edit(organization, id, now, edit).await
-    }
-
-    /// Answers: a state of its component, or none, which everybody may know of or not yet.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn answer(
-        &self,
-        organization: OrganizationId,
-        id: ProposalId,
-        now: OffsetDateTime,
-        (state, is_public): (Option<StateId>, bool),
-    ) -> Result<Proposal> {
-        let edit = |proposal: &mut Proposal| {
-            proposal.state = state;
-            proposal.state_published_at =
-                if is_public { proposal.state_published_at.or(Some(now)) } else { None };
-        };
-        self.edit(organization, id, now, edit).await
-    }
-
-    /// Withdraws it on behalf of its author.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn withdraw(
-        &self,
-        organization: OrganizationId,
-        id: ProposalId,
-        now: OffsetDateTime,
-    ) -> Result<Proposal> {
-        self.edit(organization, id, now, |kept| kept.withdrawn_at = kept.withdrawn_at.or(Some(now))).await
-    }
-
-    /// Hides it from everybody, as moderation does.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn hide(
-        &self,
-        organization: OrganizationId,
-        id: ProposalId,
-        now: OffsetDateTime,
-    ) -> Result<Proposal> {
-        self.edit(organization, id, now, |kept| kept.hidden_at = kept.hidden_at.or(Some(now))).await
-    }
-
-    /// Nobody has two drafts in a component. Asked before the row is written, for the store tells only that the
-    /// first author has one.
-    async fn check(
-        &self,
-        organization: OrganizationId,
-        before: Option<&Proposal>,
-        proposal: &Proposal,
-    ) -> Result<()> {
-        if proposal.published_at.is_some() {
+        if after.published_at.is_some() {
             return Ok(());
         }
-        let own = before.filter(|old| old.published_at.is_none());
-        for author in &proposal.authors {
+        let own = before.map(|(_, old)| old).filter(|old| old.published_at.is_none());
+        for author in &after.authors {
             let known = own.is_some_and(|old| old.authors.contains(author));
-            if !known && self.store.has_draft(organization, *author, proposal.component).await? {
-                return Err(two_drafts());
+            if !known && self.store.has_draft(organization, *author, after.component).await? {
+                return Err(Error::rejected("an author has another draft in the component"));
             }
         }
         Ok(())
     }
 }
 
-fn two_drafts() -> Error {
-    Error::rejected("an author has another draft in the component")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::MockProposalStore;
-    use civitas_kernel::{ComponentId, Locale, UserId};
+    use civitas_kernel::records::{Change, Entity, edit};
+    use civitas_kernel::{Ability, ComponentId, EventName, Locale, StateId, Subject, Translated, UserId};
+    use time::OffsetDateTime;
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-02-01 0:00 UTC);
@@ -212,14 +67,17 @@ mod tests {
     }
 
     fn news(before: &Proposal, edit: fn(&mut Proposal)) -> Vec<EventName> {
-        let mut after = before.clone();
-        edit(&mut after);
-        after.announcements(Some(before))
+        let events = Change::of(before.clone(), NOW, edit).events(TREES);
+        events.into_iter().map(|event| event.name).collect()
+    }
+
+    fn news_of_new(proposal: &Proposal) -> Vec<EventName> {
+        proposal.events(TREES, None).into_iter().map(|event| event.name).collect()
     }
 
     #[test]
     fn a_draft_is_news_when_it_comes_and_when_its_texts_change() {
-        assert_eq!(draft().announcements(None), [Ability::DraftProposalCreation]);
+        assert_eq!(news_of_new(&draft()), [Ability::DraftProposalCreation]);
         assert_eq!(
             news(&draft(), |p| p.title.set(Locale::FR, "Arbres".into())),
             [Ability::DraftProposalUpdate]
@@ -230,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_publication_is_one_piece_of_news_whatever_comes_with_it() {
-        assert_eq!(published().announcements(None), [Ability::ProposalCreation]);
+        assert_eq!(news_of_new(&published()), [Ability::ProposalCreation]);
         let publish = |p: &mut Proposal| {
             p.published_at = Some(NOW);
             p.title.set(Locale::EN, "Many more trees".into());
@@ -259,12 +117,13 @@ mod tests {
         let mut store = MockProposalStore::new();
         store.expect_find_for_update().returning(|_, _| Ok(Some(published())));
         store.expect_save().once().returning(|_, id, change| {
-            let state = &change.state;
+            let state = &change.after;
             assert_eq!((id, state.state, state.state_published_at), (TREES, Some(StateId(9)), Some(NOW)));
-            assert_eq!((state.updated_at, change.events[0].subject), (NOW, Subject::Proposal(TREES)));
+            assert_eq!((state.updated_at, change.events(id)[0].subject), (NOW, Subject::Proposal(TREES)));
             Ok(())
         });
-        ProposalAdmin { store: &store }.answer(CITY, TREES, NOW, (Some(StateId(9)), true)).await.unwrap();
+        let answer = |proposal: &mut Proposal| proposal.answer(Some(StateId(9)), true, NOW);
+        edit(&ProposalAdmin { store: &store }, CITY, TREES, NOW, answer).await.unwrap();
     }
 
     #[tokio::test]
@@ -272,10 +131,10 @@ mod tests {
         let mut store = MockProposalStore::new();
         let withdrawn = Proposal { withdrawn_at: Some(NOW), ..published() };
         store.expect_find_for_update().once().returning(move |_, _| Ok(Some(withdrawn.clone())));
-        ProposalAdmin { store: &store }.withdraw(CITY, TREES, NOW).await.unwrap();
+        edit(&ProposalAdmin { store: &store }, CITY, TREES, NOW, |p| p.withdraw(NOW)).await.unwrap();
         let deleted = Proposal { deleted_at: Some(NOW), ..published() };
         store.expect_find_for_update().returning(move |_, _| Ok(Some(deleted.clone())));
-        let refused = ProposalAdmin { store: &store }.hide(CITY, TREES, NOW).await;
+        let refused = edit(&ProposalAdmin { store: &store }, CITY, TREES, NOW, |p| p.hide(NOW)).await;
         assert!(matches!(refused, Err(Error::NotFound)));
     }
 

@@ -3,11 +3,13 @@
 mod keeping;
 mod listing;
 mod reading;
+mod samples;
 mod voting;
 
 pub use keeping::{
-    a_state_that_is_renamed_is_filtered_by_its_new_name, keeps_every_member, keeps_one_draft_of_a_user,
-    keeps_organizations_apart, knows_the_author_by_place,
+    a_published_proposal_becomes_no_second_draft, a_state_that_is_renamed_is_filtered_by_its_new_name,
+    keeps_one_draft_of_a_user, keeps_organizations_apart, knows_the_author_by_place,
+    refuses_a_token_that_is_taken,
 };
 pub use listing::{
     filters_by_state_and_number, filters_by_votes_and_leaves_drafts_out, lists_in_order_without_overlap,
@@ -17,6 +19,7 @@ pub use reading::{
     finds_drafts_of_their_client, shows_a_place_to_its_readers, shows_what_is_visible,
     tells_all_of_a_proposal,
 };
+pub use samples::{proposals, states, votes};
 pub use voting::{
     counts_votes, filters_votes, keeps_one_vote_of_a_user, shows_votes_on_what_is_visible,
     tells_how_a_user_stands,
@@ -25,8 +28,9 @@ pub use voting::{
 use crate::{
     ComponentLookup, Proposal, ProposalDetail, ProposalQuery, ProposalStore, StateStore, Vote, VoteStore,
 };
+use civitas_kernel::records::conformance::replace;
 use civitas_kernel::{
-    Change, ClientId, ComponentId, Direction, Error, Locale, Order, OrganizationId, PageRequest, ProposalId,
+    ClientId, ComponentId, Direction, Error, Locale, Order, OrganizationId, PageRequest, ProposalId,
     ReadContext, Result, SpaceRef, Translated, UserId, Viewer, VoteId, Within,
 };
 use time::OffsetDateTime;
@@ -92,17 +96,16 @@ fn draft(component: ComponentId, author: UserId) -> Proposal {
 
 impl World<'_> {
     async fn add(&self, proposal: &Proposal) -> Result<ProposalId> {
-        let added = self.proposals.add(self.mine, proposal, &[]).await?;
-        added.ok_or_else(|| Error::internal("the author has a draft there"))
+        self.proposals.add(self.mine, proposal).await
     }
 
-    async fn save(&self, id: ProposalId, proposal: Proposal) -> Result<()> {
-        self.proposals.save(self.mine, id, Change::quiet(proposal)).await
+    async fn save(&self, id: ProposalId, after: Proposal) -> Result<()> {
+        replace(self.proposals, self.mine, id, &after).await
     }
 
     async fn vote(&self, proposal: ProposalId, user: UserId, weight: i64) -> Result<VoteId> {
         let vote = Vote { proposal, user, weight, temporary: false, created_at: NOW, updated_at: NOW };
-        self.votes.add(self.mine, &vote).await?.ok_or_else(|| Error::internal("the user has voted"))
+        self.votes.add(self.mine, &vote).await
     }
 
     /// What a token of this user sees.

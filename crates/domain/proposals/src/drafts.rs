@@ -1,13 +1,15 @@
 //! Drafts: create, update, publish, withdraw (contract 06 §2).
 
-use crate::{ComponentLookup, DraftErrors, Proposal, ProposalDetail, ProposalStore, plain_text};
+use crate::{ComponentLookup, DraftErrors, Proposal, ProposalDetail, ProposalStore, PublicState, plain_text};
 use async_trait::async_trait;
+use civitas_kernel::records::{Change, Entity};
 use civitas_kernel::{
-    Ability, Access, Change, Command, ComponentId, Ctx, Error, FieldError, Handle, Locale, ProposalId,
-    Result, Scope, Subject, Translated, Within, Wording, limits,
+    Ability, Access, Command, ComponentId, Ctx, Error, FieldError, Handle, Locale, ProposalId, Result, Scope,
+    Translated, Within, Wording, limits,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What every draft operation asks: a user token of a client that may draft.
 pub const DRAFT: Access = Access::user(Scope::Proposals, &[Ability::ProposalsDraft]);
@@ -146,27 +148,21 @@ impl Drafts<'_> {
     async fn has_none(&self, ctx: &Ctx, component: ComponentId) -> Result<()> {
         ctx.require(&DRAFT)?;
         let exists = self.store.has_draft(ctx.organization, ctx.user()?.id, component).await?;
-        if exists { Err(draft_exists()) } else { Ok(()) }
+        if exists { Err(Proposal::taken()) } else { Ok(()) }
     }
 
     async fn limit_allows(&self, ctx: &Ctx, component: ComponentId, rules: &crate::Rules) -> Result<()> {
+        if rules.proposal_limit == 0 {
+            return Ok(());
+        }
         let published = self.store.count_published(ctx.organization, ctx.user()?.id, component).await?;
         if rules.admits_proposal(published) { Ok(()) } else { Err(limit_exceeded()) }
-    }
-
-    async fn reload(&self, ctx: &Ctx, id: ProposalId) -> Result<ProposalDetail> {
-        let found = self.store.find_visible(ctx.read_context(), id, Within::default()).await?;
-        found.ok_or_else(|| Error::internal("a proposal vanished inside its own transaction"))
     }
 }
 
 #[async_trait]
 impl Handle<CreateDraft> for Drafts<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &CreateDraft) -> Result<()> {
-        self.has_none(ctx, command.component).await
-    }
-
-    async fn precheck(&self, ctx: &Ctx, command: &CreateDraft) -> Result<()> {
         self.has_none(ctx, command.component).await
     }
 
@@ -180,8 +176,16 @@ impl Handle<CreateDraft> for Drafts<'_> {
             client: Some(ctx.caller.client),
             ..Proposal::draft(component, ctx.now)
         };
-        let added = self.store.add(ctx.organization, &draft, &[Ability::DraftProposalCreation]).await?;
-        self.reload(ctx, added.ok_or_else(draft_exists)?).await
+        let id = self.store.add(ctx.organization, &draft).await?;
+        Ok(ProposalDetail {
+            id,
+            client_uid: Some(ctx.caller.client_uid.clone()),
+            state: PublicState::None,
+            voted: None,
+            changed_at: place.changed_at.max(ctx.now),
+            place: Arc::new(place),
+            proposal: draft,
+        })
     }
 }
 
@@ -205,19 +209,17 @@ impl Handle<UpdateDraft> for Drafts<'_> {
         Error::unless_valid(Wording::InvalidRequest, kinds)?;
         let (title, body) = (title.unwrap_or_default(), body.unwrap_or_default());
         if title.is_some() || body.is_some() {
-            let changed = draft.proposal.clone().rewritten(locale, title.as_deref(), body.as_deref());
-            let errors = DraftErrors::of(&changed, locale, draft.place.rules.proposal_length);
+            let rewrite = |draft: &mut Proposal| draft.rewrite(locale, title.as_deref(), body.as_deref());
+            let change = Change::of(draft.proposal.clone(), ctx.now, rewrite);
+            let errors = DraftErrors::of(&change.after, locale, draft.place.rules.proposal_length);
             DraftErrors {
                 title: if title.is_some() { errors.title } else { Vec::new() },
                 body: if body.is_some() { errors.body } else { Vec::new() },
             }
             .refuse()?;
-            if changed != draft.proposal {
-                let changed = Proposal { updated_at: ctx.now, ..changed };
-                let change =
-                    Change::quiet(changed).announcing(Ability::DraftProposalUpdate, Subject::Draft(draft.id));
-                self.store.save(ctx.organization, draft.id, change).await?;
-                draft = self.reload(ctx, draft.id).await?;
+            if !change.is_empty() {
+                self.store.save(ctx.organization, draft.id, &change).await?;
+                draft = draft.saved(change.after);
             }
         }
         Ok(UpdatedDraft { draft, locale })
@@ -236,10 +238,9 @@ impl Handle<PublishDraft> for Drafts<'_> {
         let rules = &draft.place.rules;
         DraftErrors::of(&draft.proposal, ctx.working_locale(), rules.proposal_length).refuse()?;
         self.limit_allows(ctx, draft.proposal.component, rules).await?;
-        let published = Proposal { published_at: Some(ctx.now), updated_at: ctx.now, ..draft.proposal };
-        let change = Change::quiet(published).announcing(Ability::ProposalCreation, Subject::Proposal(id));
-        self.store.save(ctx.organization, id, change).await?;
-        self.reload(ctx, id).await
+        let change = Change::of(draft.proposal.clone(), ctx.now, |draft| draft.publish(ctx.now));
+        self.store.save(ctx.organization, id, &change).await?;
+        Ok(draft.saved(change.after))
     }
 }
 
@@ -251,20 +252,19 @@ impl Handle<WithdrawDraft> for Drafts<'_> {
 
     async fn handle(&self, ctx: &Ctx, WithdrawDraft { id, within }: WithdrawDraft) -> Result<ProposalDetail> {
         let draft = self.find_for_update(ctx, id, within).await?;
-        self.store.remove(ctx.organization, id, ctx.now).await?;
+        self.store.remove(ctx.organization, id).await?;
         Ok(draft)
     }
 }
 
 impl Proposal {
-    /// The draft with new texts. A draft has one language: each field is moved to `locale` (its text there, else
+    /// Writes the texts of a draft. A draft has one language: each field is moved to `locale` (its text there, else
     /// its first text), then what was sent is written over it (contract 06 §2.5).
-    fn rewritten(mut self, locale: Locale, title: Option<&str>, body: Option<&str>) -> Self {
+    fn rewrite(&mut self, locale: Locale, title: Option<&str>, body: Option<&str>) {
         for (field, sent) in [(&mut self.title, title), (&mut self.body, body)] {
             let text = sent.or_else(|| field.title(locale)).map(str::to_owned);
             *field = text.into_iter().map(|text| (locale, text)).collect::<Translated>();
         }
-        self
     }
 }
 
@@ -284,10 +284,6 @@ fn label(field: &str) -> &'static str {
 
 pub(crate) fn participation(participates: bool) -> Result<()> {
     if participates { Ok(()) } else { Err(Error::Forbidden) }
-}
-
-fn draft_exists() -> Error {
-    Error::rejected("Draft Proposal already exists for this component")
 }
 
 fn limit_exceeded() -> Error {

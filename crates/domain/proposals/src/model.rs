@@ -1,7 +1,11 @@
 //! Proposals, their states, and votes.
 
 use crate::Rules;
-use civitas_kernel::{ClientId, ComponentId, ProposalId, SpaceRef, StateId, Translated, UserId};
+use civitas_kernel::records::Entity;
+use civitas_kernel::{
+    Ability, ClientId, ComponentId, Error, Event, EventName, Locale, ProposalId, SpaceRef, StateId, Subject,
+    Translated, UserId, VoteId,
+};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use time::OffsetDateTime;
@@ -64,6 +68,90 @@ impl Proposal {
     }
 }
 
+impl Proposal {
+    /// Makes a draft public.
+    pub fn publish(&mut self, now: OffsetDateTime) {
+        self.published_at = Some(now);
+    }
+
+    /// Answers it with a state of its component, or with none. The time of a public answer is that of the first.
+    pub fn answer(&mut self, state: Option<StateId>, is_public: bool, now: OffsetDateTime) {
+        self.state = state;
+        self.state_published_at = is_public.then(|| self.state_published_at.unwrap_or(now));
+    }
+
+    /// Withdraws it on behalf of its author. It stays withdrawn since the first time.
+    pub fn withdraw(&mut self, now: OffsetDateTime) {
+        self.withdrawn_at.get_or_insert(now);
+    }
+
+    /// Hides it from everybody, as moderation does. It stays hidden since the first time.
+    pub fn hide(&mut self, now: OffsetDateTime) {
+        self.hidden_at.get_or_insert(now);
+    }
+
+    /// What everybody may know of its state: withdrawn, or the answer that is public.
+    fn public_answer(&self) -> (bool, Option<StateId>) {
+        let withdrawn = self.withdrawn_at.is_some();
+        (withdrawn, self.state.filter(|_| !withdrawn && self.state_published_at.is_some()))
+    }
+
+    /// Whether lists show it to others than its authors.
+    fn is_listed(&self) -> bool {
+        self.published_at.is_some() && self.hidden_at.is_none() && self.deleted_at.is_none()
+    }
+
+    /// The names of the events of this state after that one, or of a new proposal (contract 09 C.1). Deleted ones have
+    /// none.
+    fn announcements(&self, before: Option<&Self>) -> Vec<EventName> {
+        if self.deleted_at.is_some() {
+            return Vec::new();
+        }
+        let rewritten = before.is_some_and(|old| (&old.title, &old.body) != (&self.title, &self.body));
+        match (before.map(|old| old.published_at.is_some()), self.published_at.is_some()) {
+            (None, false) => vec![Ability::DraftProposalCreation],
+            (Some(false) | None, true) => vec![Ability::ProposalCreation],
+            (Some(_), false) if rewritten => vec![Ability::DraftProposalUpdate],
+            (Some(_), false) => Vec::new(),
+            (Some(true), true) => {
+                let answered = before.is_some_and(|old| old.public_answer() != self.public_answer());
+                let edited = rewritten.then_some(Ability::ProposalUpdate);
+                edited.into_iter().chain(answered.then_some(Ability::ProposalStateChange)).collect()
+            }
+        }
+    }
+}
+
+impl Entity for Proposal {
+    type Id = ProposalId;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+
+    fn is_deleted(&self) -> bool {
+        self.deleted_at.is_some()
+    }
+
+    fn events(&self, id: ProposalId, before: Option<&Self>) -> Vec<Event> {
+        let subject = if self.published_at.is_some() { Subject::Proposal(id) } else { Subject::Draft(id) };
+        self.announcements(before).into_iter().map(|name| Event { name, subject }).collect()
+    }
+
+    fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
+        let is_lost = before.is_some_and(|before| {
+            let withdrawn = before.withdrawn_at.is_none() && self.withdrawn_at.is_some();
+            before.is_listed() && (withdrawn || !self.is_listed())
+        });
+        if is_lost { vec!["proposals"] } else { Vec::new() }
+    }
+
+    /// A user has one draft in a component.
+    fn taken() -> Error {
+        Error::rejected("Draft Proposal already exists for this component")
+    }
+}
+
 /// A state a proposals component owns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProposalState {
@@ -82,6 +170,33 @@ pub struct ProposalState {
 impl ProposalState {
     /// The tokens every proposals component has.
     pub const BUILT_IN: [&str; 4] = ["not_answered", "evaluating", "accepted", "rejected"];
+
+    /// The states every proposals component has from the beginning.
+    pub fn built_in(component: ComponentId) -> [Self; 4] {
+        let titles = [
+            ["Not answered", "Sans réponse", "Sin respuesta"],
+            ["Evaluating", "En cours d’évaluation", "En evaluación"],
+            ["Accepted", "Acceptée", "Aceptada"],
+            ["Rejected", "Rejetée", "Rechazada"],
+        ];
+        std::array::from_fn(|i| {
+            let texts = [Locale::EN, Locale::FR, Locale::ES].into_iter().zip(titles[i]);
+            let title = texts.map(|(locale, text)| (locale, text.to_owned())).collect();
+            let token = Self::BUILT_IN[i].to_owned();
+            Self { component, token, title, bg_color: None, text_color: None }
+        })
+    }
+}
+
+impl Entity for ProposalState {
+    type Id = StateId;
+
+    fn set_updated_at(&mut self, _: OffsetDateTime) {}
+
+    /// A component has one state of a token.
+    fn taken() -> Error {
+        Error::rejected("token has already been taken")
+    }
 }
 
 /// What everybody may know of a proposal's state (contract 06 §1.6).
@@ -145,6 +260,18 @@ pub struct ProposalDetail {
 }
 
 impl ProposalDetail {
+    /// The same after its proposal was saved in this state, for the same viewer.
+    #[must_use]
+    pub fn saved(self, proposal: Proposal) -> Self {
+        Self { changed_at: self.changed_at.max(proposal.updated_at), proposal, ..self }
+    }
+
+    /// The same after the viewer has voted on it with this weight.
+    #[must_use]
+    pub fn voted_with(self, weight: i64, now: OffsetDateTime) -> Self {
+        Self { voted: Some(weight), changed_at: self.changed_at.max(now), ..self }
+    }
+
     /// The same, as an anonymous viewer reads it.
     #[must_use]
     pub fn for_anonymous(&self) -> Self {
@@ -184,4 +311,17 @@ pub struct Vote {
     pub created_at: OffsetDateTime,
     /// When it was last changed.
     pub updated_at: OffsetDateTime,
+}
+
+impl Entity for Vote {
+    type Id = VoteId;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+
+    /// A user has one vote on a proposal.
+    fn taken() -> Error {
+        Error::rejected("Already voted")
+    }
 }

@@ -3,11 +3,11 @@
 use crate::{Place, Proposal, ProposalDetail, ProposalState, Vote, VotingStatus};
 use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
+use civitas_kernel::records::Records;
 use civitas_kernel::{
-    Change, ClientId, ComponentId, EventName, Order, OrganizationId, Page, PageRequest, ProposalId,
-    ReadContext, Result, StateId, UserId, VoteId, Within,
+    ClientId, ComponentId, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result,
+    StateId, UserId, VoteId, Within, store,
 };
-use time::OffsetDateTime;
 
 /// What proposals can be filtered by (contract 06 §1.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,103 +54,76 @@ pub struct Neighbours {
     pub prev: Option<ProposalId>,
 }
 
-/// The store of proposals and drafts.
-///
-/// Visible means (contract 06 §1.3): in a visible component, neither deleted nor hidden, and published, or a draft
-/// of which the reader is an author.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-#[async_trait]
-pub trait ProposalStore: Send + Sync {
-    /// The visible proposals of a query.
-    async fn list(
-        &self,
-        read_context: ReadContext,
-        query: &ProposalQuery,
-        page: PageRequest,
-    ) -> Result<Page<ProposalDetail>>;
-    /// The proposal, if it is visible and inside.
-    async fn find_visible(
-        &self,
-        read_context: ReadContext,
-        id: ProposalId,
-        within: Within,
-    ) -> Result<Option<ProposalDetail>>;
-    /// The neighbours of a proposal in the list a query makes; none when it is not in that list.
-    async fn neighbours(
-        &self,
-        read_context: ReadContext,
-        query: &ProposalQuery,
-        id: ProposalId,
-    ) -> Result<Neighbours>;
-    /// The draft of this reader, created through this client, in a visible component, inside (contract 06 §2.2).
-    async fn find_draft(
-        &self,
-        read_context: ReadContext,
-        client: ClientId,
-        id: ProposalId,
-        within: Within,
-    ) -> Result<Option<ProposalDetail>>;
-    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
-    async fn find_draft_for_update(
-        &self,
-        read_context: ReadContext,
-        client: ClientId,
-        id: ProposalId,
-        within: Within,
-    ) -> Result<Option<ProposalDetail>>;
-    /// The proposal as an anonymous viewer reads it, visible or not: for events.
-    async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>>;
-    /// Whether the user is an author of a draft in this component, whoever created it.
-    async fn has_draft(
-        &self,
-        organization: OrganizationId,
-        user: UserId,
-        component: ComponentId,
-    ) -> Result<bool>;
-    /// The user's published proposals in this component, withdrawn ones included.
-    async fn count_published(
-        &self,
-        organization: OrganizationId,
-        user: UserId,
-        component: ComponentId,
-    ) -> Result<i64>;
-    /// The proposal.
-    async fn find(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<Proposal>>;
-    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
-    async fn find_for_update(&self, organization: OrganizationId, id: ProposalId)
-    -> Result<Option<Proposal>>;
-    /// Stores a new one and announces it by these names. `None` when it is a draft and its first author has one in
-    /// the component already, also when that happened a moment ago.
-    async fn add(
-        &self,
-        organization: OrganizationId,
-        proposal: &Proposal,
-        announce: &[EventName],
-    ) -> Result<Option<ProposalId>>;
-    /// Stores a new state.
-    async fn save(
-        &self,
-        organization: OrganizationId,
-        id: ProposalId,
-        change: Change<Proposal>,
-    ) -> Result<()>;
-    /// Removes it for good.
-    async fn remove(&self, organization: OrganizationId, id: ProposalId, now: OffsetDateTime) -> Result<()>;
-    /// The voting status of the user in each of these components.
-    async fn voting_statuses(
-        &self,
-        organization: OrganizationId,
-        user: UserId,
-        client: ClientId,
-        components: &[ComponentId],
-    ) -> Result<Vec<VotingStatus>>;
-    /// Proposals after `after` in ascending order of id, at most `limit`; for export.
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<ProposalId>,
-        limit: i64,
-    ) -> Result<Vec<(ProposalId, Proposal)>>;
+store! {
+    /// The store of proposals and drafts.
+    ///
+    /// Visible means (contract 06 §1.3): in a visible component, neither deleted nor hidden, and published, or a draft
+    /// of which the reader is an author.
+    pub trait ProposalStore: Records<Proposal> {
+        /// The visible proposals of a query.
+        async fn list(
+            &self,
+            read_context: ReadContext,
+            query: &ProposalQuery,
+            page: PageRequest,
+        ) -> Result<Page<ProposalDetail>>;
+        /// The proposal, if it is visible and inside.
+        async fn find_visible(
+            &self,
+            read_context: ReadContext,
+            id: ProposalId,
+            within: Within,
+        ) -> Result<Option<ProposalDetail>>;
+        /// The neighbours of a proposal in the list a query makes; none when it is not in that list.
+        async fn neighbours(
+            &self,
+            read_context: ReadContext,
+            query: &ProposalQuery,
+            id: ProposalId,
+        ) -> Result<Neighbours>;
+        /// The draft of this reader, created through this client, in a visible component, inside (contract 06 §2.2).
+        async fn find_draft(
+            &self,
+            read_context: ReadContext,
+            client: ClientId,
+            id: ProposalId,
+            within: Within,
+        ) -> Result<Option<ProposalDetail>>;
+        /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+        async fn find_draft_for_update(
+            &self,
+            read_context: ReadContext,
+            client: ClientId,
+            id: ProposalId,
+            within: Within,
+        ) -> Result<Option<ProposalDetail>>;
+        /// The proposal as an anonymous viewer reads it, visible or not: for events.
+        async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>>;
+        /// Whether the user is an author of a draft in this component, whoever created it.
+        async fn has_draft(
+            &self,
+            organization: OrganizationId,
+            user: UserId,
+            component: ComponentId,
+        ) -> Result<bool>;
+        /// The user's published proposals in this component, withdrawn ones included.
+        async fn count_published(
+            &self,
+            organization: OrganizationId,
+            user: UserId,
+            component: ComponentId,
+        ) -> Result<i64>;
+        /// Removes it for good.
+        async fn remove(&self, organization: OrganizationId, id: ProposalId) -> Result<()>;
+        /// The voting status of the user in each of these components.
+        async fn voting_statuses(
+            &self,
+            organization: OrganizationId,
+            user: UserId,
+            client: ClientId,
+            components: &[ComponentId],
+        ) -> Result<Vec<VotingStatus>>;
+    }
 }
 
 /// What proposals must know of components.
@@ -161,30 +134,18 @@ pub trait ComponentLookup: Send + Sync {
     async fn find(&self, read_context: ReadContext, component: ComponentId) -> Result<Option<Place>>;
 }
 
-/// The store of the states of proposals.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-#[async_trait]
-pub trait StateStore: Send + Sync {
-    /// The state.
-    async fn find(&self, organization: OrganizationId, id: StateId) -> Result<Option<ProposalState>>;
-    /// The state of this token in a component.
-    async fn find_by_token(
-        &self,
-        organization: OrganizationId,
-        component: ComponentId,
-        token: &str,
-    ) -> Result<Option<(StateId, ProposalState)>>;
-    /// Stores a new one. `Rejected` when the component has the token.
-    async fn add(&self, organization: OrganizationId, state: &ProposalState) -> Result<StateId>;
-    /// Stores a new state.
-    async fn save(&self, organization: OrganizationId, id: StateId, state: &ProposalState) -> Result<()>;
-    /// States after `after` in ascending order of id, at most `limit`; for export.
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<StateId>,
-        limit: i64,
-    ) -> Result<Vec<(StateId, ProposalState)>>;
+store! {
+    /// The store of the states of proposals. `save` also changes the token that is stored with each proposal which has
+    /// the state as public answer.
+    pub trait StateStore: Records<ProposalState> {
+        /// The state of this token in a component.
+        async fn find_by_token(
+            &self,
+            organization: OrganizationId,
+            component: ComponentId,
+            token: &str,
+        ) -> Result<Option<(StateId, ProposalState)>>;
+    }
 }
 
 /// What votes can be filtered by (contract 06 §4.4).
@@ -212,67 +173,54 @@ pub const VOTE_FIELDS: &[Field<VoteField>] = &[
 /// A condition on a list of votes.
 pub type VoteFilter = Filter<VoteField>;
 
-/// The store of votes. Visible means: on a published proposal, neither hidden nor deleted, in a visible component.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-#[async_trait]
-pub trait VoteStore: Send + Sync {
-    /// The visible votes, by id.
-    async fn list(
-        &self,
-        read_context: ReadContext,
-        within: Within,
-        filters: &[VoteFilter],
-        page: PageRequest,
-    ) -> Result<Page<(VoteId, Vote)>>;
-    /// The vote, if it is visible and inside.
-    async fn find_visible(
-        &self,
-        read_context: ReadContext,
-        id: VoteId,
-        within: Within,
-    ) -> Result<Option<(VoteId, Vote)>>;
-    /// Lets no other vote of this user, or on this proposal, be cast or removed until the transaction ends. `Internal`
-    /// outside a transaction.
-    async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()>;
-    /// Whether the user has voted on the proposal.
-    async fn has(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<bool>;
-    /// The user's votes in a component, temporary ones included.
-    async fn count_of_user(
-        &self,
-        organization: OrganizationId,
-        user: UserId,
-        component: ComponentId,
-    ) -> Result<i64>;
-    /// The final votes on a proposal.
-    async fn count_final(&self, organization: OrganizationId, proposal: ProposalId) -> Result<i64>;
-    /// Stores a new vote. `None` when the user has one on the proposal, also when it came a moment ago.
-    async fn add(&self, organization: OrganizationId, vote: &Vote) -> Result<Option<VoteId>>;
-    /// Stores a new state.
-    async fn save(&self, organization: OrganizationId, id: VoteId, vote: &Vote) -> Result<()>;
-    /// Removes a vote.
-    async fn remove(&self, organization: OrganizationId, id: VoteId, now: OffsetDateTime) -> Result<()>;
-    /// Lets the votes of everybody in a component count, or wait, by this minimum of votes of one user.
-    async fn settle(&self, organization: OrganizationId, component: ComponentId, minimum: i64) -> Result<()>;
-    /// Makes all votes of a user in a component temporary, or all final.
-    async fn set_temporary(
-        &self,
-        organization: OrganizationId,
-        user: UserId,
-        component: ComponentId,
-        temporary: bool,
-    ) -> Result<()>;
-    /// The vote of a user on a proposal.
-    async fn find_of_user(
-        &self,
-        organization: OrganizationId,
-        proposal: ProposalId,
-        user: UserId,
-    ) -> Result<Option<(VoteId, Vote)>>;
-    /// Votes after `after` in ascending order of id, at most `limit`; for export.
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<VoteId>,
-        limit: i64,
-    ) -> Result<Vec<(VoteId, Vote)>>;
+store! {
+    /// The store of votes. Visible means: on a published proposal, neither hidden nor deleted, in a visible component.
+    pub trait VoteStore: Records<Vote> {
+        /// The visible votes, by id.
+        async fn list(
+            &self,
+            read_context: ReadContext,
+            within: Within,
+            filters: &[VoteFilter],
+            page: PageRequest,
+        ) -> Result<Page<(VoteId, Vote)>>;
+        /// The vote, if it is visible and inside.
+        async fn find_visible(
+            &self,
+            read_context: ReadContext,
+            id: VoteId,
+            within: Within,
+        ) -> Result<Option<(VoteId, Vote)>>;
+        /// Lets no other vote of this user, or on this proposal, be cast or removed until the transaction ends. `Internal`
+        /// outside a transaction.
+        async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()>;
+        /// The user's votes in a component, temporary ones included.
+        async fn count_of_user(
+            &self,
+            organization: OrganizationId,
+            user: UserId,
+            component: ComponentId,
+        ) -> Result<i64>;
+        /// The final votes on a proposal.
+        async fn count_final(&self, organization: OrganizationId, proposal: ProposalId) -> Result<i64>;
+        /// Removes a vote.
+        async fn remove(&self, organization: OrganizationId, id: VoteId) -> Result<()>;
+        /// Lets the votes of everybody in a component count, or wait, by this minimum of votes of one user.
+        async fn settle(&self, organization: OrganizationId, component: ComponentId, minimum: i64) -> Result<()>;
+        /// Makes all votes of a user in a component temporary, or all final.
+        async fn set_temporary(
+            &self,
+            organization: OrganizationId,
+            user: UserId,
+            component: ComponentId,
+            temporary: bool,
+        ) -> Result<()>;
+        /// The vote of a user on a proposal.
+        async fn find_of_user(
+            &self,
+            organization: OrganizationId,
+            proposal: ProposalId,
+            user: UserId,
+        ) -> Result<Option<(VoteId, Vote)>>;
+    }
 }

@@ -4,6 +4,7 @@ use crate::drafts::participation;
 use crate::{Place, ProposalDetail, ProposalStore, VOTE_FIELDS, Vote, VoteStore};
 use async_trait::async_trait;
 use civitas_kernel::filter::{RawFilter, read};
+use civitas_kernel::records::Entity;
 use civitas_kernel::{
     Ability, Access, Command, Ctx, Error, Handle, Page, PageRequest, ProposalId, Result, Scope, UserId,
     VoteId, Within,
@@ -104,18 +105,14 @@ impl Votes<'_> {
         Ok(found)
     }
 
-    /// Check 7.
-    async fn has_not_voted(&self, ctx: &Ctx, proposal: ProposalId) -> Result<()> {
-        let voted = self.store.has(ctx.organization, proposal, ctx.user()?.id).await?;
-        if voted { Err(already_voted()) } else { Ok(()) }
-    }
-
     /// Checks 12 and 13.
     async fn limits_allow(&self, ctx: &Ctx, user: UserId, proposal: &ProposalDetail) -> Result<()> {
         let rules = &proposal.place.rules;
-        let votes = self.store.count_of_user(ctx.organization, user, proposal.place.component).await?;
-        if !rules.admits_vote(votes) {
-            return Err(Error::rejected("Vote limit reached"));
+        if rules.vote_limit > 0 {
+            let votes = self.store.count_of_user(ctx.organization, user, proposal.place.component).await?;
+            if !rules.admits_vote(votes) {
+                return Err(Error::rejected("Vote limit reached"));
+            }
         }
         let counted = rules.threshold_per_proposal > 0 && !rules.can_accumulate_beyond_threshold;
         let final_votes =
@@ -146,18 +143,16 @@ impl Handle<CastVote> for Votes<'_> {
         sent_weight(command.data.as_ref()).map(drop)
     }
 
-    async fn precheck(&self, ctx: &Ctx, command: &CastVote) -> Result<()> {
-        let proposal = self.open_proposal(ctx, command).await?;
-        participation(proposal.place.participates)?;
-        self.has_not_voted(ctx, proposal.id).await
-    }
-
     async fn handle(&self, ctx: &Ctx, command: CastVote) -> Result<Cast> {
-        let proposal = self.open_proposal(ctx, &command).await?;
+        ctx.require(&CAST)?;
         let user = ctx.user()?.id;
+        // Before anything is read: what is read is current until the transaction ends.
+        self.store.lock(ctx.organization, command.proposal, user).await?;
+        let proposal = self.open_proposal(ctx, &command).await?;
         participation(proposal.place.participates)?;
-        self.store.lock(ctx.organization, proposal.id, user).await?;
-        self.has_not_voted(ctx, proposal.id).await?;
+        if proposal.voted.is_some() {
+            return Err(Vote::taken());
+        }
         let weight = accepted_weight(sent_weight(command.data.as_ref())?, &proposal.place)?;
         self.limits_allow(ctx, user, &proposal).await?;
         let vote = Vote {
@@ -168,13 +163,9 @@ impl Handle<CastVote> for Votes<'_> {
             created_at: ctx.now,
             updated_at: ctx.now,
         };
-        let id = self.store.add(ctx.organization, &vote).await?.ok_or_else(already_voted)?;
+        let id = self.store.add(ctx.organization, &vote).await?;
         let temporary = self.settle(ctx, user, &proposal.place).await?;
-        let proposal = if command.include_proposal {
-            self.proposals.find_visible(ctx.read_context(), command.proposal, Within::default()).await?
-        } else {
-            None
-        };
+        let proposal = command.include_proposal.then(|| proposal.voted_with(weight, ctx.now));
         Ok(Cast { id, vote: Vote { temporary, ..vote }, proposal })
     }
 }
@@ -196,7 +187,7 @@ impl Handle<RemoveVote> for Votes<'_> {
         let found = self.proposals.find_visible(ctx.read_context(), vote.proposal, Within::default()).await?;
         let proposal = found.ok_or(Error::NotFound)?;
         voting_is_open(&proposal.place)?;
-        self.store.remove(ctx.organization, id, ctx.now).await?;
+        self.store.remove(ctx.organization, id).await?;
         self.settle(ctx, user, &proposal.place).await?;
         Ok((id, vote))
     }
@@ -232,8 +223,4 @@ fn accepted_weight(weight: i64, place: &Place) -> Result<i64> {
 
 fn wrong_weight(why: &str) -> Error {
     Error::rejected(format!("Weight: error in the weight field. {why}"))
-}
-
-fn already_voted() -> Error {
-    Error::rejected("Already voted")
 }

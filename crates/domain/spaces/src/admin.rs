@@ -1,94 +1,61 @@
 //! What administrators do with spaces and their steps. The caller checks permission.
 
 use crate::{Space, SpaceStore, Step, StepStore};
-use civitas_kernel::{Ability, Error, EventName, OrganizationId, Result, SpaceRef, StepId};
-use time::OffsetDateTime;
+use async_trait::async_trait;
+use civitas_kernel::records::{Change, RecordAdmin, Records};
+use civitas_kernel::{Error, OrganizationId, Result, SpaceRef, StepId};
 
-impl Step {
-    /// What this state announces after that one, or of a new step: that it became the current one (contract 05
-    /// §2.8).
-    pub fn announcements(&self, before: Option<&Self>) -> &'static [EventName] {
-        let was_active = before.is_some_and(|old| old.active);
-        if self.active && !was_active { &[Ability::StepActivated] } else { &[] }
+/// Administers the spaces of organizations, by the rules of [`Space::check`].
+pub struct SpaceAdmin<'a> {
+    /// The store, in a transaction.
+    pub spaces: &'a dyn SpaceStore,
+}
+
+#[async_trait]
+impl RecordAdmin<Space> for SpaceAdmin<'_> {
+    fn records(&self) -> &dyn Records<Space> {
+        self.spaces
+    }
+
+    async fn prepare(&self, _: OrganizationId, _: Option<(SpaceRef, &Space)>, after: &Space) -> Result<()> {
+        after.check()
     }
 }
 
-/// Administers the spaces of organizations.
-pub struct SpaceAdmin<'a> {
-    /// The store of spaces.
+/// Administers the steps of processes. Of a process at most one is active: a step that becomes active makes the other
+/// one inactive, and the phase settings of all components follow at once.
+pub struct StepAdmin<'a> {
+    /// The store of spaces, in a transaction.
     pub spaces: &'a dyn SpaceStore,
-    /// The store of steps.
+    /// The store of steps, in the same one.
     pub steps: &'a dyn StepStore,
 }
 
-impl SpaceAdmin<'_> {
-    /// Makes a space.
-    ///
-    /// # Errors
-    /// `Rejected` for a visibility or slug that does not suit its kind, and for a slug that is taken.
-    pub async fn create(&self, organization: OrganizationId, space: &Space) -> Result<SpaceRef> {
-        space.check()?;
-        self.spaces.add(organization, space).await
+#[async_trait]
+impl RecordAdmin<Step> for StepAdmin<'_> {
+    fn records(&self) -> &dyn Records<Step> {
+        self.steps
     }
 
-    /// Changes a space under its lock. An edit that changes nothing leaves its time alone.
-    ///
-    /// # Errors
-    /// `NotFound`; as [`Self::create`].
-    pub async fn edit(
+    /// Locks the process of an active step, so that of two activations at once the later one is effective.
+    async fn prepare(
         &self,
         organization: OrganizationId,
-        id: SpaceRef,
-        now: OffsetDateTime,
-        edit: impl FnOnce(&mut Space) + Send,
-    ) -> Result<Space> {
-        let before = self.spaces.find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
-        let mut space = before.clone();
-        edit(&mut space);
-        if space != before {
-            space.updated_at = now;
-            space.check()?;
-            self.spaces.save(organization, id, &space).await?;
+        before: Option<(StepId, &Step)>,
+        after: &Step,
+    ) -> Result<()> {
+        after.check()?;
+        if !after.active {
+            return Ok(());
         }
-        Ok(space)
-    }
-
-    /// Makes a step. An active one makes the others of its process inactive.
-    ///
-    /// # Errors
-    /// `Rejected` where the space is no process.
-    pub async fn create_step(&self, organization: OrganizationId, step: &Step) -> Result<StepId> {
-        step.check()?;
-        self.steps.add(organization, step, step.announcements(None)).await
-    }
-
-    /// Changes a step under its lock, with the same care.
-    ///
-    /// # Errors
-    /// `NotFound`; as [`Self::create_step`].
-    pub async fn edit_step(
-        &self,
-        organization: OrganizationId,
-        id: StepId,
-        edit: impl FnOnce(&mut Step) + Send,
-    ) -> Result<Step> {
-        let before = self.steps.find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
-        let mut step = before.clone();
-        edit(&mut step);
-        if step != before {
-            step.check()?;
-            self.steps.save(organization, id, &step, step.announcements(Some(&before))).await?;
+        self.spaces.find_for_update(organization, after.space).await?.ok_or(Error::NotFound)?;
+        match self.steps.active(organization, after.space).await? {
+            Some((id, active)) if before.is_none_or(|(own, _)| own != id) => {
+                let inactive = Step { active: false, ..active.clone() };
+                self.steps.save(organization, id, &Change::new(active, inactive)).await
+            }
+            _ => Ok(()),
         }
-        Ok(step)
-    }
-
-    /// Makes a step the current one of its process: the phase settings of all its components follow at once. Nothing
-    /// happens when it is already.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn activate_step(&self, organization: OrganizationId, id: StepId) -> Result<Step> {
-        self.edit_step(organization, id, |step| step.active = true).await
     }
 }
 
@@ -96,7 +63,10 @@ impl SpaceAdmin<'_> {
 mod tests {
     use super::*;
     use crate::{MockSpaceStore, MockStepStore, Visibility};
-    use civitas_kernel::{Locale, SpaceManifest, Translated};
+    use civitas_kernel::records::{Entity, edit};
+    use civitas_kernel::{Ability, Locale, SpaceManifest, Translated};
+    use mockall::Sequence;
+    use time::OffsetDateTime;
     use time::macros::datetime;
 
     const CITY: OrganizationId = OrganizationId(1);
@@ -111,38 +81,62 @@ mod tests {
         Step { space, title: title(), position: 0, active, starts_at: None, ends_at: None }
     }
 
+    /// The process, which can be locked.
+    fn process() -> MockSpaceStore {
+        let mut spaces = MockSpaceStore::new();
+        let process = Space::new(SpaceManifest::ParticipatoryProcesses, title(), NOW);
+        spaces.expect_find_for_update().returning(move |_, _| Ok(Some(process.clone())));
+        spaces
+    }
+
     async fn activate(was_active: bool, mut steps: MockStepStore) -> Step {
         steps.expect_find_for_update().returning(move |_, _| Ok(Some(step(was_active))));
-        let spaces = MockSpaceStore::new();
-        SpaceAdmin { spaces: &spaces, steps: &steps }.activate_step(CITY, StepId(5)).await.unwrap()
+        let admin = StepAdmin { spaces: &process(), steps: &steps };
+        edit(&admin, CITY, StepId(5), NOW, |step| step.active = true).await.unwrap()
     }
 
     #[tokio::test]
     async fn an_activation_is_announced_once() {
         let mut steps = MockStepStore::new();
-        steps.expect_save().once().returning(|_, id, step, names| {
-            assert_eq!((id, step.active, names), (StepId(5), true, [Ability::StepActivated].as_slice()));
+        steps.expect_active().returning(|_, _| Ok(None));
+        steps.expect_save().once().returning(|_, id, change| {
+            assert_eq!((id, change.after.active), (StepId(5), true));
+            assert_eq!(change.events(id)[0].name, Ability::StepActivated);
             Ok(())
         });
         assert!(activate(false, steps).await.active);
-        assert!(activate(true, MockStepStore::new()).await.active, "nothing is kept or announced again");
+        assert!(activate(true, MockStepStore::new()).await.active, "nothing is stored or announced again");
+    }
+
+    #[tokio::test]
+    async fn an_activation_makes_the_other_step_inactive_without_an_event() {
+        let mut steps = MockStepStore::new();
+        steps.expect_active().returning(|_, _| Ok(Some((StepId(4), step(true)))));
+        let mut in_order = Sequence::new();
+        steps.expect_save().once().in_sequence(&mut in_order).returning(|_, id, change| {
+            assert_eq!((id, change.after.active, change.events(id)), (StepId(4), false, Vec::new()));
+            Ok(())
+        });
+        steps.expect_save().once().in_sequence(&mut in_order).returning(|_, id, change| {
+            assert_eq!((id, change.after.active), (StepId(5), true));
+            Ok(())
+        });
+        assert!(activate(false, steps).await.active);
     }
 
     #[tokio::test]
     async fn a_new_step_that_is_active_is_announced_too() {
+        let announced = |step: &Step| step.events(StepId(1), None).len();
+        assert_eq!((announced(&step(true)), announced(&step(false))), (1, 0));
         let mut steps = MockStepStore::new();
-        steps
-            .expect_add()
-            .withf(|_, _, names| *names == [Ability::StepActivated])
-            .once()
-            .returning(|_, _, _| Ok(StepId(1)));
-        steps.expect_add().withf(|_, _, names| names.is_empty()).once().returning(|_, _, _| Ok(StepId(2)));
-        let spaces = MockSpaceStore::new();
-        let admin = SpaceAdmin { spaces: &spaces, steps: &steps };
-        admin.create_step(CITY, &step(true)).await.unwrap();
-        admin.create_step(CITY, &step(false)).await.unwrap();
+        steps.expect_active().once().returning(|_, _| Ok(None));
+        steps.expect_add().times(2).returning(|_, _| Ok(StepId(1)));
+        let spaces = process();
+        let admin = StepAdmin { spaces: &spaces, steps: &steps };
+        admin.create(CITY, &step(true)).await.unwrap();
+        admin.create(CITY, &step(false)).await.unwrap();
         let assembly = SpaceRef { manifest: SpaceManifest::Assemblies, id: 3 };
-        let refused = admin.create_step(CITY, &Step { space: assembly, ..step(true) }).await.unwrap_err();
+        let refused = admin.create(CITY, &Step { space: assembly, ..step(true) }).await.unwrap_err();
         assert_eq!(refused.description(), "only participatory processes have steps");
     }
 
@@ -152,11 +146,10 @@ mod tests {
         spaces
             .expect_find_for_update()
             .returning(|_, _| Ok(Some(Space::new(SpaceManifest::Conferences, title(), NOW))));
-        let steps = MockStepStore::new();
-        let admin = SpaceAdmin { spaces: &spaces, steps: &steps };
+        let admin = SpaceAdmin { spaces: &spaces };
         let id = SpaceRef { manifest: SpaceManifest::Conferences, id: 1 };
-        let refused = admin.edit(CITY, id, NOW, |space| space.visibility = Visibility::Private).await;
+        let refused = edit(&admin, CITY, id, NOW, |space| space.visibility = Visibility::Private).await;
         assert_eq!(refused.unwrap_err().description(), "conferences cannot be private");
-        admin.edit(CITY, id, NOW, |_| {}).await.unwrap();
+        edit(&admin, CITY, id, NOW, |_| {}).await.unwrap();
     }
 }

@@ -1,6 +1,7 @@
 //! A component of a space.
 
 use crate::ComponentManifest;
+use civitas_kernel::records::Entity;
 use civitas_kernel::{ComponentId, SpaceRef, StepId, Translated};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -55,6 +56,26 @@ impl Component {
             created_at: now,
             updated_at: now,
         }
+    }
+}
+
+impl Entity for Component {
+    type Id = ComponentId;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+
+    fn is_deleted(&self) -> bool {
+        self.deleted_at.is_some()
+    }
+
+    fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
+        let is_lost = before.is_some_and(|before| {
+            let is_unpublished = before.published_at.is_some() && self.published_at.is_none();
+            is_unpublished || (!before.is_deleted() && self.is_deleted())
+        });
+        if is_lost { vec!["components"] } else { Vec::new() }
     }
 }
 

@@ -5,11 +5,11 @@ mod filters;
 mod keeping;
 mod seeing;
 
-pub use entries::{keeps_entries_apart, keeps_entries_by_kind};
+pub use entries::{entries, pages_of_entries_are_of_a_kind};
 pub use filters::{filters_components, filters_spaces, negations_look_at_every_translation};
 pub use keeping::{
-    at_most_one_step_is_active, keeps_every_member, keeps_organizations_apart, numbers_spaces_by_kind,
-    refuses_a_slug_that_is_taken,
+    at_most_one_step_is_active, components, keeps_organizations_apart, numbers_spaces_by_kind,
+    refuses_a_slug_that_is_taken, spaces, steps,
 };
 pub use seeing::{
     counts_components_beyond_those_it_names, lists_in_order_without_overlap, shows_components_by_the_rules,

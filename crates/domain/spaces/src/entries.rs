@@ -1,7 +1,8 @@
 //! Records that their component only lists and counts: pages, budgets, results, debates (contract 05 §3.4).
 
 use crate::ComponentManifest;
-use civitas_kernel::{ComponentId, Translated};
+use civitas_kernel::records::Entity;
+use civitas_kernel::{ComponentId, EntryId, Translated};
 use time::OffsetDateTime;
 
 /// A page, a budget, a result or a debate: the kind of its component says which.
@@ -30,6 +31,23 @@ impl Entry {
     /// Whether its component names and counts it.
     pub fn is_shown(&self) -> bool {
         self.hidden_at.is_none() && self.deleted_at.is_none()
+    }
+}
+
+impl Entity for Entry {
+    type Id = EntryId;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+
+    fn is_deleted(&self) -> bool {
+        self.deleted_at.is_some()
+    }
+
+    fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
+        let is_lost = before.is_some_and(Self::is_shown) && !self.is_shown();
+        if is_lost { vec!["entries"] } else { Vec::new() }
     }
 }
 

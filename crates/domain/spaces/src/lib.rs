@@ -22,7 +22,7 @@ mod services;
 mod settings;
 mod space;
 
-pub use admin::SpaceAdmin;
+pub use admin::{SpaceAdmin, StepAdmin};
 pub use components::{Component, ComponentDetail};
 pub use entries::{Entry, EntryKind};
 pub use manifest::ComponentManifest;

@@ -1,11 +1,11 @@
 //! Ports: what this crate needs from outside.
 
 use crate::{Component, ComponentDetail, ComponentManifest, Entry, EntryKind, Space, SpaceDetail, Step};
-use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
+use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ComponentId, EntryId, EventName, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest,
-    SpaceRef, StepId,
+    ComponentId, EntryId, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
+    StepId, store,
 };
 
 /// What spaces can be filtered by (contract 05 §2.3).
@@ -39,71 +39,35 @@ pub const SPACE_FIELDS: &[Field<SpaceField>] = &[
 /// A condition on a list of spaces.
 pub type SpaceFilter = Filter<SpaceField>;
 
-/// Where participatory spaces are kept.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-#[async_trait]
-pub trait SpaceStore: Send + Sync {
-    /// The visible spaces, of one kind or of all, by `created_at`, manifest name and id.
-    async fn list(
-        &self,
-        read_context: ReadContext,
-        manifest: Option<SpaceManifest>,
-        filters: &[SpaceFilter],
-        page: PageRequest,
-    ) -> Result<Page<SpaceDetail>>;
-    /// The space, if it is visible.
-    async fn find_visible(&self, read_context: ReadContext, id: SpaceRef) -> Result<Option<SpaceDetail>>;
-    /// The space.
-    async fn find(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>>;
-    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
-    async fn find_for_update(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>>;
-    /// The number of the space with this slug.
-    async fn find_by_slug(
-        &self,
-        organization: OrganizationId,
-        manifest: SpaceManifest,
-        slug: &str,
-    ) -> Result<Option<SpaceRef>>;
-    /// Stores a new one. `Rejected` when its slug is taken.
-    async fn add(&self, organization: OrganizationId, space: &Space) -> Result<SpaceRef>;
-    /// Stores a new state. `Rejected` when its slug is taken.
-    async fn save(&self, organization: OrganizationId, id: SpaceRef, space: &Space) -> Result<()>;
-    /// Spaces after `after` in ascending order of kind and number, at most `limit`; for export.
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<SpaceRef>,
-        limit: i64,
-    ) -> Result<Vec<(SpaceRef, Space)>>;
+store! {
+    /// Where participatory spaces are kept.
+    pub trait SpaceStore: Records<Space> {
+        /// The visible spaces, of one kind or of all, by `created_at`, manifest name and id.
+        async fn list(
+            &self,
+            read_context: ReadContext,
+            manifest: Option<SpaceManifest>,
+            filters: &[SpaceFilter],
+            page: PageRequest,
+        ) -> Result<Page<SpaceDetail>>;
+        /// The space, if it is visible.
+        async fn find_visible(&self, read_context: ReadContext, id: SpaceRef) -> Result<Option<SpaceDetail>>;
+        /// The number of the space with this slug.
+        async fn find_by_slug(
+            &self,
+            organization: OrganizationId,
+            manifest: SpaceManifest,
+            slug: &str,
+        ) -> Result<Option<SpaceRef>>;
+    }
 }
 
-/// Where the steps of participatory processes are kept.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-#[async_trait]
-pub trait StepStore: Send + Sync {
-    /// The step.
-    async fn find(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>>;
-    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
-    async fn find_for_update(&self, organization: OrganizationId, id: StepId) -> Result<Option<Step>>;
-    /// The active step of a process, if it has one.
-    async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>>;
-    /// Stores a new one. An active one makes the others of its process inactive and announces itself by these names.
-    async fn add(&self, organization: OrganizationId, step: &Step, announce: &[EventName]) -> Result<StepId>;
-    /// Stores a new state, with the same care.
-    async fn save(
-        &self,
-        organization: OrganizationId,
-        id: StepId,
-        step: &Step,
-        announce: &[EventName],
-    ) -> Result<()>;
-    /// Steps after `after` in ascending order of id, at most `limit`; for export.
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<StepId>,
-        limit: i64,
-    ) -> Result<Vec<(StepId, Step)>>;
+store! {
+    /// Where the steps of participatory processes are kept.
+    pub trait StepStore: Records<Step> {
+        /// The active step of a process, if it has one.
+        async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>>;
+    }
 }
 
 /// What components can be filtered by (contract 05 §3.2).
@@ -136,61 +100,36 @@ pub const COMPONENT_FIELDS: &[Field<ComponentField>] = &[
 /// A condition on a list of components.
 pub type ComponentFilter = Filter<ComponentField>;
 
-/// The store of components.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-#[async_trait]
-pub trait ComponentStore: Send + Sync {
-    /// The visible components, of one kind or of all, by id.
-    async fn list(
-        &self,
-        read_context: ReadContext,
-        manifest: Option<ComponentManifest>,
-        filters: &[ComponentFilter],
-        page: PageRequest,
-    ) -> Result<Page<ComponentDetail>>;
-    /// The component, if it is visible.
-    async fn find_visible(
-        &self,
-        read_context: ReadContext,
-        id: ComponentId,
-    ) -> Result<Option<ComponentDetail>>;
-    /// The component.
-    async fn find(&self, organization: OrganizationId, id: ComponentId) -> Result<Option<Component>>;
-    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
-    async fn find_for_update(
-        &self,
-        organization: OrganizationId,
-        id: ComponentId,
-    ) -> Result<Option<Component>>;
-    /// Stores a new one; one for proposals gets its built-in states.
-    async fn add(&self, organization: OrganizationId, component: &Component) -> Result<ComponentId>;
-    /// Stores a new state.
-    async fn save(&self, organization: OrganizationId, id: ComponentId, component: &Component) -> Result<()>;
-    /// Components after `after` in ascending order of id, at most `limit`; for export.
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<ComponentId>,
-        limit: i64,
-    ) -> Result<Vec<(ComponentId, Component)>>;
+store! {
+    /// The store of components.
+    pub trait ComponentStore: Records<Component> {
+        /// The visible components, of one kind or of all, by id.
+        async fn list(
+            &self,
+            read_context: ReadContext,
+            manifest: Option<ComponentManifest>,
+            filters: &[ComponentFilter],
+            page: PageRequest,
+        ) -> Result<Page<ComponentDetail>>;
+        /// The component, if it is visible.
+        async fn find_visible(
+            &self,
+            read_context: ReadContext,
+            id: ComponentId,
+        ) -> Result<Option<ComponentDetail>>;
+    }
 }
 
-/// The store of entries: what components only name and count. Their list, for what leaves it, is `entries`.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-#[async_trait]
-pub trait EntryStore: Send + Sync {
-    /// The entry.
-    async fn find(&self, organization: OrganizationId, id: EntryId) -> Result<Option<Entry>>;
-    /// Stores a new one.
-    async fn add(&self, organization: OrganizationId, entry: &Entry) -> Result<EntryId>;
-    /// Stores a new state.
-    async fn save(&self, organization: OrganizationId, id: EntryId, entry: &Entry) -> Result<()>;
-    /// Entries of a kind after `after` in ascending order of id, at most `limit`; for export.
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        kind: EntryKind,
-        after: Option<EntryId>,
-        limit: i64,
-    ) -> Result<Vec<(EntryId, Entry)>>;
+store! {
+    /// The store of entries: what components only name and count. Their list, for what leaves it, is `entries`.
+    pub trait EntryStore: Records<Entry> {
+        /// As `page_after`, of a kind.
+        async fn page_of_kind_after(
+            &self,
+            organization: OrganizationId,
+            kind: EntryKind,
+            after: Option<EntryId>,
+            limit: i64,
+        ) -> Result<Vec<(EntryId, Entry)>>;
+    }
 }

@@ -1,7 +1,10 @@
 //! A participatory space and its steps.
 
 use crate::ComponentManifest;
-use civitas_kernel::{ComponentId, Error, Result, SpaceManifest, SpaceRef, Translated};
+use civitas_kernel::records::Entity;
+use civitas_kernel::{
+    Ability, ComponentId, Error, Event, Result, SpaceManifest, SpaceRef, StepId, Subject, Translated,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
@@ -110,6 +113,28 @@ impl Space {
     }
 }
 
+impl Entity for Space {
+    type Id = SpaceRef;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+
+    /// A space that is unpublished leaves its list; with another visibility it is shown to other viewers.
+    fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
+        let is_changed = before.is_some_and(|before| {
+            let is_unpublished = before.published_at.is_some() && self.published_at.is_none();
+            is_unpublished || before.visibility != self.visibility
+        });
+        if is_changed { vec!["spaces"] } else { Vec::new() }
+    }
+
+    /// The spaces of a kind have different slugs.
+    fn taken() -> Error {
+        Error::rejected("slug has already been taken")
+    }
+}
+
 /// A step (phase) of a participatory process. At most one of a process is active.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
@@ -136,6 +161,19 @@ impl Step {
         } else {
             Err(Error::rejected("only participatory processes have steps"))
         }
+    }
+}
+
+impl Entity for Step {
+    type Id = StepId;
+
+    fn set_updated_at(&mut self, _: OffsetDateTime) {}
+
+    /// A step that becomes the current one is announced (contract 05 §2.8).
+    fn events(&self, _: StepId, before: Option<&Self>) -> Vec<Event> {
+        let was_active = before.is_some_and(|old| old.active);
+        let activated = Event { name: Ability::StepActivated, subject: Subject::Space(self.space) };
+        if self.active && !was_active { vec![activated] } else { Vec::new() }
     }
 }
 

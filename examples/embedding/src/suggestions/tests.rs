@@ -1,6 +1,7 @@
 //! Unit tests of the program's own code, on mocks of the stores.
 
 use super::*;
+use civitas_kernel::records::Change;
 use civitas_kernel::{ClientId, Locale, OrganizationId, SpaceManifest, SpaceRef, Translated, UserId};
 use civitas_proposals::{
     DRAFT, MockComponentLookup, MockProposalStore, Place, Proposal, ProposalDetail, PublicState, Rules,
@@ -47,8 +48,7 @@ fn store(title: &'static str) -> MockProposalStore {
     let mut store = MockProposalStore::new();
     store.expect_has_draft().returning(|_, _, _| Ok(false));
     store.expect_count_published().returning(|_, _, _| Ok(0));
-    store.expect_add().once().returning(|_, _, _| Ok(Some(ID)));
-    store.expect_find_visible().returning(move |_, _, _| Ok(Some(draft(title))));
+    store.expect_add().once().returning(|_, _| Ok(ID));
     store.expect_find_draft_for_update().returning(move |_, _, _, _| Ok(Some(draft(title))));
     store
 }
@@ -71,8 +71,8 @@ fn the_first_line_is_the_title() {
 async fn a_suggestion_is_saved_with_its_texts_and_then_published() {
     let mut store = store("An older title of it");
     let saved = |published: bool, title: &'static str| {
-        move |_: &OrganizationId, id: &ProposalId, change: &civitas_kernel::Change<Proposal>| {
-            let proposal = &change.state;
+        move |_: &OrganizationId, id: &ProposalId, change: &Change<Proposal>| {
+            let proposal = &change.after;
             *id == ID
                 && proposal.published_at.is_some() == published
                 && proposal.title.get(Locale::EN) == Some(title)

@@ -1,6 +1,7 @@
 use super::{ASSEMBLY, ORGANIZATION, PROCESS, body, bring, create, named, old, path};
 use civitas_accounts::{RoleKind, User};
-use civitas_kernel::{Change, OrganizationId, SpaceManifest, UserId, clock};
+use civitas_kernel::{OrganizationId, SpaceManifest, UserId, clock};
+use civitas_tests::replace;
 use civitas_tests::service::Service;
 use serde_json::{Value, json};
 
@@ -96,7 +97,7 @@ async fn roles_of_deleted_accounts_are_nowhere() {
         for id in [UserId(mary), UserId(member)] {
             let user = service.store.users().find(city, id).await.unwrap().unwrap();
             let deleted = User { deleted_at: Some(clock::now()), ..user };
-            service.store.users().save(city, id, Change::quiet(deleted)).await.unwrap();
+            replace(service.store.users(), city, id, &deleted).await.unwrap();
         }
         let after = machine.get("/roles").await.is(200);
         assert_eq!(*after.data(), json!([]));

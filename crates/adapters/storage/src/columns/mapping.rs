@@ -24,8 +24,8 @@
 use super::{EnumColumn, JsonColumn};
 use civitas_accounts::{Digest, RoleKind};
 use civitas_kernel::{
-    Abilities, ClientId, ComponentId, Locale, Locales, OrganizationId, ProposalId, Scopes, SpaceManifest,
-    StateId, StepId, Translated, UserId,
+    Abilities, ClientId, ComponentId, EntryId, Locale, Locales, MeetingId, OrganizationId, PostId,
+    ProposalId, Scopes, SpaceManifest, StateId, StepId, Translated, UserId, VoteId,
 };
 use civitas_organizations::{Features, RegistrationMode};
 use civitas_spaces::{ComponentManifest, Visibility};
@@ -168,7 +168,9 @@ macro_rules! texts {
 }
 
 plain!(i64, bool, OffsetDateTime);
-ids!(ClientId, ComponentId, OrganizationId, ProposalId, StateId, UserId);
+ids! {
+    ClientId, ComponentId, EntryId, MeetingId, OrganizationId, PostId, ProposalId, StateId, StepId, UserId, VoteId
+}
 json!(BTreeMap<StepId, Map<String, Value>>, Features, Map<String, Value>, Translated, Vec<String>);
 enums!(ComponentManifest, Locale, RegistrationMode, RoleKind, SpaceManifest, Visibility);
 texts! {

@@ -4,16 +4,17 @@ use super::resources;
 use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn, columns};
 use crate::correlated::Correlated;
 use crate::engine::{Conn, Db, sql};
-use crate::failure::{Stored, changed};
+use crate::failure::Stored;
 use crate::filter::{Column, holds, translated};
+use crate::records::records;
 use crate::schema::{components, spaces, steps};
-use crate::session::{Session, lock_row};
+use crate::session::Session;
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{
-    ComponentId, Error, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest,
-    SpaceRef, StepId, Translated,
+    ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
+    StepId, Translated,
 };
 use civitas_spaces::{
     Component, ComponentDetail, ComponentField, ComponentFilter, ComponentManifest, ComponentStore,
@@ -165,6 +166,8 @@ async fn visible(
     }))
 }
 
+records! { components: ComponentId => Component; }
+
 #[async_trait]
 impl ComponentStore for Session {
     async fn list(
@@ -194,82 +197,5 @@ impl ComponentStore for Session {
         let this: Condition<Located> = Box::new(components::id.eq(id.0).nullable());
         let one = PageRequest { page: 1, per_page: 1 };
         Ok(visible(&mut *self.read().await?, read_context, vec![this], one).await?.items.pop())
-    }
-
-    async fn find(&self, organization: OrganizationId, id: ComponentId) -> Result<Option<Component>> {
-        let row: Option<Row> = of(organization)
-            .filter(components::id.eq(id.0))
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
-        Ok(row.map(|row| <(ComponentId, Component)>::from(row).1))
-    }
-
-    async fn find_for_update(
-        &self,
-        organization: OrganizationId,
-        id: ComponentId,
-    ) -> Result<Option<Component>> {
-        let row = of(organization).filter(components::id.eq(id.0)).select(components::id);
-        if lock_row!(self, row) { ComponentStore::find(self, organization, id).await } else { Ok(None) }
-    }
-
-    async fn add(&self, organization: OrganizationId, component: &Component) -> Result<ComponentId> {
-        let atomic = self.atomic().await?;
-        let id: i64 = diesel::insert_into(components::table)
-            .values((components::organization_id.eq(organization.0), Changeset::of(component)))
-            .returning(components::id)
-            .get_result(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        let id = ComponentId(id);
-        if component.manifest == ComponentManifest::Proposals {
-            super::states::add_built_in(&mut *atomic.connection().await?, organization, id).await?;
-        }
-        atomic.commit().await?;
-        Ok(id)
-    }
-
-    async fn save(&self, organization: OrganizationId, id: ComponentId, component: &Component) -> Result<()> {
-        let atomic = self.atomic().await?;
-        let row = of(organization).filter(components::id.eq(id.0));
-        let (was_published, was_deleted): (bool, bool) = row
-            .select((components::published_at.is_not_null(), components::deleted_at.is_not_null()))
-            .first(&mut *atomic.connection().await?)
-            .await
-            .optional()
-            .stored()?
-            .ok_or(Error::NotFound)?;
-        diesel::update(row)
-            .set(Changeset::of(component))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()
-            .and_then(changed)?;
-        let leaves = (was_published && component.published_at.is_none())
-            || (!was_deleted && component.deleted_at.is_some());
-        if leaves {
-            atomic.touch_list(organization, "components").await?;
-        }
-        atomic.commit().await
-    }
-
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<ComponentId>,
-        limit: i64,
-    ) -> Result<Vec<(ComponentId, Component)>> {
-        let rows: Vec<Row> = of(organization)
-            .filter(components::id.gt(after.map_or(i64::MIN, |id| id.0)))
-            .order(components::id)
-            .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 }

@@ -1,11 +1,12 @@
 //! Pages, budgets, results and debates.
 
 use crate::columns::{self, EnumColumn, columns};
-use crate::failure::{Stored, changed};
+use crate::failure::Stored;
+use crate::records::records;
 use crate::schema::{components, entries};
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_kernel::{ComponentId, EntryId, Error, OrganizationId, Result, Translated};
+use civitas_kernel::{ComponentId, EntryId, OrganizationId, Result, Translated};
 use civitas_spaces::{Entry, EntryKind, EntryStore};
 use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
@@ -33,53 +34,11 @@ fn of(organization: OrganizationId) -> Scoped {
     entries::table.filter(entries::organization_id.eq(organization.0))
 }
 
+records! { entries: EntryId => Entry; }
+
 #[async_trait]
 impl EntryStore for Session {
-    async fn find(&self, organization: OrganizationId, id: EntryId) -> Result<Option<Entry>> {
-        let row: Option<Row> = of(organization)
-            .filter(entries::id.eq(id.0))
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
-        Ok(row.map(|row| <(EntryId, Entry)>::from(row).1))
-    }
-
-    async fn add(&self, organization: OrganizationId, entry: &Entry) -> Result<EntryId> {
-        let id: i64 = diesel::insert_into(entries::table)
-            .values((entries::organization_id.eq(organization.0), Changeset::of(entry)))
-            .returning(entries::id)
-            .get_result(&mut *self.write().await?)
-            .await
-            .stored()?;
-        Ok(EntryId(id))
-    }
-
-    async fn save(&self, organization: OrganizationId, id: EntryId, entry: &Entry) -> Result<()> {
-        let atomic = self.atomic().await?;
-        let row = of(organization).filter(entries::id.eq(id.0));
-        let before: Row = row
-            .select(columns::of::<Row>())
-            .first(&mut *atomic.connection().await?)
-            .await
-            .optional()
-            .stored()?
-            .ok_or(Error::NotFound)?;
-        diesel::update(row)
-            .set(Changeset::of(entry))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()
-            .and_then(changed)?;
-        let (_, before) = before.into();
-        if before.is_shown() && !entry.is_shown() {
-            atomic.touch_list(organization, "entries").await?;
-        }
-        atomic.commit().await
-    }
-
-    async fn page_after(
+    async fn page_of_kind_after(
         &self,
         organization: OrganizationId,
         kind: EntryKind,

@@ -6,10 +6,11 @@ use crate::failure::{Stored, changed};
 use crate::schema::{components, meetings, organization_hosts, organizations, proposals, spaces, users};
 use crate::session::{Atomic, Session, lock_row};
 use async_trait::async_trait;
-use civitas_accounts::UserStore;
+use civitas_accounts::User;
 use civitas_extended_data::{ExtendedDataStore, Owner, StoredData};
 use civitas_kernel::extended_data::canonical_object;
-use civitas_kernel::{Change, Error, OrganizationId, ReadContext, Result, Within};
+use civitas_kernel::records::Records;
+use civitas_kernel::{Error, OrganizationId, ReadContext, Result, Within};
 use civitas_meetings::MeetingStore;
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::ProposalStore;
@@ -55,7 +56,7 @@ impl ExtendedDataStore for Session {
                 (data, found.updated_at)
             }),
             Owner::User(id) => {
-                let found = UserStore::find(self, organization, id).await?;
+                let found = Records::<User>::find(self, organization, id).await?;
                 found.filter(|u| u.deleted_at.is_none()).map(|u| (u.extended_data, u.updated_at))
             }
             Owner::Space(id) => {
@@ -99,32 +100,25 @@ impl ExtendedDataStore for Session {
         if is_there { ExtendedDataStore::find(self, read_context, owner).await } else { Ok(None) }
     }
 
-    async fn save(
-        &self,
-        organization: OrganizationId,
-        owner: Owner,
-        change: Change<StoredData>,
-    ) -> Result<()> {
-        let Change { state, events } = change;
-        self.check_recordable(&events)?;
+    async fn save(&self, organization: OrganizationId, owner: Owner, data: &StoredData) -> Result<()> {
         let atomic = self.atomic().await?;
         match owner {
             Owner::Organization(id) if id != organization => Err(Error::NotFound),
-            Owner::Organization(id) => keep_of_organization(&atomic, id, state).await,
-            Owner::User(id) => keep!(atomic, users, row!(users, organization, id.0), state),
+            Owner::Organization(id) => keep_of_organization(&atomic, id, data.clone()).await,
+            Owner::User(id) => keep!(atomic, users, row!(users, organization, id.0), data),
             Owner::Space(id) => {
                 let row =
                     row!(spaces, organization, id.id).filter(spaces::manifest.eq(EnumColumn(id.manifest)));
-                keep!(atomic, spaces, row, state)
+                keep!(atomic, spaces, row, data)
             }
             Owner::Component(id) => {
-                keep!(atomic, components, row!(components, organization, id.0), state)
+                keep!(atomic, components, row!(components, organization, id.0), data)
             }
-            Owner::Proposal(id) => keep!(atomic, proposals, row!(proposals, organization, id.0), state),
-            Owner::Meeting(id) => keep!(atomic, meetings, row!(meetings, organization, id.0), state),
+            Owner::Proposal(id) => keep!(atomic, proposals, row!(proposals, organization, id.0), data),
+            Owner::Meeting(id) => keep!(atomic, meetings, row!(meetings, organization, id.0), data),
         }?;
-        atomic.commit().await?;
-        self.record_events(organization, events)
+        let events = owner.event().into_iter().collect();
+        self.finish_write(atomic, organization, Vec::new(), events).await
     }
 }
 

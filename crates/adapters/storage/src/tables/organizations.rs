@@ -6,10 +6,8 @@ use crate::failure::{Stored, changed};
 use crate::schema::{archive_refs, organization_hosts, organization_names, organizations};
 use crate::session::{Atomic, Session, lock_row};
 use async_trait::async_trait;
-use civitas_kernel::{
-    Change, Error, Event, EventName, Locale, Locales, OrganizationId, Page, PageRequest, Result, Subject,
-    Translated,
-};
+use civitas_kernel::records::{Change, Entity};
+use civitas_kernel::{Error, Locale, Locales, OrganizationId, Page, PageRequest, Result, Translated};
 use civitas_organizations::{Features, Located, Organization, OrganizationStore, RegistrationMode, Tenant};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -128,10 +126,6 @@ fn hosts_of(id: OrganizationId, organization: &Organization) -> Vec<Host> {
         .collect()
 }
 
-fn taken() -> Error {
-    Error::rejected("Host has already been taken")
-}
-
 async fn write_hosts(atomic: &Atomic<'_>, hosts: &[Host]) -> Result<()> {
     for host in hosts {
         let written = diesel::insert_into(organization_hosts::table)
@@ -141,7 +135,7 @@ async fn write_hosts(atomic: &Atomic<'_>, hosts: &[Host]) -> Result<()> {
             .await
             .stored()?;
         if written == 0 {
-            return Err(taken()); // a moment ago, or twice in the list
+            return Err(Organization::taken()); // a moment ago, or twice in the list
         }
     }
     Ok(())
@@ -166,7 +160,7 @@ async fn write_names(atomic: &Atomic<'_>, id: OrganizationId, name: &Translated)
             .await
             .stored()?;
         if written == 0 {
-            return Err(Error::rejected("Name has already been taken"));
+            return Err(Organization::name_taken());
         }
     }
     Ok(())
@@ -177,7 +171,7 @@ impl Session {
     async fn check_hosts(&self, organization: &Organization, own: Option<OrganizationId>) -> Result<()> {
         let id = own.unwrap_or(OrganizationId(0));
         let wanted: Vec<String> = hosts_of(id, organization).into_iter().map(|h| h.host).collect();
-        if self.taken_hosts(own, &wanted).await?.is_empty() { Ok(()) } else { Err(taken()) }
+        if self.taken_hosts(own, &wanted).await?.is_empty() { Ok(()) } else { Err(Organization::taken()) }
     }
 }
 
@@ -302,8 +296,7 @@ impl OrganizationStore for Session {
         Ok(found.map(OrganizationId))
     }
 
-    async fn add(&self, organization: &Organization, announce: &[EventName]) -> Result<OrganizationId> {
-        self.check_recordable(announce)?;
+    async fn add(&self, organization: &Organization) -> Result<OrganizationId> {
         self.check_hosts(organization, None).await?;
         let atomic = self.atomic().await?;
         let id: i64 = diesel::insert_into(organizations::table)
@@ -315,18 +308,15 @@ impl OrganizationStore for Session {
         let id = OrganizationId(id);
         write_hosts(&atomic, &hosts_of(id, organization)).await?;
         write_names(&atomic, id, &organization.name).await?;
-        atomic.commit().await?;
-        let subject = Subject::Organization(id);
-        self.record_events(id, announce.iter().map(|name| Event { name: *name, subject }))?;
+        self.finish_write(atomic, id, Vec::new(), organization.events(id, None)).await?;
         Ok(id)
     }
 
-    async fn save(&self, id: OrganizationId, change: Change<Organization>) -> Result<()> {
-        let Change { state, events } = change;
-        self.check_recordable(&events)?;
-        self.check_hosts(&state, Some(id)).await?;
+    async fn save(&self, id: OrganizationId, change: &Change<Organization>) -> Result<()> {
+        let state = &change.after;
+        self.check_hosts(state, Some(id)).await?;
         let atomic = self.atomic().await?;
-        let wanted = hosts_of(id, &state);
+        let wanted = hosts_of(id, state);
         let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
         let kept: Vec<Host> = own
             .order(organization_hosts::position)
@@ -335,7 +325,7 @@ impl OrganizationStore for Session {
             .await
             .stored()?;
         diesel::update(organizations::table.find(id.0))
-            .set(Changeset::of(&state))
+            .set(Changeset::of(state))
             .execute(&mut *atomic.connection().await?)
             .await
             .stored()
@@ -345,8 +335,7 @@ impl OrganizationStore for Session {
             write_hosts(&atomic, &wanted).await?;
         }
         write_names(&atomic, id, &state.name).await?;
-        atomic.commit().await?;
-        self.record_events(id, events)
+        self.finish_write(atomic, id, Vec::new(), change.events(id)).await
     }
 
     async fn remove(&self, id: OrganizationId) -> Result<()> {

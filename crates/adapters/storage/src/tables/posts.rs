@@ -5,17 +5,18 @@ mod listing;
 use self::listing::List;
 use super::component_places;
 use crate::columns::{self, columns};
-use crate::engine::Conn;
-use crate::failure::{Stored, changed};
+use crate::failure::Stored;
+use crate::records::records;
 use crate::schema::{posts, roles};
-use crate::session::{Session, lock_row};
+use crate::session::Session;
 use crate::tables::two_parts::TwoParts;
 use async_trait::async_trait;
 use civitas_accounts::RoleKind;
 use civitas_blogs::{BlogLookup, Post, PostDetail, PostNeighbours, PostQuery, PostStore};
+use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ComponentId, ComponentPlace, Direction, Error, Order, OrganizationId, Page, PageRequest, PostId,
-    ReadContext, Result, SpaceRef, Translated, UserId, Within,
+    ComponentId, ComponentPlace, Direction, Order, OrganizationId, Page, PageRequest, PostId, ReadContext,
+    Result, SpaceRef, Translated, UserId, Within,
 };
 use civitas_spaces::ComponentManifest;
 use diesel::dsl::{Eq, Filter, exists};
@@ -46,16 +47,7 @@ fn of(organization: OrganizationId) -> Scoped {
     posts::table.filter(posts::organization_id.eq(organization.0))
 }
 
-async fn one(connection: &mut Conn, organization: OrganizationId, id: PostId) -> Result<Option<Post>> {
-    let row: Option<Row> = of(organization)
-        .filter(posts::id.eq(id.0))
-        .select(columns::of::<Row>())
-        .first(connection)
-        .await
-        .optional()
-        .stored()?;
-    Ok(row.map(Row::into_model))
-}
+records! { posts: PostId => Post; }
 
 impl Session {
     /// The post, if it is not deleted and its component is visible and inside.
@@ -65,10 +57,9 @@ impl Session {
         id: PostId,
         within: Within,
     ) -> Result<Option<PostDetail>> {
+        let post = Records::<Post>::find(self, read_context.organization, id).await?;
+        let Some(post) = post.filter(|post| post.deleted_at.is_none()) else { return Ok(None) };
         let connection = &mut *self.read().await?;
-        let post =
-            one(connection, read_context.organization, id).await?.filter(|post| post.deleted_at.is_none());
-        let Some(post) = post else { return Ok(None) };
         let manifest = ComponentManifest::Blogs;
         let place =
             component_places::visible(connection, read_context, within, post.component, manifest).await?;
@@ -123,11 +114,11 @@ impl PostStore for Session {
         query: PostQuery,
         id: PostId,
     ) -> Result<PostNeighbours> {
-        let connection = &mut *self.read().await?;
-        let list = List::open(connection, read_context, now, query.within).await?;
-        let Some(post) = one(connection, read_context.organization, id).await? else {
+        let Some(post) = Records::<Post>::find(self, read_context.organization, id).await? else {
             return Ok(PostNeighbours::default());
         };
+        let connection = &mut *self.read().await?;
+        let list = List::open(connection, read_context, now, query.within).await?;
         if list.is_empty() {
             return Ok(PostNeighbours::default());
         }
@@ -159,59 +150,6 @@ impl PostStore for Session {
             .optional()
             .stored()?;
         Ok(next.flatten())
-    }
-
-    async fn find(&self, organization: OrganizationId, id: PostId) -> Result<Option<Post>> {
-        one(&mut *self.read().await?, organization, id).await
-    }
-
-    async fn find_for_update(&self, organization: OrganizationId, id: PostId) -> Result<Option<Post>> {
-        let row = of(organization).filter(posts::id.eq(id.0)).select(posts::id);
-        if lock_row!(self, row) { PostStore::find(self, organization, id).await } else { Ok(None) }
-    }
-
-    async fn add(&self, organization: OrganizationId, post: &Post) -> Result<PostId> {
-        let id: i64 = diesel::insert_into(posts::table)
-            .values((posts::organization_id.eq(organization.0), Changeset::of(post)))
-            .returning(posts::id)
-            .get_result(&mut *self.write().await?)
-            .await
-            .stored()?;
-        Ok(PostId(id))
-    }
-
-    async fn save(&self, organization: OrganizationId, id: PostId, post: &Post) -> Result<()> {
-        let atomic = self.atomic().await?;
-        let mut connection = atomic.connection().await?;
-        let before = one(&mut connection, organization, id).await?.ok_or(Error::NotFound)?;
-        diesel::update(of(organization).filter(posts::id.eq(id.0)))
-            .set(Changeset::of(post))
-            .execute(&mut *connection)
-            .await
-            .stored()
-            .and_then(changed)?;
-        drop(connection);
-        if before.is_lost_by(post) {
-            atomic.touch_list(organization, "posts").await?;
-        }
-        atomic.commit().await
-    }
-
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<PostId>,
-        limit: i64,
-    ) -> Result<Vec<(PostId, Post)>> {
-        let rows: Vec<Row> = of(organization)
-            .filter(posts::id.gt(after.map_or(i64::MIN, |id| id.0)))
-            .order(posts::id)
-            .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 }
 

@@ -4,12 +4,13 @@ mod listing;
 
 use crate::columns::{self, Condition, EnumColumn, columns};
 use crate::engine::dialect;
-use crate::failure::{Stored, changed};
+use crate::failure::Stored;
+use crate::records::records;
 use crate::schema::{roles, spaces};
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_accounts::{Role, RoleDetail, RoleFilter, RoleKind, RoleStore, SpaceRoleId, already_given};
-use civitas_kernel::{Error, OrganizationId, Page, PageRequest, Result, SpaceManifest, SpaceRef, UserId};
+use civitas_accounts::{Role, RoleDetail, RoleFilter, RoleKind, RoleStore, SpaceRoleId};
+use civitas_kernel::{OrganizationId, Page, PageRequest, Result, SpaceManifest, SpaceRef, UserId};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -60,6 +61,10 @@ fn named(id: &SpaceRoleId) -> Condition<roles::table> {
     Box::new(place.and(roles::kind.eq(EnumColumn(id.kind))).and(user).and(invited).and(listing::of_living()))
 }
 
+type RoleRow = i64;
+
+records! { roles: RoleRow => Role; }
+
 #[async_trait]
 impl RoleStore for Session {
     async fn list(
@@ -83,7 +88,7 @@ impl RoleStore for Session {
         Ok(row.map(|row| <(i64, Role)>::from(row).1))
     }
 
-    async fn find_for_update(
+    async fn find_by_id_for_update(
         &self,
         organization: OrganizationId,
         id: &SpaceRoleId,
@@ -120,60 +125,6 @@ impl RoleStore for Session {
         diesel::select(exists(here)).get_result(&mut *self.read().await?).await.stored()
     }
 
-    async fn find(&self, organization: OrganizationId, id: i64) -> Result<Option<Role>> {
-        let row: Option<Row> = of(organization)
-            .filter(roles::id.eq(id))
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
-        Ok(row.map(|row| <(i64, Role)>::from(row).1))
-    }
-
-    async fn add(&self, organization: OrganizationId, role: &Role) -> Result<i64> {
-        let atomic = self.atomic().await?;
-        let id: Option<i64> = diesel::insert_into(roles::table)
-            .values((roles::organization_id.eq(organization.0), Changeset::of(role)))
-            .on_conflict_do_nothing()
-            .returning(roles::id)
-            .get_result(&mut *atomic.connection().await?)
-            .await
-            .optional()
-            .stored()?;
-        let id = id.ok_or_else(already_given)?;
-        if role.membership().is_some() {
-            atomic.touch_list(organization, "spaces").await?;
-        }
-        atomic.commit().await?;
-        Ok(id)
-    }
-
-    async fn save(&self, organization: OrganizationId, id: i64, role: &Role) -> Result<()> {
-        let atomic = self.atomic().await?;
-        let row = of(organization).filter(roles::id.eq(id));
-        let before: Option<Row> = row
-            .select(columns::of::<Row>())
-            .first(&mut *atomic.connection().await?)
-            .await
-            .optional()
-            .stored()?;
-        let (_, before): (i64, Role) = before.ok_or(Error::NotFound)?.into();
-        diesel::update(row)
-            .set(Changeset::of(role))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored_unless(already_given)
-            .and_then(changed)?;
-        if before.id() != role.id() {
-            atomic.touch_list(organization, "roles").await?;
-        }
-        if before.membership() != role.membership() {
-            atomic.touch_list(organization, "spaces").await?;
-        }
-        atomic.commit().await
-    }
-
     async fn remove(&self, organization: OrganizationId, id: i64) -> Result<()> {
         let atomic = self.atomic().await?;
         let removed: Option<Row> = diesel::delete(of(organization).filter(roles::id.eq(id)))
@@ -182,29 +133,7 @@ impl RoleStore for Session {
             .await
             .optional()
             .stored()?;
-        if let Some(row) = removed {
-            atomic.touch_list(organization, "roles").await?;
-            if <(i64, Role)>::from(row).1.membership().is_some() {
-                atomic.touch_list(organization, "spaces").await?;
-            }
-        }
-        atomic.commit().await
-    }
-
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<i64>,
-        limit: i64,
-    ) -> Result<Vec<(i64, Role)>> {
-        let rows: Vec<Row> = of(organization)
-            .filter(roles::id.gt(after.unwrap_or(i64::MIN)))
-            .order(roles::id)
-            .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
+        let lists = removed.map(|row| row.into_model().lists_of_removal()).unwrap_or_default();
+        self.finish_write(atomic, organization, lists, Vec::new()).await
     }
 }

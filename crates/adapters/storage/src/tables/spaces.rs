@@ -1,17 +1,18 @@
 //! Participatory spaces.
 
 use crate::columns::{self, Condition, EnumColumn, columns};
-use crate::engine::{Conn, Db};
+use crate::engine::{Conn, Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds, translated};
 use crate::schema::{components, spaces};
-use crate::session::{Session, lock_row};
+use crate::session::Session;
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::canonical_object;
+use civitas_kernel::records::{Change, Entity, Records};
 use civitas_kernel::{
-    ComponentId, Error, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest,
-    SpaceRef, Translated, Viewer,
+    ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
+    Translated, Viewer,
 };
 use civitas_spaces::{
     ComponentManifest, Space, SpaceDetail, SpaceField, SpaceFilter, SpaceStore, Visibility,
@@ -23,8 +24,6 @@ use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use time::OffsetDateTime;
-
-const TAKEN: &str = "slug has already been taken";
 
 columns! {
     /// A space as its row stores it.
@@ -133,6 +132,100 @@ async fn with_components(
     Ok(details.collect())
 }
 
+/// The row of a space.
+fn row(organization: OrganizationId, id: SpaceRef) -> One {
+    of(organization).filter(spaces::manifest.eq(EnumColumn(id.manifest))).filter(spaces::id.eq(id.id))
+}
+
+type One = Filter<Filter<Scoped, Eq<spaces::manifest, EnumColumn<SpaceManifest>>>, Eq<spaces::id, i64>>;
+
+/// Written by hand: the key has two columns, and the number is taken per kind.
+#[async_trait]
+impl Records<Space> for Session {
+    async fn find(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
+        let row: Option<Row> = row(organization, id)
+            .select(columns::of::<Row>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(|row| <(SpaceRef, Space)>::from(row).1))
+    }
+
+    async fn find_for_update(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
+        let locked = row(organization, id).select(columns::of::<Row>());
+        let row: Option<Row> = dialect::for_update!(locked)
+            .get_result(&mut *self.for_update().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(|row| <(SpaceRef, Space)>::from(row).1))
+    }
+
+    async fn add(&self, organization: OrganizationId, space: &Space) -> Result<SpaceRef> {
+        let atomic = self.atomic().await?;
+        let manifest = space.manifest;
+        // Of two that take the same number at once on PostgreSQL one meets the primary key: `Conflict`, tried again.
+        let last: Option<i64> = spaces::table
+            .filter(spaces::manifest.eq(EnumColumn(manifest)))
+            .select(max(spaces::id))
+            .get_result(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        let id = last.unwrap_or(0) + 1;
+        let added = diesel::insert_into(spaces::table)
+            .values((
+                spaces::manifest.eq(EnumColumn(manifest)),
+                spaces::id.eq(id),
+                spaces::organization_id.eq(organization.0),
+                Changeset::of(space),
+            ))
+            .on_conflict((spaces::organization_id, spaces::manifest, spaces::slug))
+            .do_nothing()
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        if added == 0 {
+            return Err(Space::taken());
+        }
+        let id = SpaceRef { manifest, id };
+        let (lists, events) = (space.lists_changed(None), space.events(id, None));
+        self.finish_write(atomic, organization, lists, events).await?;
+        Ok(id)
+    }
+
+    async fn save(&self, organization: OrganizationId, id: SpaceRef, change: &Change<Space>) -> Result<()> {
+        let atomic = self.atomic().await?;
+        diesel::update(row(organization, id))
+            .set(Changeset::of(&change.after))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored_unless(Space::taken)
+            .and_then(changed)?;
+        self.finish_write(atomic, organization, change.lists_changed(), change.events(id)).await
+    }
+
+    async fn page_after(
+        &self,
+        organization: OrganizationId,
+        after: Option<SpaceRef>,
+        limit: i64,
+    ) -> Result<Vec<(SpaceRef, Space)>> {
+        let mut rows = of(organization).select(columns::of::<Row>()).into_boxed::<Db>();
+        if let Some(SpaceRef { manifest, id }) = after {
+            let same = spaces::manifest.eq(EnumColumn(manifest)).and(spaces::id.gt(id));
+            rows = rows.filter(spaces::manifest.gt(EnumColumn(manifest)).or(same));
+        }
+        let rows: Vec<Row> = rows
+            .order((spaces::manifest, spaces::id))
+            .limit(limit)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+}
+
 #[async_trait]
 impl SpaceStore for Session {
     async fn list(
@@ -183,26 +276,6 @@ impl SpaceStore for Session {
             .pop())
     }
 
-    async fn find(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
-        let row: Option<Row> = of(organization)
-            .filter(spaces::manifest.eq(EnumColumn(id.manifest)))
-            .filter(spaces::id.eq(id.id))
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
-        Ok(row.map(|row| <(SpaceRef, Space)>::from(row).1))
-    }
-
-    async fn find_for_update(&self, organization: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
-        let row = of(organization)
-            .filter(spaces::manifest.eq(EnumColumn(id.manifest)))
-            .filter(spaces::id.eq(id.id))
-            .select(spaces::id);
-        if lock_row!(self, row) { SpaceStore::find(self, organization, id).await } else { Ok(None) }
-    }
-
     async fn find_by_slug(
         &self,
         organization: OrganizationId,
@@ -220,79 +293,5 @@ impl SpaceStore for Session {
         let id: Option<i64> =
             found.select(spaces::id).first(&mut *self.read().await?).await.optional().stored()?;
         Ok(id.map(|id| SpaceRef { manifest, id }))
-    }
-
-    async fn add(&self, organization: OrganizationId, space: &Space) -> Result<SpaceRef> {
-        let atomic = self.atomic().await?;
-        let manifest = space.manifest;
-        // Of two that take the same number at once on PostgreSQL one meets the primary key: `Conflict`, tried again.
-        let last: Option<i64> = spaces::table
-            .filter(spaces::manifest.eq(EnumColumn(manifest)))
-            .select(max(spaces::id))
-            .get_result(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        let id = last.unwrap_or(0) + 1;
-        let added = diesel::insert_into(spaces::table)
-            .values((
-                spaces::manifest.eq(EnumColumn(manifest)),
-                spaces::id.eq(id),
-                spaces::organization_id.eq(organization.0),
-                Changeset::of(space),
-            ))
-            .on_conflict((spaces::organization_id, spaces::manifest, spaces::slug))
-            .do_nothing()
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        if added == 0 {
-            return Err(Error::rejected(TAKEN));
-        }
-        atomic.commit().await?;
-        Ok(SpaceRef { manifest, id })
-    }
-
-    async fn save(&self, organization: OrganizationId, id: SpaceRef, space: &Space) -> Result<()> {
-        let atomic = self.atomic().await?;
-        let row = of(organization)
-            .filter(spaces::manifest.eq(EnumColumn(id.manifest)))
-            .filter(spaces::id.eq(id.id));
-        let before: (bool, EnumColumn<Visibility>) = row
-            .select((spaces::published_at.is_not_null(), spaces::visibility))
-            .first(&mut *atomic.connection().await?)
-            .await
-            .optional()
-            .stored()?
-            .ok_or(Error::NotFound)?;
-        diesel::update(row)
-            .set(Changeset::of(space))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored_unless_taken(TAKEN)
-            .and_then(changed)?;
-        if (before.0 && space.published_at.is_none()) || before.1.0 != space.visibility {
-            atomic.touch_list(organization, "spaces").await?;
-        }
-        atomic.commit().await
-    }
-
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<SpaceRef>,
-        limit: i64,
-    ) -> Result<Vec<(SpaceRef, Space)>> {
-        let mut rows = of(organization).select(columns::of::<Row>()).into_boxed::<Db>();
-        if let Some(SpaceRef { manifest, id }) = after {
-            let same = spaces::manifest.eq(EnumColumn(manifest)).and(spaces::id.gt(id));
-            rows = rows.filter(spaces::manifest.gt(EnumColumn(manifest)).or(same));
-        }
-        let rows: Vec<Row> = rows
-            .order((spaces::manifest, spaces::id))
-            .limit(limit)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 }

@@ -3,8 +3,9 @@
 use super::components::{OfSpace, of_space};
 use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db};
-use crate::failure::{Stored, changed};
+use crate::failure::Stored;
 use crate::filter::{Column, holds};
+use crate::records::records;
 use crate::schema::{components, proposals, spaces, users, votes};
 use crate::session::{Session, lock_row};
 use crate::visibility::Rule;
@@ -14,7 +15,7 @@ use civitas_kernel::{
     Within,
 };
 use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore};
-use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, count_star, exists};
+use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, count_star};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
@@ -95,17 +96,26 @@ fn condition(filter: &VoteFilter) -> Result<Condition<Cast>> {
     holds(column, &filter.condition)
 }
 
-/// The component of a vote's proposal.
-async fn component_of(connection: &mut Conn, organization: OrganizationId, vote: &Vote) -> Result<i64> {
-    proposals::table
+/// What to write, with the component of the vote's proposal.
+async fn changeset<'a>(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    vote: &'a Vote,
+) -> Result<Changeset<'a>> {
+    let component: Option<i64> = proposals::table
         .filter(proposals::organization_id.eq(organization.0))
         .filter(proposals::id.eq(vote.proposal.0))
         .select(proposals::component_id)
         .first(connection)
         .await
         .optional()
-        .stored()?
-        .ok_or(Error::NotFound)
+        .stored()?;
+    Ok(Changeset::of(vote, component.ok_or(Error::NotFound)?))
+}
+
+records! {
+    votes: VoteId => Vote;
+    changeset changeset;
 }
 
 #[async_trait]
@@ -148,12 +158,6 @@ impl VoteStore for Session {
         Ok(())
     }
 
-    async fn has(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<bool> {
-        let vote =
-            of(organization).filter(votes::proposal_id.eq(proposal.0)).filter(votes::user_id.eq(user.0));
-        diesel::select(exists(vote)).get_result(&mut *self.read().await?).await.stored()
-    }
-
     async fn count_of_user(
         &self,
         organization: OrganizationId,
@@ -179,32 +183,7 @@ impl VoteStore for Session {
             .stored()
     }
 
-    async fn add(&self, organization: OrganizationId, vote: &Vote) -> Result<Option<VoteId>> {
-        let connection = &mut *self.write().await?;
-        let component = component_of(connection, organization, vote).await?;
-        let id: Option<i64> = diesel::insert_into(votes::table)
-            .values((votes::organization_id.eq(organization.0), Changeset::of(vote, component)))
-            .on_conflict_do_nothing()
-            .returning(votes::id)
-            .get_result(connection)
-            .await
-            .optional()
-            .stored()?;
-        Ok(id.map(VoteId))
-    }
-
-    async fn save(&self, organization: OrganizationId, id: VoteId, vote: &Vote) -> Result<()> {
-        let connection = &mut *self.write().await?;
-        let component = component_of(connection, organization, vote).await?;
-        diesel::update(of(organization).filter(votes::id.eq(id.0)))
-            .set(Changeset::of(vote, component))
-            .execute(connection)
-            .await
-            .stored()
-            .and_then(changed)
-    }
-
-    async fn remove(&self, organization: OrganizationId, id: VoteId, _: OffsetDateTime) -> Result<()> {
+    async fn remove(&self, organization: OrganizationId, id: VoteId) -> Result<()> {
         let atomic = self.atomic().await?;
         let removed = diesel::delete(of(organization).filter(votes::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
@@ -272,22 +251,5 @@ impl VoteStore for Session {
             .optional()
             .stored()?;
         Ok(row.map(Into::into))
-    }
-
-    async fn page_after(
-        &self,
-        organization: OrganizationId,
-        after: Option<VoteId>,
-        limit: i64,
-    ) -> Result<Vec<(VoteId, Vote)>> {
-        let rows: Vec<Row> = of(organization)
-            .filter(votes::id.gt(after.map_or(i64::MIN, |id| id.0)))
-            .order(votes::id)
-            .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 }

@@ -1,7 +1,7 @@
 //! The voting status of users in proposals components (contract 05 §3.8).
 
 use super::components::of_space;
-use super::proposals::written_by;
+use super::proposals::authors::written_by;
 use crate::correlated::Correlated;
 use crate::engine::Conn;
 use crate::failure::Stored;

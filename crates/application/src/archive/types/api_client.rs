@@ -2,8 +2,11 @@
 
 use super::super::kind::Members;
 use super::super::members::check_fixed;
+use super::{
+    Change, Found, Import, ImportContext, Imported, KindStore, Moment, PAGE, RecordKind, Rows, members,
+    required,
+};
 use super::{Field, OrganizationId, Ports, Result, async_trait};
-use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
 use civitas_accounts::{ApiClient, DEPLOYMENT_WIDE, Digest, Secret};
 use civitas_kernel::{Abilities, Ability, ClientId, Scope, Scopes};
 
@@ -82,13 +85,40 @@ fn digest(fields: &ApiClientFields) -> Imported<Option<Digest>> {
 }
 
 #[async_trait]
-impl RecordKind for ApiClients {
-    type Id = ClientId;
-
+impl KindStore for ApiClients {
     async fn find(&self, ports: &dyn Ports, _: Owner, id: ClientId) -> Result<Option<ApiClient>> {
         ports.clients().find(id).await
     }
 
+    /// The store returns the clients of all organizations for `None`; these are skipped.
+    async fn page(&mut self, ports: &dyn Ports, owner: Owner, mut after: Option<ClientId>) -> Rows<Self> {
+        loop {
+            let mut rows = ports.clients().page_after(owner, after, PAGE).await?;
+            let Some((last, _)) = rows.last() else { return Ok(rows) };
+            after = Some(*last);
+            rows.retain(|(_, client)| client.organization == owner);
+            if !rows.is_empty() {
+                return Ok(rows);
+            }
+        }
+    }
+
+    async fn add(&self, import: &Import<'_, '_, Self>, client: &ApiClient) -> Imported<ClientId> {
+        Ok(import.context.ports.clients().add(client).await?)
+    }
+
+    async fn save(
+        &self,
+        import: &Import<'_, '_, Self>,
+        id: ClientId,
+        change: &Change<ApiClient>,
+    ) -> Imported {
+        Ok(import.context.ports.clients().save(id, &change.after).await?)
+    }
+}
+
+#[async_trait]
+impl RecordKind for ApiClients {
     /// By id, else by `client_id`, which is unique in the deployment. Checks the secret first.
     async fn find_existing(
         &self,
@@ -106,19 +136,6 @@ impl RecordKind for ApiClients {
                 Err(format!("client_id {uid:?} has already been taken").into())
             }
             found => Ok(found),
-        }
-    }
-
-    /// The store returns the clients of all organizations for `None`; these are skipped.
-    async fn page(&mut self, ports: &dyn Ports, owner: Owner, mut after: Option<ClientId>) -> Rows<Self> {
-        loop {
-            let mut rows = ports.clients().page_after(owner, after, PAGE).await?;
-            let Some((last, _)) = rows.last() else { return Ok(rows) };
-            after = Some(*last);
-            rows.retain(|(_, client)| client.organization == owner);
-            if !rows.is_empty() {
-                return Ok(rows);
-            }
         }
     }
 
@@ -172,19 +189,5 @@ impl RecordKind for ApiClients {
             }
             None => Ok(()),
         }
-    }
-
-    async fn add(&mut self, import: &Import<'_, '_, Self>, client: &ApiClient) -> Imported<ClientId> {
-        Ok(import.context.ports.clients().add(client).await?)
-    }
-
-    async fn save(
-        &self,
-        import: &Import<'_, '_, Self>,
-        (id, _): &Found<Self>,
-        mut client: ApiClient,
-    ) -> Imported {
-        client.updated_at = import.context.options.now;
-        Ok(import.context.ports.clients().save(*id, &client).await?)
     }
 }

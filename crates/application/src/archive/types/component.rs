@@ -1,9 +1,10 @@
 //! `component`: a component of a space, with its settings.
 
 use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
-use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
+use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
 use crate::ComponentAdmin;
-use civitas_kernel::{ComponentId, SpaceRef, StepId};
+use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::{SpaceRef, StepId};
 use civitas_spaces::{Component, ComponentManifest};
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ members! { Components, "component", OrganizationId, ComponentFields, |kind, comp
     deleted_at: optional(Moment),
     extended_data: filled(Map<String, Value>),
     created_at: required(Moment),
-    updated_at: updated(Moment),
+    updated_at: required(Moment),
 }}
 
 /// Replaces the refs of steps by their ids. The steps must belong to the space of the component.
@@ -59,33 +60,24 @@ fn settings_by_ref(component: &Component) -> BTreeMap<String, &Settings> {
     component.step_settings.iter().map(|(step, settings)| (StepId::to_string(step), settings)).collect()
 }
 
-fn admin<'a>(context: &ImportContext<'a>) -> ComponentAdmin<'a> {
-    let (ports, locales) = (context.ports, context.options.locales);
-    ComponentAdmin { components: ports.components(), votes: ports.votes(), locales }
+impl OrganizationKind for Components {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Component> {
+        ports.components()
+    }
+
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Component> + 'a> {
+        let ports = context.ports;
+        Box::new(ComponentAdmin {
+            components: ports.components(),
+            states: ports.states(),
+            votes: ports.votes(),
+            locales: context.options.locales,
+        })
+    }
 }
 
 #[async_trait]
 impl RecordKind for Components {
-    type Id = ComponentId;
-
-    async fn find(
-        &self,
-        ports: &dyn Ports,
-        of: OrganizationId,
-        id: ComponentId,
-    ) -> Result<Option<Component>> {
-        ports.components().find(of, id).await
-    }
-
-    async fn page(
-        &mut self,
-        ports: &dyn Ports,
-        of: OrganizationId,
-        after: Option<ComponentId>,
-    ) -> Rows<Self> {
-        ports.components().page_after(of, after, PAGE).await
-    }
-
     async fn create(
         &self,
         import: &mut Import<'_, '_, Self>,
@@ -94,18 +86,5 @@ impl RecordKind for Components {
         let space = import.context.refs.resolve(import.owner, &required("space", &fields.space)?).await?;
         let (manifest, name) = (required("manifest", &fields.manifest)?, required("name", &fields.name)?);
         Ok(Component::new(space, manifest, name, import.context.options.now))
-    }
-
-    async fn add(&mut self, import: &Import<'_, '_, Self>, component: &Component) -> Imported<ComponentId> {
-        Ok(admin(import.context).create(import.owner, component).await?)
-    }
-
-    async fn save(
-        &self,
-        import: &Import<'_, '_, Self>,
-        (id, old): &Found<Self>,
-        component: Component,
-    ) -> Imported {
-        Ok(admin(import.context).change(import.owner, *id, old, &component).await?)
     }
 }

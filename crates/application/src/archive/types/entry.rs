@@ -1,7 +1,8 @@
 //! `page`, `budget`, `result`, `debate`: entries that a component only lists and counts (contract 05 §3.4).
 
-use super::{Found, Import, Imported, Moment, PAGE, RecordKind, Rows, members, required};
+use super::{Import, Imported, Moment, OrganizationKind, PAGE, RecordKind, Rows, members, required};
 use super::{OrganizationId, Ports, Result, Translated, async_trait};
+use civitas_kernel::records::Records;
 use civitas_kernel::{ComponentId, EntryId};
 use civitas_spaces::{Entry, EntryKind};
 
@@ -29,30 +30,22 @@ impl Entries {
 }
 
 #[async_trait]
-impl RecordKind for Entries {
-    type Id = EntryId;
-
-    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: EntryId) -> Result<Option<Entry>> {
-        ports.entries().find(of, id).await
+impl OrganizationKind for Entries {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Entry> {
+        ports.entries()
     }
 
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<EntryId>) -> Rows<Self> {
-        ports.entries().page_after(of, self.0, after, PAGE).await
+        ports.entries().page_of_kind_after(of, self.0, after, PAGE).await
     }
+}
 
+#[async_trait]
+impl RecordKind for Entries {
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &EntryFields) -> Imported<Entry> {
         let (manifest, plural) = (self.0.manifest(), self.names().1);
         let component =
             import.context.refs.component_for(import.owner, &fields.component, manifest, plural).await?;
         Ok(Entry::new(component, required("title", &fields.title)?, import.context.options.now))
-    }
-
-    async fn add(&mut self, import: &Import<'_, '_, Self>, entry: &Entry) -> Imported<EntryId> {
-        Ok(import.context.ports.entries().add(import.owner, entry).await?)
-    }
-
-    async fn save(&self, import: &Import<'_, '_, Self>, (id, _): &Found<Self>, mut entry: Entry) -> Imported {
-        entry.updated_at = import.context.options.now;
-        Ok(import.context.ports.entries().save(import.owner, *id, &entry).await?)
     }
 }

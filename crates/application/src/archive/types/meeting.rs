@@ -1,9 +1,10 @@
 //! `meeting`: a meeting, and the users registered for it.
 
-use super::{Found, Import, Imported, Moment, PAGE, RecordKind, Rows, members, required};
+use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
 use super::{Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
-use civitas_kernel::{ComponentId, MeetingId, UserId};
-use civitas_meetings::Meeting;
+use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::{ComponentId, UserId};
+use civitas_meetings::{Meeting, MeetingAdmin};
 use civitas_spaces::ComponentManifest;
 
 pub(super) struct Meetings;
@@ -27,7 +28,7 @@ members! { Meetings, "meeting", OrganizationId, MeetingFields, |kind, meeting: M
     deleted_at: optional(Moment),
     extended_data: filled(Map<String, Value>),
     created_at: required(Moment),
-    updated_at: updated(Moment),
+    updated_at: required(Moment),
 }}
 
 async fn set_registrations(
@@ -39,18 +40,19 @@ async fn set_registrations(
     refs.set_users(import.owner, "registrations", &fields.registrations, users).await
 }
 
+impl OrganizationKind for Meetings {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Meeting> {
+        ports.meetings()
+    }
+
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Meeting> + 'a> {
+        let ports = context.ports;
+        Box::new(MeetingAdmin { meetings: ports.meetings() })
+    }
+}
+
 #[async_trait]
 impl RecordKind for Meetings {
-    type Id = MeetingId;
-
-    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: MeetingId) -> Result<Option<Meeting>> {
-        ports.meetings().find(of, id).await
-    }
-
-    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<MeetingId>) -> Rows<Self> {
-        ports.meetings().page_after(of, after, PAGE).await
-    }
-
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &MeetingFields) -> Imported<Meeting> {
         let manifest = ComponentManifest::Meetings;
         let component =
@@ -58,13 +60,5 @@ impl RecordKind for Meetings {
         let (title, start_time) =
             (required("title", &fields.title)?, required("start_time", &fields.start_time)?);
         Ok(Meeting::new(component, title, start_time.into(), import.context.options.now))
-    }
-
-    async fn add(&mut self, import: &Import<'_, '_, Self>, meeting: &Meeting) -> Imported<MeetingId> {
-        Ok(import.context.ports.meetings().add(import.owner, meeting).await?)
-    }
-
-    async fn save(&self, import: &Import<'_, '_, Self>, (id, _): &Found<Self>, meeting: Meeting) -> Imported {
-        Ok(import.context.ports.meetings().save(import.owner, *id, &meeting).await?)
     }
 }

@@ -17,12 +17,13 @@ mod user;
 mod vote;
 
 use super::context::{ImportContext, RecordType};
-use super::kind::{Found, Import, Imported, RecordKind, Rows};
+use super::kind::{Found, Import, Imported, KindStore, OrganizationKind, RecordKind, Rows};
 use super::members::{Moment, required};
 use super::output::PAGE;
 use super::table::members;
 use crate::Ports;
 use async_trait::async_trait;
+use civitas_kernel::records::Change;
 use civitas_kernel::{Field, OrganizationId, Result, Translated};
 use civitas_spaces::EntryKind;
 use serde_json::{Map, Value};

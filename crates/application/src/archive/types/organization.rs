@@ -1,10 +1,11 @@
 //! `organization`: a tenant.
 
 use super::super::kind::NoOrganization;
-use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
 use super::{
-    Found, Import, ImportContext, Imported, Moment, ORGANIZATION, RecordKind, Rows, members, required,
+    Change, Found, Import, ImportContext, Imported, KindStore, Moment, ORGANIZATION, RecordKind, Rows,
+    members, required,
 };
+use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
 use civitas_kernel::{Locale, Locales};
 use civitas_organizations::{Features, Organization, OrganizationAdmin, RegistrationMode};
 use serde::Deserialize;
@@ -92,9 +93,7 @@ fn admin<'a>(context: &ImportContext<'a>) -> OrganizationAdmin<'a> {
 }
 
 #[async_trait]
-impl RecordKind for Organizations {
-    type Id = OrganizationId;
-
+impl KindStore for Organizations {
     async fn find(
         &self,
         ports: &dyn Ports,
@@ -104,6 +103,39 @@ impl RecordKind for Organizations {
         ports.organizations().find(id).await
     }
 
+    async fn page(
+        &mut self,
+        ports: &dyn Ports,
+        owner: NoOrganization,
+        after: Option<OrganizationId>,
+    ) -> Rows<Self> {
+        let (NoOrganization(Some(id)), None) = (owner, after) else { return Ok(Vec::new()) };
+        let found = ports.organizations().find(id).await?;
+        Ok(found.map(|organization| (id, organization)).into_iter().collect())
+    }
+
+    async fn add(
+        &self,
+        import: &Import<'_, '_, Self>,
+        organization: &Organization,
+    ) -> Imported<OrganizationId> {
+        Ok(admin(import.context).create(&mut organization.clone(), import.context.options.now).await?)
+    }
+
+    async fn save(
+        &self,
+        import: &Import<'_, '_, Self>,
+        id: OrganizationId,
+        change: &Change<Organization>,
+    ) -> Imported {
+        let Change { before, after } = change;
+        admin(import.context).change(id, before, after.clone(), import.context.options.now).await?;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl RecordKind for Organizations {
     /// By id, else by host.
     async fn find_existing(
         &self,
@@ -117,17 +149,6 @@ impl RecordKind for Organizations {
         let Some(host) = fields.host.as_value() else { return Ok(None) };
         let id = import.context.ports.organizations().find_by_host(&host.trim().to_lowercase()).await?;
         self.find_by_id(import, id).await
-    }
-
-    async fn page(
-        &mut self,
-        ports: &dyn Ports,
-        owner: NoOrganization,
-        after: Option<OrganizationId>,
-    ) -> Rows<Self> {
-        let (NoOrganization(Some(id)), None) = (owner, after) else { return Ok(Vec::new()) };
-        let found = ports.organizations().find(id).await?;
-        Ok(found.map(|organization| (id, organization)).into_iter().collect())
     }
 
     async fn create(
@@ -144,24 +165,5 @@ impl RecordKind for Organizations {
     fn check(&self, context: &ImportContext<'_>, organization: &mut Organization) -> Imported {
         organization.tidy();
         Ok(organization.check(context.options.single_label_hosts)?)
-    }
-
-    async fn add(
-        &mut self,
-        import: &Import<'_, '_, Self>,
-        organization: &Organization,
-    ) -> Imported<OrganizationId> {
-        Ok(admin(import.context).create(&mut organization.clone(), import.context.options.now).await?)
-    }
-
-    /// [`OrganizationAdmin::change`] sets `updated_at`.
-    async fn save(
-        &self,
-        import: &Import<'_, '_, Self>,
-        (id, old): &Found<Self>,
-        organization: Organization,
-    ) -> Imported {
-        admin(import.context).change(*id, old, organization, import.context.options.now).await?;
-        Ok(())
     }
 }

@@ -1,9 +1,10 @@
 //! `post`: a blog post.
 
 use super::{Field, OrganizationId, Ports, Result, Translated, async_trait};
-use super::{Found, Import, Imported, Moment, PAGE, RecordKind, Rows, members, required};
+use super::{Import, Imported, Moment, OrganizationKind, RecordKind, members, required};
 use civitas_blogs::Post;
-use civitas_kernel::{ComponentId, PostId};
+use civitas_kernel::ComponentId;
+use civitas_kernel::records::Records;
 use civitas_spaces::ComponentManifest;
 
 pub(super) struct Posts;
@@ -16,7 +17,7 @@ members! { Posts, "post", OrganizationId, PostFields, |kind, post: Post| {
     published_at: optional(Moment),
     deleted_at: optional(Moment),
     created_at: required(Moment),
-    updated_at: updated(Moment),
+    updated_at: required(Moment),
 }}
 
 async fn set_author(
@@ -32,31 +33,19 @@ async fn set_author(
     Ok(())
 }
 
+impl OrganizationKind for Posts {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Post> {
+        ports.posts()
+    }
+}
+
 #[async_trait]
 impl RecordKind for Posts {
-    type Id = PostId;
-
-    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: PostId) -> Result<Option<Post>> {
-        ports.posts().find(of, id).await
-    }
-
-    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<PostId>) -> Rows<Self> {
-        ports.posts().page_after(of, after, PAGE).await
-    }
-
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &PostFields) -> Imported<Post> {
         let manifest = ComponentManifest::Blogs;
         let component =
             import.context.refs.component_for(import.owner, &fields.component, manifest, "posts").await?;
         let (title, body) = (required("title", &fields.title)?, required("body", &fields.body)?);
         Ok(Post::new(component, title, body, import.context.options.now))
-    }
-
-    async fn add(&mut self, import: &Import<'_, '_, Self>, post: &Post) -> Imported<PostId> {
-        Ok(import.context.ports.posts().add(import.owner, post).await?)
-    }
-
-    async fn save(&self, import: &Import<'_, '_, Self>, (id, _): &Found<Self>, post: Post) -> Imported {
-        Ok(import.context.ports.posts().save(import.owner, *id, &post).await?)
     }
 }

@@ -2,7 +2,10 @@
 
 use super::super::refs::unknown;
 use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
-use super::{Found, Import, Imported, Moment, PAGE, RecordKind, Rows, members, required};
+use super::{
+    Import, ImportContext, Imported, Moment, OrganizationKind, PAGE, RecordKind, Rows, members, required,
+};
+use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{ComponentId, ProposalId, StateId, UserId};
 use civitas_proposals::{Proposal, ProposalAdmin};
 use civitas_spaces::ComponentManifest;
@@ -33,7 +36,7 @@ members! { Proposals, "proposal", OrganizationId, ProposalFields, |kind, proposa
     scope_id: optional(i64),
     extended_data: filled(Map<String, Value>),
     created_at: required(Moment),
-    updated_at: updated(Moment),
+    updated_at: required(Moment),
 }}
 
 impl Proposals {
@@ -92,11 +95,14 @@ async fn set_state(
 }
 
 #[async_trait]
-impl RecordKind for Proposals {
-    type Id = ProposalId;
+impl OrganizationKind for Proposals {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Proposal> {
+        ports.proposals()
+    }
 
-    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: ProposalId) -> Result<Option<Proposal>> {
-        ports.proposals().find(of, id).await
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Proposal> + 'a> {
+        let ports = context.ports;
+        Box::new(ProposalAdmin { store: ports.proposals() })
     }
 
     /// Also loads the tokens of the states of the page.
@@ -110,7 +116,10 @@ impl RecordKind for Proposals {
         }
         Ok(rows)
     }
+}
 
+#[async_trait]
+impl RecordKind for Proposals {
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &ProposalFields) -> Imported<Proposal> {
         let manifest = ComponentManifest::Proposals;
         let component =
@@ -118,20 +127,5 @@ impl RecordKind for Proposals {
         required("title", &fields.title)?;
         required("body", &fields.body)?;
         Ok(Proposal::draft(component, import.context.options.now))
-    }
-
-    async fn add(&mut self, import: &Import<'_, '_, Self>, proposal: &Proposal) -> Imported<ProposalId> {
-        Ok(ProposalAdmin { store: import.context.ports.proposals() }.create(import.owner, proposal).await?)
-    }
-
-    async fn save(
-        &self,
-        import: &Import<'_, '_, Self>,
-        (id, old): &Found<Self>,
-        proposal: Proposal,
-    ) -> Imported {
-        Ok(ProposalAdmin { store: import.context.ports.proposals() }
-            .change(import.owner, *id, old, proposal)
-            .await?)
     }
 }

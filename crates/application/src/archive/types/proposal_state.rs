@@ -2,7 +2,8 @@
 //! token of a built-in state changes how that state is shown.
 
 use super::{Field, OrganizationId, Ports, Result, Translated, async_trait};
-use super::{Found, Import, Imported, PAGE, RecordKind, Rows, members, required};
+use super::{Found, Import, Imported, OrganizationKind, RecordKind, members, required};
+use civitas_kernel::records::Records;
 use civitas_kernel::{ComponentId, StateId};
 use civitas_proposals::ProposalState;
 use civitas_spaces::ComponentManifest;
@@ -17,19 +18,14 @@ members! { ProposalStates, "proposal_state", OrganizationId, ProposalStateFields
     text_color: optional(String),
 }}
 
+impl OrganizationKind for ProposalStates {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<ProposalState> {
+        ports.states()
+    }
+}
+
 #[async_trait]
 impl RecordKind for ProposalStates {
-    type Id = StateId;
-
-    async fn find(
-        &self,
-        ports: &dyn Ports,
-        of: OrganizationId,
-        id: StateId,
-    ) -> Result<Option<ProposalState>> {
-        ports.states().find(of, id).await
-    }
-
     /// By id, else by component and token. Checks the manifest of the component.
     async fn find_existing(
         &self,
@@ -62,10 +58,6 @@ impl RecordKind for ProposalStates {
         }
     }
 
-    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<StateId>) -> Rows<Self> {
-        ports.states().page_after(of, after, PAGE).await
-    }
-
     async fn create(
         &self,
         import: &mut Import<'_, '_, Self>,
@@ -78,18 +70,5 @@ impl RecordKind for ProposalStates {
             return Err("token must not be blank".into());
         }
         Ok(ProposalState { component, token, title, bg_color: None, text_color: None })
-    }
-
-    async fn add(&mut self, import: &Import<'_, '_, Self>, state: &ProposalState) -> Imported<StateId> {
-        Ok(import.context.ports.states().add(import.owner, state).await?)
-    }
-
-    async fn save(
-        &self,
-        import: &Import<'_, '_, Self>,
-        (id, _): &Found<Self>,
-        state: ProposalState,
-    ) -> Imported {
-        Ok(import.context.ports.states().save(import.owner, *id, &state).await?)
     }
 }

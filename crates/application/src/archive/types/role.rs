@@ -10,8 +10,9 @@ use super::super::record::Record;
 use super::super::refs::RecordId;
 use super::super::report::Outcome;
 use super::{Field, OrganizationId, Ports, Result, async_trait};
-use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
-use civitas_accounts::{Role, RoleKind, SendInvitation, is_email};
+use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
+use civitas_accounts::{Role, RoleKind, SendInvitation, User, is_email};
+use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{NewTask, SpaceManifest, SpaceRef, UserId};
 use serde::Deserialize;
 
@@ -55,7 +56,7 @@ members! { SpaceRoles, "role", OrganizationId, RoleFields, |kind, role: Role| {
     invited_at: optional(Moment),
     accepted_at: optional(Moment),
     created_at: required(Moment),
-    updated_at: updated(Moment),
+    updated_at: required(Moment),
 }}
 
 async fn set_space_kind_and_user(
@@ -94,18 +95,14 @@ async fn invite(
     Ok(context.ports.queue().add(&task.about(row)).await?)
 }
 
+impl OrganizationKind for SpaceRoles {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Role> {
+        ports.roles()
+    }
+}
+
 #[async_trait]
 impl RecordKind for SpaceRoles {
-    type Id = i64;
-
-    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: i64) -> Result<Option<Role>> {
-        ports.roles().find(of, id).await
-    }
-
-    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<i64>) -> Rows<Self> {
-        ports.roles().page_after(of, after, PAGE).await
-    }
-
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &RoleFields) -> Imported<Role> {
         let kind = required("kind", &fields.kind)?.in_space()?;
         let space: SpaceRef =
@@ -138,15 +135,17 @@ impl RecordKind for SpaceRoles {
         }
     }
 
-    async fn add(&mut self, import: &Import<'_, '_, Self>, role: &Role) -> Imported<i64> {
-        let row = import.context.ports.roles().add(import.owner, role).await?;
-        invite(import.context, import.owner, row, role).await?;
-        Ok(row)
-    }
-
-    async fn save(&self, import: &Import<'_, '_, Self>, (row, old): &Found<Self>, role: Role) -> Imported {
-        import.context.ports.roles().save(import.owner, *row, &role).await?;
-        if old.is_pending() { Ok(()) } else { invite(import.context, import.owner, *row, &role).await }
+    async fn follow_up(
+        &mut self,
+        import: &Import<'_, '_, Self>,
+        row: i64,
+        before: Option<&Role>,
+        role: &Role,
+    ) -> Imported {
+        if before.is_some_and(Role::is_pending) {
+            return Ok(());
+        }
+        invite(import.context, import.owner, row, role).await
     }
 }
 
@@ -174,9 +173,8 @@ async fn make_admin(
         None => Outcome::Created,
     };
     if !before.admin {
-        let mut user = before.clone();
-        user.admin = true;
-        store.save(organization, id, user.after(id, &before)).await?;
+        let after = User { admin: true, ..before.clone() };
+        store.save(organization, id, &Change::new(before, after)).await?;
     }
     Ok(ImportedRecord { id: format!("{GENERAL_ADMIN}{id}"), outcome })
 }

@@ -1,9 +1,12 @@
 //! `space`: a participatory space.
 
 use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
-use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
+use super::{
+    Found, Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required,
+};
+use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{SpaceManifest, SpaceRef};
-use civitas_spaces::{Space, Visibility};
+use civitas_spaces::{Space, SpaceAdmin, Visibility};
 
 pub(super) struct Spaces;
 
@@ -19,17 +22,22 @@ members! { Spaces, "space", OrganizationId, SpaceFields, |kind, space: Space| {
     scope_id: optional(i64),
     extended_data: filled(Map<String, Value>),
     created_at: required(Moment),
-    updated_at: updated(Moment),
+    updated_at: required(Moment),
 }}
+
+impl OrganizationKind for Spaces {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Space> {
+        ports.spaces()
+    }
+
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Space> + 'a> {
+        let ports = context.ports;
+        Box::new(SpaceAdmin { spaces: ports.spaces() })
+    }
+}
 
 #[async_trait]
 impl RecordKind for Spaces {
-    type Id = SpaceRef;
-
-    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: SpaceRef) -> Result<Option<Space>> {
-        ports.spaces().find(of, id).await
-    }
-
     /// By id, else by manifest and slug.
     async fn find_existing(
         &self,
@@ -47,24 +55,8 @@ impl RecordKind for Spaces {
         self.find_by_id(import, id).await
     }
 
-    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<SpaceRef>) -> Rows<Self> {
-        ports.spaces().page_after(of, after, PAGE).await
-    }
-
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &SpaceFields) -> Imported<Space> {
         let (manifest, title) = (required("manifest", &fields.manifest)?, required("title", &fields.title)?);
         Ok(Space::new(manifest, title, import.context.options.now))
-    }
-
-    fn check(&self, _: &ImportContext<'_>, space: &mut Space) -> Imported {
-        Ok(space.check()?)
-    }
-
-    async fn add(&mut self, import: &Import<'_, '_, Self>, space: &Space) -> Imported<SpaceRef> {
-        Ok(import.context.ports.spaces().add(import.owner, space).await?)
-    }
-
-    async fn save(&self, import: &Import<'_, '_, Self>, (id, _): &Found<Self>, space: Space) -> Imported {
-        Ok(import.context.ports.spaces().save(import.owner, *id, &space).await?)
     }
 }

@@ -2,9 +2,13 @@
 
 use super::super::kind::NoOrganization;
 use super::password::set_hash;
+use super::{
+    Change, Found, Import, ImportContext, Imported, KindStore, PAGE, RecordKind, Rows, members, required,
+};
 use super::{Field, Ports, Result, async_trait};
-use super::{Found, Import, ImportContext, Imported, PAGE, RecordKind, Rows, members, required};
 use civitas_accounts::is_email;
+use civitas_kernel::records::Entity;
+use time::OffsetDateTime;
 
 pub(super) struct SystemAdmins;
 
@@ -12,6 +16,12 @@ pub(super) struct SystemAdmins;
 pub(super) struct SystemAdmin {
     email: String,
     password_hash: Option<String>,
+}
+
+impl Entity for SystemAdmin {
+    type Id = i64;
+
+    fn set_updated_at(&mut self, _: OffsetDateTime) {}
 }
 
 members! { SystemAdmins, "system_admin", NoOrganization, SystemAdminFields, |kind, admin: SystemAdmin| {
@@ -47,9 +57,7 @@ async fn store(context: &ImportContext<'_>, admin: &SystemAdmin) -> Imported<i64
 }
 
 #[async_trait]
-impl RecordKind for SystemAdmins {
-    type Id = i64;
-
+impl KindStore for SystemAdmins {
     /// The store cannot find an account by id; a page of one row can.
     async fn find(&self, ports: &dyn Ports, _: NoOrganization, id: i64) -> Result<Option<SystemAdmin>> {
         let row = ports.system_admins().page_after(Some(id - 1), 1).await?.pop();
@@ -57,6 +65,25 @@ impl RecordKind for SystemAdmins {
         Ok(row.map(|(_, email, password_hash)| SystemAdmin { email, password_hash }))
     }
 
+    async fn page(&mut self, ports: &dyn Ports, owner: NoOrganization, after: Option<i64>) -> Rows<Self> {
+        if owner.0.is_some() {
+            return Ok(Vec::new());
+        }
+        let rows = ports.system_admins().page_after(after, PAGE).await?.into_iter();
+        Ok(rows.map(|(id, email, password_hash)| (id, SystemAdmin { email, password_hash })).collect())
+    }
+
+    async fn add(&self, import: &Import<'_, '_, Self>, admin: &SystemAdmin) -> Imported<i64> {
+        store(import.context, admin).await
+    }
+
+    async fn save(&self, import: &Import<'_, '_, Self>, _: i64, change: &Change<SystemAdmin>) -> Imported {
+        store(import.context, &change.after).await.map(|_| ())
+    }
+}
+
+#[async_trait]
+impl RecordKind for SystemAdmins {
     /// By id, else by email.
     async fn find_existing(
         &self,
@@ -72,14 +99,6 @@ impl RecordKind for SystemAdmins {
         Ok(found.map(|(id, password_hash)| (id, SystemAdmin { email, password_hash })))
     }
 
-    async fn page(&mut self, ports: &dyn Ports, owner: NoOrganization, after: Option<i64>) -> Rows<Self> {
-        if owner.0.is_some() {
-            return Ok(Vec::new());
-        }
-        let rows = ports.system_admins().page_after(after, PAGE).await?.into_iter();
-        Ok(rows.map(|(id, email, password_hash)| (id, SystemAdmin { email, password_hash })).collect())
-    }
-
     async fn create(
         &self,
         _: &mut Import<'_, '_, Self>,
@@ -87,13 +106,5 @@ impl RecordKind for SystemAdmins {
     ) -> Imported<SystemAdmin> {
         let email = normalized(&required("email", &fields.email)?);
         Ok(SystemAdmin { email, password_hash: None })
-    }
-
-    async fn add(&mut self, import: &Import<'_, '_, Self>, admin: &SystemAdmin) -> Imported<i64> {
-        store(import.context, admin).await
-    }
-
-    async fn save(&self, import: &Import<'_, '_, Self>, _: &Found<Self>, admin: SystemAdmin) -> Imported {
-        store(import.context, &admin).await.map(|_| ())
     }
 }

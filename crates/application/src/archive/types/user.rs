@@ -2,8 +2,11 @@
 
 use super::password::set_hash;
 use super::{Field, Map, OrganizationId, Ports, Result, Value, async_trait};
-use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
+use super::{
+    Found, Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required,
+};
 use civitas_accounts::{User, UserAdmin};
+use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{Locale, UserId};
 
 pub(super) struct Users;
@@ -26,7 +29,7 @@ members! { Users, "user", OrganizationId, UserFields, |kind, user: User| {
     tos_accepted_at: optional(Moment),
     extended_data: filled(Map<String, Value>),
     created_at: required(Moment),
-    updated_at: updated(Moment),
+    updated_at: required(Moment),
 }}
 
 async fn set_password(
@@ -37,14 +40,19 @@ async fn set_password(
     set_hash(import.context, &fields.password, &fields.password_hash, &mut user.password_hash).await
 }
 
-#[async_trait]
-impl RecordKind for Users {
-    type Id = UserId;
-
-    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: UserId) -> Result<Option<User>> {
-        ports.users().find(of, id).await
+impl OrganizationKind for Users {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<User> {
+        ports.users()
     }
 
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<User> + 'a> {
+        let ports = context.ports;
+        Box::new(UserAdmin { store: ports.users(), tokens: ports.tokens() })
+    }
+}
+
+#[async_trait]
+impl RecordKind for Users {
     /// By id, else by nickname among accounts that are not deleted, unless the record has `deleted_at`.
     async fn find_existing(
         &self,
@@ -64,10 +72,6 @@ impl RecordKind for Users {
         }
     }
 
-    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<UserId>) -> Rows<Self> {
-        ports.users().page_after(of, after, PAGE).await
-    }
-
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &UserFields) -> Imported<User> {
         let (nickname, email) = (required("nickname", &fields.nickname)?, required("email", &fields.email)?);
         Ok(User::new(nickname, email, required("name", &fields.name)?, import.context.options.now))
@@ -76,13 +80,5 @@ impl RecordKind for Users {
     fn check(&self, _: &ImportContext<'_>, user: &mut User) -> Imported {
         user.email = user.email.trim().to_lowercase();
         Ok(())
-    }
-
-    async fn add(&mut self, import: &Import<'_, '_, Self>, user: &User) -> Imported<UserId> {
-        Ok(UserAdmin { store: import.context.ports.users() }.create(import.owner, user).await?)
-    }
-
-    async fn save(&self, import: &Import<'_, '_, Self>, (id, old): &Found<Self>, user: User) -> Imported {
-        Ok(UserAdmin { store: import.context.ports.users() }.change(import.owner, *id, old, user).await?)
     }
 }

@@ -2,11 +2,12 @@
 //! votes of the user in the component (contract 06 §4.3).
 
 use super::super::refs::BoundedCache;
-use super::{Found, Import, ImportContext, Imported, Moment, PAGE, RecordKind, Rows, members, required};
+use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
 use super::{OrganizationId, Ports, Result, async_trait};
 use crate::component_admin::minimum_votes;
+use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{ComponentId, Error, ProposalId, UserId, VoteId};
-use civitas_proposals::Vote;
+use civitas_proposals::{Vote, VoteStore};
 
 pub(super) struct Votes {
     /// The component of a proposal and the minimum of votes there.
@@ -21,7 +22,7 @@ members! { Votes, "vote", OrganizationId, VoteFields, |kind, vote: Vote| {
     user: parent(UserId),
     weight: required(i64),
     created_at: required(Moment),
-    updated_at: updated(Moment),
+    updated_at: required(Moment),
 }}
 
 impl Votes {
@@ -48,20 +49,36 @@ impl Votes {
     }
 }
 
+/// Votes, with the refusal of an import.
+struct ImportedVotes<'a>(&'a dyn VoteStore);
+
+#[async_trait]
+impl RecordAdmin<Vote> for ImportedVotes<'_> {
+    fn records(&self) -> &dyn Records<Vote> {
+        self.0
+    }
+
+    async fn create(&self, organization: OrganizationId, vote: &Vote) -> Result<VoteId> {
+        self.0.add(organization, vote).await.map_err(|error| match error {
+            Error::Rejected(_) => Error::rejected("the user has already voted on the proposal"),
+            other => other,
+        })
+    }
+}
+
+impl OrganizationKind for Votes {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Vote> {
+        ports.votes()
+    }
+
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Vote> + 'a> {
+        let ports = context.ports;
+        Box::new(ImportedVotes(ports.votes()))
+    }
+}
+
 #[async_trait]
 impl RecordKind for Votes {
-    type Id = VoteId;
-
-    /// The store cannot find a vote by id alone; a page of one row can.
-    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: VoteId) -> Result<Option<Vote>> {
-        let row = ports.votes().page_after(of, Some(VoteId(id.0 - 1)), 1).await?.pop();
-        Ok(row.filter(|(found, _)| *found == id).map(|(_, vote)| vote))
-    }
-
-    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<VoteId>) -> Rows<Self> {
-        ports.votes().page_after(of, after, PAGE).await
-    }
-
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &VoteFields) -> Imported<Vote> {
         let proposal =
             import.context.refs.resolve(import.owner, &required("proposal", &fields.proposal)?).await?;
@@ -74,21 +91,24 @@ impl RecordKind for Votes {
         if WEIGHTS.contains(&vote.weight) { Ok(()) } else { Err("weight must be between 0 and 3".into()) }
     }
 
-    async fn add(&mut self, import: &Import<'_, '_, Self>, vote: &Vote) -> Imported<VoteId> {
-        let (component, minimum) = self.minimum(import.context.ports, import.owner, vote.proposal).await?;
-        let store = import.context.ports.votes();
-        let id = store.add(import.owner, vote).await?.ok_or("the user has already voted on the proposal")?;
-        if minimum > 0 {
-            let votes = store.count_of_user(import.owner, vote.user, component).await?;
-            if votes > 0 {
-                store.set_temporary(import.owner, vote.user, component, votes < minimum).await?;
-            }
+    /// Makes the votes of the user in the component temporary or final by their number, where a minimum is set.
+    async fn follow_up(
+        &mut self,
+        import: &Import<'_, '_, Self>,
+        _: VoteId,
+        before: Option<&Vote>,
+        vote: &Vote,
+    ) -> Imported {
+        if before.is_some() {
+            return Ok(());
         }
-        Ok(id)
-    }
-
-    async fn save(&self, import: &Import<'_, '_, Self>, (id, _): &Found<Self>, vote: Vote) -> Imported {
-        Ok(import.context.ports.votes().save(import.owner, *id, &vote).await?)
+        let (ports, of) = (import.context.ports, import.owner);
+        let (component, minimum) = self.minimum(ports, of, vote.proposal).await?;
+        if minimum > 0 {
+            let votes = ports.votes().count_of_user(of, vote.user, component).await?;
+            ports.votes().set_temporary(of, vote.user, component, votes < minimum).await?;
+        }
+        Ok(())
     }
 
     fn invalidate_cache(&mut self, name: &str) {

@@ -36,7 +36,7 @@ fn digest(text: &str) -> Digest {
 impl LinkWorld<'_> {
     async fn person(&self, nickname: &str) -> Result<UserId> {
         let email = format!("{nickname}@city.example");
-        self.users.add(self.mine, &User::new(nickname.to_owned(), email, "Nora".to_owned(), NOW), &[]).await
+        self.users.add(self.mine, &User::new(nickname.to_owned(), email, "Nora".to_owned(), NOW)).await
     }
 }
 

@@ -22,7 +22,7 @@ pub async fn lists_living_accounts(world: World<'_>) -> Result<()> {
     let data = json!({"phone": "+33", "key": {"is": "awesome"}});
     let data = data.as_object().cloned().unwrap_or_default();
     let ada = world.add_user(&User { extended_data: data, ..admin("noradmin") }).await?;
-    world.users.add(world.other, &user("Nora_Blum"), &[]).await?;
+    world.users.add(world.other, &user("Nora_Blum")).await?;
 
     let first = PageRequest { page: 1, per_page: 2 };
     let page = world.users.list(world.mine, &[], first).await?;

@@ -3,7 +3,8 @@
 use super::{Impersonate, Registration};
 use crate::{RegistrationMails, User, UserStore, is_email, is_name, is_nickname};
 use civitas_kernel::extended_data::{check_size, compact};
-use civitas_kernel::{Ability, Change, Error, FieldError, OrganizationId, Result, Subject, UserId, Wording};
+use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
+use civitas_kernel::{Error, FieldError, OrganizationId, Result, UserId, Wording};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
@@ -53,7 +54,7 @@ impl Impersonation<'_> {
                     registered => registered?,
                 };
                 self.merged(&mut user, &asked.extra)?;
-                let id = self.users.add(organization, &user, &[Ability::UserCreated]).await?;
+                let id = self.users.add(organization, &user).await?;
                 self.registration_mails.registered(organization, id, &user, now).await?;
                 Ok(id)
             }
@@ -108,17 +109,11 @@ impl Impersonation<'_> {
         if extra.is_empty() {
             return Ok(());
         }
-        let Some(user) = self.users.find_for_update(organization, id).await? else {
-            return Err(Error::NotFound);
-        };
-        let mut changed = user.clone();
-        self.merged(&mut changed, extra)?;
-        if changed == user {
-            return Ok(());
-        }
-        changed.updated_at = now;
-        let change = Change::quiet(changed).announcing(Ability::UserUpdated, Subject::User(id));
-        self.users.save(organization, id, change).await
+        let user = find_for_update(self.users, organization, id).await?;
+        let mut merged = user.clone();
+        self.merged(&mut merged, extra)?;
+        let change = Change::of(user, now, |user| user.extended_data = merged.extended_data);
+        Plain(self.users).change(organization, id, &change).await
     }
 
     /// Each top-level key given replaces the stored one; then blanks go (contract 02 §2.4).
@@ -156,6 +151,8 @@ mod tests {
     use super::*;
     use crate::MockUserStore;
     use crate::registration_mails::tests::{mails, organization};
+    use civitas_kernel::Ability;
+    use civitas_kernel::records::Entity;
     use serde_json::json;
     use time::macros::datetime;
 
@@ -199,9 +196,10 @@ mod tests {
             resolve(&nobody(), &asked("norablum", Registration::default(), json!({}))).await.unwrap_err();
         assert_eq!(refused.description(), "User not found. To create one, user meta.register_on_missing");
         let mut users = nobody();
-        users.expect_add().once().returning(|_, user, events| {
+        users.expect_add().once().returning(|_, user| {
             assert_eq!((user.name.as_str(), user.email.as_str()), ("norablum", "norablum@example.org"));
-            assert_eq!((user.confirmed_at, events), (None, &[Ability::UserCreated][..]));
+            let events: Vec<_> = user.events(UserId(5), None).into_iter().map(|event| event.name).collect();
+            assert_eq!((user.confirmed_at, events), (None, vec![Ability::UserCreated]));
             Ok(UserId(5))
         });
         assert_eq!(resolve(&users, &asked("norablum", on_missing(), json!({}))).await.unwrap(), UserId(5));
@@ -211,7 +209,7 @@ mod tests {
     async fn a_registered_user_with_an_address_is_written_to() {
         for (skip_confirmation, expected) in [(false, &["confirmation"] as &[_]), (true, &["welcome"])] {
             let mut users = nobody();
-            users.expect_add().once().returning(|_, _, _| Ok(UserId(5)));
+            users.expect_add().once().returning(|_, _| Ok(UserId(5)));
             let email = Some("nora@city.example".to_owned());
             let registration = Registration { skip_confirmation, email, ..on_missing() };
             let asked = asked("norablum", registration, json!({}));
@@ -246,9 +244,9 @@ mod tests {
         };
         let renamed = Registration { name: Some("Else".to_owned()), ..on_missing() };
         let mut users = found();
-        users.expect_save().once().returning(|_, _, change| {
-            assert_eq!(Value::Object(change.state.extended_data), json!({"a": {"y": 2}}));
-            assert_eq!((change.state.name.as_str(), change.events.len()), ("Nora", 1));
+        users.expect_save().once().returning(|_, id, change| {
+            assert_eq!(Value::Object(change.after.extended_data.clone()), json!({"a": {"y": 2}}));
+            assert_eq!((change.after.name.as_str(), change.events(id).len()), ("Nora", 1));
             Ok(())
         });
         resolve(&users, &asked("norablum", renamed.clone(), json!({"a": {"y": 2}, "b": null})))

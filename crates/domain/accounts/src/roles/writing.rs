@@ -1,9 +1,10 @@
 //! Giving, changing and taking roles (contract 03 §4.4 to §4.6).
 
 use super::id::space_class;
-use super::{RoleKind, RoleType, Roles, already_given};
+use super::{RoleKind, RoleType, Roles};
 use crate::{Role, RoleDetail, RoleId, SpaceRoleId, User};
 use async_trait::async_trait;
+use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin, find_for_update};
 use civitas_kernel::{
     Ability, Access, Command, Ctx, Error, FieldError, Handle, Result, Scope, SpaceRef, UserId, Wording,
 };
@@ -127,19 +128,16 @@ impl Roles<'_> {
             Some(user) => self.store.has(ctx.organization, space, user, kind).await?,
             None => false,
         };
-        if given { Err(already_given()) } else { Ok(()) }
+        if given { Err(Role::taken()) } else { Ok(()) }
     }
 
     /// Sets or clears the flag of a general administrator, and answers whether that changed anything.
     async fn set_admin(&self, ctx: &Ctx, id: UserId, admin: bool) -> Result<(User, bool)> {
-        let held = self.users.find_for_update(ctx.organization, id).await?;
-        let user = held.filter(|user| user.deleted_at.is_none()).ok_or(Error::NotFound)?;
-        if user.admin == admin {
-            return Ok((user, false));
-        }
-        let changed = User { admin, updated_at: ctx.now, ..user.clone() };
-        self.users.save(ctx.organization, id, changed.clone().after(id, &user)).await?;
-        Ok((changed, true))
+        let user = find_for_update(self.users, ctx.organization, id).await?;
+        let change = Change::of(user, ctx.now, |user| user.admin = admin);
+        Plain(self.users).change(ctx.organization, id, &change).await?;
+        let is_changed = !change.is_empty();
+        Ok((change.after, is_changed))
     }
 
     async fn add(&self, ctx: &Ctx, user: UserId, space: SpaceRef, kind: RoleKind) -> Result<RoleDetail> {
@@ -176,7 +174,7 @@ impl Roles<'_> {
 
     /// The row of a role in a space, locked.
     async fn find_for_update(&self, ctx: &Ctx, id: &SpaceRoleId) -> Result<(i64, Role)> {
-        self.store.find_for_update(ctx.organization, id).await?.ok_or(Error::NotFound)
+        self.store.find_by_id_for_update(ctx.organization, id).await?.ok_or(Error::NotFound)
     }
 }
 
@@ -215,9 +213,9 @@ impl Handle<UpdateRole> for Roles<'_> {
         let kind = self.exchange(ctx, &command).await?;
         let (RoleId::InSpace(id), Some(kind)) = (&command.id, kind) else { return Ok(found) };
         let (row, role) = self.find_for_update(ctx, id).await?;
-        let role = Role { kind, updated_at: ctx.now, ..role };
-        self.store.save(ctx.organization, row, &role).await?;
-        Ok(role.detail())
+        let change = Change::of(role, ctx.now, |role| role.kind = kind);
+        Plain(self.store).change(ctx.organization, row, &change).await?;
+        Ok(change.after.detail())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{ALL, NOW, World, closed, everything, open, text, within};
 use crate::{Meeting, Place};
+use civitas_kernel::records::conformance::replace;
 use civitas_kernel::{Direction, Error, MeetingId, ReadContext, Result, Within};
 use serde_json::json;
 use time::Duration;
@@ -84,7 +85,7 @@ pub async fn tells_all_of_a_meeting(world: World<'_>) -> Result<()> {
     assert_eq!(listed.items, [seen], "the list tells the same");
 
     let aged = Meeting { updated_at: NOW - Duration::days(9_000), ..meeting };
-    world.meetings.save(world.mine, id, &aged).await?;
+    replace(world.meetings, world.mine, id, &aged).await?;
     let seen = world.meetings.find_visible(nora, id, Within::default()).await?.ok_or(Error::NotFound)?;
     assert!(seen.changed_at > aged.updated_at, "its component was made since");
     Ok(())

@@ -2,6 +2,7 @@
 
 use super::{ALL, NOW, World, draft, everything, published, within};
 use crate::{Proposal, ProposalDetail, PublicState, VotingManifest};
+use civitas_kernel::records::conformance::replace;
 use civitas_kernel::{Direction, Error, ProposalId, ReadContext, Result, SpaceManifest, Viewer, Within};
 use time::Duration;
 
@@ -109,7 +110,7 @@ pub async fn tells_all_of_a_proposal(world: World<'_>) -> Result<()> {
     let (_, mut cast) =
         world.votes.find_visible(nora, vote, Within::default()).await?.ok_or(Error::NotFound)?;
     cast.updated_at = proposal.updated_at + Duration::days(1);
-    world.votes.save(world.mine, vote, &cast).await?;
+    replace(world.votes, world.mine, vote, &cast).await?;
     let after = world.find(nora, id).await?;
     assert_eq!((after.voted, after.changed_at), (Some(2), cast.updated_at));
     let listed = world.proposals.list(nora, &everything(world.ideas, Direction::Ascending), ALL).await?;

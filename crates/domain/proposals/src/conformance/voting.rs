@@ -11,12 +11,12 @@ pub async fn keeps_one_vote_of_a_user(world: World<'_>) -> Result<()> {
     let vote = world.vote(id, world.nora, 1).await?;
     let again =
         Vote { proposal: id, user: world.nora, weight: 3, temporary: true, created_at: NOW, updated_at: NOW };
-    assert_eq!(world.votes.add(world.mine, &again).await?, None);
-    assert!(world.votes.has(world.mine, id, world.nora).await?);
-    assert!(!world.votes.has(world.mine, id, world.otto).await?);
+    assert!(matches!(world.votes.add(world.mine, &again).await, Err(Error::Rejected(_))));
+    assert!(world.votes.find_of_user(world.mine, id, world.nora).await?.is_some());
+    assert_eq!(world.votes.find_of_user(world.mine, id, world.otto).await?, None);
     world.vote(id, world.otto, 1).await?;
-    world.votes.remove(world.mine, vote, NOW).await?;
-    assert!(!world.votes.has(world.mine, id, world.nora).await?);
+    world.votes.remove(world.mine, vote).await?;
+    assert_eq!(world.votes.find_of_user(world.mine, id, world.nora).await?, None);
     assert_eq!(world.votes.find_of_user(world.mine, id, world.nora).await?, None);
     world.vote(id, world.nora, 2).await?;
     let nowhere = Vote { proposal: ProposalId(i64::MAX), ..again };

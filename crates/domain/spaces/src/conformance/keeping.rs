@@ -1,71 +1,104 @@
 //! Writes: what is stored, what is refused.
 
 use super::{NOW, World, component, space, text};
-use crate::{Component, ComponentManifest, Space, Step, Visibility};
+use crate::{Component, ComponentManifest, Space, Step, StepAdmin, Visibility};
+use civitas_kernel::records::conformance::{Samples, replace};
+use civitas_kernel::records::{RecordAdmin, edit};
 use civitas_kernel::{
     ComponentId, Error, Locale, Result, SpaceManifest, SpaceRef, StepId, Translated, Viewer,
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use time::Duration;
 
-/// A space in which nothing has its default.
-fn unusual() -> Space {
+/// Spaces for the conformance tests of [`Records`](civitas_kernel::records::Records).
+///
+/// # Errors
+/// None.
+pub async fn spaces(world: World<'_>) -> Result<Samples<'_, Space>> {
     let texts: Translated = [(Locale::EN, "A".to_owned()), (Locale::FR, "É".to_owned())].into();
-    Space {
+    let unusual = Space {
         slug: Some("unusual".to_owned()),
         subtitle: texts.clone(),
         short_description: text("<p>short</p>"),
         description: [(Locale::ES, String::new())].into(),
         visibility: Visibility::Transparent,
         scope_id: Some(7),
-        extended_data: json!({"a": {"b": [1, null, "é"]}}).as_object().cloned().unwrap_or_default(),
+        extended_data: object(json!({"a": {"b": [1, null, "é"]}})),
         updated_at: NOW + Duration::days(1),
         title: texts,
         ..space(SpaceManifest::Assemblies, "")
-    }
+    };
+    let plain = space(SpaceManifest::Assemblies, "plain");
+    let early = NOW - Duration::days(1);
+    let private = Space {
+        visibility: Visibility::Private,
+        ..Space::new(SpaceManifest::Assemblies, text("private"), early)
+    };
+    let unknown = SpaceRef { manifest: SpaceManifest::Assemblies, id: i64::MAX };
+    let samples = [unusual, plain, private];
+    Ok(Samples { records: world.spaces, mine: world.mine, other: world.other, samples, unknown })
 }
 
-/// What is kept comes back, member by member; so does its change.
-pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
-    let mut kept = unusual();
-    let id = world.add(&kept).await?;
-    assert_eq!(world.spaces.find(world.mine, id).await?.as_ref(), Some(&kept));
-    kept = Space { visibility: Visibility::Private, published_at: None, ..space(id.manifest, "plain") };
-    world.spaces.save(world.mine, id, &kept).await?;
-    assert_eq!(world.spaces.find(world.mine, id).await?, Some(kept));
-
-    let step = Step {
-        space: id,
+/// Steps of a process that is added for them.
+///
+/// # Errors
+/// Those of the store of spaces.
+pub async fn steps(world: World<'_>) -> Result<Samples<'_, Step>> {
+    let [first, second] = [
+        world.add(&space(SpaceManifest::ParticipatoryProcesses, "first")).await?,
+        world.add(&space(SpaceManifest::ParticipatoryProcesses, "second")).await?,
+    ];
+    let dated = Step {
+        space: first,
         title: text("Ideas"),
         position: 2,
         active: false,
         starts_at: Some(NOW),
         ends_at: Some(NOW + Duration::days(9)),
     };
-    let step_id = world.steps.add(world.mine, &step, &[]).await?;
-    assert_eq!(world.steps.find(world.mine, step_id).await?, Some(step.clone()));
-    let step = Step { active: true, ends_at: None, ..step };
-    world.steps.save(world.mine, step_id, &step, &[]).await?;
-    assert_eq!(world.steps.find(world.mine, step_id).await?, Some(step));
+    let active = Step { active: true, ends_at: None, ..dated.clone() };
+    let plain =
+        Step { space: second, title: text("x"), position: 0, active: false, starts_at: None, ends_at: None };
+    let samples = [dated, active, plain];
+    Ok(Samples {
+        records: world.steps,
+        mine: world.mine,
+        other: world.other,
+        samples,
+        unknown: StepId(i64::MAX),
+    })
+}
 
-    let object = |value: serde_json::Value| value.as_object().cloned().unwrap_or_default();
-    let mut part = Component {
+/// Components of a process that is added for them.
+///
+/// # Errors
+/// Those of the stores of spaces and steps.
+pub async fn components(world: World<'_>) -> Result<Samples<'_, Component>> {
+    let home = world.add(&space(SpaceManifest::ParticipatoryProcesses, "home")).await?;
+    let assembly = world.add(&space(SpaceManifest::Assemblies, "assembly")).await?;
+    let step =
+        Step { space: home, title: text("x"), position: 0, active: false, starts_at: None, ends_at: None };
+    let step = world.steps.add(world.mine, &step).await?;
+    let unusual = Component {
         weight: -3,
         settings: object(json!({"vote_limit": 3, "voting_cards_box_title": {"en": "Vote!"}})),
         default_step_settings: object(json!({"votes_enabled": true})),
-        step_settings: BTreeMap::from([(step_id, object(json!({"votes_blocked": true})))]),
+        step_settings: BTreeMap::from([(step, object(json!({"votes_blocked": true})))]),
         scope_id: Some(9),
         deleted_at: Some(NOW + Duration::seconds(1)),
         extended_data: object(json!({"ß": null})),
-        ..component(id, ComponentManifest::Proposals, "Ideas")
+        ..component(home, ComponentManifest::Proposals, "Ideas")
     };
-    let part_id = world.add_component(&part).await?;
-    assert_eq!(world.components.find(world.mine, part_id).await?.as_ref(), Some(&part));
-    part = component(id, ComponentManifest::Blogs, "News");
-    world.components.save(world.mine, part_id, &part).await?;
-    assert_eq!(world.components.find(world.mine, part_id).await?, Some(part));
-    Ok(())
+    let plain = component(home, ComponentManifest::Blogs, "News");
+    let early = NOW - Duration::days(1);
+    let samples = [unusual, plain, Component::new(assembly, ComponentManifest::Pages, text("Early"), early)];
+    let unknown = ComponentId(i64::MAX);
+    Ok(Samples { records: world.components, mine: world.mine, other: world.other, samples, unknown })
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    if let Value::Object(members) = value { members } else { Map::new() }
 }
 
 /// Numbers are taken per kind and over the whole deployment.
@@ -88,8 +121,6 @@ pub async fn refuses_a_slug_that_is_taken(world: World<'_>) -> Result<()> {
     world.add(&slugged(SpaceManifest::Conferences, "trees")).await?;
     world.spaces.add(world.other, &slugged(SpaceManifest::Assemblies, "trees")).await?;
     let second = world.add(&slugged(SpaceManifest::Assemblies, "benches")).await?;
-    let renamed = slugged(SpaceManifest::Assemblies, "trees");
-    assert!(matches!(world.spaces.save(world.mine, second, &renamed).await, Err(Error::Rejected(_))));
 
     let initiative = world.add(&space(SpaceManifest::Initiatives, "signatures")).await?;
     let by_slug = async |manifest, slug: &str| world.spaces.find_by_slug(world.mine, manifest, slug).await;
@@ -98,41 +129,26 @@ pub async fn refuses_a_slug_that_is_taken(world: World<'_>) -> Result<()> {
     let number = format!("i-{}", initiative.id);
     assert_eq!(by_slug(SpaceManifest::Initiatives, &number).await?, Some(initiative));
     assert_eq!(by_slug(SpaceManifest::Initiatives, &format!("i-0{}", initiative.id)).await?, None);
+    let renamed =
+        replace(world.spaces, world.mine, second, &slugged(SpaceManifest::Assemblies, "trees")).await;
+    assert!(matches!(renamed, Err(Error::Rejected(_))));
     Ok(())
 }
 
-/// No organization sees or changes another's spaces, steps and components.
+/// No organization sees another's spaces and components.
 pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     let id = world
         .add(&Space { slug: Some("mine".to_owned()), ..space(SpaceManifest::Assemblies, "mine") })
         .await?;
-    let part = component(id, ComponentManifest::Pages, "mine");
-    let part_id = world.add_component(&part).await?;
-    let step =
-        Step { space: id, title: text("x"), position: 0, active: false, starts_at: None, ends_at: None };
-    let step_id = world.steps.add(world.mine, &step, &[]).await?;
-
+    let part = world.add_component(&component(id, ComponentManifest::Pages, "mine")).await?;
     let mut foreign = world.seen_by(Viewer::Admin(world.admin));
     foreign.organization = world.other;
     let page = civitas_kernel::PageRequest::default();
-    assert_eq!(world.spaces.find(world.other, id).await?, None);
     assert_eq!(world.spaces.find_visible(foreign, id).await?, None);
     assert_eq!(world.spaces.list(foreign, None, &[], page).await?.items, []);
     assert_eq!(world.spaces.find_by_slug(world.other, id.manifest, "mine").await?, None);
-    assert_eq!(world.spaces.page_after(world.other, None, 9).await?, []);
-    assert_eq!(world.steps.find(world.other, step_id).await?, None);
-    assert_eq!(world.steps.page_after(world.other, None, 9).await?, []);
-    assert_eq!(world.components.find(world.other, part_id).await?, None);
-    assert_eq!(world.components.find_visible(foreign, part_id).await?, None);
+    assert_eq!(world.components.find_visible(foreign, part).await?, None);
     assert_eq!(world.components.list(foreign, None, &[], page).await?.items, []);
-    assert_eq!(world.components.page_after(world.other, None, 9).await?, []);
-
-    let theft = space(SpaceManifest::Assemblies, "stolen");
-    assert!(matches!(world.spaces.save(world.other, id, &theft).await, Err(Error::NotFound)));
-    assert!(matches!(world.steps.save(world.other, step_id, &step, &[]).await, Err(Error::NotFound)));
-    assert!(matches!(world.components.save(world.other, part_id, &part).await, Err(Error::NotFound)));
-    let unknown = world.components.save(world.mine, ComponentId(i64::MAX), &part).await;
-    assert!(matches!(unknown, Err(Error::NotFound)));
     Ok(())
 }
 
@@ -148,18 +164,19 @@ pub async fn at_most_one_step_is_active(world: World<'_>) -> Result<()> {
         starts_at: None,
         ends_at: None,
     };
-    let elsewhere = world.steps.add(world.mine, &step(there, 0, true), &[]).await?;
-    let first = world.steps.add(world.mine, &step(here, 0, true), &[]).await?;
-    let second = world.steps.add(world.mine, &step(here, 1, true), &[]).await?;
+    let admin = StepAdmin { spaces: world.spaces, steps: world.steps };
+    let elsewhere = admin.create(world.mine, &step(there, 0, true)).await?;
+    let first = admin.create(world.mine, &step(here, 0, true)).await?;
+    let second = admin.create(world.mine, &step(here, 1, true)).await?;
     let active = async || -> Result<Vec<StepId>> {
         let steps = world.steps.page_after(world.mine, None, 100).await?;
         let own = steps.into_iter().filter(|(_, s)| [here, there].contains(&s.space));
         Ok(own.filter(|(_, s)| s.active).map(|(id, _)| id).collect())
     };
     assert_eq!(active().await?, [elsewhere, second]);
-    world.steps.save(world.mine, first, &step(here, 0, true), &[]).await?;
+    edit(&admin, world.mine, first, NOW, |step| step.active = true).await?;
     assert_eq!(active().await?, [elsewhere, first]);
-    world.steps.save(world.mine, first, &step(here, 0, false), &[]).await?;
+    edit(&admin, world.mine, first, NOW, |step| step.active = false).await?;
     assert_eq!(active().await?, [elsewhere]);
 
     let part = world.add_component(&component(there, ComponentManifest::Pages, "x")).await?;

@@ -1,7 +1,9 @@
 //! Visibility and order.
 
 use super::{NOW, Role, World, component, space, text};
-use crate::{Component, ComponentManifest, Space, SpaceDetail, Step, Visibility};
+use crate::{Component, ComponentManifest, Space, SpaceDetail, Step, StepAdmin, Visibility};
+use civitas_kernel::records::RecordAdmin;
+use civitas_kernel::records::conformance::replace;
 use civitas_kernel::{ComponentId, Error, PageRequest, Result, SpaceManifest, SpaceRef, Viewer};
 use time::Duration;
 
@@ -86,7 +88,7 @@ pub async fn shows_components_by_the_rules(world: World<'_>) -> Result<()> {
             }
             // Out of the way of the next.
             let gone = Component { deleted_at: Some(NOW), ..part };
-            world.components.save(world.mine, id, &gone).await?;
+            replace(world.components, world.mine, id, &gone).await?;
         }
     }
     Ok(())
@@ -190,14 +192,15 @@ pub async fn tells_when_something_changed(world: World<'_>) -> Result<()> {
     };
     assert_eq!((of_space().await?, of_part().await?), (Some(later(2)), Some(later(2))));
     let renamed = Space { updated_at: later(3), ..space(id.manifest, "changed") };
-    world.spaces.save(world.mine, id, &renamed).await?;
+    replace(world.spaces, world.mine, id, &renamed).await?;
     assert_eq!((of_space().await?, of_part().await?), (Some(later(3)), Some(later(3))));
+    let admin = StepAdmin { spaces: world.spaces, steps: world.steps };
     let step =
         Step { space: id, title: text("now"), position: 0, active: true, starts_at: None, ends_at: None };
-    world.steps.add(world.mine, &step, &[]).await?;
+    admin.create(world.mine, &step).await?;
     let activated = of_part().await?;
     assert!(activated > Some(later(3)), "a step that becomes active changes the settings in force");
-    world.steps.add(world.mine, &Step { position: 1, ..step }, &[]).await?;
+    admin.create(world.mine, &Step { position: 1, ..step }).await?;
     assert!(of_part().await? > activated);
     Ok(())
 }

@@ -69,7 +69,6 @@ fn connect(url: &str) -> ConnectionResult<SqliteConnection> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
     use diesel::RunQueryDsl;

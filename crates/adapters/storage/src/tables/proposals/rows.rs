@@ -1,16 +1,15 @@
 //! The row of a proposal.
 
-use crate::columns::{self, columns};
+use crate::columns::columns;
 use crate::engine::Conn;
 use crate::failure::Stored;
-use crate::schema::{proposal_authors, proposal_states, proposals};
+use crate::schema::{proposal_states, proposals};
 use civitas_kernel::extended_data::canonical_object;
-use civitas_kernel::{ClientId, ComponentId, Error, ProposalId, Result, StateId, Translated, UserId};
+use civitas_kernel::{ClientId, ComponentId, Error, OrganizationId, Result, StateId, Translated, UserId};
 use civitas_proposals::{Proposal, PublicState};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
 use time::OffsetDateTime;
 
 columns! {
@@ -53,7 +52,11 @@ impl Row {
 }
 
 /// What to write, with the public token of its state.
-pub(super) async fn changeset<'a>(connection: &mut Conn, proposal: &'a Proposal) -> Result<Changeset<'a>> {
+pub(super) async fn changeset<'a>(
+    connection: &mut Conn,
+    _: OrganizationId,
+    proposal: &'a Proposal,
+) -> Result<Changeset<'a>> {
     let public_state = public_token(connection, proposal).await?;
     Ok(Changeset::of(proposal, public_state))
 }
@@ -89,57 +92,4 @@ async fn public_token(connection: &mut Conn, proposal: &Proposal) -> Result<Stri
         .optional()
         .stored()?;
     token.ok_or_else(|| Error::internal(format!("component {} has no state {state}", proposal.component)))
-}
-
-#[derive(Insertable)]
-#[diesel(table_name = proposal_authors)]
-struct Author {
-    proposal_id: i64,
-    user_id: i64,
-    position: i64,
-}
-
-/// The authors of these proposals, in the order of joining.
-pub(super) async fn authors_of(connection: &mut Conn, ids: &[i64]) -> Result<HashMap<i64, Vec<UserId>>> {
-    if ids.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let rows: Vec<(i64, i64)> = proposal_authors::table
-        .filter(columns::any_of(proposal_authors::proposal_id.nullable(), ids))
-        .order((proposal_authors::proposal_id, proposal_authors::position))
-        .select((proposal_authors::proposal_id, proposal_authors::user_id))
-        .load(connection)
-        .await
-        .stored()?;
-    let mut authors: HashMap<i64, Vec<UserId>> = HashMap::new();
-    for (proposal, user) in rows {
-        authors.entry(proposal).or_default().push(UserId(user));
-    }
-    Ok(authors)
-}
-
-/// Keeps the authors of a proposal that has none yet. Who is named twice is kept once.
-pub(super) async fn add_authors(connection: &mut Conn, id: ProposalId, authors: &[UserId]) -> Result<()> {
-    for (position, user) in (0..).zip(authors) {
-        diesel::insert_into(proposal_authors::table)
-            .values(Author { proposal_id: id.0, user_id: user.0, position })
-            .on_conflict_do_nothing()
-            .execute(connection)
-            .await
-            .stored()?;
-    }
-    Ok(())
-}
-
-/// Keeps these authors instead of others.
-pub(super) async fn replace_authors(connection: &mut Conn, id: ProposalId, authors: &[UserId]) -> Result<()> {
-    let kept = authors_of(connection, &[id.0]).await?.remove(&id.0).unwrap_or_default();
-    if kept == authors {
-        return Ok(());
-    }
-    diesel::delete(proposal_authors::table.filter(proposal_authors::proposal_id.eq(id.0)))
-        .execute(connection)
-        .await
-        .stored()?;
-    add_authors(connection, id, authors).await
 }

@@ -51,7 +51,7 @@ fn places() -> MockRoleStore {
     let given = [RoleKind::SpaceModerator, RoleKind::SpaceValuator];
     store.expect_has().returning(move |_, _, _, kind| Ok(given.contains(&kind)));
     store.expect_find_by_id().returning(move |_, id| Ok(moderator(id)));
-    store.expect_find_for_update().returning(move |_, id| Ok(moderator(id).map(|role| (3, role))));
+    store.expect_find_by_id_for_update().returning(move |_, id| Ok(moderator(id).map(|role| (3, role))));
     store
 }
 
@@ -161,9 +161,9 @@ async fn the_flag_of_an_administrator_is_set_once_and_announced() {
         .expect_save()
         .once()
         .withf(|_, id, change| {
-            let announced: Vec<_> = change.events.iter().map(|e| (e.name, e.subject)).collect();
-            change.state.admin
-                && change.state.updated_at == ctx().now
+            let announced: Vec<_> = change.events(*id).into_iter().map(|e| (e.name, e.subject)).collect();
+            change.after.admin
+                && change.after.updated_at == ctx().now
                 && announced == [(Ability::UserUpdated, Subject::User(*id))]
         })
         .returning(|_, _, _| Ok(()));
@@ -232,7 +232,7 @@ async fn a_changed_role_keeps_its_invitation_and_has_another_name() {
     store
         .expect_save()
         .once()
-        .withf(move |_, row, role| *row == 3 && *role == kept)
+        .withf(move |_, row, change| *row == 3 && change.after == kept)
         .returning(|_, _, _| Ok(()));
     let roles = Roles { store: &store, users: &users };
     let command = update(moderator(), "space_private_member", &json!({}));
@@ -248,7 +248,7 @@ async fn exactly_the_named_role_is_taken_away() {
     users
         .expect_save()
         .once()
-        .withf(|_, _, change| !change.state.admin && change.events.len() == 1)
+        .withf(|_, id, change| !change.after.admin && change.events(*id).len() == 1)
         .returning(|_, _, _| Ok(()));
     let roles = Roles { store: &store, users: &users };
     roles.handle(&ctx(), DestroyRole { id: moderator() }).await.unwrap();

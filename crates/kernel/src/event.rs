@@ -1,4 +1,4 @@
-//! A change: a new state and its events.
+//! Events: what receivers may want to know of a change.
 
 use crate::{Ability, OrganizationId, ProposalId, SpaceRef, UserId};
 
@@ -27,27 +27,4 @@ pub enum Subject {
     User(UserId),
     /// The organization itself.
     Organization(OrganizationId),
-}
-
-/// A new state and its events. A store keeps both, or neither.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Change<T> {
-    /// What to keep.
-    pub state: T,
-    /// What to announce; empty when nobody needs to know.
-    pub events: Vec<Event>,
-}
-
-impl<T> Change<T> {
-    /// A change nobody needs to know of.
-    pub fn quiet(state: T) -> Self {
-        Self { state, events: Vec::new() }
-    }
-
-    /// Adds an event.
-    #[must_use]
-    pub fn announcing(mut self, name: EventName, subject: Subject) -> Self {
-        self.events.push(Event { name, subject });
-        self
-    }
 }

@@ -1,0 +1,142 @@
+//! `records!`: implements [`Records`](civitas_kernel::records::Records) on [`Session`] for a table.
+//!
+//! ```text
+//! records! { posts: PostId => Post; }
+//! ```
+//!
+//! uses `of(organization)`, `Row` and `Changeset` of the module (see `columns!`), and its imports of `diesel::prelude::*` and
+//! `diesel_async::RunQueryDsl`. Further clauses name functions, for
+//! tables whose records are stored in several:
+//!
+//! - `read with_authors;`: adds to rows what is stored elsewhere: `async fn(&mut Conn, Vec<Row>) -> Result<Vec<(Id, Model)>>`;
+//! - `changeset changeset;`: computes columns: `async fn(&mut Conn, OrganizationId, &Model) -> Result<Changeset>`;
+//! - `write write_authors;`: writes what is stored elsewhere, after the row:
+//!   `async fn(&mut Conn, OrganizationId, Id, before: Option<&Model>, after: &Model) -> Result<()>`.
+
+use crate::session::{Atomic, Session};
+use civitas_kernel::{Event, OrganizationId, Result};
+
+impl Session {
+    /// Ends the write of a record: notes the lists it changes, commits, and records its events.
+    ///
+    /// # Errors
+    /// `Internal` when there are events and no transaction; then nothing is stored.
+    pub(crate) async fn finish_write(
+        &self,
+        atomic: Atomic<'_>,
+        organization: OrganizationId,
+        lists: Vec<&'static str>,
+        events: Vec<Event>,
+    ) -> Result<()> {
+        self.check_recordable(&events)?;
+        for list in lists {
+            atomic.touch_list(organization, list).await?;
+        }
+        atomic.commit().await?;
+        self.record_events(organization, events)
+    }
+}
+
+/// See the documentation of this module.
+macro_rules! records {
+    (
+        $table:ident: $Id:ident => $Model:ident;
+        $(read $read:path;)?
+        $(changeset $changeset:path;)?
+        $(write $write:path;)?
+    ) => {
+        const _: () = {
+            use ::civitas_kernel::records::{Change, Entity, Records};
+            use ::civitas_kernel::{OrganizationId, Result};
+            use $crate::columns::{self, ColumnValue};
+            use $crate::engine::dialect;
+            use $crate::failure::{Stored, changed};
+            use $crate::session::Session;
+
+            #[::async_trait::async_trait]
+            impl Records<$Model> for Session {
+                async fn find(&self, organization: OrganizationId, id: $Id) -> Result<Option<$Model>> {
+                    let connection = &mut *self.read().await?;
+                    let row = of(organization).filter($table::id.eq(id.to_column()));
+                    let rows = row.select(columns::of::<Row>()).load(connection).await.stored()?;
+                    let found: Vec<($Id, $Model)> = $crate::records::records!(@read connection rows $($read)?);
+                    Ok(found.into_iter().next().map(|(_, record)| record))
+                }
+
+                async fn find_for_update(&self, organization: OrganizationId, id: $Id) -> Result<Option<$Model>> {
+                    let connection = &mut *self.for_update().await?;
+                    let row = of(organization).filter($table::id.eq(id.to_column())).select(columns::of::<Row>());
+                    let rows = dialect::for_update!(row).load(connection).await.stored()?;
+                    let found: Vec<($Id, $Model)> = $crate::records::records!(@read connection rows $($read)?);
+                    Ok(found.into_iter().next().map(|(_, record)| record))
+                }
+
+                async fn add(&self, organization: OrganizationId, record: &$Model) -> Result<$Id> {
+                    let atomic = self.atomic().await?;
+                    let mut guard = atomic.connection().await?;
+                    let connection = &mut *guard;
+                    let written = $crate::records::records!(@changeset connection organization record $($changeset)?);
+                    let id: Option<i64> = ::diesel::insert_into($table::table)
+                        .values(($table::organization_id.eq(organization.0), written))
+                        .on_conflict_do_nothing()
+                        .returning($table::id)
+                        .get_result(connection)
+                        .await
+                        .optional()
+                        .stored()?;
+                    let id = id.map(<$Id>::from_column).ok_or_else(<$Model as Entity>::taken)?;
+                    $($write(connection, organization, id, None, record).await?;)?
+                    drop(guard);
+                    let (lists, events) = (record.lists_changed(None), record.events(id, None));
+                    self.finish_write(atomic, organization, lists, events).await?;
+                    Ok(id)
+                }
+
+                async fn save(&self, organization: OrganizationId, id: $Id, change: &Change<$Model>) -> Result<()> {
+                    let atomic = self.atomic().await?;
+                    let mut guard = atomic.connection().await?;
+                    let connection = &mut *guard;
+                    let record = &change.after;
+                    let written = $crate::records::records!(@changeset connection organization record $($changeset)?);
+                    ::diesel::update(of(organization).filter($table::id.eq(id.to_column())))
+                        .set(written)
+                        .execute(connection)
+                        .await
+                        .stored_unless(<$Model as Entity>::taken)
+                        .and_then(changed)?;
+                    $($write(connection, organization, id, Some(&change.before), record).await?;)?
+                    drop(guard);
+                    self.finish_write(atomic, organization, change.lists_changed(), change.events(id)).await
+                }
+
+                async fn page_after(
+                    &self,
+                    organization: OrganizationId,
+                    after: Option<$Id>,
+                    limit: i64,
+                ) -> Result<Vec<($Id, $Model)>> {
+                    let connection = &mut *self.read().await?;
+                    let rows = of(organization)
+                        .filter($table::id.gt(after.map_or(i64::MIN, |id| id.to_column())))
+                        .order($table::id)
+                        .limit(limit)
+                        .select(columns::of::<Row>())
+                        .load(connection)
+                        .await
+                        .stored()?;
+                    Ok($crate::records::records!(@read connection rows $($read)?))
+                }
+            }
+        };
+    };
+    (@read $connection:ident $rows:ident) => {{
+        let rows: Vec<Row> = $rows;
+        rows.into_iter().map(Into::into).collect()
+    }};
+    (@read $connection:ident $rows:ident $read:path) => { $read($connection, $rows).await? };
+    (@changeset $connection:ident $organization:ident $record:ident) => { Changeset::of($record) };
+    (@changeset $connection:ident $organization:ident $record:ident $changeset:path) => {
+        $changeset($connection, $organization, $record).await?
+    };
+}
+pub(crate) use records;

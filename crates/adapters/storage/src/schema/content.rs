@@ -1,0 +1,163 @@
+//! Components and what they hold.
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::{Json, Moment};
+
+    components (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        space_manifest -> Text,
+        space_id -> BigInt,
+        manifest -> Text,
+        name -> Json,
+        published_at -> Nullable<Moment>,
+        weight -> BigInt,
+        settings -> Json,
+        default_step_settings -> Json,
+        step_settings -> Json,
+        scope_id -> Nullable<BigInt>,
+        deleted_at -> Nullable<Moment>,
+        extended_data -> Json,
+        extended_data_text -> Text,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::Json;
+
+    proposal_states (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        component_id -> BigInt,
+        token -> Text,
+        title -> Json,
+        bg_color -> Nullable<Text>,
+        text_color -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::{Json, Moment};
+
+    proposals (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        component_id -> BigInt,
+        title -> Json,
+        body -> Json,
+        api_client_id -> Nullable<BigInt>,
+        draft_author_id -> Nullable<BigInt>,
+        published_at -> Nullable<Moment>,
+        state_id -> Nullable<BigInt>,
+        state_published_at -> Nullable<Moment>,
+        public_state -> Text,
+        withdrawn_at -> Nullable<Moment>,
+        hidden_at -> Nullable<Moment>,
+        deleted_at -> Nullable<Moment>,
+        scope_id -> Nullable<BigInt>,
+        extended_data -> Json,
+        extended_data_text -> Text,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt};
+
+    proposal_authors (proposal_id, user_id) {
+        proposal_id -> BigInt,
+        user_id -> BigInt,
+        position -> BigInt,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Bool};
+    use crate::engine::sql::Moment;
+
+    votes (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        proposal_id -> BigInt,
+        component_id -> BigInt,
+        user_id -> BigInt,
+        weight -> BigInt,
+        temporary -> Bool,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+    use crate::engine::sql::{Json, Moment};
+
+    meetings (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        component_id -> BigInt,
+        title -> Json,
+        description -> Json,
+        start_time -> Moment,
+        end_time -> Nullable<Moment>,
+        published_at -> Nullable<Moment>,
+        private -> Bool,
+        transparent -> Bool,
+        withdrawn_at -> Nullable<Moment>,
+        hidden_at -> Nullable<Moment>,
+        deleted_at -> Nullable<Moment>,
+        extended_data -> Json,
+        extended_data_text -> Text,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable};
+    use crate::engine::sql::{Json, Moment};
+
+    posts (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        component_id -> BigInt,
+        title -> Json,
+        body -> Json,
+        author_id -> Nullable<BigInt>,
+        published_at -> Nullable<Moment>,
+        deleted_at -> Nullable<Moment>,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::BigInt;
+
+    meeting_registrations (meeting_id, user_id) {
+        meeting_id -> BigInt,
+        user_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable};
+    use crate::engine::sql::{Json, Moment};
+
+    entries (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        component_id -> BigInt,
+        title -> Json,
+        hidden_at -> Nullable<Moment>,
+        deleted_at -> Nullable<Moment>,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}

@@ -1,0 +1,228 @@
+//! Organizations, people, clients and spaces.
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Bool, Text};
+    use crate::engine::sql::{Json, Moment};
+
+    organizations (id) {
+        id -> BigInt,
+        name -> Json,
+        description -> Json,
+        available_locales -> Text,
+        default_locale -> Text,
+        reference_prefix -> Text,
+        time_zone -> Text,
+        comments_max_length -> BigInt,
+        users_registration_mode -> Text,
+        force_users_to_authenticate -> Bool,
+        badges_enabled -> Bool,
+        enable_participatory_space_filters -> Bool,
+        enable_machine_translations -> Bool,
+        user_groups_enabled -> Bool,
+        rich_text_editor_in_public_views -> Bool,
+        send_welcome_notification -> Bool,
+        external_domain_allowlist -> Json,
+        max_attachment_bytes -> BigInt,
+        features -> Json,
+        extended_data -> Json,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Text};
+
+    organization_hosts (host) {
+        host -> Text,
+        organization_id -> BigInt,
+        kind -> Text,
+        position -> BigInt,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Text};
+
+    organization_names (folded) {
+        folded -> Text,
+        organization_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::Moment;
+
+    system_admins (id) {
+        id -> BigInt,
+        email -> Text,
+        password_hash -> Nullable<Text>,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+    use crate::engine::sql::{Json, Moment};
+
+    users (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        nickname -> Text,
+        nickname_folded -> Text,
+        email -> Text,
+        name -> Text,
+        password_hash -> Nullable<Text>,
+        admin -> Bool,
+        locale -> Nullable<Text>,
+        about -> Nullable<Text>,
+        personal_url -> Nullable<Text>,
+        confirmed_at -> Nullable<Moment>,
+        blocked_at -> Nullable<Moment>,
+        locked_at -> Nullable<Moment>,
+        deleted_at -> Nullable<Moment>,
+        managed -> Bool,
+        tos_accepted_at -> Nullable<Moment>,
+        failed_logins -> BigInt,
+        extended_data -> Json,
+        extended_data_text -> Text,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::Moment;
+
+    api_clients (id) {
+        id -> BigInt,
+        uid -> Text,
+        secret_digest -> Text,
+        name -> Text,
+        organization_id -> Nullable<BigInt>,
+        scopes -> Text,
+        permissions -> Text,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::Moment;
+
+    access_tokens (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        api_client_id -> BigInt,
+        user_id -> Nullable<BigInt>,
+        digest -> Text,
+        scope -> Text,
+        issued_at -> Moment,
+        expires_at -> Moment,
+        revoked_at -> Nullable<Moment>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::{Json, Moment};
+
+    spaces (manifest, id) {
+        manifest -> Text,
+        id -> BigInt,
+        organization_id -> BigInt,
+        slug -> Nullable<Text>,
+        title -> Json,
+        subtitle -> Json,
+        short_description -> Json,
+        description -> Json,
+        visibility -> Text,
+        published_at -> Nullable<Moment>,
+        scope_id -> Nullable<BigInt>,
+        extended_data -> Json,
+        extended_data_text -> Text,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+    use crate::engine::sql::{Json, Moment};
+
+    steps (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        space_manifest -> Text,
+        space_id -> BigInt,
+        title -> Json,
+        position -> BigInt,
+        active -> Bool,
+        starts_at -> Nullable<Moment>,
+        ends_at -> Nullable<Moment>,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::Moment;
+
+    roles (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        space_manifest -> Text,
+        space_id -> BigInt,
+        user_id -> Nullable<BigInt>,
+        email -> Nullable<Text>,
+        kind -> Text,
+        invited_at -> Nullable<Moment>,
+        accepted_at -> Nullable<Moment>,
+        created_at -> Moment,
+        updated_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Text};
+    use crate::engine::sql::Moment;
+
+    confirmations (digest) {
+        digest -> Text,
+        organization_id -> BigInt,
+        user_id -> BigInt,
+        expires_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::Moment;
+
+    magic_links (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        user_id -> BigInt,
+        digest -> Text,
+        redirect_url -> Nullable<Text>,
+        created_at -> Moment,
+        expires_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Text};
+    use crate::engine::sql::Moment;
+
+    sessions (digest) {
+        digest -> Text,
+        organization_id -> BigInt,
+        user_id -> BigInt,
+        created_at -> Moment,
+        expires_at -> Moment,
+    }
+}

@@ -1,0 +1,90 @@
+//! The authors of proposals.
+
+use super::rows::Row;
+use crate::columns;
+use crate::engine::Conn;
+use crate::failure::Stored;
+use crate::schema::{proposal_authors, proposals};
+use civitas_kernel::{OrganizationId, ProposalId, Result, UserId};
+use civitas_proposals::Proposal;
+use diesel::dsl::auto_type;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use std::collections::HashMap;
+
+/// The proposals and drafts a user is an author of. What is asked of them beside, `+ 0` keeps from SQLite's indices:
+/// it would walk all records of a component, to look in each for the user.
+#[auto_type(no_type_alias)]
+pub(in crate::tables) fn written_by(user: i64) -> _ {
+    proposals::table
+        .inner_join(proposal_authors::table)
+        .filter(proposal_authors::user_id.eq(user))
+        .filter(proposals::deleted_at.is_null())
+}
+
+/// These rows with their authors, in their order.
+pub(super) async fn with_authors(
+    connection: &mut Conn,
+    rows: Vec<Row>,
+) -> Result<Vec<(ProposalId, Proposal)>> {
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let mut authors = authors_of(connection, &ids).await?;
+    let proposals = rows.into_iter().map(|row| {
+        let authors = authors.remove(&row.id).unwrap_or_default();
+        (ProposalId(row.id), row.into_model(authors))
+    });
+    Ok(proposals.collect())
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = proposal_authors)]
+struct Author {
+    proposal_id: i64,
+    user_id: i64,
+    position: i64,
+}
+
+/// The authors of these proposals, in the order of joining.
+pub(super) async fn authors_of(connection: &mut Conn, ids: &[i64]) -> Result<HashMap<i64, Vec<UserId>>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<(i64, i64)> = proposal_authors::table
+        .filter(columns::any_of(proposal_authors::proposal_id.nullable(), ids))
+        .order((proposal_authors::proposal_id, proposal_authors::position))
+        .select((proposal_authors::proposal_id, proposal_authors::user_id))
+        .load(connection)
+        .await
+        .stored()?;
+    let mut authors: HashMap<i64, Vec<UserId>> = HashMap::new();
+    for (proposal, user) in rows {
+        authors.entry(proposal).or_default().push(UserId(user));
+    }
+    Ok(authors)
+}
+
+/// Writes the authors, where they change. Who is named twice is stored once.
+pub(super) async fn write_authors(
+    connection: &mut Conn,
+    _: OrganizationId,
+    id: ProposalId,
+    before: Option<&Proposal>,
+    after: &Proposal,
+) -> Result<()> {
+    if let Some(before) = before {
+        if before.authors == after.authors {
+            return Ok(());
+        }
+        let own = proposal_authors::table.filter(proposal_authors::proposal_id.eq(id.0));
+        diesel::delete(own).execute(connection).await.stored()?;
+    }
+    for (position, user) in (0..).zip(&after.authors) {
+        diesel::insert_into(proposal_authors::table)
+            .values(Author { proposal_id: id.0, user_id: user.0, position })
+            .on_conflict_do_nothing()
+            .execute(connection)
+            .await
+            .stored()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Records: what an organization keeps under an id. One port stores them all ([`Records`]), and there is one way to
+//! change them ([`RecordAdmin`], [`edit`]).
+//!
+//! ```
+//! use civitas_kernel::records::{Change, Entity};
+//! use civitas_kernel::{PostId, Result};
+//! use time::{OffsetDateTime, macros::datetime};
+//!
+//! #[derive(Debug, Clone, PartialEq)]
+//! struct Note {
+//!     text: String,
+//!     updated_at: OffsetDateTime,
+//! }
+//!
+//! impl Entity for Note {
+//!     type Id = PostId;
+//!
+//!     fn set_updated_at(&mut self, now: OffsetDateTime) {
+//!         self.updated_at = now;
+//!     }
+//! }
+//!
+//! let (then, now) = (datetime!(2026-03-01 09:30 UTC), datetime!(2026-03-02 10:00 UTC));
+//! let note = Note { text: "Trees".to_owned(), updated_at: then };
+//! let change = Change::of(note.clone(), now, |note| note.text = "Benches".to_owned());
+//! assert_eq!(change.after.updated_at, now);
+//! assert!(Change::of(note, now, |_| {}).is_empty());
+//! ```
+
+mod admin;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod mock;
+
+pub use admin::{Plain, RecordAdmin, edit, find_for_update};
+
+use crate::{Error, Event, OrganizationId, Result};
+use async_trait::async_trait;
+use std::fmt::Debug;
+use time::OffsetDateTime;
+
+/// A record of an organization: what a store keeps under an id.
+pub trait Entity: Clone + PartialEq + Debug + Send + Sync + 'static {
+    /// The id of a stored record.
+    type Id: Copy + PartialEq + Debug + Send + Sync + 'static;
+
+    /// Sets the time of the last change. Does nothing where the record has none.
+    fn set_updated_at(&mut self, now: OffsetDateTime);
+
+    /// Whether the record is deleted: its row stays, and nobody changes it ([`find_for_update`]).
+    fn is_deleted(&self) -> bool {
+        false
+    }
+
+    /// The events that follow when `before` becomes this state (contract 09 C.1). `None`: the record is new.
+    fn events(&self, _id: Self::Id, _before: Option<&Self>) -> Vec<Event> {
+        Vec::new()
+    }
+
+    /// The names of the lists that lose the record, or show it to other viewers, when `before` becomes this state
+    /// (contract 01 §8). `None`: the record is new.
+    fn lists_changed(&self, _before: Option<&Self>) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// The error when another record has the key of this one. By default `Conflict`: the transaction is repeated.
+    fn taken() -> Error {
+        Error::Conflict("another record has the same key".into())
+    }
+}
+
+/// A record before and after a change. Whoever makes the change loads the record, so that a store neither loads it
+/// again nor decides what the change means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change<E> {
+    /// The state that is stored.
+    pub before: E,
+    /// The state to store.
+    pub after: E,
+}
+
+impl<E: Entity> Change<E> {
+    /// A change from one state to another.
+    pub fn new(before: E, after: E) -> Self {
+        Self { before, after }
+    }
+
+    /// The change that an edit makes at `now`. An edit that changes nothing does not change `updated_at` either.
+    pub fn of(before: E, now: OffsetDateTime, edit: impl FnOnce(&mut E)) -> Self {
+        let mut after = before.clone();
+        edit(&mut after);
+        if after != before {
+            after.set_updated_at(now);
+        }
+        Self { before, after }
+    }
+
+    /// Whether both states are equal.
+    pub fn is_empty(&self) -> bool {
+        self.before == self.after
+    }
+
+    /// The events that follow from it ([`Entity::events`]).
+    pub fn events(&self, id: E::Id) -> Vec<Event> {
+        self.after.events(id, Some(&self.before))
+    }
+
+    /// The lists it changes ([`Entity::lists_changed`]).
+    pub fn lists_changed(&self) -> Vec<&'static str> {
+        self.after.lists_changed(Some(&self.before))
+    }
+}
+
+/// Stores the records of a kind.
+///
+/// `add` and `save` are atomic: they store the record with its events and list changes, or nothing. A write with events
+/// needs a transaction, where they are recorded; outside of one it is `Internal`.
+#[async_trait]
+pub trait Records<E: Entity>: Send + Sync {
+    /// The record, deleted or not.
+    async fn find(&self, organization: OrganizationId, id: E::Id) -> Result<Option<E>>;
+
+    /// The record, locked against other writers until the transaction ends.
+    ///
+    /// # Errors
+    /// `Internal` outside a transaction.
+    async fn find_for_update(&self, organization: OrganizationId, id: E::Id) -> Result<Option<E>>;
+
+    /// Stores a new record.
+    ///
+    /// # Errors
+    /// [`Entity::taken`] when another record has its key; the transaction goes on.
+    async fn add(&self, organization: OrganizationId, record: &E) -> Result<E::Id>;
+
+    /// Stores a new state.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such record. [`Entity::taken`] when another record has its key; on PostgreSQL the
+    /// transaction is lost.
+    async fn save(&self, organization: OrganizationId, id: E::Id, change: &Change<E>) -> Result<()>;
+
+    /// The records after `after` in ascending order of id, at most `limit`; for export.
+    async fn page_after(
+        &self,
+        organization: OrganizationId,
+        after: Option<E::Id>,
+        limit: i64,
+    ) -> Result<Vec<(E::Id, E)>>;
+}

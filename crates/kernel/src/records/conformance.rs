@@ -1,0 +1,112 @@
+//! Conformance tests that every [`Records`] must pass. Each is a function that fails on a violation.
+
+use super::{Change, Entity, Records};
+use crate::{Error, OrganizationId, Result};
+
+/// A store under test, two organizations, and records to store in the first.
+pub struct Samples<'a, E: Entity> {
+    /// Under test, in a transaction.
+    pub records: &'a dyn Records<E>,
+    /// An organization.
+    pub mine: OrganizationId,
+    /// Another one.
+    pub other: OrganizationId,
+    /// Three records that can be stored beside each other; no member has the same value in all of them.
+    pub samples: [E; 3],
+    /// An id that no record has.
+    pub unknown: E::Id,
+}
+
+impl<E: Entity> Samples<'_, E> {
+    async fn add_all(&self) -> Result<Vec<(E::Id, E)>> {
+        let mut added = Vec::new();
+        for sample in &self.samples {
+            added.push((self.records.add(self.mine, sample).await?, sample.clone()));
+        }
+        Ok(added)
+    }
+
+    fn change(&self) -> Change<E> {
+        Change::new(self.samples[0].clone(), self.samples[1].clone())
+    }
+}
+
+/// A stored record is found as it was, member by member; so is each of its changes.
+pub async fn keeps_every_member<E: Entity>(world: Samples<'_, E>) -> Result<()> {
+    let Samples { records, mine, samples: [first, second, third], .. } = &world;
+    let id = records.add(*mine, first).await?;
+    let mut before = first;
+    for after in [first, second, third, first] {
+        records.save(*mine, id, &Change::new(before.clone(), after.clone())).await?;
+        assert_eq!(records.find(*mine, id).await?.as_ref(), Some(after));
+        before = after;
+    }
+    Ok(())
+}
+
+/// No organization reads or changes the records of another.
+pub async fn keeps_organizations_apart<E: Entity>(world: Samples<'_, E>) -> Result<()> {
+    let Samples { records, mine, other, .. } = world;
+    let id = records.add(mine, &world.samples[0]).await?;
+    assert_eq!(records.find(other, id).await?, None);
+    assert_eq!(records.find_for_update(other, id).await?, None);
+    assert!(records.page_after(other, None, 1_000).await?.iter().all(|(found, _)| *found != id));
+    let stolen = records.save(other, id, &world.change()).await;
+    assert!(matches!(stolen, Err(Error::NotFound)), "{stolen:?}");
+    assert_eq!(records.find(mine, id).await?.as_ref(), Some(&world.samples[0]));
+    Ok(())
+}
+
+/// A record that is not there is neither found nor changed.
+pub async fn saves_only_what_is_there<E: Entity>(world: Samples<'_, E>) -> Result<()> {
+    let Samples { records, mine, unknown, .. } = world;
+    assert_eq!(records.find(mine, unknown).await?, None);
+    assert_eq!(records.find_for_update(mine, unknown).await?, None);
+    let saved = records.save(mine, unknown, &world.change()).await;
+    assert!(matches!(saved, Err(Error::NotFound)), "{saved:?}");
+    Ok(())
+}
+
+/// Pages of any length together have all records, each once, in ascending order of id.
+pub async fn pages_in_order_without_gaps<E: Entity>(world: Samples<'_, E>) -> Result<()> {
+    let (records, mine) = (world.records, world.mine);
+    let added = world.add_all().await?;
+    let all = records.page_after(mine, None, 1_000).await?;
+    let own: Vec<_> = all.iter().filter(|(id, _)| added.iter().any(|(own, _)| own == id)).cloned().collect();
+    assert_eq!(own, added, "ids ascend in the order of creation");
+    for limit in [1, 2] {
+        let mut walked: Vec<(E::Id, E)> = Vec::new();
+        loop {
+            let page = records.page_after(mine, walked.last().map(|(id, _)| *id), limit).await?;
+            assert!(i64::try_from(page.len()).is_ok_and(|length| length <= limit));
+            if page.is_empty() {
+                break;
+            }
+            walked.extend(page);
+        }
+        assert_eq!(walked, all, "by {limit}");
+    }
+    Ok(())
+}
+
+/// A record is found as it was when it is locked.
+pub async fn finds_what_it_locks<E: Entity>(world: Samples<'_, E>) -> Result<()> {
+    for (id, record) in world.add_all().await? {
+        assert_eq!(world.records.find_for_update(world.mine, id).await?, Some(record));
+    }
+    Ok(())
+}
+
+/// Stores a state in place of the one that is there.
+///
+/// # Errors
+/// `NotFound` when there is none; those of [`Records::save`].
+pub async fn replace<E: Entity>(
+    records: &dyn Records<E>,
+    organization: OrganizationId,
+    id: E::Id,
+    after: &E,
+) -> Result<()> {
+    let before = records.find(organization, id).await?.ok_or(Error::NotFound)?;
+    records.save(organization, id, &Change::new(before, after.clone())).await
+}
