@@ -198,7 +198,7 @@ impl Ctx {
     /// The context of a user and a client that may do these operations and nothing else.
     ///
     /// The user is active and no administrator. The languages are the standard ones, the default is English; the fields
-    /// are public, set others there. There is no token: its id is 0.
+    /// are public, set others there. There is no token: its id is 0. `caller.client_uid` is empty.
     ///
     /// ```
     /// # use civitas_kernel::{Ability, Access, ClientId, Ctx, OrganizationId, Scope, UserId, clock};

@@ -87,7 +87,7 @@ async fn of_many_accounts_with_one_nickname_one_is_made() {
         let mut made = 0;
         for attempt in attempts.collect::<Vec<_>>() {
             match attempt.await.unwrap() {
-                Ok(_) => made += 1,
+                Ok(()) => made += 1,
                 Err(error) => assert!(matches!(error, Error::Conflict(_)), "{error}"),
             }
         }
