@@ -1,9 +1,9 @@
 //! Many at once: one draft, one vote, one number, one active step.
 
 use civitas_application::Store;
-use civitas_kernel::records::{Change, RecordAdmin, edit};
+use civitas_kernel::records::{Change, Plain, RecordAdmin, edit};
 use civitas_kernel::{Error, Locale, Result, SpaceManifest, Translated, UserId, Within, clock};
-use civitas_meetings::{Meeting, MeetingAdmin};
+use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
 use civitas_spaces::{Space, Step, StepAdmin};
 use civitas_tests::{Engine, Fixtures, World, commit};
@@ -214,7 +214,7 @@ async fn edits_of_one_meeting_at_once_are_all_kept() {
             let store = store.clone();
             async move {
                 let tx = store.begin().await?;
-                let admin = MeetingAdmin { meetings: tx.meetings() };
+                let admin = Plain(tx.meetings());
                 let register = |meeting: &mut Meeting| {
                     meeting.registrations.insert(people[i]);
                 };

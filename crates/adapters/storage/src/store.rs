@@ -69,116 +69,44 @@ impl Transaction for Session {
     }
 }
 
-impl Ports for Session {
-    fn organizations(&self) -> &dyn OrganizationStore {
-        self
-    }
+/// Implements [`Ports`]: the session is each of them.
+macro_rules! ports {
+    ($($port:ident: $Port:ident,)+) => {
+        impl Ports for Session {
+            $(fn $port(&self) -> &dyn $Port {
+                self
+            })+
+        }
+    };
+}
 
-    fn users(&self) -> &dyn UserStore {
-        self
-    }
-
-    fn clients(&self) -> &dyn ClientStore {
-        self
-    }
-
-    fn tokens(&self) -> &dyn TokenStore {
-        self
-    }
-
-    fn roles(&self) -> &dyn RoleStore {
-        self
-    }
-
-    fn system_admins(&self) -> &dyn SystemAdminStore {
-        self
-    }
-
-    fn extended_data(&self) -> &dyn ExtendedDataStore {
-        self
-    }
-
-    fn spaces(&self) -> &dyn SpaceStore {
-        self
-    }
-
-    fn steps(&self) -> &dyn StepStore {
-        self
-    }
-
-    fn components(&self) -> &dyn ComponentStore {
-        self
-    }
-
-    fn entries(&self) -> &dyn EntryStore {
-        self
-    }
-
-    fn proposals(&self) -> &dyn ProposalStore {
-        self
-    }
-
-    fn component_lookup(&self) -> &dyn ComponentLookup {
-        self
-    }
-
-    fn states(&self) -> &dyn StateStore {
-        self
-    }
-
-    fn votes(&self) -> &dyn VoteStore {
-        self
-    }
-
-    fn meetings(&self) -> &dyn MeetingStore {
-        self
-    }
-
-    fn posts(&self) -> &dyn PostStore {
-        self
-    }
-
-    fn blogs(&self) -> &dyn BlogLookup {
-        self
-    }
-
-    fn jobs(&self) -> &dyn JobStore {
-        self
-    }
-
-    fn outbox(&self) -> &dyn Outbox {
-        self
-    }
-
-    fn organization_lookup(&self) -> &dyn OrganizationLookup {
-        self
-    }
-
-    fn confirmations(&self) -> &dyn ConfirmationStore {
-        self
-    }
-
-    fn magic_links(&self) -> &dyn MagicLinkStore {
-        self
-    }
-
-    fn sessions(&self) -> &dyn SessionStore {
-        self
-    }
-
-    fn queue(&self) -> &dyn TaskQueue {
-        self
-    }
-
-    fn tasks(&self) -> &dyn TaskStore {
-        self
-    }
-
-    fn refs(&self) -> &dyn RefStore {
-        self
-    }
-
-    fn list_changes(&self) -> &dyn ListChanges {
-        self
-    }
+ports! {
+    organizations: OrganizationStore,
+    users: UserStore,
+    clients: ClientStore,
+    tokens: TokenStore,
+    roles: RoleStore,
+    system_admins: SystemAdminStore,
+    extended_data: ExtendedDataStore,
+    spaces: SpaceStore,
+    steps: StepStore,
+    components: ComponentStore,
+    entries: EntryStore,
+    proposals: ProposalStore,
+    component_lookup: ComponentLookup,
+    states: StateStore,
+    votes: VoteStore,
+    meetings: MeetingStore,
+    posts: PostStore,
+    blogs: BlogLookup,
+    jobs: JobStore,
+    outbox: Outbox,
+    organization_lookup: OrganizationLookup,
+    confirmations: ConfirmationStore,
+    magic_links: MagicLinkStore,
+    sessions: SessionStore,
+    queue: TaskQueue,
+    tasks: TaskStore,
+    refs: RefStore,
+    list_changes: ListChanges,
 }

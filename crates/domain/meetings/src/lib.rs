@@ -1,6 +1,6 @@
 //! Meetings: where and when people meet, and who is notified of it (contract 06 §5).
 //!
-//! The interface reads them; they are made and changed on the platform side ([`MeetingAdmin`]) and by archives. A
+//! The interface reads them; archives make and change them. A
 //! private meeting that is not transparent is shown to those who are registered for it, to those who hold a role in
 //! its space, and to administrators.
 //!
@@ -16,14 +16,12 @@
 //! assert!(!Meeting { private: true, transparent: true, ..open }.is_restricted());
 //! ```
 
-mod admin;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod model;
 mod ports;
 mod reading;
 
-pub use admin::MeetingAdmin;
 pub use model::{Meeting, MeetingDetail, Place};
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::MockMeetingStore;

@@ -1,9 +1,7 @@
 //! Meetings.
 
 use civitas_kernel::records::Entity;
-use civitas_kernel::{
-    ComponentId, Error, FieldError, MeetingId, Result, SpaceRef, Translated, UserId, Wording,
-};
+use civitas_kernel::{ComponentId, MeetingId, SpaceRef, Translated, UserId};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use time::OffsetDateTime;
@@ -85,24 +83,6 @@ impl Meeting {
         let unregistered = || !self.registrations.is_subset(&later.registrations);
         let narrower = || later.is_restricted() && (!self.is_restricted() || unregistered());
         self.is_listed() && (!later.is_listed() || narrower())
-    }
-}
-
-impl Meeting {
-    /// Whether it can be stored: it has a title, and does not end before it begins.
-    ///
-    /// # Errors
-    /// `Invalid`, naming `title` and `end_time`.
-    pub fn check(&self) -> Result<()> {
-        let mut faults = Vec::new();
-        if self.title.iter().all(|(_, text)| text.trim().is_empty()) {
-            faults.push(FieldError::new("title", "blank", "Title cannot be blank"));
-        }
-        if self.end_time.is_some_and(|end| end < self.start_time) {
-            let text = "End time cannot be before start time";
-            faults.push(FieldError::new("end_time", "greater_than", text));
-        }
-        Error::unless_valid(Wording::InvalidRequest, faults)
     }
 }
 

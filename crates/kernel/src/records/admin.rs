@@ -106,3 +106,153 @@ pub async fn find_for_update<E: Entity>(
     let found = records.find_for_update(organization, id).await?;
     found.filter(|record| !record.is_deleted()).ok_or(Error::NotFound)
 }
+
+#[cfg(test)]
+#[expect(dead_code, reason = "the mock has more methods than these tests call")]
+mod tests {
+    use super::*;
+    use crate::{PostId, store};
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+    use time::Duration;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
+    const LATER: OffsetDateTime = datetime!(2026-03-02 09:30 UTC);
+    const HERE: OrganizationId = OrganizationId(1);
+    const ID: PostId = PostId(7);
+
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Note {
+        text: String,
+        deleted: bool,
+        updated_at: OffsetDateTime,
+    }
+
+    impl Entity for Note {
+        type Id = PostId;
+
+        fn set_updated_at(&mut self, now: OffsetDateTime) {
+            self.updated_at = now;
+        }
+
+        fn is_deleted(&self) -> bool {
+            self.deleted
+        }
+    }
+
+    store! {
+        /// Stores notes.
+        pub trait NoteStore: Records<Note> {
+            /// How often a note was followed up.
+            async fn follow_up(&self, id: PostId) -> Result<()>;
+        }
+    }
+
+    /// A note has a text.
+    struct NoteAdmin<'a>(&'a dyn NoteStore);
+
+    #[async_trait]
+    impl RecordAdmin<Note> for NoteAdmin<'_> {
+        fn records(&self) -> &dyn Records<Note> {
+            self.0
+        }
+
+        async fn prepare(&self, _: OrganizationId, _: Option<(PostId, &Note)>, after: &Note) -> Result<()> {
+            if after.text.is_empty() { Err(Error::rejected("text cannot be blank")) } else { Ok(()) }
+        }
+
+        async fn follow_up(&self, _: OrganizationId, id: PostId, _: Option<&Note>, _: &Note) -> Result<()> {
+            self.0.follow_up(id).await
+        }
+    }
+
+    /// The result of a future that never waits: mocks answer at once.
+    fn at_once<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(result) => result,
+            Poll::Pending => panic!("a mock waits"),
+        }
+    }
+
+    fn note(text: &str) -> Note {
+        Note { text: text.to_owned(), deleted: false, updated_at: NOW }
+    }
+
+    /// A store that has one note, and expects so many changes of it.
+    fn store(saves: usize) -> MockNoteStore {
+        let mut store = MockNoteStore::new();
+        store.expect_find_for_update().returning(|_, id| Ok((id == ID).then(|| note("trees"))));
+        store.expect_save().times(saves).returning(|_, _, _| Ok(()));
+        store.expect_follow_up().times(saves).returning(|_| Ok(()));
+        store
+    }
+
+    async fn edited(saves: usize, text: &str) -> Result<Note> {
+        edit(&NoteAdmin(&store(saves)), HERE, ID, LATER, |note| note.text = text.to_owned()).await
+    }
+
+    #[test]
+    fn a_new_record_is_stored_as_it_is_and_followed_up() {
+        at_once(async {
+            let mut store = MockNoteStore::new();
+            store.expect_add().once().returning(|organization, added| {
+                assert_eq!((organization, added), (HERE, &note("trees")));
+                Ok(ID)
+            });
+            store.expect_follow_up().once().withf(|id| *id == ID).returning(|_| Ok(()));
+            assert_eq!(NoteAdmin(&store).create(HERE, &note("trees")).await.unwrap(), ID);
+        });
+    }
+
+    #[test]
+    fn a_new_record_that_breaks_a_rule_is_not_stored() {
+        at_once(async {
+            let refused = NoteAdmin(&MockNoteStore::new()).create(HERE, &note("")).await.unwrap_err();
+            assert_eq!(refused.description(), "text cannot be blank");
+        });
+    }
+
+    #[test]
+    fn an_edit_changes_what_it_names_and_the_time() {
+        at_once(async {
+            assert_eq!(edited(1, "benches").await.unwrap(), Note { updated_at: LATER, ..note("benches") });
+        });
+    }
+
+    #[test]
+    fn an_edit_that_changes_nothing_is_not_stored() {
+        at_once(async {
+            assert_eq!(edited(0, "trees").await.unwrap(), note("trees"));
+        });
+    }
+
+    #[test]
+    fn an_edit_that_breaks_a_rule_is_not_stored() {
+        at_once(async {
+            assert_eq!(edited(0, "").await.unwrap_err().description(), "text cannot be blank");
+        });
+    }
+
+    #[test]
+    fn a_record_that_is_missing_or_deleted_cannot_be_edited() {
+        at_once(async {
+            let refused = edit(&NoteAdmin(&store(0)), HERE, PostId(8), LATER, |_| {}).await;
+            assert!(matches!(refused, Err(Error::NotFound)));
+            let mut store = MockNoteStore::new();
+            store
+                .expect_find_for_update()
+                .returning(|_, _| Ok(Some(Note { deleted: true, ..note("trees") })));
+            let refused = edit(&NoteAdmin(&store), HERE, ID, LATER, |_| {}).await;
+            assert!(matches!(refused, Err(Error::NotFound)));
+        });
+    }
+
+    #[test]
+    fn a_change_has_the_time_of_its_edit_unless_it_changes_nothing() {
+        let change = Change::of(note("trees"), LATER, |note| note.text.push('!'));
+        assert_eq!((change.is_empty(), change.after.updated_at), (false, LATER));
+        let empty = Change::of(note("trees"), LATER + Duration::DAY, |_| {});
+        assert_eq!((empty.is_empty(), empty.after), (true, note("trees")));
+    }
+}

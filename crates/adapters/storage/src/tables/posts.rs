@@ -1,10 +1,12 @@
 //! Blog posts.
 
 mod listing;
+mod rows;
 
 use self::listing::List;
+use self::rows::{Changeset, Row, of};
 use super::component_places;
-use crate::columns::{self, columns};
+use crate::columns;
 use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::{posts, roles};
@@ -16,36 +18,13 @@ use civitas_blogs::{BlogLookup, Post, PostDetail, PostNeighbours, PostQuery, Pos
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     ComponentId, ComponentPlace, Direction, Order, OrganizationId, Page, PageRequest, PostId, ReadContext,
-    Result, SpaceRef, Translated, UserId, Within,
+    Result, SpaceRef, UserId, Within,
 };
 use civitas_spaces::ComponentManifest;
-use diesel::dsl::{Eq, Filter, exists};
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
-
-columns! {
-    /// A post as its row stores it.
-    posts as Post;
-    id PostId;
-    fields {
-        component as component_id: ComponentId,
-        title: Translated,
-        body: Translated,
-        author as author_id: Option<UserId>,
-        published_at: Option<OffsetDateTime>,
-        deleted_at: Option<OffsetDateTime>,
-        created_at: OffsetDateTime,
-        updated_at: OffsetDateTime,
-    }
-}
-
-type Scoped = Filter<posts::table, Eq<posts::organization_id, i64>>;
-
-/// The posts of one organization; the only way to the table.
-fn of(organization: OrganizationId) -> Scoped {
-    posts::table.filter(posts::organization_id.eq(organization.0))
-}
 
 records! { posts: PostId => Post; }
 

@@ -1,10 +1,10 @@
 //! `meeting`: a meeting, and the users registered for it.
 
-use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
+use super::{Import, Imported, Moment, OrganizationKind, RecordKind, members, required};
 use super::{Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
-use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::records::Records;
 use civitas_kernel::{ComponentId, UserId};
-use civitas_meetings::{Meeting, MeetingAdmin};
+use civitas_meetings::Meeting;
 use civitas_spaces::ComponentManifest;
 
 pub(super) struct Meetings;
@@ -43,11 +43,6 @@ async fn set_registrations(
 impl OrganizationKind for Meetings {
     fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Meeting> {
         ports.meetings()
-    }
-
-    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Meeting> + 'a> {
-        let ports = context.ports;
-        Box::new(MeetingAdmin { meetings: ports.meetings() })
     }
 }
 

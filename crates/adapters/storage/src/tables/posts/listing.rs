@@ -1,6 +1,6 @@
 //! Lists of posts: the dated ones in the order of an index, and the reader's own drafts.
 
-use super::Row;
+use super::rows::Row;
 use crate::columns::{self, Condition};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
