@@ -28,62 +28,6 @@ const CONNECTIONS: usize = 8;
 /// Longer than in production: a machine that runs tests is busy.
 const WAIT: Duration = Duration::from_secs(20);
 
-/// Runs conformance tests of a domain crate on each engine. A test is a function of `conformance` that takes a value
-/// converted from [`crate::World`].
-#[macro_export]
-macro_rules! on_both_engines {
-    (in a transaction $domain:ident::conformance: $($promise:ident),+ $(,)?) => {
-        $crate::on_both_engines!(@ sqlite Sqlite in_transaction $domain: $($promise),+);
-        $crate::on_both_engines!(@ postgres Postgres in_transaction $domain: $($promise),+);
-    };
-    ($domain:ident::conformance: $($promise:ident),+ $(,)?) => {
-        $crate::on_both_engines!(@ sqlite Sqlite on_the_pool $domain: $($promise),+);
-        $crate::on_both_engines!(@ postgres Postgres on_the_pool $domain: $($promise),+);
-    };
-    (@ $engine:ident $variant:ident $place:ident $domain:ident: $($promise:ident),+) => {
-        mod $engine {$(
-            #[tokio::test]
-            async fn $promise() {
-                let Some(world) = $crate::World::fresh($crate::Engine::$variant).await else { return };
-                let world = world.$place().await;
-                $domain::conformance::$promise((&world).into()).await.unwrap();
-            }
-        )+}
-    };
-}
-
-/// Runs the conformance tests of `civitas_kernel::records` on each of these stores, on both engines. A name is that of
-/// a function which gives the store its samples; it becomes a module.
-#[macro_export]
-macro_rules! records_on_both_engines {
-    ($domain:ident::conformance: $($store:ident),+ $(,)?) => {$(
-        mod $store {
-            $crate::records_on_both_engines!(@ sqlite Sqlite $domain $store);
-            $crate::records_on_both_engines!(@ postgres Postgres $domain $store);
-        }
-    )+};
-    (@ $engine:ident $variant:ident $domain:ident $store:ident) => {
-        mod $engine {
-            $crate::records_on_both_engines!(@ $variant $domain $store:
-                keeps_every_member,
-                keeps_organizations_apart,
-                saves_only_what_is_there,
-                pages_in_order_without_gaps,
-                finds_what_it_locks,
-            );
-        }
-    };
-    (@ $variant:ident $domain:ident $store:ident: $($promise:ident),+ $(,)?) => {
-        $(#[tokio::test]
-        async fn $promise() {
-            let Some(world) = $crate::World::fresh($crate::Engine::$variant).await else { return };
-            let world = world.in_transaction().await;
-            let samples = $domain::conformance::$store((&world).into()).await.unwrap();
-            civitas_kernel::records::conformance::$promise(samples).await.unwrap();
-        })+
-    };
-}
-
 /// A database engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
@@ -161,6 +105,8 @@ enum Home {
     Server { address: Url, name: String },
     /// In a directory of somebody else.
     Elsewhere,
+    /// In memory, where nothing but its store reaches it.
+    Memory,
 }
 
 /// A new database on each engine that can be reached.
@@ -206,7 +152,16 @@ impl Database {
         }
     }
 
-    /// Its address.
+    /// A new SQLite database in memory.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub async fn in_memory() -> Self {
+        let store = sqlite::in_memory().await.expect("a database in memory");
+        Self { engine: Engine::Sqlite, store, url: String::new(), home: Home::Memory }
+    }
+
+    /// Its address; empty in memory.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -304,6 +259,7 @@ impl Database {
                 });
                 lines.collect()
             }
+            Home::Memory => panic!("only its store reaches a database in memory"),
         }
     }
 
@@ -323,6 +279,7 @@ impl Database {
                 let sql = format!("PRAGMA busy_timeout = 20000; {sql}");
                 connection.batch_execute(&sql).expect("the statement succeeds");
             }
+            Home::Memory => panic!("only its store reaches a database in memory"),
         }
     }
 }

@@ -6,6 +6,7 @@ mod fixtures;
 pub mod mail_server;
 mod name_server;
 pub mod service;
+mod suites;
 mod world;
 mod writes;
 

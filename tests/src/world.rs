@@ -31,7 +31,18 @@ impl World {
     /// # Panics
     /// When it cannot be made.
     pub async fn fresh(engine: Engine) -> Option<Self> {
-        let database = Database::fresh(engine).await?;
+        Some(Self::over(Database::fresh(engine).await?).await)
+    }
+
+    /// A new one in memory.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub async fn in_memory() -> Self {
+        Self::over(Database::in_memory().await).await
+    }
+
+    async fn over(database: Database) -> Self {
         let transaction = database.store.begin().await.expect("a transaction");
         let ports: &dyn Ports = &*transaction;
         let mine = organization(ports, "mine.example").await;
@@ -42,7 +53,7 @@ impl World {
         let conference = published(SpaceManifest::Conferences).await;
         let fixtures = Fixtures::fill(ports).await.expect("people, spaces and components");
         transaction.commit().await.expect("a commit");
-        Some(Self { database, mine, other, space, assembly, conference, fixtures, transaction: None })
+        Self { database, mine, other, space, assembly, conference, fixtures, transaction: None }
     }
 
     /// Its store.

@@ -86,6 +86,7 @@ mod tasks {
 
 mod storage {
     mod concurrency;
+    mod memory;
     mod plans;
     mod schema;
     mod transactions;

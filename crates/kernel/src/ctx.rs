@@ -193,20 +193,43 @@ impl Caller {
     }
 }
 
-#[cfg(any(test, feature = "mocks"))]
+/// A `Ctx` without HTTP: for programs that call use-cases directly, and for tests.
 impl Ctx {
-    /// A service token of organization 1 that may do nothing yet, seen as the public, at the start of 2026.
-    pub fn for_test() -> Self {
+    /// The context of a user and a client that may do these operations and nothing else.
+    ///
+    /// The user is active and no administrator. The languages are the standard ones, the default is English; the fields
+    /// are public, set others there. There is no token: its id is 0. `caller.client_uid` is empty.
+    ///
+    /// ```
+    /// # use civitas_kernel::{Ability, Access, ClientId, Ctx, OrganizationId, Scope, UserId, clock};
+    /// # const DRAFT: Access = Access::user(Scope::Proposals, &[Ability::ProposalsDraft]);
+    /// # let (organization, client, user) = (OrganizationId(1), ClientId(1), UserId(7));
+    /// let ctx = Ctx::for_user(organization, client, user, &[DRAFT], clock::now());
+    /// assert!(ctx.require(&DRAFT).is_ok());
+    /// ```
+    pub fn for_user(
+        organization: OrganizationId,
+        client: ClientId,
+        user: UserId,
+        operations: &[Access],
+        now: OffsetDateTime,
+    ) -> Self {
+        let ctx = Self::for_client(organization, client, now).of_user(user.0);
+        operations.iter().fold(ctx, Self::with)
+    }
+
+    /// A service token that may do nothing yet, and sees what the public sees.
+    fn for_client(organization: OrganizationId, client: ClientId, now: OffsetDateTime) -> Self {
         Self {
-            organization: OrganizationId(1),
+            organization,
             default_locale: Locale::EN,
             locales: Locales::standard(),
-            now: time::macros::datetime!(2026-01-01 00:00 UTC),
+            now,
             caller: Caller {
-                token: TokenId(1),
-                token_expires_at: time::macros::datetime!(2026-01-02 00:00 UTC),
-                client: ClientId(1),
-                client_uid: "id_test_client".to_owned(),
+                token: TokenId(0),
+                token_expires_at: now + time::Duration::DAY,
+                client,
+                client_uid: String::new(),
                 deployment_wide: false,
                 granted: Scopes::default(),
                 owned: Scopes::default(),
@@ -220,12 +243,13 @@ impl Ctx {
     /// Grants the scope and the abilities of an operation.
     #[must_use]
     pub fn with(mut self, access: &Access) -> Self {
-        let (Need::All(abilities) | Need::Any(abilities)) = access.need else { return self };
         let scopes = self.caller.granted.iter().chain(access.scope);
         self.caller.granted = scopes.collect();
         self.caller.owned = self.caller.granted;
-        for ability in abilities {
-            self.caller.abilities.insert(*ability);
+        if let Need::All(abilities) | Need::Any(abilities) = access.need {
+            for ability in abilities {
+                self.caller.abilities.insert(*ability);
+            }
         }
         self
     }
@@ -236,6 +260,18 @@ impl Ctx {
         self.caller.user = Some(TokenUser { id: UserId(id), locale: None, state: UserState::Active });
         self.viewer = Viewer::Participant(UserId(id));
         self
+    }
+}
+
+#[cfg(any(test, feature = "mocks"))]
+impl Ctx {
+    /// A service token of organization 1 that may do nothing yet, seen as the public, at the start of 2026.
+    pub fn for_test() -> Self {
+        let mut ctx =
+            Self::for_client(OrganizationId(1), ClientId(1), time::macros::datetime!(2026-01-01 00:00 UTC));
+        ctx.caller.token = TokenId(1);
+        ctx.caller.client_uid.push_str("id_test_client");
+        ctx
     }
 
     /// Lets records be seen as an administrator sees them.
@@ -287,6 +323,21 @@ mod tests {
         assert!(!ctx.may(Ability::ProposalsRead));
         ctx.caller.abilities.insert(Ability::OauthLogin);
         assert!(ctx.may(Ability::OauthLogin), "but the two grants work with any scopes");
+    }
+
+    #[test]
+    fn a_user_may_do_the_named_operations_alone() {
+        let (organization, client, user) = (OrganizationId(3), ClientId(5), UserId(7));
+        let now = time::macros::datetime!(2026-03-01 09:30 UTC);
+        let ctx = Ctx::for_user(organization, client, user, &[DRAFT, Access::ANY_TOKEN], now);
+        ctx.require(&DRAFT).unwrap();
+        ctx.require(&Access::ANY_TOKEN).unwrap();
+        assert!(matches!(ctx.require(&READ), Err(Error::Forbidden)));
+        assert_eq!(
+            (ctx.organization, ctx.caller.client, ctx.participant()),
+            (organization, client, Some(user))
+        );
+        assert_eq!((ctx.viewer, ctx.now), (Viewer::Participant(user), now));
     }
 
     #[test]

@@ -22,6 +22,8 @@ mod store;
 mod tables;
 mod visibility;
 
+#[cfg(feature = "sqlite")]
+pub use engine::in_memory;
 pub use migrate::{SchemaState, migrate, schema};
 pub use session::Settings;
 pub use store::open;

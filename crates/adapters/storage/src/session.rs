@@ -46,7 +46,7 @@ pub(crate) enum Work {
 type Wakeups = [Notify; 2];
 
 enum Source {
-    Pools { reader: Pool<Conn>, writer: Pool<Conn>, epoch: Epoch },
+    Pools { reader: Pool<Conn>, writer: Pool<Conn>, epoch: Option<Epoch> },
     Transaction(Box<Open>),
 }
 
@@ -93,8 +93,17 @@ impl Session {
         let (reader, writer) = engine::pools(settings)?;
         drop(writer.get().await.map_err(unavailable)?);
         let epoch = Epoch::open(settings)?;
-        let source = Source::Pools { reader, writer, epoch };
-        Ok(Self { source, wakeups: Arc::default(), locales: settings.locales.clone() })
+        Ok(Self::over(reader, writer, Some(epoch), settings.locales.clone()))
+    }
+
+    /// These pools. `epoch`: `None` where nothing counts the commits.
+    pub(crate) fn over(
+        reader: Pool<Conn>,
+        writer: Pool<Conn>,
+        epoch: Option<Epoch>,
+        locales: Locales,
+    ) -> Self {
+        Self { source: Source::Pools { reader, writer, epoch }, wakeups: Arc::default(), locales }
     }
 
     /// The languages of the deployment.
@@ -191,7 +200,7 @@ impl Session {
     /// A number that changes with each commit, where there is a cheap one.
     pub(crate) fn epoch(&self) -> Option<u64> {
         match &self.source {
-            Source::Pools { epoch, .. } => epoch.now(),
+            Source::Pools { epoch, .. } => epoch.as_ref()?.now(),
             Source::Transaction(_) => None,
         }
     }

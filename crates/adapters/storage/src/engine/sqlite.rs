@@ -29,6 +29,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+#[path = "sqlite/memory.rs"]
+mod memory;
+pub use memory::in_memory;
+
 /// The database.
 pub type Db = diesel::sqlite::Sqlite;
 /// A connection.

@@ -1,0 +1,95 @@
+//! An association: an organization with one list of proposals, and its members.
+
+use civitas_accounts::{ApiClient, Secret, User, UserAdmin};
+use civitas_application::{ComponentAdmin, Store};
+use civitas_kernel::records::RecordAdmin;
+use civitas_kernel::{
+    Abilities, ClientId, ComponentId, Ctx, Locale, Locales, OrganizationId, Result, Scopes, SpaceManifest,
+    Translated, UserId,
+};
+use civitas_organizations::{Organization, OrganizationAdmin};
+use civitas_proposals::{DRAFT, READ_PROPOSALS};
+use civitas_spaces::{Component, ComponentManifest, Space, SpaceAdmin};
+use time::OffsetDateTime;
+
+/// An association.
+#[derive(Debug, Clone, Copy)]
+pub struct Association {
+    /// Its organization.
+    pub organization: OrganizationId,
+    /// The API client this program acts as. A draft belongs to the client that creates it.
+    pub client: ClientId,
+    /// The component that keeps the proposals.
+    pub component: ComponentId,
+}
+
+impl Association {
+    /// Stores a new association in one transaction: organization, client, space and component.
+    ///
+    /// # Errors
+    /// Those of the rules and of the store.
+    pub async fn create(store: &dyn Store, name: &str, now: OffsetDateTime) -> Result<Self> {
+        let tx = store.begin().await?;
+        let organizations =
+            OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts: true };
+        let host = "suggestions.localhost".to_owned();
+        let mut new = Organization::new(host, text(name), Locale::EN, now);
+        let organization = organizations.create(&mut new, now).await?;
+        let client = tx.clients().add(&client(organization, now)).await?;
+
+        let space = Space::new(SpaceManifest::ParticipatoryProcesses, text("Suggestions"), now);
+        let space = Space { slug: Some("suggestions".to_owned()), published_at: Some(now), ..space };
+        let spaces = SpaceAdmin { spaces: tx.spaces() };
+        let space = spaces.create(organization, &space).await?;
+
+        let component = Component::new(space, ComponentManifest::Proposals, text("Proposals"), now);
+        let component = Component { published_at: Some(now), ..component };
+        let locales = Locales::standard();
+        let components = ComponentAdmin {
+            components: tx.components(),
+            states: tx.states(),
+            votes: tx.votes(),
+            locales: &locales,
+        };
+        let component = components.create(organization, &component).await?;
+        tx.commit().await?;
+        Ok(Self { organization, client, component })
+    }
+
+    /// Stores a new member.
+    ///
+    /// # Errors
+    /// `Rejected` when the nickname is taken or not valid; those of the store.
+    pub async fn add_member(&self, store: &dyn Store, nickname: &str, now: OffsetDateTime) -> Result<UserId> {
+        let email = format!("{nickname}@suggestions.example");
+        let member = User::new(nickname.to_owned(), email, nickname.to_owned(), now);
+        let tx = store.begin().await?;
+        let id =
+            UserAdmin { store: tx.users(), tokens: tx.tokens() }.create(self.organization, &member).await?;
+        tx.commit().await?;
+        Ok(id)
+    }
+
+    /// The context of a member, who may read and make proposals.
+    pub fn member(&self, member: UserId, now: OffsetDateTime) -> Ctx {
+        Ctx::for_user(self.organization, self.client, member, &[DRAFT, READ_PROPOSALS], now)
+    }
+}
+
+/// An API client that gets no tokens: the permissions are those of the [`Ctx`].
+fn client(organization: OrganizationId, now: OffsetDateTime) -> ApiClient {
+    ApiClient {
+        uid: "suggestion_box".to_owned(),
+        secret: Secret::random("key_", 32).digest(),
+        name: "Suggestion box".to_owned(),
+        organization: Some(organization),
+        scopes: Scopes::default(),
+        permissions: Abilities::default(),
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+fn text(english: &str) -> Translated {
+    [(Locale::EN, english.to_owned())].into()
+}
