@@ -1,9 +1,11 @@
 //! The schema: what a database has of it, and what is said when the database is away.
 
-use civitas_kernel::{Error, Locales};
+use civitas_kernel::{Error, Locales, Translated};
+use civitas_spaces::{Entry, EntryKind, EntryRef};
 use civitas_storage_sqlite::{SchemaState, Settings};
-use civitas_tests::{Database, Engine};
+use civitas_tests::{Database, Engine, World};
 use std::time::Duration;
+use time::macros::datetime;
 
 fn settings(url: &str) -> Settings {
     Settings {
@@ -82,4 +84,41 @@ async fn where_tls_is_asked_nothing_is_said_in_the_clear() {
     let opened = Engine::Postgres.open(&format!("{url}?sslmode=require")).await;
     assert!(matches!(opened, Err(Error::Unavailable(_))), "the server speaks no TLS");
     Engine::Postgres.open(&format!("{url}?sslmode=prefer")).await.unwrap();
+}
+
+/// The numbers of entries in a database of an older build are unique over all kinds.
+#[tokio::test]
+async fn entries_and_their_refs_follow_a_change_of_their_numbers_and_back() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let mine = world.mine;
+        let entry = |kind, day| {
+            let now = datetime!(2026-03-01 09:30 UTC) + time::Duration::days(day);
+            Entry::new(kind, world.fixtures.results, Translated::default(), now)
+        };
+        let store = world.store();
+        for day in 1..=2 {
+            let id = store.entries().add(mine, &entry(EntryKind::Result, day)).await.unwrap();
+            let text = format!("result/{}", id.id);
+            store.refs().add(Some(mine), "result", &format!("r{day}"), &text).await.unwrap();
+        }
+        let (down, up) = match engine {
+            Engine::Sqlite => (
+                include_str!("../../../migrations/sqlite/2026-11-22-000011_entry_numbers/down.sql"),
+                include_str!("../../../migrations/sqlite/2026-11-22-000011_entry_numbers/up.sql"),
+            ),
+            Engine::Postgres => (
+                include_str!("../../../migrations/postgres/2026-11-22-000011_entry_numbers/down.sql"),
+                include_str!("../../../migrations/postgres/2026-11-22-000011_entry_numbers/up.sql"),
+            ),
+        };
+        world.database.execute(down).await;
+        let reference = async |name| store.refs().find(Some(mine), "result", name).await.unwrap().unwrap();
+        assert_eq!((reference("r1").await, reference("r2").await), ("1".to_owned(), "2".to_owned()));
+        world.database.execute(up).await;
+        assert_eq!(reference("r2").await, "result/2");
+        let second = EntryRef { kind: EntryKind::Result, id: 2 };
+        assert_eq!(store.entries().find(mine, second).await.unwrap(), Some(entry(EntryKind::Result, 2)));
+        assert_eq!(store.entries().add(mine, &entry(EntryKind::Result, 3)).await.unwrap().id, 3);
+    }
 }
