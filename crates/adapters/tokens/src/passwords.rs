@@ -82,7 +82,7 @@ fn matches(password: &Secret, hash: &str) -> Result<bool> {
         Err(HashError::PasswordInvalid) => Ok(false),
         Err(error) => {
             // Kept by an import from elsewhere, perhaps. Nobody signs in with it, and nobody can tell from outside.
-            tracing::warn!(%error, "a kept password hash cannot be read");
+            tracing::warn!(%error, "a stored password hash cannot be read");
             matches(password, nobody()?).map(|_| false)
         }
     }
