@@ -77,7 +77,7 @@ fn condition(filter: &SpaceFilter, locales: &Locales) -> Result<Condition<spaces
     holds(column, &filter.condition)
 }
 
-/// A visible component of a space, as a space names it.
+/// A visible component of a space, as listed in the space.
 #[derive(Queryable)]
 struct Part {
     space_manifest: EnumColumn<SpaceManifest>,
@@ -165,7 +165,8 @@ impl Records<Space> for Session {
     async fn add(&self, organization: OrganizationId, space: &Space) -> Result<SpaceRef> {
         let atomic = self.atomic().await?;
         let manifest = space.manifest;
-        // Of two that take the same number at once on PostgreSQL one meets the primary key: `Conflict`, tried again.
+        // If two transactions take the same number on PostgreSQL, one gets `Conflict` from the primary key and is tried
+        // again.
         let last: Option<i64> = spaces::table
             .filter(spaces::manifest.eq(EnumColumn(manifest)))
             .select(max(spaces::id))
