@@ -162,7 +162,7 @@ async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
         let end = match outcome {
             Ok(finish) => Ok(finish),
             Err(fault @ Error::Unavailable(_)) => Err(fault),
-            Err(error) => end_badly(commands, worker, job, error).await,
+            Err(error) => store_failure(commands, worker, job, error).await,
         };
         match end {
             Ok(Finish::Lost) => {
@@ -181,7 +181,7 @@ async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
 
 /// Stores a failure. A transient error is tried again after a delay, until the attempts are used up; other errors are
 /// final.
-async fn end_badly(commands: &Commands, worker: &str, job: &Job, error: Error) -> Result<Finish> {
+async fn store_failure(commands: &Commands, worker: &str, job: &Job, error: Error) -> Result<Finish> {
     let jobs = commands.store().jobs();
     let now = clock::now();
     if error.is_transient() {

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_worker_ends_when_nobody_is_left_to_stop_it() {
+    async fn a_worker_ends_when_the_sender_of_stop_is_dropped() {
         let (stop, told) = watch::channel(false);
         let idle = Arc::new(Idle::default());
         let worker = tokio::spawn(run_loop(idle.clone(), 1, told));

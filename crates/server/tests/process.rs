@@ -204,7 +204,7 @@ fn a_server_that_can_not_start_says_why() {
 }
 
 #[test]
-fn a_worker_alone_listens_nowhere_and_stops_when_told() {
+fn a_process_with_workers_only_does_not_listen_and_stops_on_request() {
     let place = tempfile::tempdir().unwrap();
     let address = free_address();
     assert!(civitas().current_dir(place.path()).arg("migrate").output().unwrap().status.success());

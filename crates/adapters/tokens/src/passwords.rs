@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_broken_hash_opens_to_nobody() {
+    async fn no_password_matches_a_broken_hash() {
         let passwords = Argon2Passwords::new();
         for broken in ["", "secret", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ", "$2b$10$x"] {
             assert!(

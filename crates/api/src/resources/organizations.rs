@@ -119,7 +119,7 @@ struct OrganizationUpdateBody {
 bodies!(OrganizationUpdateBody);
 
 /// The settings to change. Four are required of an organization, and so of what generated clients send; the service
-/// keeps each that is left out. Settings that can only be read, and unknown ones, are passed over.
+/// keeps each that is left out. Read-only and unknown settings are ignored.
 #[derive(ToSchema)]
 #[schema(as = organization_update_data)]
 #[expect(dead_code, reason = "names the members of the document")]

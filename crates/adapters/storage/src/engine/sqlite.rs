@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_of_the_machine_is_told_from_a_bug() {
+    fn a_fault_of_the_machine_is_distinguished_from_a_bug() {
         let mut connection = connect(":memory:", "").unwrap();
         connection.batch_execute("CREATE TABLE t (x TEXT); PRAGMA max_page_count = 3").unwrap();
         let full = connection.batch_execute("INSERT INTO t VALUES (randomblob(100000))").unwrap_err();

@@ -61,7 +61,7 @@ pub(super) async fn changeset<'a>(
     Ok(Changeset::of(proposal, public_state))
 }
 
-/// The user and component this is the one draft of.
+/// The first author of a draft, who may have one draft in a component; `None` for other proposals.
 fn draft_author(proposal: &Proposal) -> Option<i64> {
     let is_draft = proposal.published_at.is_none() && proposal.deleted_at.is_none();
     if is_draft { first(&proposal.authors) } else { None }
