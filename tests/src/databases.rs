@@ -1,8 +1,6 @@
-//! A database for each test: a temporary SQLite file, or a PostgreSQL database of its own made from a template.
-//!
-//! PostgreSQL is found at `CIVITAS_TEST_POSTGRES` (the address of a superuser's database), else on localhost. Where
-//! none answers, that half of the tests says so on standard error and passes; with `CIVITAS_REQUIRE_POSTGRES=1` it
-//! fails.
+//! A database for each test: a temporary SQLite file, or a PostgreSQL database created from a template. The address of
+//! PostgreSQL is `CIVITAS_TEST_POSTGRES` (of a superuser's database), else localhost. Without a server the tests on
+//! PostgreSQL print a notice on standard error and pass; with `CIVITAS_REQUIRE_POSTGRES=1` they fail.
 
 use civitas_application::Store;
 use civitas_kernel::{BoxError, Locales, Result, sortable_id};
@@ -41,12 +39,12 @@ impl Engine {
     /// Both.
     pub const BOTH: [Self; 2] = [Self::Sqlite, Self::Postgres];
 
-    /// Opens the database at this address, without looking at its schema.
+    /// Opens the database at this address, without checking its schema.
     pub async fn open(self, url: &str) -> Result<Arc<dyn Store>> {
         self.open_with(url, CONNECTIONS, WAIT).await
     }
 
-    /// The same, with so many connections and this patience.
+    /// The same, with this number of connections and this time limit.
     pub async fn open_with(self, url: &str, pool_size: usize, wait: Duration) -> Result<Arc<dyn Store>> {
         let url = url.to_owned();
         match self {
@@ -60,7 +58,7 @@ impl Engine {
         }
     }
 
-    /// Applies the migrations that are missing, and says which.
+    /// Applies the missing migrations and returns their names.
     pub async fn migrate(self, url: &str) -> Result<Vec<String>> {
         let (url, pool_size, wait) = (url.to_owned(), CONNECTIONS, WAIT);
         match self {
@@ -76,11 +74,11 @@ impl Engine {
     }
 }
 
-/// A migrated, empty database, gone when it is dropped.
+/// A migrated, empty database, removed when it is dropped.
 pub struct Database {
     /// Its engine.
     pub engine: Engine,
-    /// What it keeps.
+    /// Its store.
     pub store: Arc<dyn Store>,
     url: String,
     home: Home,
@@ -97,19 +95,19 @@ struct Step {
     detail: String,
 }
 
-/// Where a database lives, and what is to be done in the end.
+/// The place of a database, which determines how it is removed.
 enum Home {
     /// In a directory that removes itself.
     Directory(#[expect(dead_code, reason = "held for its drop")] TempDir),
     /// On the server of this address, under this name.
     Server { address: Url, name: String },
-    /// In a directory of somebody else.
+    /// In a directory of the caller.
     Elsewhere,
     /// In memory, where nothing but its store reaches it.
     Memory,
 }
 
-/// A new database on each engine that can be reached.
+/// A new database on each available engine.
 pub async fn databases() -> Vec<Database> {
     let mut databases = Vec::new();
     for engine in Engine::BOTH {
@@ -119,10 +117,10 @@ pub async fn databases() -> Vec<Database> {
 }
 
 impl Database {
-    /// A new database; `None` where the engine cannot be reached and need not be.
+    /// A new database; `None` if the engine is not available and not required.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub async fn fresh(engine: Engine) -> Option<Self> {
         let (url, home) = match engine {
             Engine::Sqlite => {
@@ -137,10 +135,10 @@ impl Database {
         Some(Self { engine, store, url, home })
     }
 
-    /// A new SQLite database in a directory that somebody else removes.
+    /// A new SQLite database in a directory that the caller removes.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub async fn sqlite_in(directory: &Path) -> Self {
         let (engine, url) = (Engine::Sqlite, format!("sqlite://{}", directory.join("civitas.db").display()));
         engine.migrate(&url).await.expect("the schema");
@@ -166,12 +164,12 @@ impl Database {
         &self.url
     }
 
-    /// What it keeps.
+    /// Its store.
     pub fn store(&self) -> Arc<dyn Store> {
         self.store.clone()
     }
 
-    /// Another store over the same database, as another process has it.
+    /// Another store on the same database, like that of another process.
     ///
     /// # Panics
     /// When it does not open.
@@ -191,7 +189,7 @@ impl Database {
         rows.iter().map(|row| row.get(0)).collect()
     }
 
-    /// Whether the server speaks TLS.
+    /// Whether the server supports TLS.
     ///
     /// # Panics
     /// When the server does not answer.
@@ -202,7 +200,7 @@ impl Database {
         row.expect("the setting").get(0)
     }
 
-    /// Runs some SQL about this database, whose name stands in for `{}`, in another database of the server. Nothing
+    /// Runs some SQL about this database, whose name replaces `{}`, in another database of the server. Nothing
     /// happens on SQLite.
     ///
     /// # Panics
@@ -214,7 +212,7 @@ impl Database {
         }
     }
 
-    /// Whether the server has measured a table. `true` on SQLite, which is asked where its pragmas are tested.
+    /// Whether the server has statistics of a table. `true` on SQLite, where the tests of the pragmas check it.
     ///
     /// # Panics
     /// When the server does not answer.
@@ -225,7 +223,7 @@ impl Database {
         client.query_one(sql, &[&table]).await.expect("the table").get(0)
     }
 
-    /// How the database executes a statement whose values it does not know: the lines of `EXPLAIN` on PostgreSQL, of
+    /// The plan of a statement with unknown values: the lines of `EXPLAIN` on PostgreSQL, of
     /// `EXPLAIN QUERY PLAN` on SQLite, indented by depth.
     ///
     /// # Panics
@@ -263,7 +261,7 @@ impl Database {
         }
     }
 
-    /// Runs some SQL past the store, as another process would.
+    /// Runs some SQL without the store, like another process.
     ///
     /// # Panics
     /// When the database refuses it.
@@ -288,7 +286,7 @@ impl Drop for Database {
     fn drop(&mut self) {
         if let Home::Server { address, name } = &self.home {
             let (address, sql) = (address.clone(), format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-            // On a thread of its own: the test's runtime may be in the middle of a panic.
+            // On a separate thread: the test's runtime may be panicking.
             let dropped = std::thread::spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
                 runtime.block_on(async { Ok(connect(&address).await?.batch_execute(&sql).await?) })
@@ -332,7 +330,7 @@ async fn find_server() -> Option<(Url, String)> {
     }
 }
 
-/// Makes the template of these migrations unless it is there. Several processes may try at once: one does.
+/// Creates the template of these migrations if missing. Several processes may call it at once: one creates it.
 async fn make_template(client: &Client, address: &Url) -> String {
     let template = format!("civitas_template_{:016x}", fingerprint(Path::new(MIGRATIONS)));
     client.batch_execute("SELECT pg_advisory_lock(20261121)").await.expect("a lock");
@@ -355,7 +353,7 @@ async fn make_template(client: &Client, address: &Url) -> String {
 
 async fn connect(address: &Url) -> Result<Client, tokio_postgres::Error> {
     let (client, connection) = tokio_postgres::connect(address.as_str(), NoTls).await?;
-    // It ends with the client; what went wrong on it, the client's calls say.
+    // The task ends with the client, whose calls return its errors.
     tokio::spawn(connection);
     Ok(client)
 }
@@ -366,7 +364,7 @@ fn named(address: &Url, database: &str) -> Url {
     address
 }
 
-/// A number that another set of migrations would not have.
+/// A number that differs between sets of migrations.
 fn fingerprint(directory: &Path) -> u64 {
     let mut files: Vec<_> = std::fs::read_dir(directory)
         .expect("the migrations")
@@ -385,7 +383,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Says something that a test runner does not swallow, as it does with what passing tests print.
+/// Prints a line that the test runner does not capture, also for passing tests.
 fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

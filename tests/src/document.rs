@@ -1,4 +1,4 @@
-//! Answers against the OpenAPI document: what the interface says of itself must hold for every answer a test meets.
+//! Validates every answer of the tests against the OpenAPI document.
 
 use civitas_kernel::Locales;
 use jsonschema::Validator as Schema;
@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where the interface lives; paths of the document are below it.
+/// The path prefix of the interface; paths of the document are below it.
 const BASE: &str = "/api/rest_full/v0.3";
 
-/// Knows what each operation may answer.
+/// Validates answers of operations.
 pub struct Validator {
     document: Value,
     /// Compiled schemas, by operation and status.
@@ -24,35 +24,34 @@ impl Default for Validator {
 }
 
 impl Validator {
-    /// Over the document of the interface as it is built.
+    /// Uses the document of the interface.
     ///
     /// # Panics
-    /// When the document is no JSON.
+    /// When the document is not JSON.
     pub fn new() -> Self {
         Self::with_locales(&Locales::standard())
     }
 
-    /// Over the document of a deployment with these languages.
+    /// Uses the document of a deployment with these languages.
     ///
     /// # Panics
-    /// When the document is no JSON.
+    /// When the document is not JSON.
     pub fn with_locales(locales: &Locales) -> Self {
         Self::over(serde_json::from_str(&civitas_api::openapi(locales)).expect("the document is JSON"))
     }
 
-    /// Over another document.
+    /// Uses another document.
     pub fn over(document: Value) -> Self {
         Self { document, compiled: Mutex::default() }
     }
 
-    /// Checks an answer: its operation must be documented, its status too, and the body must fit the schema.
+    /// Checks an answer: its operation and status must be documented, and the body must match the schema.
     ///
-    /// `path` is below the base or begins with it, a template or a concrete path; a query is passed over. `Null`
-    /// stands for no body. Aliases of contract 12 count as what they stand for; what is no operation at all must be
-    /// answered 404.
+    /// `path` is below the base or begins with it, a template or a concrete path; a query is ignored. `Null` means no
+    /// body. Aliases of contract 12 are checked as their operation; a path without an operation must answer 404.
     ///
     /// # Panics
-    /// With the list of what is wrong.
+    /// With the list of errors.
     pub fn check(&self, method: &str, path: &str, status: u16, body: &Value) {
         let faults = self.faults(method, path, status, body);
         let mut list = String::new();
@@ -62,7 +61,7 @@ impl Validator {
         assert!(faults.is_empty(), "{method} {path} answered {status} against its document:\n{list}{body:#}");
     }
 
-    /// What is wrong with an answer; nothing when it fits.
+    /// The errors of an answer; empty when it is valid.
     pub fn faults(&self, method: &str, path: &str, status: u16, body: &Value) -> Vec<String> {
         let Some((name, operation)) = self.operation(method, path) else {
             return self.faults_of_no_operation(status, body);
@@ -82,7 +81,7 @@ impl Validator {
         }
     }
 
-    /// What is wrong with a value, against a schema of this document by name.
+    /// The errors of a value, by a named schema of this document.
     ///
     /// # Panics
     /// When there is no such schema.
@@ -134,7 +133,7 @@ impl Validator {
         self.at(&verb, path).or_else(|| self.at(&verb, alias?))
     }
 
-    /// The operation whose path fits with the fewest places for parameters.
+    /// The operation whose path matches with the fewest parameters.
     fn at(&self, verb: &str, path: &str) -> Option<(String, &Value)> {
         let paths = self.document["paths"].as_object()?;
         let fitting =

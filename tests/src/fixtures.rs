@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 /// The public name of the first client.
 const CLIENT: &str = "id_of_fixtures";
 
-/// Who and what is in an organization.
+/// The records of an organization.
 pub struct Fixtures {
     /// An organization that other tests do not use.
     pub mine: OrganizationId,
@@ -30,7 +30,7 @@ pub struct Fixtures {
     pub otto: UserId,
     /// A moderator of the transparent assembly.
     pub mona: UserId,
-    /// Invited to moderate there, and has not answered.
+    /// A user with a pending invitation to moderate there.
     pub ines: UserId,
     /// An administrator.
     pub admin: UserId,
@@ -40,7 +40,7 @@ pub struct Fixtures {
     pub other_client: ClientId,
     /// A public, published process of scope 7 with an active step.
     pub process: SpaceRef,
-    /// A proposals component of it, in which the step lets people vote.
+    /// A proposals component of it, in which the step allows votes.
     pub ideas: ComponentId,
     /// Another one, of scope 9.
     pub wishes: ComponentId,
@@ -48,7 +48,7 @@ pub struct Fixtures {
     pub unpublished: ComponentId,
     /// One of a transparent assembly of which Nora is a member.
     pub transparent: ComponentId,
-    /// A component of the process that holds something else.
+    /// A component of the process of another kind.
     pub blog: ComponentId,
     /// A meetings component of the process.
     pub agenda: ComponentId,
@@ -58,12 +58,12 @@ pub struct Fixtures {
     pub unpublished_meetings: ComponentId,
     /// One of the transparent assembly.
     pub sessions: ComponentId,
-    /// A component of the process that holds results of projects.
+    /// An accountability component of the process.
     pub results: ComponentId,
 }
 
 impl Fixtures {
-    /// Makes and fills it, in a transaction.
+    /// Creates and fills it, in a transaction.
     ///
     /// # Errors
     /// Those of the stores.

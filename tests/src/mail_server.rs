@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 /// How long to wait for a mail.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A mail as it was passed on.
+/// A received mail.
 #[derive(Debug, Clone)]
 pub struct Received {
     /// The sender of the envelope.
@@ -49,16 +49,16 @@ pub struct MailServer {
 #[derive(Default)]
 struct Shared {
     mails: Mutex<Vec<Received>>,
-    /// What the next receivers are answered, instead of a yes.
+    /// The answers to the next receivers, instead of success.
     refusals: Mutex<VecDeque<String>>,
-    /// What the next credentials are answered, instead of a yes.
+    /// The answers to the next credentials, instead of success.
     mistrust: Mutex<VecDeque<String>>,
     credentials: Mutex<Vec<String>>,
     news: Notify,
 }
 
 impl MailServer {
-    /// Listens from now on, for as long as the test runs.
+    /// Starts listening, until the test ends.
     ///
     /// # Panics
     /// When no port is free.
@@ -69,7 +69,7 @@ impl MailServer {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let kept = kept.clone();
-                // A client that hangs up is the client's affair.
+                // A client may close the connection at any time.
                 tokio::spawn(async move { converse(stream, &kept).await });
             }
         });
@@ -81,17 +81,17 @@ impl MailServer {
         format!("smtp://{credentials}{}", self.address)
     }
 
-    /// Answers the next receiver so.
+    /// Sets the answer to the next receiver.
     pub fn refuse(&self, answer: &str) {
         lock(&self.shared.refusals).push_back(answer.to_owned());
     }
 
-    /// Answers the next credentials so.
+    /// Sets the answer to the next credentials.
     pub fn mistrust(&self, answer: &str) {
         lock(&self.shared.mistrust).push_back(answer.to_owned());
     }
 
-    /// The credentials that were shown.
+    /// The received credentials.
     pub fn credentials(&self) -> Vec<String> {
         lock(&self.shared.credentials).clone()
     }
@@ -101,10 +101,10 @@ impl MailServer {
         lock(&self.shared.mails).iter().filter(|mail| mail.to == address).cloned().collect()
     }
 
-    /// The mails to this address, once there are so many.
+    /// Waits for this number of mails to this address.
     ///
     /// # Panics
-    /// When they do not come.
+    /// When they do not arrive in time.
     pub async fn wait_for(&self, address: &str, count: usize) -> Vec<Received> {
         let wait = async {
             loop {
@@ -122,7 +122,7 @@ impl MailServer {
     /// Waits until no more receivers are to be refused.
     ///
     /// # Panics
-    /// When nobody comes to be refused.
+    /// When there is no further receiver in time.
     pub async fn wait_until_refused(&self) {
         let wait = async {
             while !lock(&self.shared.refusals).is_empty() {
@@ -137,7 +137,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One conversation (RFC 5321), to the end of the connection.
+/// One SMTP session (RFC 5321), to the end of the connection.
 async fn converse(stream: TcpStream, shared: &Shared) -> Option<()> {
     let (reader, mut writer) = stream.into_split();
     let mut lines = BufReader::new(reader).lines();
@@ -198,7 +198,7 @@ fn received(from: &str, to: &str, data: &[String]) -> Received {
     Received { from: from.to_owned(), to: to.to_owned(), headers, text }
 }
 
-/// Undoes quoted-printable (RFC 2045, 6.7).
+/// Decodes quoted-printable (RFC 2045, 6.7).
 fn unquoted(body: &str) -> String {
     let mut bytes = Vec::new();
     let joined = body.replace("=\n", "");

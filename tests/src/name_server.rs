@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
-/// How long an answer holds, in seconds.
+/// The time to live of an answer, in seconds.
 const TTL: u32 = 60;
 
 /// Answers over UDP until it is dropped.
 pub struct NameServer {
-    /// Where it listens.
+    /// The address it listens on.
     pub address: SocketAddr,
     zone: Arc<Mutex<Zone>>,
     listener: JoinHandle<()>,
@@ -26,7 +26,7 @@ struct Zone {
 }
 
 impl NameServer {
-    /// One that knows nothing yet.
+    /// A server without records.
     ///
     /// # Panics
     /// When no port is free.
@@ -38,19 +38,19 @@ impl NameServer {
         Self { address, zone, listener }
     }
 
-    /// The name has this address from now on.
+    /// Adds an address of a name.
     pub fn name(&self, name: &str, address: &str) {
         let address: IpAddr = address.parse().expect("an address");
         self.add(Record::from_rdata(full(name), TTL, address.into()));
     }
 
-    /// The address is called this from now on.
+    /// Adds the PTR record of an address.
     pub fn reverse(&self, address: &str, name: &str) {
         let address: IpAddr = address.parse().expect("an address");
         self.add(Record::from_rdata(address.into(), TTL, RData::PTR(PTR(full(name)))));
     }
 
-    /// How many questions came.
+    /// The number of received queries.
     pub fn asked(&self) -> usize {
         self.zone.lock().unwrap_or_else(PoisonError::into_inner).asked
     }

@@ -1,4 +1,4 @@
-//! A whole server over a database of its own, with two cities in it, and clients that talk to it over HTTP.
+//! A whole server on a separate database with two cities, and HTTP clients for it.
 //!
 //! Every JSON answer is validated against the OpenAPI document of the interface.
 
@@ -17,39 +17,39 @@ use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-/// Where the interface lives.
+/// The path prefix of the interface.
 pub const BASE: &str = "/api/rest_full/v0.3";
-/// Two organizations, `city.test` and `town.test`, alike but for their names.
+/// Two organizations, `city.test` and `town.test`, equal except for their names.
 pub const CITIES: &str = include_str!("../fixtures/city.ndjson");
 
-/// Clients of the system scope, to be added to [`CITIES`]: `city_system` and `city_modest`, who may do
-/// nothing with organizations, of the city, and `whole_deployment`.
+/// Clients of the system scope, to be added to [`CITIES`]: `city_system` and `city_modest` (without rights for
+/// organizations) of the city, and `whole_deployment`.
 pub const SYSTEM_CLIENTS: &str = include_str!("../fixtures/system.ndjson");
 
 /// For deployments with the standard languages.
 static VALIDATOR: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator::new()));
 
-/// Follows no redirects: tests look at them.
+/// Follows no redirects: tests check them.
 fn http() -> reqwest::Client {
     // A second install is refused, and changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // The server closes a connection that was idle for 5 s: none is used that is about to go.
+    // The server closes connections after 5 s idle: the client drops them earlier.
     let builder = reqwest::Client::builder().pool_idle_timeout(Duration::from_secs(2));
     let builder = builder.redirect(reqwest::redirect::Policy::none());
     builder.build().expect("an HTTP client")
 }
 
-/// A running server, and what stands in its database.
+/// A running server, and the content of its database.
 pub struct Service {
-    /// The engine below it.
+    /// The database engine.
     pub engine: Engine,
     /// Where it listens.
     pub address: SocketAddr,
-    /// Its data, past the interface.
+    /// Its store, for access without the interface.
     pub store: Arc<dyn Store>,
     /// The ids of the archive's records: `refs[organization][type][ref]`.
     pub refs: Value,
-    /// The database. Its store is not the server's, but as another process has one.
+    /// The database. Its store is separate from the server's, like that of another process.
     pub database: Database,
     running: Option<Running>,
     validator: Arc<Validator>,
@@ -57,7 +57,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// One on each engine that can be reached, with the two cities.
+    /// A server on each available engine, with the two cities.
     pub async fn on_both_engines() -> Vec<Self> {
         Self::on_both_engines_with(CITIES, &[]).await
     }
@@ -76,7 +76,7 @@ impl Service {
     /// One over this database, with this archive and these settings.
     ///
     /// # Panics
-    /// When the archive is not sound, or the server does not start.
+    /// When the archive is invalid, or the server does not start.
     pub async fn over(database: Database, archive: &str, settings: &[(&str, &str)]) -> Self {
         let locales = settings.iter().find(|(name, _)| *name == "locales");
         let locales = locales.map_or_else(Locales::standard, |(_, list)| list.parse().expect("locales"));
@@ -173,7 +173,7 @@ impl Service {
     }
 }
 
-/// Talks to a server as one host, with one token or none.
+/// An HTTP client with one host and an optional token.
 #[derive(Clone)]
 pub struct Client {
     address: SocketAddr,
@@ -192,14 +192,14 @@ pub struct Answer {
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body; null when it is no JSON.
+    /// The body; null when it is not JSON.
     pub body: Value,
-    /// The body as it came.
+    /// The raw body.
     pub text: String,
 }
 
 impl Answer {
-    /// Asserts the status, and gives the answer on.
+    /// Asserts the status, and returns the answer.
     #[expect(clippy::return_self_not_must_use, reason = "the assertion may be all that is wanted")]
     #[track_caller]
     pub fn is(self, status: u16) -> Self {
@@ -207,7 +207,7 @@ impl Answer {
         self
     }
 
-    /// Asserts a refusal with this status and sentence.
+    /// Asserts an error with this status and text.
     #[expect(clippy::return_self_not_must_use, reason = "the assertion may be all that is wanted")]
     #[track_caller]
     pub fn refuses(self, status: u16, sentence: &str) -> Self {
@@ -234,7 +234,7 @@ impl Answer {
 }
 
 impl Client {
-    /// The same client with a token got so.
+    /// The same client with a token from this request.
     pub async fn with_token(&self, request: &Value) -> Self {
         let answer = self.post("/oauth/token", request).await.is(200);
         Self { token: answer.body["access_token"].as_str().map(str::to_owned), ..self.clone() }

@@ -1,4 +1,4 @@
-//! A database in which the conformance tests of the ports can be tried.
+//! A database for the conformance tests of the ports.
 
 use crate::{Database, Engine, Fixtures};
 use civitas_application::{Ports, Store, Transaction};
@@ -20,16 +20,16 @@ pub struct World {
     pub assembly: SpaceRef,
     /// A published conference of the first.
     pub conference: SpaceRef,
-    /// A third one, with people, spaces and components.
+    /// A third one, with users, spaces and components.
     pub fixtures: Fixtures,
     transaction: Option<Box<dyn Transaction>>,
 }
 
 impl World {
-    /// A new one; `None` where the engine cannot be reached and need not be.
+    /// A new one; `None` if the engine is not available and not required.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub async fn fresh(engine: Engine) -> Option<Self> {
         Some(Self::over(Database::fresh(engine).await?).await)
     }

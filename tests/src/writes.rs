@@ -1,4 +1,4 @@
-//! Writes past the use-cases.
+//! Writes without use-cases.
 
 use civitas_application::{Store, Transaction};
 use civitas_kernel::Result;

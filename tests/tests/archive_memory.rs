@@ -1,5 +1,5 @@
-//! However long an archive is, importing it takes the same memory (contract 10 §1). Alone in its program, for it
-//! looks at the memory of all of it.
+//! The memory of an import does not depend on the length of the archive (contract 10 §1). The only test of its binary,
+//! because it measures the memory of the process.
 
 use civitas_application::archive::{ImportOptions, Progress, import};
 use civitas_kernel::Locales;

@@ -1,4 +1,4 @@
-//! Configuration: which source wins, what is refused and where the message points, and that the example is current.
+//! Configuration: precedence of sources, errors with their place, and that the example file is current.
 
 #![expect(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 

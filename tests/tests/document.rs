@@ -100,7 +100,7 @@ fn every_reference_leads_somewhere() {
     for reference in references {
         let reference = reference.as_str().expect("a text");
         let pointer = reference.strip_prefix('#').expect("inside the document");
-        assert!(document().pointer(pointer).is_some(), "{reference} leads nowhere");
+        assert!(document().pointer(pointer).is_some(), "{reference} has no target");
     }
 }
 
@@ -340,6 +340,6 @@ fn the_validator_finds_the_operation_of_a_path_and_holds_answers_against_it() {
 
 #[test]
 #[should_panic(expected = "the body: ")]
-fn a_wrong_answer_is_told_readably() {
+fn the_error_of_a_wrong_answer_is_readable() {
     KNOWN.check("GET", "/health", 200, &json!({"message": "OK", "uptime": 3}));
 }

@@ -1,4 +1,4 @@
-//! The resolver against a name server of the test's own.
+//! The resolver with a name server of the test.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

@@ -1,4 +1,4 @@
-//! A request within the limits takes less than a second, whatever it holds, and `/health` answers beside many of them.
+//! Any request within the limits takes less than a second, and `/health` answers at the same time as many of them.
 //!
 //! The bounds are far from what is measured: they tell linear work from quadratic work, not a fast machine from a slow
 //! one. The longest bodies are sent in an optimized build (`cargo test --release`). A binary of its own, so that
@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 /// How long one request may take.
 const LONGEST: Duration = Duration::from_secs(1);
-/// How long `/health` may take beside [`AT_ONCE`] of them.
+/// The time limit of `/health` during [`AT_ONCE`] of them.
 const HEALTH: Duration = Duration::from_millis(200);
 const AT_ONCE: usize = 20;
 /// A body is at most so long, in bytes; an eighth of it in a build that is not optimized.
@@ -189,7 +189,7 @@ async fn no_request_within_the_limits_takes_long_or_keeps_health_waiting() {
     }
 }
 
-/// The longest wait for `/health` while so many of these requests run.
+/// The longest wait for `/health` while this number of these requests run.
 async fn health_beside(service: &Service, client: &Client, input: &Input) -> Duration {
     let mut requests = JoinSet::new();
     for _ in 0..AT_ONCE {

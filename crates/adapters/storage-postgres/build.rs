@@ -1,4 +1,4 @@
-//! Builds the package again when a migration comes, goes or changes: they are part of it.
+//! Rebuilds the package when migrations change: they are compiled in.
 
 fn main() {
     println!("cargo::rerun-if-changed=../../../migrations/postgres");

@@ -1,4 +1,4 @@
-//! Answers to reads: documents and pages, with the time of their last change (contract 01 §7, §8).
+//! Builds answers to reads: documents and pages, with the time of their last change (contract 01 §7, §8).
 
 use crate::reply::{Document, Reply};
 use crate::request::Request;
@@ -7,7 +7,8 @@ use civitas_kernel::{Page, Result};
 use serde::Serialize;
 use time::OffsetDateTime;
 
-/// One record as the answer to a read. It is as new as its last change, or as the last removal from one of `lists`.
+/// One record as the answer to a read. `Last-Modified` is the later of its last change and the last removal from one of
+/// `lists`.
 pub(crate) async fn item(
     request: &Request,
     lists: &[&str],
@@ -18,8 +19,8 @@ pub(crate) async fn item(
     Ok(Reply::read(request, &Document { data }, changed_at)?)
 }
 
-/// A page as the answer to a read, each record shown by `view`. It is as new as the newest `changed_at` of its records,
-/// or as the last removal from one of `lists`. `shuffled`: whether the order is another each time.
+/// A page as the answer to a read, each record rendered by `view`. `Last-Modified` is the latest of the `changed_at` of
+/// its records and the last removal from one of `lists`. `shuffled`: whether the order is random for each request.
 pub(crate) async fn page<T, V: Serialize>(
     request: &Request,
     lists: &[&str],
@@ -32,7 +33,7 @@ pub(crate) async fn page<T, V: Serialize>(
     Ok(Reply::list(request, page.map(view), shuffled, changed_at)?)
 }
 
-/// The newest of these times, and of the last removal from one of these lists (contract 01 §8).
+/// The latest of these times and of the last removal from one of these lists (contract 01 §8).
 pub(crate) async fn newest(
     request: &Request,
     lists: &[&str],

@@ -1,4 +1,4 @@
-//! The interface: one for the whole process.
+//! The JSON interface, created once per process.
 
 use crate::backend::{Backend, Services, Settings};
 use crate::openapi::document;
@@ -10,7 +10,7 @@ use civitas_application::{Announcer, Commands, Site};
 use civitas_kernel::Locales;
 use std::sync::Arc;
 
-/// The interface: one for the whole process.
+/// The JSON interface, created once per process.
 pub struct Api {
     pub(crate) backend: Arc<Backend>,
     pub(crate) document: String,
@@ -19,7 +19,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// The interface over these services.
+    /// Builds the interface on these services.
     pub fn new(settings: Settings, services: Services) -> Arc<Self> {
         let limits = Limits {
             single_label_hosts: settings.site.scheme == "http",
@@ -42,7 +42,7 @@ impl Api {
     }
 }
 
-/// Shows events with the views of the interface.
+/// Renders events with the views of the interface.
 pub fn announcer(site: Site) -> Announcer {
     Announcer::new(Arc::new(events::Events), site)
 }

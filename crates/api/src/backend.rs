@@ -1,4 +1,4 @@
-//! What every request needs of the service: settings, store, commands, tokens.
+//! Services shared by all requests: settings, store, commands, tokens.
 
 use civitas_accounts::{Passwords, TokenSigner};
 use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenService};
@@ -9,7 +9,7 @@ use time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-/// How many requests that compute for a while are answered at once.
+/// The most requests with long computations that are processed at once.
 const HEAVY: usize = 4;
 
 /// The settings of the interface (design §2).
@@ -17,7 +17,7 @@ const HEAVY: usize = 4;
 pub struct Settings {
     /// How absolute links are written.
     pub site: Site,
-    /// Peers whose forwarded headers count.
+    /// Peers whose forwarded headers are used.
     pub trusted_proxies: Vec<IpNet>,
     /// The longest body, in bytes.
     pub max_body_bytes: usize,
@@ -25,22 +25,21 @@ pub struct Settings {
     pub max_async_api_job_payload_bytes: Option<usize>,
     /// The most extended data, in bytes; `None` for no limit.
     pub max_extended_data_payload_bytes: Option<usize>,
-    /// The most extended data of one record, in bytes, however many writes it took.
+    /// The most extended data of one record after any number of writes, in bytes.
     pub max_extended_data_stored_bytes: Option<usize>,
     /// How long a token is valid.
     pub token_lifetime: Duration,
 }
 
 impl Settings {
-    /// The most extended data a record may have, in bytes: what it may grow to at all, or less where one write (or a
-    /// job) may carry less.
+    /// The most extended data a record may have, in bytes: the smallest of the limits of a record, a write and a job.
     pub(crate) fn extended_data_limit(&self) -> Option<usize> {
         let payload = self.max_extended_data_payload_bytes.or(self.max_async_api_job_payload_bytes);
         payload.into_iter().chain(self.max_extended_data_stored_bytes).min()
     }
 }
 
-/// What the interface is built over.
+/// The services the interface is built on.
 #[derive(Clone)]
 pub struct Services {
     /// The store.
@@ -49,25 +48,25 @@ pub struct Services {
     pub signer: Arc<dyn TokenSigner>,
     /// Checks passwords.
     pub passwords: Arc<dyn Passwords>,
-    /// Where requests are answered that compute for a while; of several threads.
+    /// The runtime for requests with long computations; it has several threads.
     pub runtime: Handle,
 }
 
-/// What every request needs of the service.
+/// Services shared by all requests.
 pub(crate) struct Backend {
     pub(crate) settings: Settings,
-    /// Runs commands now, or keeps them as jobs.
+    /// Runs commands, or stores them as jobs.
     pub(crate) commands: Arc<Commands>,
     pub(crate) token_service: TokenService,
     pub(crate) signer: Arc<dyn TokenSigner>,
-    /// Where requests are answered that compute for a while.
+    /// The runtime for requests with long computations.
     pub(crate) runtime: Handle,
-    /// The places of such requests.
+    /// Limits the number of such requests at once.
     pub(crate) heavy: Semaphore,
 }
 
 impl Backend {
-    /// Over these services, with these commands.
+    /// Builds it from these services and commands.
     pub(crate) fn new(
         settings: Settings,
         services: Services,

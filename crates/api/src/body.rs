@@ -1,4 +1,4 @@
-//! Bodies: JSON, forms and multipart, bounded in size, time and depth (contract 01 §2).
+//! Reads bodies: JSON, forms and multipart, limited in size, time and depth (contract 01 §2).
 
 use crate::error::ApiError;
 use actix_multipart::Multipart;
@@ -17,20 +17,20 @@ use url::form_urlencoded;
 const DEEPEST: usize = 100;
 /// The most fields a form may have, of either encoding.
 const MAX_FIELDS: usize = 4_096;
-/// The longest body, in bytes, whose request is answered on the thread of its connection.
+/// The longest body, in bytes, that is parsed on the thread of its connection.
 pub(crate) const LIGHT: usize = 32 * 1024;
-/// How long a body may take before its first KiB; after that, a second for each.
+/// The time limit for the first KiB of a body; each further KiB adds one second.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a body says, or why it cannot be read.
+/// A parsed body, or the error.
 type Members = Result<Map<String, Value>, ApiError>;
 
-/// A body that was read.
+/// A parsed body.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
-    /// What it says.
+    /// Its content.
     pub(crate) members: Map<String, Value>,
-    /// How long it was.
+    /// Its length in bytes.
     pub(crate) bytes: usize,
 }
 
@@ -61,13 +61,14 @@ async fn parsed(bytes: Bytes, parse: fn(&[u8]) -> Members) -> Members {
     if bytes.len() <= LIGHT { parse(&bytes) } else { elsewhere(move || parse(&bytes)).await }
 }
 
-/// Parses on a thread of its own: that of the connection serves others meanwhile.
+/// Parses on a separate thread, because the thread of the connection serves other requests too.
 async fn elsewhere(parse: impl FnOnce() -> Members + Send + 'static) -> Members {
     let outcome = web::block(parse).await;
     outcome.unwrap_or_else(|gone| Err(Error::Unavailable(gone.into()).into()))
 }
 
-/// A body that trickles in holds a connection and nothing else: it is given 10 s and then must keep 1 KiB/s.
+/// Reads the bytes of a body with a minimum speed: 10 s, and one second more for each KiB. A slow body holds only its
+/// connection.
 async fn collect(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes, ApiError> {
     let announced =
         request.headers().get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
@@ -102,7 +103,7 @@ fn form(bytes: &[u8]) -> Members {
     nested(form_urlencoded::parse(bytes).into_owned())
 }
 
-/// Neither too deep nor with a NUL anywhere: one of the engines could not keep it.
+/// Checks depth, and that there is no NUL: PostgreSQL cannot store it.
 fn is_sane(value: &Value, depth: usize) -> bool {
     match value {
         Value::String(text) => is_sound(text),
@@ -136,7 +137,7 @@ async fn multipart(headers: &HeaderMap, bytes: Bytes) -> Members {
     nested(pairs)
 }
 
-/// Bracket notation as an object: `data[title]=x&data[list][]=y` is `{"data": {"title": "x", "list": ["y"]}}`.
+/// Parses bracket notation into an object: `data[title]=x&data[list][]=y` is `{"data": {"title": "x", "list": ["y"]}}`.
 fn nested(pairs: impl IntoIterator<Item = (String, String)>) -> Members {
     let mut root = Map::new();
     for (number, (name, text)) in pairs.into_iter().enumerate() {
@@ -159,7 +160,7 @@ fn nested(pairs: impl IntoIterator<Item = (String, String)>) -> Members {
     Ok(root)
 }
 
-/// `None` when a name is used as two kinds of things.
+/// `None` when a name is used both as a value and as an object or list.
 fn place(members: &mut Map<String, Value>, path: &[&str], text: String) -> Option<()> {
     match path {
         [last] => {

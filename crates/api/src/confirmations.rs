@@ -1,5 +1,5 @@
-//! `GET {host}/confirmation/{token}` (contract 02 §2.4): outside of `{base}`, for browsers, and no part of the
-//! published document. It answers whatever is switched off.
+//! `GET {host}/confirmation/{token}` (contract 02 §2.4): an HTML page outside of `{base}`, not in the OpenAPI document.
+//! Feature switches do not apply to it.
 
 use crate::backend::Backend;
 use crate::error::ApiError;
@@ -14,7 +14,7 @@ use civitas_kernel::{Locale, clock};
 use std::sync::Arc;
 use tracing::Instrument;
 
-/// The one route. With other verbs its path is unknown.
+/// The route. Other methods answer 404.
 pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
     let backend = backend.clone();
     let answer = move |request: HttpRequest| {
@@ -30,8 +30,8 @@ pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
     config.route("/confirmation/{token}", web::head().to(answer));
 }
 
-/// Confirms the account, and says in which language to say so. `HEAD` only looks: what follows links in mails to see
-/// whether they are sound asks so.
+/// Confirms the account, and returns the language of the answer. `HEAD` changes nothing: mail scanners send it to check
+/// links.
 async fn confirm(backend: &Backend, request: &HttpRequest) -> Result<Locale, ApiError> {
     let tenant = tenancy::resolve(backend, request, &Origin::of(backend, request)).await?.tenant()?;
     let links = OneTimeLinks { store: &**backend.store(), announcer: backend.commands.announcer() };

@@ -9,14 +9,14 @@ use utoipa::openapi::{RefOr, Schema};
 /// Schemas and their names.
 pub(crate) type NamedSchemas = Vec<(String, RefOr<Schema>)>;
 
-/// The description of one operation; with the list of routes it makes the document.
+/// The description of one operation. The document is built from these and the list of routes.
 #[derive(Debug, Clone, Default)]
 pub struct Doc {
     /// One sentence.
     pub(crate) summary: &'static str,
     /// The status of success.
     pub(crate) status: StatusCode,
-    /// The parameters behind the `?`.
+    /// The query parameters.
     pub(crate) query: Vec<QueryParameter>,
     /// The name of the schema of the body.
     pub(crate) body: Option<String>,
@@ -26,26 +26,26 @@ pub struct Doc {
     pub(crate) answer: Option<String>,
     /// Add the schemas of body and answer to those of the document.
     pub(crate) schemas: Vec<fn(&mut NamedSchemas)>,
-    /// Failures beyond those every operation can have.
+    /// Error statuses in addition to those of every operation.
     pub(crate) failures: Vec<u16>,
-    /// What else a reader must know.
+    /// Further description.
     pub(crate) note: Option<&'static str>,
-    /// Whether the handler itself asks for a bearer, where the gate does not.
+    /// Whether the handler itself requires a bearer token, where the gate does not.
     pub(crate) bearer: bool,
-    /// Whether no cache may keep the answer.
+    /// Whether caches must not store the answer.
     pub(crate) is_secret: bool,
 }
 
-/// A parameter behind the `?`.
+/// A query parameter.
 #[derive(Debug, Clone)]
 pub(crate) struct QueryParameter {
     /// Its name as sent: `filter[id_in][]`.
     pub(crate) name: String,
-    /// What it holds.
+    /// The type of its value.
     pub(crate) holds: Holds,
 }
 
-/// What a parameter holds.
+/// The type of a parameter.
 #[derive(Debug, Clone)]
 pub(crate) enum Holds {
     /// Text.
@@ -56,7 +56,7 @@ pub(crate) enum Holds {
     Page,
     /// A page length.
     PageLength,
-    /// A switch.
+    /// A boolean.
     Boolean,
     /// One of these words.
     Word(&'static [&'static str]),
@@ -87,12 +87,12 @@ impl Doc {
         Self::new(summary, &format!("{}_index_response", V::name())).describing::<V>()
     }
 
-    /// An operation that answers 200 with this view itself.
+    /// An operation that answers 200 with this view, without `data`.
     pub(crate) fn whole<V: ToSchema>(summary: &'static str) -> Self {
         Self::new(summary, &V::name()).describing::<V>()
     }
 
-    /// Adds the schema of a type to the document, and those it is made of.
+    /// Adds the schema of a type to the document, with the schemas it refers to.
     pub(crate) fn describing<T: ToSchema>(mut self) -> Self {
         self.schemas.push(|to| {
             T::schemas(to);
@@ -112,7 +112,7 @@ impl Doc {
         Self { status: StatusCode::CREATED, ..self }
     }
 
-    /// No cache may keep the answer.
+    /// Caches must not store the answer.
     pub(crate) fn secret(self) -> Self {
         Self { is_secret: true, ..self }
     }
@@ -137,18 +137,18 @@ impl Doc {
         self
     }
 
-    /// May fail with this status beyond the usual: 400 always, 404 where the path has an `{id}`.
+    /// May fail with this status, in addition to 400, and 404 where the path has an `{id}`.
     pub(crate) fn fails(mut self, status: u16) -> Self {
         self.failures.push(status);
         self
     }
 
-    /// Says more.
+    /// Adds further description.
     pub(crate) fn noting(self, note: &'static str) -> Self {
         Self { note: Some(note), ..self }
     }
 
-    /// The handler asks for a bearer.
+    /// The handler requires a bearer token.
     pub(crate) fn bearer(self) -> Self {
         Self { bearer: true, ..self }
     }
@@ -179,7 +179,8 @@ impl Doc {
         self.with("component_id", Holds::Integer)
     }
 
-    /// Takes what all reads of records of a component take: languages, the place, and one of these orders.
+    /// Takes the parameters common to reads of records of a component: languages, space and component, and one of these
+    /// orders.
     pub(crate) fn in_component(self, orders: &'static [&'static str]) -> Self {
         self.locales().within_space().component_id().order(orders)
     }

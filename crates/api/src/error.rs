@@ -11,26 +11,26 @@ use utoipa::ToSchema;
 /// The media type of every document.
 pub(crate) const JSON: &str = "application/json; charset=utf-8";
 
-/// Why a request is refused: an error of a domain crate, or one of HTTP.
+/// The error of a request: from a domain crate, or from HTTP.
 #[derive(Debug)]
 pub(crate) enum ApiError {
     /// An error of a domain crate.
     Error(Error),
-    /// The body is no JSON object, or not one we take.
+    /// The body is not a JSON object, or not one that is accepted.
     Malformed,
     /// The body is too long.
     TooLarge,
-    /// The body is of a kind we do not read.
+    /// The content type is not supported.
     UnsupportedMediaType,
     /// There is no such path.
     NoRoute,
-    /// The path is named in the contract, without an implementation.
+    /// The path is in the contract and has no implementation.
     NoAction,
-    /// No token was sent where one is needed.
+    /// The token is missing.
     NoCredentials,
-    /// The bearer of an introspection does not count.
+    /// The bearer token of an introspection is not valid.
     Bearer(TokenFault),
-    /// A secondary host: the address to ask instead.
+    /// A secondary host: the address at the primary host.
     Moved(String),
 }
 
@@ -45,20 +45,20 @@ impl From<Error> for ApiError {
 #[schema(as = error)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ErrorBody<'a> {
-    /// The kind of failure, or a code of RFC 6749 from the token endpoints.
+    /// The kind of error, or a code of RFC 6749 from the token endpoints.
     error: &'a str,
-    /// What is wrong, for people.
+    /// The description, for people.
     error_description: &'a str,
-    /// One entry for each member that is wrong.
+    /// One entry for each invalid member.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<ErrorDetail>, required = false)]
     error_details: &'a [FieldError],
-    /// Only where the bearer of an introspection does not count.
+    /// Only where the bearer token of an introspection is not valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'a str>,
 }
 
-/// One member that does not hold what it must.
+/// An invalid member.
 #[derive(ToSchema)]
 #[schema(as = error_detail)]
 #[serde(deny_unknown_fields)]
@@ -73,7 +73,7 @@ pub(crate) struct ErrorDetail {
 }
 
 impl ApiError {
-    /// Its status, and the text that names its kind.
+    /// Its status, and the text of `error`.
     fn kind(&self) -> (StatusCode, &'static str) {
         match self {
             Self::Error(error) => kind_of(error),

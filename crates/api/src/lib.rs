@@ -1,10 +1,9 @@
 //! The JSON interface v0.3 over HTTP: contract sheets 01 to 09, served by actix-web.
 //!
 //! Every request runs through [`pipeline`]: host to organization, path to route, body, feature switches, token, rights,
-//! then the handler, which parses, calls a use-case and replies. A resource is one file in `resources`: routes, commands,
-//! bodies and views. Router, command registry, rights tests and OpenAPI document are generated from [`routes`].
-//!
-//! Modules point one way (`.ci/layers` checks it):
+//! then the handler, which parses, calls a use-case and replies. A resource is one file in `resources`: routes,
+//! commands, bodies and views. Router, command registry, rights tests and OpenAPI document are generated from
+//! [`routes`]. Dependencies between modules, without cycles (`.ci/layers` checks it):
 //!
 //! ```text
 //! mount > pipeline > api > openapi > resources > route > reply, receipt > request > backend

@@ -6,40 +6,40 @@ use civitas_kernel::{ComponentId, SpaceRef, Translated};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A link to something that can be read.
+/// A link to a resource or page.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = resource_link)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResourceLink {
     /// The full address.
     pub(crate) href: String,
-    /// What people call it.
+    /// Its title, for people.
     pub(crate) title: String,
     /// `resource`, or `public_page`.
     pub(crate) rel: Rel,
-    /// How to follow it, and what it belongs to.
+    /// The method, and the records the target belongs to.
     pub(crate) meta: LinkMeta,
     /// The languages it is available in.
     #[serde(skip_serializing_if = "Option::is_none")]
     hreflang: Option<Vec<&'static str>>,
-    /// The address of a JSON schema of what it leads to.
+    /// The address of the JSON schema of the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     describedby: Option<String>,
 }
 
-/// What a link leads to.
+/// The kind of target of a link.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[schema(as = resource_link_rel)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Rel {
     /// A resource.
     Resource,
-    /// A page for people.
+    /// An HTML page.
     #[expect(dead_code, reason = "part of the published shape; nothing of this version links to a page")]
     PublicPage,
 }
 
-/// How to follow a link, and what it belongs to: texts all.
+/// The method of a link, and the records its target belongs to. All members are texts.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 #[schema(as = resource_link_meta)]
 #[serde(deny_unknown_fields)]
@@ -66,7 +66,7 @@ pub(crate) struct LinkMeta {
     pub(crate) action_enctype: Option<&'static str>,
 }
 
-/// The verb of a resource link: `GET`, but where the link says how its resource was made.
+/// The method of a resource link: `GET`, or `POST` in the link to the operation that created the resource.
 #[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
 #[schema(as = resource_link_method)]
 #[serde(rename_all = "UPPERCASE")]
@@ -85,13 +85,13 @@ impl ResourceLink {
 }
 
 impl LinkMeta {
-    /// It is followed with a form.
+    /// The method is `POST` with a form.
     pub(crate) fn post() -> Self {
         let action_enctype = Some("application/x-www-form-urlencoded");
         Self { action_method: LinkMethod::Post, action_enctype, ..Self::default() }
     }
 
-    /// It belongs to a space.
+    /// The target belongs to a space.
     pub(crate) fn of_space(space: SpaceRef) -> Self {
         Self {
             space_id: Some(space.id.to_string()),
@@ -100,7 +100,7 @@ impl LinkMeta {
         }
     }
 
-    /// It belongs to a component.
+    /// The target belongs to a component.
     pub(crate) fn of_component(space: SpaceRef, component: ComponentId, manifest: &'static str) -> Self {
         Self {
             component_id: Some(component.to_string()),
@@ -109,13 +109,13 @@ impl LinkMeta {
         }
     }
 
-    /// And is about a resource in it.
+    /// The target belongs to a resource of the component.
     pub(crate) fn about(&self, resource: impl ToString + Copy) -> Self {
         Self { resource_id: Some(resource.to_string()), ..self.clone() }
     }
 }
 
-/// Where to go on from a record of a component.
+/// The links of a record of a component.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RecordLinks {
@@ -125,7 +125,7 @@ pub(crate) struct RecordLinks {
     related: ResourceLink,
 }
 
-/// The same, of a record that has neighbours where it is read alone.
+/// The links of a record of a component, with its neighbours if it is read alone.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NeighbourLinks {
@@ -139,20 +139,20 @@ pub(crate) struct NeighbourLinks {
     prev: Option<ResourceLink>,
 }
 
-/// What the records of one kind of component are called.
+/// Names of the records of one kind of component.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordNames {
     /// Their path below `{base}`, and the manifest of their component.
     pub(crate) path: &'static str,
     /// The type of their component.
     pub(crate) component_type: &'static str,
-    /// How the titles of their links begin.
+    /// The start of the titles of their links.
     pub(crate) label: &'static str,
-    /// What a neighbour is called in the title of its link.
+    /// The name of a neighbour in the title of its link.
     pub(crate) neighbour: &'static str,
 }
 
-/// A record in its component, with what all such records show of it (contract 01 §10).
+/// A record of a component: builds the links and relationships common to all such records (contract 01 §10).
 pub(crate) struct Record<'a> {
     context: &'a RenderContext<'a>,
     names: RecordNames,
@@ -160,7 +160,7 @@ pub(crate) struct Record<'a> {
     place: Place<'a>,
 }
 
-/// Where a record is: its space, its component, and the name of the component.
+/// The space and component of a record, and the name of the component.
 pub(crate) type Place<'a> = (SpaceRef, ComponentId, &'a Translated);
 
 impl<'a> Record<'a> {
@@ -191,7 +191,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Its links, and those to the record after it and to the one before it.
+    /// Its links, with those to the next and the previous record.
     pub(crate) fn links_beside(&self, next: Option<i64>, prev: Option<i64>) -> NeighbourLinks {
         let RecordLinks { this, collection, related } = self.links();
         let neighbour = self.names.neighbour;

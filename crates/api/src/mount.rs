@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, web};
 use std::sync::Arc;
 
 impl Api {
-    /// Mounts everything.
+    /// Mounts all routes and pages.
     pub fn configure(self: &Arc<Self>, config: &mut web::ServiceConfig) {
         service::mount(config, self, BASE);
         confirmations::mount(config, &self.backend);

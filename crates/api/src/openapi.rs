@@ -1,9 +1,7 @@
-//! The OpenAPI document, made from the list of routes and the views (contract 12).
-//!
-//! [`document`] walks the routes once: each gives an operation out of its [`crate::Doc`] and its gate. The schemas
-//! are those of the views and bodies that the routes name, so a response always matches its description. A new resource
-//! writes its routes, and adds its first path segment to `tags`; wrappers like `space_item_response` are generated when
-//! a route names them.
+//! Builds the OpenAPI document from the list of routes and the views (contract 12). [`document`] makes an operation of
+//! each route, from its [`crate::Doc`] and its gate. The schemas are those of the views and bodies that the routes
+//! name, so a response always matches its description. A new resource declares its routes, and adds its first path
+//! segment to `tags`; wrappers like `space_item_response` are generated when a route names them.
 
 mod build;
 mod components;
@@ -26,9 +24,10 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
 use utoipa::openapi::{Components, ComponentsBuilder, Info, InfoBuilder, OpenApiBuilder};
 
-/// The published version of the interface; the path carries only its first two numbers (contract 01).
+/// The published version of the interface; the path has only its first two numbers (contract 01).
 const VERSION: &str = "0.3.10";
-/// The document of these routes, for a deployment with these languages. Routes without an id are aliases, and left out.
+/// Builds the document of these routes, for a deployment with these languages. Routes without an id are aliases and not
+/// included.
 pub(crate) fn document(routes: &[Route], locales: &Locales) -> Value {
     let documented: Vec<&Route> = routes.iter().filter(|route| !route.id.is_empty()).collect();
     let mut paths = service::paths();
@@ -55,8 +54,8 @@ pub(crate) fn document(routes: &[Route], locales: &Locales) -> Value {
     document
 }
 
-/// Names the languages of the deployment wherever schemas name the standard ones: the list of locales, and each object
-/// of texts by language.
+/// Replaces the standard languages in all schemas by those of the deployment: in the list of locales, and in each
+/// object of texts by language.
 fn name_locales(schema: &mut Value, locales: &Locales) {
     let standard: Vec<String> = Locales::standard().iter().map(|locale| locale.to_string()).collect();
     let is_standard = |names: &mut dyn Iterator<Item = &str>| names.eq(standard.iter().map(String::as_str));

@@ -60,7 +60,7 @@ async fn dispatch(
                 let response = reply.respond(&http);
                 if let (Some(cache_key), Some(until)) = (&cache_key, until) {
                     let until = if route.shows_posts() {
-                        // A scheduled post is published by the clock, and no commit says so.
+                        // A scheduled post is published at its time, without a commit that ends the epoch.
                         match api.backend.store().posts().next_publication(asked_at).await {
                             Ok(next) => next.map_or(until, |at| at.min(until)),
                             Err(_) => asked_at,
@@ -164,8 +164,8 @@ async fn process(
     Ok((reply, until))
 }
 
-/// Answers a request with a long body on a thread of its own, a few at once: it may compute for a while, and the thread
-/// of a connection serves others meanwhile.
+/// Answers a request with a long body on a separate runtime, with a limit for requests at once: long computations would
+/// block the other connections of a thread.
 async fn aside(route: &Arc<Route>, request: Request) -> Answer {
     let (backend, route, span) = (request.backend.clone(), route.clone(), Span::current());
     let _permit = backend.heavy.acquire().await.map_err(|closed| Error::Unavailable(closed.into()))?;

@@ -13,7 +13,7 @@ pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
     /// # Errors
-    /// `Rejected` for a NUL, which no text of ours may hold.
+    /// `Rejected` for a NUL, which stored texts cannot have.
     pub(crate) fn read(text: &str) -> Result<Self> {
         let pairs: Vec<(String, String)> = form_urlencoded::parse(text.as_bytes()).into_owned().collect();
         if pairs.iter().any(|(key, value)| key.contains('\0') || value.contains('\0')) {
@@ -36,7 +36,7 @@ impl Query {
         PageRequest::read(self.get("page"), self.get("per_page"))
     }
 
-    /// The requested languages: `locales[]=en&locales[]=fr` or `locales=en,fr`. `None` when the caller did not say.
+    /// The requested languages: `locales[]=en&locales[]=fr` or `locales=en,fr`. `None` without such a parameter.
     /// `deployment`: the languages that may be requested.
     pub(crate) fn locales(&self, deployment: &Locales) -> Result<Option<Locales>> {
         let names = self.0.iter().flat_map(|(key, value)| match key.as_str() {
@@ -47,10 +47,10 @@ impl Query {
         deployment.choose(names)
     }
 
-    /// What stands under `filter[..]`.
+    /// The value of `filter[..]`.
     ///
     /// # Errors
-    /// `Rejected` when it is no map.
+    /// `Rejected` when it is not a map.
     pub(crate) fn filter(&self) -> Result<RawFilter> {
         let mut filter = RawFilter::default();
         for (key, value) in &self.0 {
@@ -67,7 +67,7 @@ impl Query {
                 "[]" => push(&mut filter, name, value),
                 _ => return Err(Error::rejected(format!("Unknown filter: {name}{tail}"))),
             }
-            // Counted while they are read: looking for the list of a name takes as long as there are filters.
+            // Counted while reading: the search for the list of a name is linear in the number of filters.
             filter.check_count()?;
         }
         Ok(filter)
@@ -93,7 +93,7 @@ impl Query {
     /// `space_manifest`, `space_id` and `component_id` (contract 06 §1.2).
     ///
     /// # Errors
-    /// `manifest not supported: <v>`; `Rejected` for a number that is none.
+    /// `manifest not supported: <v>`; `Rejected` for an invalid number.
     pub(crate) fn within(&self) -> Result<Within> {
         Ok(Within { component: self.number("component_id")?.map(ComponentId), ..self.within_space()? })
     }
@@ -117,7 +117,7 @@ impl Query {
         self.filled(name).map(read).transpose()
     }
 
-    /// Whether a switch is on: `true` or `1`.
+    /// Whether a boolean parameter is `true` or `1`.
     pub(crate) fn flag(&self, name: &str) -> bool {
         matches!(self.get(name), Some("true" | "1"))
     }
@@ -139,7 +139,7 @@ impl Query {
         text.finish()
     }
 
-    /// The parameters as one text that is the same for the same parameters: for validators.
+    /// The parameters as one canonical text, for validators.
     pub(crate) fn fingerprint(&self) -> String {
         let mut pairs: Vec<_> = self.0.iter().filter(|(key, _)| !key.starts_with("locales")).collect();
         pairs.sort();

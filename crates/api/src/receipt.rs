@@ -26,7 +26,7 @@ pub(crate) struct Accepted {
     /// Always null here.
     #[schema(schema_with = always_null)]
     return_value: Value,
-    /// Where to learn how it ended.
+    /// The address of the job.
     poll_url: String,
     links: JobLinks,
 }
@@ -41,7 +41,7 @@ type_names! {
 }
 
 impl Accepted {
-    /// The receipt of a job that was just kept.
+    /// The receipt of a job that was just stored.
     pub(crate) fn of(request: &Request, id: JobId) -> Self {
         let links = JobLinks::of(request.backend.commands.site(), &request.tenant.host, id);
         Self {
@@ -55,7 +55,7 @@ impl Accepted {
     }
 }
 
-/// Where to read a job.
+/// The address of a job.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = rest_full_api_job_links)]
 #[serde(deny_unknown_fields)]
@@ -65,7 +65,7 @@ pub(crate) struct JobLinks {
 }
 
 impl JobLinks {
-    /// Those of a job of the organization at this host.
+    /// The links of a job of the organization at this host.
     pub(crate) fn of(site: &Site, host: &str, id: JobId) -> Self {
         let href = format!("{}/jobs/{id}", site.base(host));
         Self { this: ResourceLink::new(href, "API job status", LinkMeta::default()) }

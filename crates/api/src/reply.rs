@@ -1,4 +1,4 @@
-//! Answers: documents, lists, validators, 304 (contract 01 §2, §7, §8).
+//! HTTP answers: documents, lists, validators, 304 (contract 01 §2, §7, §8).
 
 use crate::error::JSON;
 use crate::request::Request;
@@ -32,16 +32,16 @@ pub(crate) struct Document<T> {
 pub(crate) struct Collection<T> {
     /// The resources.
     pub(crate) data: Vec<T>,
-    /// Where on the way.
+    /// The position of the page in the list.
     pub(crate) meta: CollectionMeta,
 }
 
-/// Where a page lies on its way through a list. No total is ever computed.
+/// The position of a page in a list. The total is never computed.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = collection_meta)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CollectionMeta {
-    /// Counts from 1.
+    /// The first page is 1.
     #[schema(minimum = 1)]
     page: i64,
     /// Rows on a page.
@@ -67,16 +67,16 @@ pub(crate) struct Reply {
     media_type: &'static str,
 }
 
-/// What conditional requests are compared with.
+/// The validators, compared with those of conditional requests.
 #[derive(Clone)]
 struct Validators {
     etag: String,
     last_modified: SystemTime,
-    /// The same as a header says it.
+    /// The same in the format of a header.
     date: String,
-    /// Whether the answer depends on who asks.
+    /// Whether the answer depends on the caller.
     personal: bool,
-    /// Whether the same question has another answer each time.
+    /// Whether the same request has a different answer each time.
     shuffled: bool,
 }
 
@@ -92,7 +92,7 @@ impl Reply {
         Self { status, body: Bytes::new(), validators: None, headers: Vec::new(), media_type: JSON }
     }
 
-    /// The answer to a read: a document that changed last at `changed_at`, as this caller reads it.
+    /// The answer to a read: a document with its last change, as visible to this caller.
     pub(crate) fn read(
         request: &Request,
         document: &impl Serialize,
@@ -110,7 +110,7 @@ impl Reply {
         Ok(reply)
     }
 
-    /// The answer to a read that is the same for everybody.
+    /// The answer to a read that is the same for all callers.
     pub(crate) fn public_read(
         request: &Request,
         document: &impl Serialize,
@@ -123,7 +123,7 @@ impl Reply {
         Ok(reply)
     }
 
-    /// The answer to the read of a list. A shuffled one is another each time.
+    /// The answer to the read of a list. With `shuffled` the order is random for each request.
     pub(crate) fn list<T: Serialize>(
         request: &Request,
         page: Page<T>,
@@ -152,7 +152,7 @@ impl Reply {
         Ok(reply)
     }
 
-    /// Whether it may be given again to the same question while nothing changes.
+    /// Whether it may be cached for the same request.
     pub(crate) fn is_lasting(&self) -> bool {
         self.validators.as_ref().is_some_and(|v| v.personal && !v.shuffled)
     }
@@ -162,7 +162,7 @@ impl Reply {
         self.body.len()
     }
 
-    /// An empty answer; whether it is lasting.
+    /// An empty answer; whether it is permanent.
     #[cfg(test)]
     pub(crate) fn cacheable(lasting: bool) -> Self {
         let last_modified = SystemTime::UNIX_EPOCH;
@@ -182,7 +182,7 @@ impl Reply {
         self
     }
 
-    /// The HTTP answer: 304 where the caller has it already.
+    /// The HTTP answer: 304 if a validator of the request matches.
     pub(crate) fn respond(&self, request: &actix_web::HttpRequest) -> HttpResponse {
         let fresh = self.validators.as_ref().is_some_and(|v| v.match_request(request));
         let status = if fresh { StatusCode::NOT_MODIFIED } else { self.status };
@@ -218,7 +218,7 @@ impl Validators {
         let since = headers.get(IF_MODIFIED_SINCE).and_then(|v| v.to_str().ok());
         let since = since.and_then(|text| text.parse::<HttpDate>().ok()).map(SystemTime::from);
         let (changed, now) = (seconds(self.last_modified), seconds(clock::now().into()));
-        // A second that is not over may still bring a change that its number cannot tell.
+        // `Last-Modified` has a resolution of one second: in the current second there may be another change.
         changed < now && since.is_some_and(|since| seconds(since) >= changed)
     }
 
@@ -235,7 +235,7 @@ fn seconds(at: SystemTime) -> u64 {
     at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs())
 }
 
-/// The body itself, and whose it is: it changes whenever the body does, and no two callers share one.
+/// A digest of the body and the caller: it changes with the body, and differs between callers.
 fn etag(request: &Request, body: &[u8], nonce: &str) -> String {
     let mut hash = Context::new(&SHA256);
     hash.update(body);

@@ -1,4 +1,4 @@
-//! A request that may be answered, and how it shows its token.
+//! A request after the checks of the pipeline, and its bearer token.
 
 use crate::backend::Backend;
 use crate::query::Query;
@@ -12,31 +12,31 @@ use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 use time::OffsetDateTime;
 
-/// A request that may be answered: its organization is known, its body read, its rights asked.
+/// A request after the checks of the pipeline: organization found, body read, rights checked.
 pub(crate) struct Request {
     /// The service.
     pub(crate) backend: Arc<Backend>,
     /// The organization.
     pub(crate) tenant: Tenant,
-    /// The caller; `None` where no token is asked.
+    /// The caller; `None` on a route without token.
     pub(crate) ctx: Option<Ctx>,
-    /// What time it is.
+    /// The time of the request.
     pub(crate) now: OffsetDateTime,
-    /// How the client sees this service.
+    /// Scheme and authority as the client sent them.
     pub(crate) origin: Origin,
-    /// The verb as sent: `HEAD` comes to where `GET` goes.
+    /// The method as sent: `HEAD` is routed as `GET`.
     pub(crate) method: Method,
     /// The path as sent, without query.
     pub(crate) path: String,
-    /// What stands behind the `?`.
+    /// The query parameters.
     pub(crate) query: Query,
     /// The body: an object, empty without one.
     pub(crate) body: Value,
     /// The `Authorization` header as sent.
     pub(crate) authorization: Option<String>,
-    /// The languages of the answer, once they are read.
+    /// The languages of the answer; empty until they are read.
     pub(crate) locales: OnceLock<Option<Locales>>,
-    /// What the path holds in place of names.
+    /// The path parameters.
     pub(crate) parameters: Vec<(String, String)>,
 }
 
@@ -44,7 +44,7 @@ impl Request {
     /// The caller.
     ///
     /// # Errors
-    /// `Unauthenticated` on a route that asks for no token.
+    /// `Unauthenticated` on a route without token.
     pub(crate) fn ctx(&self) -> Result<&Ctx> {
         self.ctx.as_ref().ok_or(Error::Unauthenticated)
     }
@@ -54,13 +54,13 @@ impl Request {
         &**self.backend.store()
     }
 
-    /// For whom an answer is shown.
+    /// The context of views: caller and languages.
     pub(crate) fn render_context(&self) -> Result<RenderContext<'_>> {
         let site = self.backend.commands.site();
         Ok(RenderContext { ctx: self.ctx()?, tenant: &self.tenant, site, asked: self.locales()? })
     }
 
-    /// The languages the caller requests; `None` when they did not say.
+    /// The languages the caller requests; `None` without such a parameter.
     ///
     /// # Errors
     /// `Not allowed locales: xx`.
@@ -72,7 +72,7 @@ impl Request {
         Ok(self.locales.get_or_init(|| read).as_ref())
     }
 
-    /// A member of the path, as text.
+    /// A path parameter, as text.
     pub(crate) fn segment(&self, name: &str) -> &str {
         self.parameters.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
     }
@@ -80,7 +80,7 @@ impl Request {
     /// The id in the path.
     ///
     /// # Errors
-    /// `NotFound` for what is no decimal number of ours (contract 01 §2).
+    /// `NotFound` for a text that is not a decimal number as below (contract 01 §2).
     pub(crate) fn id(&self) -> Result<i64> {
         decimal(self.segment("id")).ok_or(Error::NotFound)
     }
@@ -92,12 +92,12 @@ fn decimal(text: &str) -> Option<i64> {
     if digits { text.parse().ok() } else { None }
 }
 
-/// Where and when a token is shown.
+/// The organization and time for the check of a token.
 pub(crate) fn auth_context(tenant: &Tenant, now: OffsetDateTime) -> AuthContext {
     AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now }
 }
 
-/// The one token of the one header: `Bearer <token>`, the scheme in any case, one space or more.
+/// The token of the `Authorization` header: `Bearer <token>`, the scheme in any case, one space or more.
 pub(crate) fn bearer<'a>(sent: &[&'a str]) -> Option<&'a str> {
     let [header] = sent else { return None };
     let (scheme, token) = header.split_once(' ')?;

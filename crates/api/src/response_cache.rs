@@ -71,7 +71,7 @@ impl ResponseCache {
         Self { callers: RwLock::default(), shards: shards.collect(), state: RandomState::new() }
     }
 
-    /// The answer, if it still holds.
+    /// The cached answer, if it is still valid.
     pub(crate) fn get(&self, cache_key: &CacheKey) -> Option<Arc<CachedResponse>> {
         let callers = self.callers.read().unwrap_or_else(PoisonError::into_inner);
         let caller = *callers.numbers.get(&cache_key.caller)?;
@@ -81,7 +81,7 @@ impl ResponseCache {
         (clock::now() < cached.until).then_some(cached)
     }
 
-    /// Keeps an answer for a token that ends at `until`.
+    /// Stores an answer; `until` is the expiry of the token.
     pub(crate) fn insert(
         &self,
         cache_key: &CacheKey,

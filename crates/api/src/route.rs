@@ -13,10 +13,10 @@ use civitas_kernel::{Access, Command, Handle, Result};
 use futures_util::future::LocalBoxFuture;
 use std::future::Future;
 
-/// Where the interface lives.
+/// The path prefix of the interface.
 pub const BASE: &str = "/api/rest_full/v0.3";
 
-/// What a handler answers.
+/// The result of a handler.
 pub(crate) type Answer = Result<Reply, ApiError>;
 /// A handler of any kind.
 pub(crate) type Handler = Box<dyn Fn(Request) -> LocalBoxFuture<'static, Answer> + Send + Sync>;
@@ -25,32 +25,32 @@ pub(crate) type ReadCommand<B, C> = fn(&Request, Sent<'_, B>) -> Result<C>;
 /// Builds the use-case of a command over ports.
 pub(crate) type BuildUseCase<C> = for<'p> fn(&'p dyn Ports, &Limits) -> Box<dyn Handle<C> + 'p>;
 
-/// What a route asks of the caller. There is no default: a route without a rule cannot be written.
+/// The rights a route requires. There is no default: every route must declare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
     /// A token with these rights.
     Needs(Access),
     /// None: the handler checks permission itself.
     Open,
-    /// Nothing, and an unknown host is a 400: the token endpoint.
+    /// None, and an unknown host is a 400: the token endpoint.
     Token,
-    /// It is routed, and has no implementation.
+    /// The route has no implementation.
     NoAction,
 }
 
 /// One operation at one path.
 pub struct Route {
-    /// Its id in the document; empty for aliases and for what is not documented.
+    /// Its id in the document; empty for aliases and undocumented routes.
     pub id: &'static str,
     /// The verb.
     pub method: Method,
-    /// Below `{base}`, with `{id}` where a number stands.
+    /// Its path below `{base}`, with parameters like `{id}`.
     pub path: String,
-    /// What it asks of the caller.
+    /// The rights it requires.
     pub gate: Gate,
     /// The status of success.
     pub status: StatusCode,
-    /// The name of the command it executes or keeps; `None` for a route with a handler of its own.
+    /// The name of the command it executes or enqueues; `None` for a route with its own handler.
     pub command: Option<&'static str>,
     pub(crate) doc: Doc,
     pub(crate) handler: Handler,
@@ -63,7 +63,7 @@ impl Route {
     }
 }
 
-/// The settings that use-cases are built with.
+/// The settings of use-cases.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Limits {
     /// Whether hosts may be names without a dot.
@@ -72,7 +72,7 @@ pub(crate) struct Limits {
     pub(crate) extended_data: Option<usize>,
 }
 
-/// Gathers the routes and the commands of all resources.
+/// Collects the routes and the commands of all resources.
 #[derive(Default)]
 pub(crate) struct Routes {
     /// The routes, in the order they were added.
@@ -82,9 +82,10 @@ pub(crate) struct Routes {
     limits: Limits,
 }
 
-/// A command: where it is mounted, how it is read, executed, shown and described.
+/// A write: its paths, and the functions that read, execute, render and describe its command.
 pub(crate) struct Write<B, C: Command> {
-    /// The ids of the asynchronous operation and of the synchronous one; that of the only one comes first.
+    /// The ids of the asynchronous and of the synchronous operation; if there is only one operation, its id is the
+    /// first.
     pub(crate) ids: [&'static str; 2],
     /// The verb.
     pub(crate) method: Method,
@@ -94,19 +95,19 @@ pub(crate) struct Write<B, C: Command> {
     pub(crate) read: ReadCommand<B, C>,
     /// Executes the command.
     pub(crate) use_case: BuildUseCase<C>,
-    /// Shows its result.
+    /// Renders its result.
     pub(crate) view: View<C>,
     /// Describes both: status of success, parameters and answer of the synchronous operation.
     pub(crate) doc: Doc,
 }
 
 impl Routes {
-    /// None yet; use-cases will have these limits.
+    /// An empty list; use-cases get these limits.
     pub(crate) fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
     }
 
-    /// Anything that is answered at once by its own handler.
+    /// A route with its own handler.
     pub(crate) fn on<F>(
         &mut self,
         id: &'static str,
@@ -145,13 +146,13 @@ impl Routes {
         self.register(write.use_case, write.view);
     }
 
-    /// The same for a `PUT`, whose asynchronous endpoint answers to `PATCH` as well (contract 01 §2).
+    /// The same for a `PUT`, whose asynchronous endpoint also accepts `PATCH` (contract 01 §2).
     pub(crate) fn write_or_patch<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
         self.later("", Method::PATCH, write);
         self.write(write);
     }
 
-    /// A command that is never kept as a job; its one endpoint is the path.
+    /// A command without a job; its one endpoint is the path.
     pub(crate) fn write_now<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
         self.now(write.ids[0], write.path, write);
         self.register(write.use_case, write.view);
@@ -172,7 +173,7 @@ impl Routes {
         self.registry = registry.on(move |ports| use_case(ports, &limits), view);
     }
 
-    /// The operation that keeps the command as a job.
+    /// The operation that stores the command as a job.
     fn later<B: Body, C: Command<Output: CommandOutput>>(
         &mut self,
         id: &'static str,
@@ -215,7 +216,7 @@ impl Routes {
         self.name_command::<C>();
     }
 
-    /// Says which command the newest route is for.
+    /// Sets the command of the newest route.
     fn name_command<C: Command>(&mut self) {
         if let Some(route) = self.list.last_mut() {
             route.command = Some(C::NAME);

@@ -1,7 +1,5 @@
-//! Which route a request is for: a tree of the segments of paths.
-//!
-//! actix-web's router tries one pattern after the other. The cost of this one depends on the number of segments, not of
-//! routes.
+//! Finds the route of a request, with a tree of path segments. actix-web's router tries one pattern after the other.
+//! The cost of this router depends on the number of segments, not of routes.
 
 use crate::route::{BASE, Route};
 use actix_web::http::Method;
@@ -12,7 +10,7 @@ use std::sync::Arc;
 /// All routes by their paths.
 pub(crate) struct Router(Node);
 
-/// A route that was found, and what its path holds in place of names.
+/// A route that was found, with its path parameters.
 pub(crate) struct Found {
     /// The route.
     pub(crate) route: Arc<Route>,
@@ -20,7 +18,7 @@ pub(crate) struct Found {
     pub(crate) parameters: Vec<(String, String)>,
 }
 
-/// Where the segments so far lead to.
+/// A node of the tree.
 #[derive(Default)]
 struct Node {
     literals: HashMap<String, Node>,
@@ -55,7 +53,7 @@ impl Router {
 }
 
 impl Node {
-    /// The node below this one at such a path, which is made where there is none.
+    /// The node below this one at such a path; created if missing.
     fn down(&mut self, path: &str) -> &mut Self {
         segments(path).fold(self, |node, segment| match name(segment) {
             Some(_) => node.parameter.get_or_insert_default(),

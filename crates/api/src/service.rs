@@ -1,5 +1,5 @@
-//! The service itself: landing page, health, document (contract 01 §11b). They answer on any host, whatever is
-//! switched off.
+//! The service itself: landing page, health, document (contract 01 §11b). They answer on any host; feature switches do
+//! not apply.
 
 use crate::api::Api;
 use crate::error::{ApiError, JSON};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const LANDING: &str = include_str!("pages/landing.html");
 
-/// A page out of what the service is.
+/// A handler of a service page.
 type MakePage = fn(&Api) -> Page;
 const PAGES: [(&str, MakePage); 3] = [("/", landing), ("/openapi.json", document), ("/docs", docs)];
 

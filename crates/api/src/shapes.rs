@@ -1,4 +1,4 @@
-//! Shapes that many resources share (contract 01 §2, §2.1). Names of schemas are those of the published document.
+//! Types that many resources share (contract 01 §2, §2.1). Names of schemas are those of the published document.
 
 use civitas_kernel::{Locale, Locales, Translated};
 use serde::de::{Error, Unexpected};
@@ -27,7 +27,7 @@ pub(crate) fn iso_milliseconds(at: OffsetDateTime) -> String {
     at.to_offset(time::UtcOffset::UTC).format(MILLISECONDS).unwrap_or_default()
 }
 
-/// A time in ISO 8601, without an offset in UTC, kept to the microsecond. `None` for what is none, and for one outside of
+/// A time in ISO 8601, without an offset in UTC, to the microsecond. `None` for an invalid time, and for one outside of
 /// the years 0 to 9999.
 pub(crate) fn read_time(text: &str) -> Option<OffsetDateTime> {
     let zoned = OffsetDateTime::parse(text, &Iso8601::PARSING).ok();
@@ -36,7 +36,7 @@ pub(crate) fn read_time(text: &str) -> Option<OffsetDateTime> {
     Some(civitas_kernel::clock::to_microseconds(at))
 }
 
-/// A text in languages of the deployment; null is one without any. `None` for anything else.
+/// A text in languages of the deployment; null is a text without languages. `None` for anything else.
 pub(crate) fn read_translated(sent: &Value) -> Option<Translated> {
     if sent.is_null() {
         return Some(Translated::default());
@@ -45,7 +45,7 @@ pub(crate) fn read_translated(sent: &Value) -> Option<Translated> {
     texts.map(|(name, text)| Some((Locale::parse(name)?, text.as_str()?.to_owned()))).collect()
 }
 
-/// Publishes a type under a name, with a schema of its own.
+/// Publishes a type under a name, with its own schema.
 macro_rules! schema_of {
     ($name:ty, $published:literal, $schema:expr) => {
         impl utoipa::PartialSchema for $name {
@@ -99,7 +99,7 @@ pub(crate) fn read_word<'de, D: Deserializer<'de>>(deserializer: D, word: &str) 
     if sent == word { Ok(()) } else { Err(D::Error::invalid_value(Unexpected::Other("another"), &word)) }
 }
 
-/// Shapes that are published under a name of their own for each resource.
+/// Types that are published under a separate name for each resource.
 macro_rules! published_as {
     ($($(#[doc = $doc:literal])* $name:ident($shape:ty) = $schema:literal),+ $(,)?) => {$(
         $(#[doc = $doc])*
@@ -230,7 +230,7 @@ macro_rules! words {
 }
 
 words! {
-    /// The languages of the deployment; the document of a service names its own.
+    /// The languages of the deployment; the document of a deployment lists its own.
     LocaleName = "locale": vec!["en", "fr", "es"],
     /// The kinds of spaces.
     SpaceManifestName = "space_manifest": civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::as_str).to_vec(),
@@ -243,14 +243,14 @@ words! {
     /// The types of components.
     ComponentType = "component_type":
         civitas_spaces::ComponentManifest::ALL.map(civitas_spaces::ComponentManifest::component_type).to_vec(),
-    /// The kinds of what components hold.
+    /// The kinds of records of components.
     ResourceManifestName = "resource_manifest": vec![
         "page", "proposal", "meeting", "budget", "survey", "accountability", "debate", "blog", "awesome_map",
         "awesome_iframe",
     ],
-    /// What somebody can be.
+    /// The types of roles.
     RoleTypeName = "role_type": civitas_accounts::RoleType::ALL.map(civitas_accounts::RoleType::as_str).to_vec(),
-    /// The class names of what roles are in.
+    /// The class names of the places of roles.
     RoleResourceName = "role_resource_type": [civitas_accounts::RoleId::ORGANIZATION].into_iter()
         .chain(civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::class)).collect(),
     /// The time zones an organization can have (contract 11).
@@ -293,14 +293,14 @@ pub(crate) struct Count {
     pub(crate) count: i64,
 }
 
-/// A relationship to many records, of which the first are named.
+/// A relationship to many records, of which the first are listed.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = to_many)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ToMany {
     /// The first of them.
     pub(crate) data: Vec<Identifier>,
-    /// How many there are.
+    /// Their number.
     pub(crate) meta: Count,
 }
 

@@ -7,7 +7,7 @@ use actix_web::http::header::{self, HeaderMap};
 use civitas_kernel::{Error, Result};
 use civitas_organizations::{Located, Tenant};
 
-/// How the client sees this service: the start of the addresses of other pages.
+/// Scheme and authority as the client sent them: the start of links to other pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// `https` or `http`.
@@ -29,7 +29,7 @@ pub(crate) enum HostLookup {
 /// Looks the host up.
 ///
 /// # Errors
-/// `Rejected` when what stands behind the host's colon is no port: it would become part of a redirect.
+/// `Rejected` when the host has an invalid port: it would become part of a redirect.
 pub(crate) async fn resolve(backend: &Backend, request: &HttpRequest, origin: &Origin) -> Result<HostLookup> {
     if !has_sound_port(&origin.authority) {
         return Err(Error::rejected("Invalid Host header"));
@@ -57,7 +57,7 @@ impl HostLookup {
 }
 
 impl Origin {
-    /// Reads the Host header. Forwarded headers count only when the peer is a proxy we trust.
+    /// Reads the Host header. Forwarded headers are used only when the peer is a trusted proxy.
     pub(crate) fn of(backend: &Backend, request: &HttpRequest) -> Self {
         let headers = request.headers();
         let written = headers.get(header::HOST).and_then(|v| v.to_str().ok()).map(str::to_owned);
@@ -109,7 +109,7 @@ fn split(authority: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether an authority names no port, or one of at most 5 digits. An empty port is none (RFC 3986, 3.2.3).
+/// Whether an authority has no port, or one of at most 5 digits. An empty port is valid (RFC 3986, 3.2.3).
 fn has_sound_port(authority: &str) -> bool {
     split(authority).1.is_none_or(|port| port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit()))
 }
@@ -125,7 +125,7 @@ fn with_port(authority: &str, port: &str) -> String {
     }
 }
 
-/// The host of an authority as organizations keep it: lower case, no port, without one trailing dot.
+/// The host of an authority in the form that is stored: lower case, no port, without one trailing dot.
 fn host_of(authority: &str) -> String {
     let host = split(authority).0;
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()

@@ -1,7 +1,7 @@
-//! Bodies as types: one type is what the handler reads and what the document describes.
+//! Bodies as types: the handler reads the same type that the document describes.
 //!
 //! A body derives `Deserialize`, `Validate` and `ToSchema`. The first wrong member is the error, with the text of the
-//! contract; what is missing comes before what is of another type:
+//! contract; missing members come before members of another type:
 //!
 //! | type of a member | absent | null | else |
 //! |---|---|---|---|
@@ -9,7 +9,8 @@
 //! | `String`, `i64` | missing | missing, as is an empty text | `<name> must be a string`, `.. an integer` |
 //! | `Option<T>` | `None` | read as `T` | read as `T` |
 //!
-//! An `i64` may come as text. `#[serde(deny_unknown_fields)]` closes an object (contract 01 §2): `Unknown key: data.x`.
+//! An `i64` may be sent as text. `#[serde(deny_unknown_fields)]` closes an object (contract 01 §2): `Unknown key:
+//! data.x`.
 
 mod reader;
 
@@ -30,7 +31,7 @@ pub(crate) trait Body: DeserializeOwned + Validate + ToSchema + 'static {
     const PRESENCE: Presence = Presence::Required;
 }
 
-/// Makes bodies of these types, with no more to say.
+/// Implements `Body` for these types, with the defaults.
 macro_rules! bodies {
     ($($name:ty),+ $(,)?) => {
         $(impl $crate::typed_body::Body for $name {})+
@@ -45,11 +46,11 @@ pub(crate) enum Presence {
     Required,
     /// It may have one.
     Optional,
-    /// What is sent is ignored.
+    /// A body is ignored.
     None,
 }
 
-/// The body of a write that takes none: what is sent is ignored.
+/// The body of a write without body: a body that is sent is ignored.
 #[derive(Deserialize, Validate, ToSchema)]
 pub(crate) struct NoBody {}
 
@@ -111,7 +112,7 @@ fn in_data(inner: RefOr<Schema>) -> RefOr<Schema> {
 /// A body as sent, before it is read.
 pub(crate) struct Sent<'r, B> {
     body: &'r Value,
-    /// Whether the command is executed at once, not kept as a job.
+    /// Whether the command is executed synchronously.
     pub(crate) is_sync: bool,
     read_as: PhantomData<B>,
 }
@@ -130,8 +131,8 @@ impl<'r, B: Body> Sent<'r, B> {
     }
 }
 
-/// Reads and validates an object in a body whose turn comes after checks that are not about the body alone.
-/// `path`: where it is, names joined with dots.
+/// Reads and validates an object in a body, after checks that do not concern the body alone. `path`: its position,
+/// names joined with dots.
 ///
 /// # Errors
 /// Those of [`Sent::read`].

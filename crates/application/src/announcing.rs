@@ -34,12 +34,12 @@ pub struct Announcer {
 }
 
 impl Announcer {
-    /// Events are shown by these views.
+    /// Renders the records of events.
     pub fn new(views: Arc<dyn EventViews>, site: Site) -> Self {
         Self { views, site }
     }
 
-    /// How links are written.
+    /// Scheme and port of links, and languages.
     pub fn site(&self) -> &Site {
         &self.site
     }
@@ -57,7 +57,7 @@ impl Announcer {
             let outcome = work(&*tx).await;
             match self.commit_with_events(tx, now, outcome).await {
                 Err(Error::Conflict(cause)) if tries < TRIES => {
-                    tracing::debug!(%cause, tries, "two writers met; trying again");
+                    tracing::debug!(%cause, tries, "conflict with another writer; trying again");
                     tries += 1;
                     tokio::task::yield_now().await;
                 }
@@ -86,7 +86,8 @@ impl Announcer {
         }
     }
 
-    /// Renders the events a command has recorded, of an organization that is at hand, with the record its result holds.
+    /// Renders the events a command has recorded, of an organization that is already loaded, with the record in its
+    /// result.
     pub(crate) async fn render_events_of_command(
         &self,
         tx: &dyn Transaction,

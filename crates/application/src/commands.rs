@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 
 /// Builds the use-case of a command over ports.
 pub type UseCase<C> = Box<dyn for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync>;
-/// Shows the result of a command.
+/// Renders the result of a command.
 pub type View<C> = fn(&RenderContext<'_>, <C as Command>::Output) -> Value;
 
 type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -46,7 +46,7 @@ struct Registered<C: Command> {
 }
 
 impl<C: Command<Output: CommandOutput>> Registered<C> {
-    /// Executes the command, renders its events and shows its result.
+    /// Executes the command, renders its events and its result.
     async fn run(&self, run: Run<'_>, command: C) -> Result<Value> {
         let Run { tx, context, announcer, now } = run;
         let output = (self.use_case)(tx).handle(context.ctx, command).await?;
@@ -98,7 +98,7 @@ impl Registry {
     }
 }
 
-/// Runs commands now, or keeps them as jobs.
+/// Runs commands, or stores them as jobs.
 pub struct Commands {
     registry: Registry,
     store: Arc<dyn Store>,
@@ -109,7 +109,7 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Over this store. `payload_limit` is `max_async_api_job_payload_bytes`.
+    /// Builds it on this store. `payload_limit` is `max_async_api_job_payload_bytes`.
     pub fn new(
         registry: Registry,
         store: Arc<dyn Store>,
@@ -130,12 +130,12 @@ impl Commands {
         &self.announcer
     }
 
-    /// How links are written.
+    /// Scheme and port of links, and languages.
     pub fn site(&self) -> &Site {
         self.announcer.site()
     }
 
-    /// Executes a command, now, and shows its result in the languages `asked`.
+    /// Executes a command synchronously, and renders its result in the languages `asked`.
     #[tracing::instrument(name = "application.commands.execute", skip_all, fields(name = C::NAME))]
     pub async fn execute<C: Command<Output: CommandOutput>>(
         &self,
@@ -154,8 +154,8 @@ impl Commands {
         work.await
     }
 
-    /// Checks what is checked before a job is accepted, and keeps the command as a job. It is committed before
-    /// this returns. The result will be shown in the languages `asked`.
+    /// Runs the checks before a job, stores the command as a job, and commits. The result will be rendered in the
+    /// languages `asked`.
     ///
     /// # Errors
     /// Those of the command's `check_enqueue`; `Payload exceeds maximum size of N bytes`.
@@ -190,8 +190,8 @@ impl Commands {
         Err(Error::Invalid { wording: Wording::BadRequest, fields })
     }
 
-    /// Carries a claimed job out. The write, its events, the result and the switch to `completed` are one
-    /// transaction; when another worker has taken the job over, nothing is kept.
+    /// Executes a claimed job. The write, its events, the result and the switch to `completed` are one transaction;
+    /// when another worker owns the job, the transaction rolls back.
     #[tracing::instrument(name = "application.commands.perform", skip_all, fields(job = %job.id, key = job.command_key))]
     pub async fn perform(&self, worker: &str, job: &Job) -> Result<Finish> {
         let now = clock::now();

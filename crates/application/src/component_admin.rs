@@ -1,4 +1,4 @@
-//! What administrators do with components; settings of a component are rules of several domain crates. The caller checks
+//! Administration of components; their settings are checked by rules of several domain crates. The caller checks
 //! permission.
 
 use crate::component_settings_error;
@@ -9,14 +9,14 @@ use civitas_proposals::{ProposalState, StateStore, VoteStore};
 use civitas_spaces::{Component, ComponentManifest, ComponentStore};
 use serde_json::Value;
 
-/// Administers the components of organizations: their settings suit their kind. A new proposals component gets the
-/// built-in states; votes are final or temporary by the minimum of the settings.
+/// Administers components. Checks that settings suit the kind of the component, adds the built-in states to a new
+/// proposals component, and updates votes to final or temporary by the minimum of the settings.
 pub struct ComponentAdmin<'a> {
     /// The store, in a transaction.
     pub components: &'a dyn ComponentStore,
     /// The states of proposals.
     pub states: &'a dyn StateStore,
-    /// The votes that are final or temporary, by the settings.
+    /// Votes, which the settings make final or temporary.
     pub votes: &'a dyn VoteStore,
     /// The languages of the deployment.
     pub locales: &'a Locales,
@@ -62,7 +62,7 @@ impl RecordAdmin<Component> for ComponentAdmin<'_> {
     }
 }
 
-/// How many votes a user needs in a component before they count; 0: all do.
+/// The number of votes a user needs in a component before they are final; 0: all are.
 pub(crate) fn minimum_votes(component: &Component) -> i64 {
     component.settings.get("minimum_votes_per_user").and_then(Value::as_i64).unwrap_or_default()
 }

@@ -9,13 +9,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use time::Duration;
 
-/// Checks pending hosts, and makes those that are proven the primary ones.
+/// Checks pending hosts, and makes those that resolve to this deployment the primary ones.
 pub struct HostCheckHandler {
-    /// Asks the domain name system.
+    /// Resolves host names.
     pub resolver: Arc<dyn HostResolver>,
-    /// The addresses under which the deployment is reached.
+    /// The public addresses of the deployment.
     pub loadbalancer_ips: Vec<IpAddr>,
-    /// How long to wait between two checks of a host.
+    /// The delay between two checks of a host.
     pub interval: Duration,
 }
 

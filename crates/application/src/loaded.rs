@@ -1,4 +1,4 @@
-//! What the result of a command holds of the record its events are about, so that nothing is loaded again for them.
+//! The record in the result of a command, so that its events need not load it again.
 
 use civitas_accounts::RoleDetail;
 use civitas_accounts::magic_links::NewMagicLink;
@@ -8,16 +8,16 @@ use civitas_organizations::UpdatedOrganization;
 use civitas_proposals::{Cast, ProposalDetail, UpdatedDraft, Vote};
 use serde_json::Value;
 
-/// A record that was saved in this transaction, as it is now.
+/// A record that was saved in this transaction, in its current state.
 #[derive(Debug, Clone, Copy)]
 pub enum LoadedRecord<'a> {
-    /// A proposal or a draft, as the caller reads it.
+    /// A proposal or a draft, as visible to the caller.
     Proposal(&'a ProposalDetail),
 }
 
 /// The result of a command.
 pub trait CommandOutput: Send {
-    /// The record of the command's events, if the result holds it. `None`: views load it.
+    /// The record of the command's events, if it is in the result. `None`: views load it.
     fn loaded(&self) -> Option<LoadedRecord<'_>> {
         None
     }
@@ -43,5 +43,5 @@ impl CommandOutput for NewMagicLink {}
 impl CommandOutput for UpdatedOrganization {}
 /// Extended data.
 impl CommandOutput for Value {}
-/// Commands that answer nothing.
+/// Commands without a result.
 impl CommandOutput for () {}

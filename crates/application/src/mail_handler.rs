@@ -12,12 +12,12 @@ use civitas_organizations::Tenant;
 use civitas_tasks::{Outcome, Task};
 use std::sync::Arc;
 
-/// Writes mails when they are due, and hands them over. A link that opens something is made with the mail, so
-/// that the waiting task holds nothing that could be used.
+/// Renders mails when they are due, and passes them to the mailer. The secret of a link is created with the mail, so
+/// that the stored task has no secret.
 pub struct MailHandler {
-    /// Takes the mails.
+    /// Sends the mails.
     pub mailer: Arc<dyn Mailer>,
-    /// How links are written.
+    /// Scheme and port of links, and languages.
     pub site: Site,
 }
 
@@ -51,7 +51,7 @@ impl MailHandler {
         }
     }
 }
-/// The name of the organization, in the reader's language where it has one there.
+/// The name of the organization, in the reader's language if there is one.
 fn head(tenant: &Tenant, chosen: Option<Locale>) -> MailSender<'_> {
     let locale = chosen.unwrap_or(tenant.default_locale);
     let organization = tenant.name.get(locale).filter(|name| !name.is_empty());
@@ -59,11 +59,11 @@ fn head(tenant: &Tenant, chosen: Option<Locale>) -> MailSender<'_> {
     MailSender { organization, locale: locale.of_service(tenant.default_locale) }
 }
 
-/// Sends invitations to roles: to the account where there is one, else to the address.
+/// Sends invitations to roles: to the account if there is one, else to the address.
 pub struct InvitationHandler {
-    /// Takes the mails.
+    /// Sends the mails.
     pub mailer: Arc<dyn Mailer>,
-    /// How links are written.
+    /// Scheme and port of links, and languages.
     pub site: Site,
 }
 

@@ -7,7 +7,7 @@ use civitas_kernel::{Locale, Result};
 use civitas_organizations::Tenant;
 use time::OffsetDateTime;
 
-/// Confirms accounts and signs people in.
+/// Confirms accounts and signs users in.
 pub struct OneTimeLinks<'a> {
     /// The store.
     pub store: &'a dyn Store,
@@ -43,7 +43,7 @@ impl OneTimeLinks<'_> {
         confirmations(self.store).find(tenant.id, token, now).await.map(drop)
     }
 
-    /// Signs in whom a magic link was made for.
+    /// Signs in the user of a magic link.
     ///
     /// # Errors
     /// Those of [`SignIns::sign_in`].
@@ -56,7 +56,7 @@ impl OneTimeLinks<'_> {
         signed_in.await
     }
 
-    /// Where [`Self::sign_in`] would lead.
+    /// The address [`Self::sign_in`] would redirect to.
     ///
     /// # Errors
     /// Those of [`SignIns::sign_in`].

@@ -4,7 +4,8 @@ use crate::{Announcer, Store};
 use civitas_kernel::{Ability, Error, Event, OrganizationId, Result, Subject};
 use time::OffsetDateTime;
 
-/// Deletes an organization and everything that belongs to it, and announces it in its last state (contract 09 C.1).
+/// Deletes an organization and everything that belongs to it, and records the event with its last state (contract 09
+/// C.1).
 ///
 /// # Errors
 /// `NotFound`.

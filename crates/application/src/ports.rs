@@ -18,11 +18,11 @@ use civitas_tasks::TaskStore;
 use civitas_webhooks::Outbox;
 use time::OffsetDateTime;
 
-/// All ports. A use-case gets those it needs, on the pool or in a transaction.
+/// All ports. A use-case takes those it needs, on the pool or in a transaction.
 pub trait Ports: Send + Sync {
     /// Organizations.
     fn organizations(&self) -> &dyn OrganizationStore;
-    /// People's accounts.
+    /// Accounts of users.
     fn users(&self) -> &dyn UserStore;
     /// API clients.
     fn clients(&self) -> &dyn ClientStore;
@@ -32,7 +32,7 @@ pub trait Ports: Send + Sync {
     fn roles(&self) -> &dyn RoleStore;
     /// Accounts of the system panel.
     fn system_admins(&self) -> &dyn SystemAdminStore;
-    /// Free data of clients, beside records of all kinds.
+    /// Extended data: free JSON data of clients, for records of all kinds.
     fn extended_data(&self) -> &dyn ExtendedDataStore;
     /// Participatory spaces.
     fn spaces(&self) -> &dyn SpaceStore;
@@ -44,7 +44,7 @@ pub trait Ports: Send + Sync {
     fn entries(&self) -> &dyn EntryStore;
     /// Proposals and drafts.
     fn proposals(&self) -> &dyn ProposalStore;
-    /// What proposals know of components.
+    /// Components, for proposals.
     fn component_lookup(&self) -> &dyn ComponentLookup;
     /// States of proposals.
     fn states(&self) -> &dyn StateStore;
@@ -54,7 +54,7 @@ pub trait Ports: Send + Sync {
     fn meetings(&self) -> &dyn MeetingStore;
     /// Blog posts.
     fn posts(&self) -> &dyn PostStore;
-    /// What blog posts need to know of components and people.
+    /// Components and users, for blog posts.
     fn blogs(&self) -> &dyn BlogLookup;
     /// Jobs.
     fn jobs(&self) -> &dyn JobStore;
@@ -83,21 +83,21 @@ pub trait Ports: Send + Sync {
 pub trait Store: Ports {
     /// Begins a transaction that may write. On SQLite it is the only one.
     async fn begin(&self) -> Result<Box<dyn Transaction>>;
-    /// Whether the database answers and has the schema this build needs.
+    /// Checks that the database answers and has the schema this build needs.
     async fn ready(&self) -> Result<()>;
-    /// A number that is another one after anything was committed, by whomever; `None` where the engine has no
-    /// cheap one. While it stays, every read would answer the same.
+    /// A number that changes with every commit of any process; `None` where the engine has no cheap one. While it is
+    /// the same, every read has the same result.
     fn epoch(&self) -> Option<u64>;
-    /// Measures the tables again, for the planner of the engine. To be called after many records were written at once.
+    /// Updates the statistics of the query planner. Call it after writing many records at once.
     async fn analyze(&self) -> Result<()>;
 }
 
-/// Every port inside one transaction. Dropped, it rolls back.
+/// All ports inside one transaction, which rolls back when dropped.
 #[async_trait]
 pub trait Transaction: Ports {
-    /// The events that stores have announced since the last call.
+    /// The events that stores have recorded since the last call.
     fn announced(&self) -> Vec<(OrganizationId, Event)>;
-    /// Keeps everything.
+    /// Commits.
     async fn commit(self: Box<Self>) -> Result<()>;
     /// Rolls back. Cheaper than dropping: the connection stays open.
     async fn rollback(self: Box<Self>);
@@ -124,12 +124,12 @@ pub trait RefStore: Send + Sync {
     ) -> Result<()>;
 }
 
-/// When a list last lost something: a record deleted, unpublished or hidden from somebody. The `Last-Modified` of
-/// a list is never older (contract 01 §8).
+/// The times of the last removals from lists: a record was deleted, unpublished or hidden from some viewers. The
+/// `Last-Modified` of a list is never older (contract 01 §8).
 #[async_trait]
 pub trait ListChanges: Send + Sync {
-    /// The newest change of any of these lists. Names of lists are those of tables: `proposals`, `votes`, ...
+    /// The latest removal from any of these lists. Names of lists are those of tables: `proposals`, `votes`, ...
     async fn newest(&self, organization: OrganizationId, lists: &[&str]) -> Result<Option<OffsetDateTime>>;
-    /// Something left this list now.
+    /// Sets the time of a removal from this list to now.
     async fn touch_list(&self, organization: OrganizationId, list: &str, now: OffsetDateTime) -> Result<()>;
 }

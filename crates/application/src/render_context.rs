@@ -1,15 +1,15 @@
-//! What a view needs besides the record.
+//! The input of views besides the record.
 
 use civitas_kernel::{Ctx, Locales};
 use civitas_organizations::Tenant;
 
-/// What views know of the deployment: its languages, and how absolute links are written: `https` and no port, unless
-/// the settings say otherwise (contract 01 §5, §10).
+/// Settings of the deployment for views: its languages, and scheme and port of absolute links; by default `https` and
+/// no port (contract 01 §5, §10).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     /// `https` or `http`.
     pub scheme: String,
-    /// Written behind the host, when there is one.
+    /// The port after the host, if any.
     pub port: Option<u16>,
     /// The languages of the deployment.
     pub locales: Locales,
@@ -24,22 +24,22 @@ impl Site {
         }
     }
 
-    /// `{base}`: where the interface lives.
+    /// `{base}`: the address of the interface.
     pub fn base(&self, host: &str) -> String {
         format!("{}/api/rest_full/v0.3", self.origin(host))
     }
 }
 
-/// For whom a record is shown, where, and in which languages.
+/// The context of a view: caller, organization, links and languages.
 #[derive(Debug, Clone, Copy)]
 pub struct RenderContext<'a> {
     /// The caller.
     pub ctx: &'a Ctx,
     /// The organization.
     pub tenant: &'a Tenant,
-    /// How links are written.
+    /// Scheme and port of links, and languages of the deployment.
     pub site: &'a Site,
-    /// The languages the caller asked for; `None` when they did not say.
+    /// The languages the caller requested; `None` for the default.
     pub asked: Option<&'a Locales>,
 }
 

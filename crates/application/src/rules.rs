@@ -15,7 +15,7 @@ pub struct CurrentSettings<'a> {
 }
 
 impl<'a> CurrentSettings<'a> {
-    /// Those of a component while this step is active. `comments_max_length` is the organization's.
+    /// The settings of a component while this step is active. `comments_max_length` is the organization's.
     pub fn of(component: &'a Component, active_step: Option<StepId>, comments_max_length: i64) -> Self {
         Self {
             schema: Settings::of(component.manifest),
@@ -25,7 +25,7 @@ impl<'a> CurrentSettings<'a> {
         }
     }
 
-    /// What the component's `meta` shows, computed flags left out (contract 05 §3.6).
+    /// The settings in the component's `meta`, without computed flags (contract 05 §3.6).
     pub fn shown(self) -> impl Iterator<Item = (&'static str, Value)> {
         self.schema.iter().filter(|s| s.shown).map(move |s| (s.key, self.value(s.key)))
     }
@@ -68,7 +68,7 @@ impl<'a> CurrentSettings<'a> {
     }
 }
 
-/// Settings that could never be kept: the first fault, naming where it is. Texts are in `locales`, those of the
+/// The first invalid setting as an error with its path; `None` if all are valid. Texts are in `locales`, those of the
 /// deployment. For archives and the panel.
 pub fn component_settings_error(component: &Component, locales: &Locales) -> Option<String> {
     let schema = Settings::of(component.manifest);

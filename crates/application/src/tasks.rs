@@ -13,14 +13,14 @@ use std::sync::Arc;
 use time::OffsetDateTime;
 use tokio::sync::watch;
 
-/// What a turn of a task happens in.
+/// The environment of one run of a task.
 #[derive(Clone, Copy)]
 pub struct Turn<'a> {
     /// The ports on the pool; begins transactions.
     pub store: &'a dyn Store,
     /// Commits transactions with events.
     pub announcer: &'a Announcer,
-    /// What time it is.
+    /// The current time.
     pub now: OffsetDateTime,
 }
 
@@ -33,8 +33,9 @@ pub trait TaskHandler: Send + Sync + 'static {
     /// Executes a task. After a crash it may run again although it was done; its effect must be idempotent.
     ///
     /// # Errors
-    /// A refusal (`Rejected`, `NotFound`, ..) gives the task up. Any other fault is tried again after growing waits,
-    /// eight times in all ([`civitas_tasks::next_attempt`]); so are a panic, and a turn longer than [`LONGEST_RUN`].
+    /// After `Rejected`, `NotFound` and the like the task is given up. Any other error is tried again with increasing
+    /// delays, eight times in all ([`civitas_tasks::next_attempt`]); so are a panic, and a run longer than
+    /// [`LONGEST_RUN`].
     async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome>;
 }
 
@@ -63,7 +64,7 @@ pub struct TaskWorker {
 }
 
 impl TaskWorker {
-    /// A worker that knows these kinds.
+    /// A worker with these handlers.
     pub fn new(store: Arc<dyn Store>, announcer: Announcer, kinds: TaskKinds) -> Self {
         Self { store, announcer, kinds }
     }
@@ -93,9 +94,9 @@ impl TaskWorker {
             return Outcome::GiveUp(fault.description().into_owned().into());
         }
         if fault.is_transient() {
-            tracing::warn!(attempt = task.attempt, %fault, "the task met a passing fault");
+            tracing::warn!(attempt = task.attempt, %fault, "the task met a transient error");
         } else {
-            tracing::error!(attempt = task.attempt, %fault, "the task met a fault of ours");
+            tracing::error!(attempt = task.attempt, %fault, "the task met an internal error");
         }
         Outcome::after(&fault, task.attempt, clock::now())
     }
@@ -133,8 +134,10 @@ impl WorkSource for TaskWorker {
         let outcome = self.outcome(&task).await;
         match self.settle(&task, outcome).await {
             Ok(true) => {}
-            Ok(false) => tracing::debug!("the task has ended, or another one has taken its place"),
-            Err(error) => tracing::error!(%error, "the end of the task could not be kept; it will run again"),
+            Ok(false) => tracing::debug!("the task has ended, or was replaced by another one"),
+            Err(error) => {
+                tracing::error!(%error, "the outcome of the task could not be stored; it will run again")
+            }
         }
     }
 

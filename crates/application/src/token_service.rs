@@ -22,12 +22,12 @@ pub struct TokenService {
     pub announcer: Announcer,
     /// How long a token is valid.
     pub lifetime: Duration,
-    /// The cap of the extended data that `extra` is merged into.
+    /// The most extended data of a user, in bytes, after merging `extra`.
     pub extra_limit: ExtraLimit,
 }
 
 impl TokenService {
-    /// Issues a token, or says why not. The client is checked before any user is looked at.
+    /// Issues a token, or returns the error. The client is checked before the user.
     #[tracing::instrument(name = "application.token_service.grant", skip_all)]
     pub async fn grant(&self, tenant: &Tenant, request: TokenRequest, now: OffsetDateTime) -> Result<Issued> {
         let granted = Grants { clients: self.store.clients() }.begin(tenant.id, request).await?;

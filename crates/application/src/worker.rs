@@ -10,9 +10,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
-/// How often jobs of lost workers are looked for.
+/// The interval of the search for jobs of lost workers.
 const RECLAIM: Duration = Duration::from_secs(5);
-/// How long a job waits after each fault of the machine, and after all that follow.
+/// The delays of a job after each fault of the machine; the last one repeats.
 const WAITS: [Duration; 4] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -22,17 +22,17 @@ pub struct Worker {
     commands: Arc<Commands>,
     /// Its name in leases.
     name: Arc<str>,
-    /// How many jobs it runs at once.
+    /// The most jobs it runs at once.
     concurrency: usize,
 }
 
 impl Worker {
-    /// A worker that runs so many jobs at once.
+    /// A worker that runs at most this many jobs at once.
     pub fn new(commands: Arc<Commands>, concurrency: usize) -> Self {
         Self { commands, name: sortable_id().to_string().into(), concurrency }
     }
 
-    /// Runs jobs until `stop` says so; then ends what runs, or lets its lease expire.
+    /// Runs jobs until `stop` is true; then waits for running jobs, or lets their leases expire.
     pub async fn run(self, stop: watch::Receiver<bool>) {
         let keeper = tokio::spawn(keep_leases(self.commands.clone(), self.name.clone()));
         let concurrency = self.concurrency;
@@ -63,8 +63,8 @@ impl WorkSource for Worker {
     }
 }
 
-/// Takes over at once what a predecessor left when it died, instead of when its leases end. For a process that knows
-/// that no other worker lives, before its own workers begin. Tries until the database can be written, or `stop` says so.
+/// Takes over the jobs of a previous process at once, before their leases expire. Call it before the workers start, and
+/// only if no other worker is running. Tries until the database can be written, or `stop` is true.
 pub async fn take_over(store: &dyn Store, mut stop: watch::Receiver<bool>) {
     while goes_on(&stop) {
         let now = clock::now();
@@ -75,18 +75,17 @@ pub async fn take_over(store: &dyn Store, mut stop: watch::Receiver<bool>) {
         match taken.await {
             Ok(0) => return,
             Ok(taken) => {
-                return tracing::warn!(taken, "unfinished work of a server that died was taken over");
+                return tracing::warn!(taken, "unfinished jobs of the previous server were taken over");
             }
-            Err(error) => tracing::warn!(%error, "unfinished work could not be looked for"),
+            Err(error) => tracing::warn!(%error, "the search for unfinished jobs failed"),
         }
         tokio::select! { () = sleep(POLL) => {}, _ = stop.changed() => {} }
     }
 }
 
-/// Renews the leases of this worker, and takes jobs of lost ones back.
-///
-/// While the database cannot be written, no worker can renew its lease, and none is lost for it: after such a fault
-/// lost workers are looked for only when all that live had the time to renew theirs.
+/// Renews the leases of this worker, and releases jobs of lost workers. While the database cannot be written, no worker
+/// can renew its leases; such workers are not lost. After such a fault the search for lost workers waits until all
+/// running workers had time to renew.
 async fn keep_leases(commands: Arc<Commands>, name: Arc<str>) {
     let mut heartbeat = Pulse::new(HEARTBEAT.unsigned_abs());
     let mut ticks = interval(RECLAIM);
@@ -106,19 +105,19 @@ async fn keep_leases(commands: Arc<Commands>, name: Arc<str>) {
         }
         match jobs.reclaim(clock::now(), &Failure::worker_lost()).await {
             Ok(0) => {}
-            Ok(lost) => tracing::warn!(lost, "jobs of lost workers were taken back"),
+            Ok(lost) => tracing::warn!(lost, "jobs of lost workers were released"),
             Err(error) => {
-                tracing::warn!(%error, "jobs of lost workers could not be looked for");
+                tracing::warn!(%error, "the search for jobs of lost workers failed");
                 heartbeat.beat(Instant::now(), false);
             }
         }
     }
 }
 
-/// When this worker renewed its leases, and when that failed.
+/// The times of the last renewal of the leases and of its last failure.
 struct Pulse {
     period: Duration,
-    /// The last time it succeeded; not since a failure.
+    /// The last success; `None` after a failure.
     succeeded: Option<Instant>,
     /// The last failure.
     failed: Option<Instant>,
@@ -143,16 +142,15 @@ impl Pulse {
         }
     }
 
-    /// Whether every living worker had the time to renew its leases since the last failure.
+    /// Whether every running worker had time to renew its leases since the last failure.
     fn is_steady(&self, now: Instant) -> bool {
         self.succeeded.is_some() && self.failed.is_none_or(|at| now - at >= self.period * 2)
     }
 }
 
-/// Runs one job to one of its ends. A panic is an end too: the job has failed, and the worker goes on.
-///
-/// A fault of the machine (the database is away, its disk is full) is no end: the worker keeps the job, whose lease it
-/// renews as soon as it can, and runs it again until the fault is over. It costs no attempt.
+/// Runs one job to an outcome. After a panic the job has failed, and the worker continues. A fault of the machine
+/// (database unreachable, disk full) is not an outcome: the worker keeps the lease and runs the job again until the
+/// fault is over. This does not count as an attempt.
 async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
     let mut waits = WAITS.into_iter();
     loop {
@@ -164,11 +162,11 @@ async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
         let end = match outcome {
             Ok(finish) => Ok(finish),
             Err(fault @ Error::Unavailable(_)) => Err(fault),
-            Err(error) => end_badly(commands, worker, job, error).await,
+            Err(error) => store_failure(commands, worker, job, error).await,
         };
         match end {
             Ok(Finish::Lost) => {
-                tracing::warn!(job = %job.id, "another worker owns the job; nothing was kept");
+                tracing::warn!(job = %job.id, "another worker owns the job; nothing was stored");
                 return;
             }
             Ok(_) => return,
@@ -181,12 +179,13 @@ async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
     }
 }
 
-/// A refusal is final; a passing fault is tried again after a delay, until the attempts are used up.
-async fn end_badly(commands: &Commands, worker: &str, job: &Job, error: Error) -> Result<Finish> {
+/// Stores a failure. A transient error is tried again after a delay, until the attempts are used up; other errors are
+/// final.
+async fn store_failure(commands: &Commands, worker: &str, job: &Job, error: Error) -> Result<Finish> {
     let jobs = commands.store().jobs();
     let now = clock::now();
     if error.is_transient() {
-        tracing::warn!(job = %job.id, attempt = job.attempts, %error, "the job met a passing fault");
+        tracing::warn!(job = %job.id, attempt = job.attempts, %error, "the job met a transient error");
         if let Some(delay) = next_attempt(job.attempts).filter(|_| job.attempts < MOST_ATTEMPTS) {
             return jobs.release(worker, job.id, now + delay, false).await;
         }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 /// The interval of polling; a notification may be missed.
 pub(crate) const POLL: Duration = Duration::from_secs(1);
-/// How long what runs may take to end when the worker stops.
+/// The time limit for running items when the worker stops.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A source of items of work: jobs, or tasks.
@@ -26,7 +26,7 @@ pub(crate) trait WorkSource: Send + Sync + 'static {
     async fn wait(&self);
 }
 
-/// Whether nobody said stop, and somebody is there who can.
+/// Whether `stop` is false and its sender exists.
 pub(crate) fn goes_on(stop: &watch::Receiver<bool>) -> bool {
     !*stop.borrow() && stop.has_changed().is_ok()
 }
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_worker_ends_when_nobody_is_left_to_stop_it() {
+    async fn a_worker_ends_when_the_sender_of_stop_is_dropped() {
         let (stop, told) = watch::channel(false);
         let idle = Arc::new(Idle::default());
         let worker = tokio::spawn(run_loop(idle.clone(), 1, told));

@@ -1,5 +1,5 @@
-//! Scopes, abilities and event permissions: the whole catalogue (contract 02 §1.1, §1.2), and what an operation
-//! needs of them.
+//! Scopes, abilities and event permissions: the whole list (contract 02 §1.1, §1.2), and the rights an operation
+//! requires.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ macro_rules! words {
                 match self { $(Self::$variant => $text),+ }
             }
 
-            /// The one of exactly that name.
+            /// The one with this name.
             pub fn parse(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$variant),)+ _ => None }
             }
@@ -33,7 +33,7 @@ macro_rules! words {
 }
 
 words! {
-    /// A scope of a token: the domain crate a client may enter. Fixed when the client is created.
+    /// A scope of a token: an area of the interface a client may use. Fixed when the client is created.
     Scope {
         Public => "public",
         Spaces => "spaces",
@@ -54,8 +54,8 @@ words! {
 }
 
 words! {
-    /// What a client may do inside a scope it owns, or which event it may receive. Granted and revoked at any
-    /// time; acts on tokens already issued.
+    /// A permission of a client: an operation inside a scope it owns, or an event it may receive. Granted and revoked
+    /// at any time, with effect on tokens already issued.
     Ability {
         OauthImpersonate => "oauth.impersonate",
         OauthLogin => "oauth.login",
@@ -123,7 +123,7 @@ words! {
 }
 
 impl Ability {
-    /// The scope a client must own for the ability to count; `None` for the two that work with any scopes.
+    /// The scope a client must own for the ability to be effective; `None` for the two that work with any scopes.
     pub const fn scope(self) -> Option<Scope> {
         Some(match self {
             Self::OauthImpersonate | Self::OauthLogin => return None,
@@ -214,7 +214,7 @@ impl Scopes {
         Scope::ALL.iter().copied().filter(move |s| self.has(*s))
     }
 
-    /// Reads a list separated by spaces; words that are no scope are passed over.
+    /// Reads a list separated by spaces; unknown scopes are ignored.
     pub fn read(list: &str) -> Self {
         list.split_whitespace().filter_map(Scope::parse).collect()
     }
@@ -248,7 +248,7 @@ impl Abilities {
         self.0 |= 1 << ability as u8;
     }
 
-    /// Takes one away.
+    /// Removes one.
     pub fn remove(&mut self, ability: Ability) {
         self.0 &= !(1 << ability as u8);
     }
@@ -258,7 +258,7 @@ impl Abilities {
         Ability::ALL.iter().copied().filter(move |a| self.has(*a))
     }
 
-    /// Reads a list separated by spaces; words that are no ability are passed over.
+    /// Reads a list separated by spaces; unknown abilities are ignored.
     pub fn read(list: &str) -> Self {
         list.split_whitespace().filter_map(Ability::parse).collect()
     }
@@ -279,22 +279,22 @@ impl fmt::Display for Abilities {
     }
 }
 
-/// What an operation asks of the caller. One constant of each domain crate is named by the use-case that asks and by the
-/// route that leads to it, so the two cannot drift apart.
+/// The rights an operation requires. The use-case and its route use the same constant of the domain crate, so that they
+/// cannot differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// The scope the token must carry; `None` for any.
     pub scope: Option<Scope>,
     /// The abilities the client must hold.
     pub need: Need,
-    /// Whether only a user token will do.
+    /// Whether a user token is required.
     pub user: bool,
 }
 
 /// The abilities an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// None at all.
+    /// None.
     Nothing,
     /// Each of these.
     All(&'static [Ability]),

@@ -2,13 +2,13 @@
 
 use time::OffsetDateTime;
 
-/// Now, in UTC, in whole microseconds: what both engines can store without loss.
+/// The current time in UTC, in whole microseconds, which both engines can store without loss.
 #[expect(clippy::disallowed_methods, reason = "this is the clock")]
 pub fn now() -> OffsetDateTime {
     to_microseconds(OffsetDateTime::now_utc())
 }
 
-/// Cuts what is finer than a microsecond.
+/// Truncates to microseconds.
 pub fn to_microseconds(at: OffsetDateTime) -> OffsetDateTime {
     at.replace_nanosecond(at.nanosecond() / 1_000 * 1_000).unwrap_or(at)
 }

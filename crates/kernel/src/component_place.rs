@@ -1,9 +1,9 @@
-//! Where a record of a component stands.
+//! The place of a record: its component and space.
 
 use crate::{ComponentId, SpaceRef, Translated};
 use time::OffsetDateTime;
 
-/// The component a record stands in, with what every such record shows of it (contract 01 §10).
+/// The component of a record, with the data of it that every such record shows (contract 01 §10).
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComponentPlace {
     /// The component.
@@ -14,7 +14,7 @@ pub struct ComponentPlace {
     pub scope_id: Option<i64>,
     /// Its space.
     pub space: SpaceRef,
-    /// The newest change of the component and of its space.
+    /// The latest change of the component and of its space.
     pub changed_at: OffsetDateTime,
 }
 

@@ -7,7 +7,7 @@ use crate::{
 };
 use time::OffsetDateTime;
 
-/// The circumstances of one request or one job. Everything a use-case may know of the outside.
+/// The context of one request or one job: all input of a use-case besides its arguments and ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ctx {
     /// The organization the host selected.
@@ -16,11 +16,11 @@ pub struct Ctx {
     pub default_locale: Locale,
     /// The languages of the deployment.
     pub locales: Locales,
-    /// What time it is, in whole microseconds.
+    /// The current time, in whole microseconds.
     pub now: OffsetDateTime,
     /// The token's client and user.
     pub caller: Caller,
-    /// For whom records are visible (contract 05 §1.1).
+    /// The viewer, who determines visible records (contract 05 §1.1).
     pub viewer: Viewer,
 }
 
@@ -29,13 +29,13 @@ pub struct Ctx {
 pub struct Caller {
     /// The token.
     pub token: TokenId,
-    /// From when it no longer counts.
+    /// When it expires.
     pub token_expires_at: OffsetDateTime,
     /// The client's internal number.
     pub client: ClientId,
     /// The client's public name.
     pub client_uid: String,
-    /// Whether the client is bound to no organization: it reaches all of them.
+    /// Whether the client belongs to no organization and may access all of them.
     pub deployment_wide: bool,
     /// The scopes of the token.
     pub granted: Scopes,
@@ -54,14 +54,14 @@ pub struct TokenUser {
     pub id: UserId,
     /// The user's own language, if they chose one.
     pub locale: Option<Locale>,
-    /// Whether the account may act.
+    /// Whether the account is active, blocked or locked.
     pub state: UserState,
 }
 
-/// Whether an account may act (contract 02 §1.4).
+/// The state of an account (contract 02 §1.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UserState {
-    /// It may.
+    /// It may act.
     Active,
     /// Blocked by an administrator.
     Blocked,
@@ -81,10 +81,10 @@ impl UserState {
     }
 }
 
-/// For whom records are visible: the acting user of contract 01 §1 and the actors of 05 §1.1.
+/// The viewer of records: the acting user of contract 01 §1 and the actors of 05 §1.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Viewer {
-    /// A service token in an organization without an eligible administrator; also "nobody", for events.
+    /// A service token in an organization without an eligible administrator; also an anonymous viewer, for events.
     Public,
     /// A user who is no administrator.
     Participant(UserId),
@@ -101,30 +101,30 @@ impl Viewer {
         }
     }
 
-    /// Whether this is an administrator's reader.
+    /// Whether the viewer is an administrator.
     pub fn is_admin(self) -> bool {
         matches!(self, Self::Admin(_))
     }
 }
 
-/// What somebody can see of one organization. The first argument of every read that depends on the viewer.
+/// The organization and viewer of a read. The first argument of every read that depends on the viewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ReadContext {
     /// The organization.
     pub organization: OrganizationId,
-    /// For whom its records are visible.
+    /// The viewer.
     pub viewer: Viewer,
-    /// The token's own user: whose drafts and votes are shown. `None` for a service token.
+    /// The token's own user, whose drafts and votes are shown. `None` for a service token.
     pub participant: Option<UserId>,
 }
 
 impl Ctx {
-    /// What the caller can see.
+    /// The context of reads for the caller.
     pub fn read_context(&self) -> ReadContext {
         ReadContext { organization: self.organization, viewer: self.viewer, participant: self.participant() }
     }
 
-    /// Asks whether the caller may do this. The first line of every use-case.
+    /// Checks that the caller has these rights. The first line of every use-case.
     ///
     /// # Errors
     /// In this order: [`Error::Forbidden`] for a missing scope or ability, `User blocked` / `User locked`,
@@ -147,14 +147,14 @@ impl Ctx {
         }
     }
 
-    /// Whether the client holds the ability and owns its scope. What secondary visibility asks (extended data
-    /// in lists); the token's own scopes do not matter there (contract 02 §1).
+    /// Whether the client has the ability and owns its scope. Used for secondary visibility (extended data in lists),
+    /// which does not depend on the token's own scopes (contract 02 §1).
     pub fn may(&self, ability: Ability) -> bool {
         self.caller.may(ability)
     }
 
-    /// Asks whether the caller may filter a list so: a key that begins with `extended_data` needs this ability,
-    /// whatever its value (contract 01 §6.1).
+    /// Checks that the caller may use these filters: a key that begins with `extended_data` needs this ability, with
+    /// any value (contract 01 §6.1).
     ///
     /// # Errors
     /// [`Error::Forbidden`].
@@ -170,7 +170,7 @@ impl Ctx {
         self.caller.user.as_ref().ok_or_else(|| Error::rejected("User required"))
     }
 
-    /// The language the caller works in: the user's own, else the organization's default.
+    /// The working language of the caller: the user's own, else the organization's default.
     pub fn working_locale(&self) -> Locale {
         self.caller.user.as_ref().and_then(|u| u.locale).unwrap_or(self.default_locale)
     }
@@ -182,12 +182,12 @@ impl Ctx {
 }
 
 impl Caller {
-    /// Whether the client holds the ability and owns its scope.
+    /// Whether the client has the ability and owns its scope.
     pub fn may(&self, ability: Ability) -> bool {
         self.abilities.has(ability) && ability.scope().is_none_or(|s| self.owned.has(s))
     }
 
-    /// A token that carries a scope its client has lost loses all abilities.
+    /// A token with a scope that its client no longer owns has no abilities.
     fn granted_still_owned(&self) -> bool {
         self.granted.all_in(self.owned)
     }
@@ -274,7 +274,7 @@ impl Ctx {
         ctx
     }
 
-    /// Lets records be seen as an administrator sees them.
+    /// Sets the viewer to an administrator.
     #[must_use]
     pub fn seen_by_admin(mut self, id: i64) -> Self {
         self.viewer = Viewer::Admin(UserId(id));

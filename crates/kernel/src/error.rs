@@ -4,53 +4,53 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A result with the one error.
+/// A result with the error type of all crates.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A cause that is logged and never shown.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why something did not happen.
+/// An error, by meaning.
 #[derive(Debug)]
 pub enum Error {
-    /// No token, or none that counts.
+    /// No token, or an invalid one.
     Unauthenticated,
-    /// A right is missing. Never says which.
+    /// A right is missing. The text does not name it.
     Forbidden,
-    /// There is no such record, or the caller may not know of it.
+    /// There is no such record, or it is not visible to the caller.
     NotFound,
-    /// A rule or a value is violated; the text is the caller's.
+    /// A rule is violated or a value is invalid; the text is shown to the caller.
     Rejected(Cow<'static, str>),
     /// A required parameter is absent.
     MissingParameter(Cow<'static, str>),
-    /// Members do not hold what they must; each is named.
+    /// Members are invalid; each is listed.
     Invalid {
-        /// Under which label it is answered.
+        /// The label of the answer.
         wording: Wording,
         /// At least one.
         fields: Vec<FieldError>,
     },
-    /// A failure in the words of RFC 6749, at the token endpoints only.
+    /// An error with a code of RFC 6749, at the token endpoints only.
     OAuth {
         /// `invalid_client`, `invalid_scope`, ...
         code: &'static str,
-        /// The text beside it.
+        /// Its description.
         description: &'static str,
     },
     /// The interface or a feature is switched off for the organization.
     Disabled,
-    /// Two writers met; the whole unit of work may be tried again.
+    /// A conflict of two writers; the whole unit of work may be tried again.
     Conflict(BoxError),
-    /// The service is overloaded, or the machine below it is at fault: the database is away, its disk is full or
-    /// cannot be written. Try again later.
+    /// The service is overloaded, or a fault of the machine: the database is unreachable, its disk is full or
+    /// read-only. Try again later.
     Unavailable(BoxError),
-    /// A statement took longer than it may. It may end in time later, or never.
+    /// A statement exceeded its time limit. It may succeed later, or never.
     Timeout(BoxError),
     /// A bug or a broken deployment. The cause goes to the log.
     Internal(BoxError),
 }
 
-/// The label over a list of field errors; the sheets name one for each resource (contract 01 §3).
+/// The label of a list of field errors; the sheets name one for each resource (contract 01 §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wording {
     /// `400: Bad request`
@@ -61,7 +61,7 @@ pub enum Wording {
     Unprocessable,
 }
 
-/// One member that does not hold what it must.
+/// An invalid member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldError {
     /// Stable, for programs: `blank`, `too_short`, ...
@@ -80,7 +80,7 @@ impl FieldError {
 }
 
 impl Error {
-    /// A rule or value is violated, with the words of the contract.
+    /// A rule is violated or a value is invalid; `text` is that of the contract.
     pub fn rejected(text: impl Into<Cow<'static, str>>) -> Self {
         Self::Rejected(text.into())
     }
@@ -90,12 +90,12 @@ impl Error {
         Self::MissingParameter(name.into())
     }
 
-    /// Something that cannot happen has happened.
+    /// A bug: an impossible state.
     pub fn internal(cause: impl Into<BoxError>) -> Self {
         Self::Internal(cause.into())
     }
 
-    /// `Ok` when no member is wrong.
+    /// `Ok` without field errors.
     pub fn unless_valid(wording: Wording, fields: Vec<FieldError>) -> Result<()> {
         if fields.is_empty() { Ok(()) } else { Err(Self::Invalid { wording, fields }) }
     }
@@ -128,7 +128,7 @@ impl Error {
         }
     }
 
-    /// What the log should say and nobody else.
+    /// The cause, for the log only.
     pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync)> {
         match self {
             Self::Conflict(cause)

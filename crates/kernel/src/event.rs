@@ -1,16 +1,16 @@
-//! Events: what receivers may want to know of a change.
+//! Events: notifications of changes for receivers.
 
 use crate::{Ability, OrganizationId, ProposalId, SpaceRef, UserId};
 
 /// The name of an event is the permission to be notified of it (contract 09 C.1).
 pub type EventName = Ability;
 
-/// Something that happened and that receivers may want to know.
+/// A change that receivers can be notified of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// What happened.
+    /// The name of the event.
     pub name: EventName,
-    /// To what.
+    /// The record.
     pub subject: Subject,
 }
 
@@ -23,7 +23,7 @@ pub enum Subject {
     Proposal(ProposalId),
     /// A participatory space.
     Space(SpaceRef),
-    /// A person's account.
+    /// An account.
     User(UserId),
     /// The organization itself.
     Organization(OrganizationId),

@@ -52,7 +52,7 @@ fn write(value: &Value, text: &mut String) {
     }
 }
 
-/// A needle in the same shape: `:` and `,` outside strings are followed by exactly one space.
+/// The text to search for in the same form: `:` and `,` outside strings are followed by exactly one space.
 pub fn canonical_needle(needle: &str) -> String {
     let mut text = String::with_capacity(needle.len() + 8);
     let (mut quoted, mut escaped) = (false, false);
@@ -69,11 +69,11 @@ pub fn canonical_needle(needle: &str) -> String {
             text.push(' ');
         }
     }
-    // A needle that ends in `:` means the same with and without what follows it.
+    // A text that ends in `:` matches with and without the space.
     if needle.ends_with([':', ',']) && text.ends_with(' ') { text.trim_end().to_owned() } else { text }
 }
 
-/// Whether a value counts as nothing: null, empty or white text, `[]`, `{}`. `false` and `0` are something.
+/// Whether a value is blank: null, empty or white text, `[]`, `{}`. `false` and `0` are not.
 pub fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -84,8 +84,8 @@ pub fn is_blank(value: &Value) -> bool {
     }
 }
 
-/// Removes every key whose value is blank, through all objects; an object emptied by this goes too. What stands
-/// in arrays is never touched (contract 01 §11.3 step 5).
+/// Removes every key whose value is blank, through all objects; an object that becomes empty is removed too. Arrays are
+/// not changed (contract 01 §11.3 step 5).
 pub fn compact(root: &mut Map<String, Value>) {
     root.retain(|_, value| {
         if let Value::Object(members) = value {
@@ -95,8 +95,8 @@ pub fn compact(root: &mut Map<String, Value>) {
     });
 }
 
-/// Whether a record may keep so much (contract 01 §11.3 step 6). `limit` is in bytes of compact JSON; what is just as
-/// long is kept.
+/// Checks the size of the extended data of a record (contract 01 §11.3 step 6). `limit` is in bytes of compact JSON,
+/// inclusive.
 ///
 /// # Errors
 /// `extended_data exceeds maximum size of N bytes`.

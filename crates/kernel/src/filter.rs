@@ -1,7 +1,5 @@
-//! The grammar of `filter[<field>_<predicate>]` (contract 01 §6), for all lists.
-//!
-//! A domain crate declares its fields; [`read`] turns what the caller wrote into typed conditions; a store turns those
-//! into SQL.
+//! The grammar of `filter[<field>_<predicate>]` (contract 01 §6), for all lists. A domain crate declares its fields;
+//! [`read`] parses the filters of the caller into typed conditions; a store translates those to SQL.
 //!
 //! ```
 //! use civitas_kernel::filter::{Condition, Field, Filter, Is, Kind, RawFilter, RawValue, read};
@@ -17,12 +15,12 @@
 
 use crate::{Error, Result};
 
-/// What the caller wrote under `filter`, in the order given. Keys without the brackets: `title_start`.
+/// The filters of the caller, in the order given. Keys without the brackets: `title_start`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RawFilter(pub Vec<(String, RawValue)>);
 
 impl RawFilter {
-    /// Whether some key begins so. `extended_data` asks for an ability even when its value is empty.
+    /// Whether some key has this prefix. `extended_data` requires an ability even with an empty value.
     pub fn mentions(&self, prefix: &str) -> bool {
         self.0.iter().any(|(key, _)| key.starts_with(prefix))
     }
@@ -53,7 +51,7 @@ pub enum RawValue {
 pub struct Field<F: 'static> {
     /// The name on the wire.
     pub name: &'static str,
-    /// What it holds.
+    /// Its kind.
     pub kind: Kind,
     /// The crate's own name for it.
     pub field: F,
@@ -66,7 +64,7 @@ impl<F> Field<F> {
     }
 }
 
-/// What a field holds, which decides the predicates it takes.
+/// The kind of a field, which determines its predicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Text: equality, membership, `start`, `matches`, `blank`, `present`.
@@ -100,9 +98,9 @@ impl Kind {
 /// A condition on one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter<F> {
-    /// Which.
+    /// The field.
     pub field: F,
-    /// What it must satisfy.
+    /// The condition.
     pub condition: Condition,
 }
 
@@ -113,15 +111,15 @@ pub enum Condition {
     Integer(Is<i64>),
     /// Compares texts, case-sensitively.
     Text(Is<String>),
-    /// Begins so, in any case; nothing in it is a wildcard.
+    /// Begins with this text, case-insensitively; without wildcards.
     Start(String),
     /// A LIKE pattern, in any case: `%` and `_` are wildcards, `\` escapes.
     Matches(String),
-    /// Contains this part, in any case, in its canonical form; nothing in it is a wildcard.
+    /// Contains this part, case-insensitively, in its canonical form; without wildcards.
     Contains(String),
 }
 
-/// A comparison. No condition holds for a null, but `Blank(true)`.
+/// A comparison. For null only `Blank(true)` holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Is<T> {
     /// Equal.
@@ -147,7 +145,7 @@ pub const MAX_FILTERS: usize = 50;
 /// The longest value of a filter, in bytes.
 const MAX_VALUE_BYTES: usize = 1024;
 
-/// Reads what the caller wrote against the fields of a list. Filters with an empty value are left out.
+/// Parses the filters of the caller by the fields of a list. Filters with an empty value are left out.
 ///
 /// # Errors
 /// `Too many filters (maximum is 50)`, `Unknown filter: <key>`, `Invalid value for filter <key>` (also for a value
@@ -167,7 +165,7 @@ pub fn read<F: Copy>(fields: &'static [Field<F>], raw: &RawFilter) -> Result<Vec
     Ok(filters)
 }
 
-/// The longest predicate that, cut off, leaves a known field and that the field's kind takes.
+/// Splits a key into field and predicate: the longest predicate that leaves a known field and is allowed for its kind.
 fn split<'k, F>(fields: &'static [Field<F>], key: &'k str) -> Option<(&'static Field<F>, &'k str)> {
     let known = |name: &str| fields.iter().find(|f| f.name == name);
     if let Some(field) = known(key) {

@@ -22,7 +22,7 @@ macro_rules! integer_ids {
 integer_ids! {
     /// An organization: one tenant of the deployment.
     OrganizationId,
-    /// A person's account in one organization.
+    /// An account in one organization.
     UserId,
     /// An API client, by its internal number (its public name is the text `client_id`).
     ClientId,
@@ -46,7 +46,7 @@ integer_ids! {
     MagicLinkId,
 }
 
-/// A job: a random UUID, for knowing it is the right to read the job (contract 09 A.2).
+/// A job: a random UUID, because the id gives the right to read the job (contract 09 A.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct JobId(pub Uuid);
@@ -57,7 +57,7 @@ impl fmt::Display for JobId {
     }
 }
 
-/// A task of the platform. A task that takes the place of another has an id of its own.
+/// A task of the platform. A task that replaces another one has a new id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub Uuid);
 
@@ -67,13 +67,13 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// A new job's id: random, never guessable.
+/// A new job's id, from a cryptographic random source.
 #[expect(clippy::disallowed_methods, reason = "this is where ids come from")]
 pub fn random_job_id() -> JobId {
     JobId(Uuid::new_v4())
 }
 
-/// An id that sorts by the time of its making: for internal rows, never where secrecy is needed.
+/// An id that sorts by time of creation: for internal rows, not for secrets.
 #[expect(clippy::disallowed_methods, reason = "this is where ids come from")]
 pub fn sortable_id() -> Uuid {
     Uuid::now_v7()

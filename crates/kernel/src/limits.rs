@@ -1,4 +1,4 @@
-//! How long stored texts may be: one maximum for each kind of text, the same on both engines (contract 01 §6,
+//! Maximum lengths of stored texts: one for each kind of text, the same on both engines (contract 01 §6,
 //! `docs/decisions/0018-one-maximum-for-each-text.md`).
 //!
 //! ```
@@ -21,7 +21,8 @@ pub const URL: usize = 2_048;
 /// The longest list of texts that is stored in one record, in items.
 pub const ITEMS: usize = 100;
 
-/// The error of a text that is too long; `None` when it is not. `max` in characters, `label` begins the sentence.
+/// The error of a text that is too long; `None` when it is not. `max` is in characters, `label` is the start of the
+/// sentence.
 pub fn too_long(field: &'static str, label: &str, text: &str, max: usize) -> Option<FieldError> {
     is_longer(text, max).then(|| error(field, label, max))
 }

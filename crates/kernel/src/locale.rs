@@ -210,7 +210,7 @@ impl Translated {
         self.0.insert(locale, text);
     }
 
-    /// Takes one language away.
+    /// Removes one language.
     pub fn remove(&mut self, locale: Locale) -> Option<String> {
         self.0.remove(&locale)
     }
@@ -225,7 +225,7 @@ impl Translated {
         self.0.is_empty()
     }
 
-    /// The part a caller asked to see. No language falls back to another.
+    /// The texts of the requested languages. No language falls back to another.
     #[must_use]
     pub fn only(&self, locales: &Locales) -> Self {
         self.iter().filter(|(l, _)| locales.has(*l)).map(|(l, text)| (l, text.to_owned())).collect()

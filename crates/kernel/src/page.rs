@@ -1,9 +1,9 @@
 //! Pages of a list (contract 01 §7).
 
-/// Which page of a list, and how long it is.
+/// The number and length of a page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
-    /// Counts from 1.
+    /// The first page is 1.
     pub page: i64,
     /// Rows on a page, 1 to 100.
     pub per_page: i64,
@@ -16,13 +16,13 @@ impl Default for PageRequest {
 }
 
 impl PageRequest {
-    /// Rows on a page when the caller does not say.
+    /// The default number of rows on a page.
     pub const DEFAULT_LENGTH: i64 = 20;
     /// The most rows a page can have.
     pub const MAX_LENGTH: i64 = 100;
 
-    /// Reads what the caller wrote. Never an error: what is no positive integer means the default, and a longer
-    /// page than [`Self::MAX_LENGTH`] is cut to it.
+    /// Parses the parameters of the caller. Never an error: a value that is not a positive integer means the default,
+    /// and the maximum is [`Self::MAX_LENGTH`].
     pub fn read(page: Option<&str>, per_page: Option<&str>) -> Self {
         let positive = |text: Option<&str>| text.and_then(|t| t.parse::<i64>().ok()).filter(|n| *n >= 1);
         Self {
@@ -36,7 +36,7 @@ impl PageRequest {
         (self.page - 1).saturating_mul(self.per_page)
     }
 
-    /// Rows to ask for: one more than the page has, to learn whether there are more.
+    /// The number of rows to read: one more than the page, to detect a following page.
     pub fn fetch(self) -> i64 {
         self.per_page + 1
     }
@@ -52,7 +52,7 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Cuts the extra row of [`PageRequest::fetch`].
+    /// Removes the extra row of [`PageRequest::fetch`].
     pub fn cut(mut items: Vec<T>, request: PageRequest) -> Self {
         let length = usize::try_from(request.per_page).unwrap_or(usize::MAX);
         let has_more = items.len() > length;
@@ -60,7 +60,7 @@ impl<T> Page<T> {
         Self { items, has_more }
     }
 
-    /// The same page of other things.
+    /// The same page with converted rows.
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(f).collect(), has_more: self.has_more }
     }
@@ -81,7 +81,7 @@ pub enum Direction {
 pub enum Order {
     /// By the list's own column, then by ascending id.
     Column(Direction),
-    /// New on each request.
+    /// Random for each request.
     Random,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 /// A member of a body: absent, null or a value. Absent keeps, null clears, a value sets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Field<T> {
-    /// The member is not there.
+    /// The member is absent.
     #[default]
     Absent,
     /// The member is `null`.
@@ -31,12 +31,12 @@ impl<T> Field<T> {
         }
     }
 
-    /// Whether the member was not there.
+    /// Whether the member is absent.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
 
-    /// Puts what was said into a place that may be empty.
+    /// Applies the member to an optional value.
     pub fn apply(self, place: &mut Option<T>) {
         match self {
             Self::Absent => {}
@@ -46,7 +46,7 @@ impl<T> Field<T> {
     }
 }
 
-/// Needs `#[serde(default)]` beside it: serde only asks for members that are there.
+/// Needs `#[serde(default)]` on the member: serde calls this only for present members.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Option::<T>::deserialize(deserializer).map(|read| read.map_or(Self::Null, Self::Value))

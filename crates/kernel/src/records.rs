@@ -1,5 +1,5 @@
-//! Records: what an organization keeps under an id. One port stores them all ([`Records`]), and there is one way to
-//! change them ([`RecordAdmin`], [`edit`]).
+//! Records of an organization, with an id. One port stores them all ([`Records`]), and there is one way to change them
+//! ([`RecordAdmin`], [`edit`]).
 //!
 //! ```
 //! use civitas_kernel::records::{Change, Entity};
@@ -39,7 +39,7 @@ use async_trait::async_trait;
 use std::fmt::Debug;
 use time::OffsetDateTime;
 
-/// A record of an organization: what a store keeps under an id.
+/// A record of an organization, which a store stores under an id.
 pub trait Entity: Clone + PartialEq + Debug + Send + Sync + 'static {
     /// The id of a stored record.
     type Id: Copy + PartialEq + Debug + Send + Sync + 'static;
@@ -47,7 +47,7 @@ pub trait Entity: Clone + PartialEq + Debug + Send + Sync + 'static {
     /// Sets the time of the last change. Does nothing where the record has none.
     fn set_updated_at(&mut self, now: OffsetDateTime);
 
-    /// Whether the record is deleted: its row stays, and nobody changes it ([`find_for_update`]).
+    /// Whether the record is deleted: its row stays, and cannot be changed ([`find_for_update`]).
     fn is_deleted(&self) -> bool {
         false
     }
@@ -69,8 +69,7 @@ pub trait Entity: Clone + PartialEq + Debug + Send + Sync + 'static {
     }
 }
 
-/// A record before and after a change. Whoever makes the change loads the record, so that a store neither loads it
-/// again nor decides what the change means.
+/// A record before and after a change. The caller loads the record; a store does not load it again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change<E> {
     /// The state that is stored.
@@ -85,7 +84,7 @@ impl<E: Entity> Change<E> {
         Self { before, after }
     }
 
-    /// The change that an edit makes at `now`. An edit that changes nothing does not change `updated_at` either.
+    /// The change of an edit at `now`. An edit without effect does not change `updated_at` either.
     pub fn of(before: E, now: OffsetDateTime, edit: impl FnOnce(&mut E)) -> Self {
         let mut after = before.clone();
         edit(&mut after);
@@ -129,14 +128,14 @@ pub trait Records<E: Entity>: Send + Sync {
     /// Stores a new record.
     ///
     /// # Errors
-    /// [`Entity::taken`] when another record has its key; the transaction goes on.
+    /// [`Entity::taken`] when another record has its key; the transaction can continue.
     async fn add(&self, organization: OrganizationId, record: &E) -> Result<E::Id>;
 
     /// Stores a new state.
     ///
     /// # Errors
-    /// `NotFound` when there is no such record. [`Entity::taken`] when another record has its key; on PostgreSQL the
-    /// transaction is lost.
+    /// `NotFound` when there is no such record. [`Entity::taken`] when another record has its key; on PostgreSQL this
+    /// aborts the transaction.
     async fn save(&self, organization: OrganizationId, id: E::Id, change: &Change<E>) -> Result<()>;
 
     /// The records after `after` in ascending order of id, at most `limit`; for export.

@@ -41,12 +41,12 @@ impl SpaceManifest {
         }
     }
 
-    /// The kind of that manifest name, case-sensitive.
+    /// The kind with this manifest name, case-sensitive.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|m| m.as_str() == name)
     }
 
-    /// The kind of that class name, case-sensitive.
+    /// The kind with this class name, case-sensitive.
     pub fn of_class(class: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|m| m.class() == class)
     }

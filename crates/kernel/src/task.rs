@@ -1,7 +1,5 @@
-//! Background work that follows a change: sending a mail, checking a host.
-//!
-//! A domain crate adds a [`NewTask`] to the [`TaskQueue`] in the transaction of the change. The crate `tasks` has
-//! everything after that.
+//! Background work that follows a change: sending a mail, checking a host. A domain crate adds a [`NewTask`] to the
+//! [`TaskQueue`] in the transaction of the change. The crate `tasks` has the rest.
 
 use crate::{Error, OrganizationId, Result};
 use async_trait::async_trait;
@@ -10,25 +8,25 @@ use serde_json::Value;
 use std::fmt::Display;
 use time::OffsetDateTime;
 
-/// What must be known to carry out a task of one kind. Serialized, it is kept with the task. It holds numbers of
-/// records rather than their contents: time passes, and nothing secret may lie there.
+/// The payload of a task of one kind, stored as JSON. It has ids of records and not their contents, which may change
+/// before the task runs, and no secrets.
 pub trait TaskPayload: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The name of the kind: `mail`.
     const KIND: &'static str;
 }
 
-/// A task that is to be kept.
+/// A task to store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewTask {
-    /// For which organization.
+    /// The organization.
     pub organization: OrganizationId,
     /// The [`TaskPayload::KIND`] of its payload.
     pub kind: &'static str,
-    /// What it is about. Of one organization, kind and subject there is one task at a time.
+    /// The subject. For one organization, kind and subject there is one task at a time.
     pub subject: Option<String>,
     /// The payload.
     pub payload: Value,
-    /// Not before this time.
+    /// The earliest time of execution.
     pub due_at: OffsetDateTime,
 }
 
@@ -46,20 +44,20 @@ impl NewTask {
         Ok(Self { organization, kind: P::KIND, subject: None, payload, due_at })
     }
 
-    /// Makes it the only one about this subject.
+    /// Sets the subject: the task replaces another one with this subject.
     #[must_use]
     pub fn about(self, subject: impl Display) -> Self {
         Self { subject: Some(subject.to_string()), ..self }
     }
 }
 
-/// Where domain crates put work for later.
+/// The queue of tasks of domain crates.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait TaskQueue: Send + Sync {
-    /// Stores a task. With a subject it takes the place of the one that waits or runs: its attempts begin again.
+    /// Stores a task. With a subject it replaces the pending or running one, and its attempts begin again.
     async fn add(&self, task: &NewTask) -> Result<()>;
-    /// Takes the task about this subject back. Whether there was one; what already runs may still take effect.
+    /// Removes the task with this subject. Whether there was one; a running task may still take effect.
     async fn withdraw(&self, organization: OrganizationId, kind: &'static str, subject: &str)
     -> Result<bool>;
 }

@@ -3,7 +3,7 @@
 use crate::{ComponentId, SpaceManifest};
 use serde::{Deserialize, Serialize};
 
-/// A part of the organization to which a read is narrowed (contract 06 §1.2).
+/// A part of the organization to which a read is restricted (contract 06 §1.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 pub struct Within {
     /// Spaces of this kind.

@@ -35,9 +35,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// A working platform from nothing: data directory, database, demo data, server.
+    /// Sets up and serves a demo: data directory, database, demo data, server.
     Demo,
-    /// Serves the interface and carries out background jobs.
+    /// Serves the interface and executes background jobs.
     Serve(serve::ServeArgs),
     /// Brings the schema of the database up to date.
     Migrate(migrate::MigrateArgs),
@@ -45,7 +45,7 @@ enum Command {
     Import(archive::ImportArgs),
     /// Writes the database, or one organization, as an archive.
     Export(archive::ExportArgs),
-    /// Makes and changes API clients.
+    /// Creates and changes API clients.
     #[command(name = "api-client")]
     ApiClient(api_client::ApiClientArgs),
     /// Administrators of the system panel.
@@ -53,18 +53,18 @@ enum Command {
     Admin(admin::AdminCommand),
     /// Prints the OpenAPI document.
     Openapi,
-    /// Checks configuration, database, storage, clock and DNS, and says what to do.
+    /// Checks configuration, database, storage, clock and DNS, and prints what to do.
     Doctor,
     /// Prints the completions of a shell.
     Completions {
-        /// Which one.
+        /// The shell.
         shell: Shell,
     },
 }
 
-/// What a command reads from and writes to.
+/// Input and output of a command.
 pub struct Console<'a> {
-    /// The environment, all of it.
+    /// All environment variables.
     pub environment: Vec<(String, String)>,
     /// Standard input.
     pub stdin: &'a mut (dyn BufRead + Send),
@@ -72,22 +72,22 @@ pub struct Console<'a> {
     pub stdout: &'a mut (dyn Write + Send),
     /// Standard error.
     pub stderr: &'a mut (dyn Write + Send),
-    /// Whether somebody watches standard error.
+    /// Whether standard error is a terminal.
     pub watched: bool,
 }
 
-/// A command ended badly: exit code 1.
+/// A command failed: exit code 1.
 enum Failure {
-    /// Say this on standard error.
+    /// Print this on standard error.
     Because(String),
-    /// Everything was said.
+    /// The error was already printed.
     Told,
 }
 
 type Outcome<T = ()> = Result<T, Failure>;
 
-/// Every error that reaches the end of a command is one line for the person who called it. Who runs a command may
-/// know the cause that a client of the interface may not.
+/// The error of a command is one line for the operator. It may have the cause, which clients of the interface do not
+/// get.
 fn because(error: impl Into<Box<dyn std::error::Error>>) -> Failure {
     let error = error.into();
     let known = error.downcast_ref::<civitas_kernel::Error>();
@@ -97,7 +97,7 @@ fn because(error: impl Into<Box<dyn std::error::Error>>) -> Failure {
     })
 }
 
-/// Runs one command. Answers the exit code.
+/// Runs one command. Returns the exit code.
 ///
 /// The first of `arguments` is the name of the program.
 pub async fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>, mut console: Console<'_>) -> u8 {
@@ -113,7 +113,7 @@ pub async fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>, mut c
         Ok(()) => 0,
         Err(Failure::Told) => 1,
         Err(Failure::Because(reason)) => {
-            // There is nowhere left to say that it could not be said.
+            // An error of standard error cannot be reported.
             let _ = writeln!(console.stderr, "civitas: {reason}");
             1
         }
@@ -142,7 +142,7 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
     }
 }
 
-/// Help that was asked for is no failure.
+/// Requested help is not a failure.
 fn misused(error: &clap::Error, console: &mut Console<'_>) -> u8 {
     let text = error.render();
     let (out, code): (&mut (dyn Write + Send), u8) =
@@ -150,14 +150,14 @@ fn misused(error: &clap::Error, console: &mut Console<'_>) -> u8 {
     write!(out, "{text}").map_or(1, |()| code)
 }
 
-/// Reads the configuration and begins to log.
+/// Reads the configuration and starts logging.
 fn configure(sources: &Sources) -> Result<Config, ConfigError> {
     let config = Config::load(sources)?;
     telemetry::begin(&config);
     Ok(config)
 }
 
-/// Opens a database whose schema is the one this build needs.
+/// Opens the database; an error if its schema is not the one this build needs.
 async fn open_store(config: &Config) -> Outcome<Arc<dyn Store>> {
     let database = Database::of(config);
     match database.schema().await.map_err(because)?.refusal() {

@@ -1,8 +1,8 @@
 //! Configuration: one struct, read once at the start.
 //!
 //! A setting comes from a flag, else from the environment (`CIVITAS_` and its name in capitals), else from
-//! `civitas.toml` (or the file `--config` names), else from its default. An unknown name or a value that cannot be
-//! read stops the start, and the message says where it stands. `civitas.example.toml` is written from this file.
+//! `civitas.toml` (or the file `--config` names), else from its default. An unknown name or an invalid value is an
+//! error with its place. `civitas.example.toml` is written from this file.
 
 mod example;
 mod layers;
@@ -19,22 +19,22 @@ use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use values::{Limit, Network, Readable};
 
-/// What is known of a setting before it is read.
+/// The description of a setting.
 #[derive(Debug)]
 pub struct Setting {
     /// Its name in the file; a flag writes `-` for `_`.
     pub name: &'static str,
     /// What it means, with its unit, in lines.
     pub doc: &'static [&'static str],
-    /// Its default, as it would be written in the environment; empty: none.
+    /// Its default, in the format of the environment; empty: none.
     pub default: &'static str,
-    /// How it is written in the file.
+    /// Its format in the file.
     pub shape: Shape,
 }
 
 macro_rules! settings {
     ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:literal),+ $(,)?) => {
-        /// Everything an operator can set.
+        /// All settings.
         #[derive(Clone, PartialEq)]
         pub struct Config {
             $($(#[doc = $doc])+ pub $name: $type),+
@@ -123,7 +123,7 @@ impl Config {
     /// Reads and checks everything.
     ///
     /// # Errors
-    /// The first fault: where it stands, and what it must be.
+    /// The first invalid setting: its place, and what it must be.
     pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
         let layers = Layers::of(sources)?;
         let mut config = Self::read(&layers)?;

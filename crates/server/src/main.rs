@@ -4,7 +4,7 @@ use civitas_server::cli::{Console, run};
 use std::io::{BufReader, IsTerminal, stderr, stdin, stdout};
 use std::process::ExitCode;
 
-/// The runtime here carries background jobs; HTTP has its own (see `wiring`).
+/// This runtime executes background jobs; HTTP has its own (see `wiring`).
 #[tokio::main]
 async fn main() -> ExitCode {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {

@@ -1,4 +1,4 @@
-//! The deployment's secret key: set by the operator, or generated once and kept beside the data.
+//! The deployment's secret key: set by the operator, or generated once and stored in the data directory.
 
 use crate::config::{Config, SecretKey};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -7,11 +7,10 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The key that is set, else the one of the data directory, else a new one that is kept there for the next time
-/// (mode 0600).
+/// The configured key, else the one of the data directory, else a new one that is stored there (mode 0600).
 ///
 /// # Errors
-/// When the file cannot be read or made, or holds no key.
+/// When the file cannot be read or created, or has no key.
 pub fn of(config: &Config) -> io::Result<SecretKey> {
     if let Some(key) = &config.secret_key {
         return Ok(key.clone());
@@ -21,14 +20,14 @@ pub fn of(config: &Config) -> io::Result<SecretKey> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             create_private_directory(&config.data_dir)?;
             generate(&path)?;
-            // Whoever was first: all processes read the same one.
+            // Another process may have been first: all read the same key.
             read(&path)
         }
         outcome => outcome,
     }
 }
 
-/// Where the generated key is kept.
+/// The file of the generated key.
 pub fn path(config: &Config) -> PathBuf {
     config.data_dir.join("secret_key")
 }
@@ -36,7 +35,7 @@ pub fn path(config: &Config) -> PathBuf {
 /// The key of a file.
 ///
 /// # Errors
-/// When the file cannot be read, or holds no key.
+/// When the file cannot be read, or has no key.
 pub fn read(path: &Path) -> io::Result<SecretKey> {
     let text = fs::read_to_string(path)?;
     text.trim()
@@ -44,15 +43,15 @@ pub fn read(path: &Path) -> io::Result<SecretKey> {
         .map_err(|()| io::Error::new(ErrorKind::InvalidData, "it does not hold 32 bytes in base64"))
 }
 
-/// Makes a directory that only its owner can enter, and those above it.
+/// Creates a directory that only its owner can enter, and its parents.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When it cannot be created.
 pub fn create_private_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Written under another name first, so that nobody ever reads half a key; kept only when there is none yet.
+/// Writes the key under another name first, so that it is never read incomplete; an existing key is not replaced.
 fn generate(path: &Path) -> io::Result<()> {
     let mut key = SecretKey([0; civitas_tokens::SECRET_BYTES]);
     SystemRandom::new().fill(&mut key.0).map_err(|_| io::Error::other("the system gives no random bytes"))?;

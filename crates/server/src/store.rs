@@ -1,4 +1,4 @@
-//! The database: which engine, from its address.
+//! Selects the database engine by the database URL.
 
 use crate::config::Config;
 use crate::secret_key::create_private_directory;
@@ -14,11 +14,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a request waits for a connection before it is told to come back later; longer in builds that are not
-/// optimized, where everything takes its time.
+/// How long a request waits for a connection before it answers 503; longer in builds without optimization, which are
+/// slow.
 const WAIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 15 } else { 2 });
 
-/// Where the data is. Nothing is opened until it is asked for.
+/// The address of the database. Connects only when opened.
 #[derive(Debug, Clone)]
 pub enum Database {
     /// One file on this machine.
@@ -27,7 +27,7 @@ pub enum Database {
     Postgres(postgres::Settings),
 }
 
-/// How the schema of a database stands to what this build needs.
+/// The state of the schema of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Schema {
     /// It is what this build needs.
@@ -61,7 +61,7 @@ impl Database {
         }
     }
 
-    /// Applies the migrations that are missing, and says which. Makes the SQLite file when there is none.
+    /// Applies the missing migrations and returns their names. Creates the SQLite file if missing.
     ///
     /// # Errors
     /// `Unavailable` when it does not answer, `Internal` when a migration fails.
@@ -79,7 +79,7 @@ impl Database {
         }
     }
 
-    /// How its schema stands. Makes nothing.
+    /// The state of its schema. Creates nothing.
     ///
     /// # Errors
     /// `Unavailable` when it does not answer.
@@ -109,22 +109,23 @@ impl Database {
         }
     }
 
-    /// Takes the only place among the servers of an SQLite database; `None` for a server of PostgreSQL, which has domain crate
-    /// for many. The place is free again when the lock is dropped or its process ends, however it ends.
+    /// Locks an SQLite database for one server; `None` for PostgreSQL, which allows many. The lock is released when it
+    /// is dropped or its process ends, however it ends.
     ///
     /// # Errors
-    /// `Internal` with a sentence for the operator when another server has it, or the lock file cannot be made.
+    /// `Internal` with a sentence for the operator when another server has the lock, or the lock file cannot be
+    /// created.
     pub fn lock(&self) -> Result<Option<Lock>> {
         self.file().map(Lock::take).transpose()
     }
 
-    /// Whether there may be something to open; of a server nobody knows before it answers.
+    /// Whether the SQLite file exists; always true for PostgreSQL.
     fn exists(&self) -> bool {
         self.file().is_none_or(Path::exists)
     }
 }
 
-/// The only place among the servers of an SQLite database: an advisory lock on a file beside it.
+/// The lock of the one server of an SQLite database: an advisory lock on a file in the same directory.
 #[derive(Debug)]
 pub struct Lock {
     /// Open as long as the lock is held.
@@ -144,7 +145,7 @@ impl Lock {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut process = String::new();
-                // It is there for the message alone.
+                // The id is only used in the error message.
                 let _ = file.read_to_string(&mut process);
                 return Err(Error::internal(format!(
                     "another civitas (process {}) serves {}: stop it first, or use PostgreSQL for several servers",
@@ -163,7 +164,7 @@ impl Lock {
 }
 
 impl Schema {
-    /// Why a server cannot work with it, and what to do; `None` when it can.
+    /// Why a server cannot use it, and what to do; `None` if it can.
     pub fn refusal(&self) -> Option<String> {
         match self {
             Self::Current => None,

@@ -4,7 +4,7 @@ use crate::config::{Config, LogFormat};
 use std::io::{IsTerminal, stderr};
 use tracing_subscriber::EnvFilter;
 
-/// Begins to log, for the rest of the process. Repeated, it does nothing: the first one stays.
+/// Starts logging, for the rest of the process. A second call does nothing.
 pub fn begin(config: &Config) {
     let filter = EnvFilter::new(&config.log);
     let log = tracing_subscriber::fmt()
@@ -16,6 +16,6 @@ pub fn begin(config: &Config) {
         LogFormat::Json => log.json().flatten_event(true).try_init(),
     };
     if begun.is_err() {
-        tracing::debug!("the log had begun already");
+        tracing::debug!("the log is initialized already");
     }
 }

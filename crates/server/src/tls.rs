@@ -25,7 +25,7 @@ impl Certificate {
     /// Reads a certificate with its chain, and its private key, from PEM files.
     ///
     /// # Errors
-    /// When a file cannot be read or holds nothing of its kind, or when the two do not belong together.
+    /// When a file cannot be read or has no certificate or key, or when the key is not that of the certificate.
     pub fn read(chain: &Path, key: &Path) -> io::Result<Arc<Self>> {
         let provider = Arc::new(default_provider());
         let in_use = RwLock::new(certified(chain, key, &provider)?);
@@ -42,7 +42,7 @@ impl Certificate {
         Ok(())
     }
 
-    /// What a listener needs: TLS 1.2 and 1.3, and this certificate.
+    /// The configuration of a listener: TLS 1.2 and 1.3, and this certificate.
     ///
     /// # Errors
     /// Never with the provider used here.

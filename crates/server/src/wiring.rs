@@ -45,11 +45,11 @@ pub struct Parts {
     pub workers: bool,
 }
 
-/// A server that runs; [`Running::stop`] ends it in order. Dropped, its workers end, and it answers on.
+/// A running server; [`Running::stop`] stops it in order. When dropped, its workers stop, and HTTP continues.
 pub struct Running {
-    /// Where it listens; `None` when it only executes jobs.
+    /// The address it listens on; `None` when it only executes jobs.
     pub address: Option<SocketAddr>,
-    /// Its data.
+    /// Its store.
     pub store: Arc<dyn Store>,
     http: Option<Http>,
     workers: Option<JoinHandle<()>>,
@@ -90,7 +90,7 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     };
     let api = Api::new(settings(&config), services);
     let (stop, told) = watch::channel(false);
-    // Who holds the lock is alone.
+    // The lock excludes other servers.
     let workers = if parts.workers { Some(workers(&config, &api, &told, lock.is_some())?) } else { None };
     let http = if parts.http { Some(Http::start(&config, api).await?) } else { None };
     let address = http.as_ref().map(|http| http.address);
@@ -100,7 +100,7 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     Ok(Running { address, store, http, workers, stop, _lock: lock })
 }
 
-/// Begins to work in the background.
+/// Starts the background workers.
 fn workers(
     config: &Config,
     api: &Api,
@@ -119,7 +119,7 @@ fn workers(
     }))
 }
 
-/// Every kind of task, and what executes it.
+/// All kinds of tasks with their handlers.
 fn task_kinds(config: &Config) -> Result<TaskKinds> {
     let checks = HostCheckHandler {
         resolver: Arc::new(Names::at(config.dns_server)?),
@@ -139,7 +139,7 @@ fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {
     }
 }
 
-/// How absolute links are written.
+/// Scheme and port of absolute links, and languages.
 pub(crate) fn site(config: &Config) -> Site {
     Site {
         scheme: config.public_scheme.as_str().to_owned(),
@@ -170,20 +170,20 @@ impl Running {
         certificate.map_or(Ok(()), |certificate| certificate.reload())
     }
 
-    /// Stops in order: no new requests, those that run end; no new jobs, those that run end or are given back.
+    /// Stops in order: no new requests and jobs; running ones have time to end, then the leases of jobs expire.
     pub async fn stop(self) {
         if let Some(http) = self.http {
             http.handle.stop(true).await;
             if !matches!(spawn_blocking(|| http.thread.join()).await, Ok(Ok(()))) {
-                tracing::error!("the thread of the interface ended badly");
+                tracing::error!("the thread of the interface failed");
             }
         }
-        // Without workers nobody listens.
+        // Without workers there is no receiver.
         let _ = self.stop.send(true);
         if let Some(workers) = self.workers
             && let Err(error) = workers.await
         {
-            tracing::error!(%error, "the workers ended badly");
+            tracing::error!(%error, "the workers failed");
         }
     }
 }
@@ -202,10 +202,10 @@ impl Http {
             System::new().block_on(async move {
                 match server(listen, in_use, api) {
                     Ok((address, server)) => {
-                        // Whoever asked may have gone; the server goes with the process.
+                        // The receiver may be dropped; the server ends with the process.
                         let _ = tell.send(Ok((address, server.handle())));
                         if let Err(error) = server.await {
-                            tracing::error!(%error, "the interface ended badly");
+                            tracing::error!(%error, "the interface failed");
                         }
                     }
                     Err(error) => drop(tell.send(Err(error))),

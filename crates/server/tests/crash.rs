@@ -1,5 +1,5 @@
-//! A server that is killed in the middle of its writes, and the next one over the same database: what was
-//! acknowledged is there, and nothing is there twice (contract 09 A.5).
+//! A server that is killed in the middle of its writes, and the next one over the same database: every acknowledged
+//! write exists, and exactly once (contract 09 A.5).
 //!
 //! Slow: a job that ran when its worker was killed is taken back when its lease of 60 s ends, and runs 5 s later.
 
@@ -23,14 +23,14 @@ use tokio::time::{sleep, timeout};
 const CITIES: &str = include_str!("../../../tests/fixtures/city.ndjson");
 const BASE: &str = "/api/rest_full/v0.3";
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-/// Each casts one vote and begins one draft.
+/// The users; each casts one vote and creates one draft.
 const PEOPLE: usize = 100;
 const WRITES: usize = 2 * PEOPLE;
-/// The server is killed when so many are acknowledged.
+/// The server is killed when this many jobs are acknowledged.
 const KILLED_AFTER: usize = WRITES / 2;
 /// Writers at once.
 const WRITERS: usize = 8;
-/// A lease, the look for lost ones, the delay of the second attempt, and some domain crate.
+/// A lease, the search for lost workers, the delay of the second attempt, and a margin.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -66,8 +66,8 @@ async fn kill_in_the_middle(engine: Engine) {
     city.assert_once(&accepted, &jobs).await;
 }
 
-/// Casts the votes and begins the drafts, kills the server when half of them are acknowledged, and answers the jobs of
-/// all that were.
+/// Casts the votes and creates the drafts, kills the server when half of them are acknowledged, and returns the jobs of
+/// all acknowledged ones.
 async fn write_until_killed(mut server: Server, city: &City, tokens: Arc<Vec<String>>) -> BTreeSet<JobId> {
     let (next, count) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let half = Arc::new(Notify::new());
@@ -87,7 +87,7 @@ async fn write_until_killed(mut server: Server, city: &City, tokens: Arc<Vec<Str
                     ("/draft_proposals", json!({"data": {"component_id": component}}))
                 };
                 let request = http.post(format!("http://{address}{BASE}{path}")).bearer_auth(token);
-                // No answer, or half of one: nothing is promised.
+                // No answer, or an incomplete one: the write is not acknowledged.
                 let Ok(response) = request.header("host", "city.test").json(&body).send().await else {
                     continue;
                 };
@@ -106,7 +106,7 @@ async fn write_until_killed(mut server: Server, city: &City, tokens: Arc<Vec<Str
     writers.join_all().await.into_iter().flatten().collect()
 }
 
-/// What a job has made; null where it made nothing.
+/// The result of a job; null without one.
 fn result_of(job: &JobReport) -> Value {
     job.result.as_deref().map_or(Value::Null, |text| serde_json::from_str(text).expect("it is JSON"))
 }
@@ -115,7 +115,7 @@ fn job_id(text: &Value) -> JobId {
     JobId(text.as_str().and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("no job: {text}")))
 }
 
-/// A server in a process of its own. Dropped, it is killed.
+/// A server in a separate process, which is killed when dropped.
 struct Server {
     process: Child,
     address: SocketAddr,
@@ -129,7 +129,7 @@ impl Drop for Server {
     }
 }
 
-/// A database with the two cities and the people who write, and what is known of it.
+/// A database with the two cities and the users who write.
 struct City {
     database: Database,
     directory: TempDir,
@@ -186,7 +186,7 @@ impl City {
         server
     }
 
-    /// The tokens of everybody who writes.
+    /// The tokens of all users who write.
     async fn tokens(&self, server: &Server) -> Vec<String> {
         let mut tokens = Vec::new();
         for number in 0..PEOPLE {
@@ -201,7 +201,7 @@ impl City {
         tokens
     }
 
-    /// The jobs of everybody who writes.
+    /// The jobs of all users who write.
     async fn jobs(&self) -> Vec<JobSummary> {
         let mut jobs = Vec::new();
         for number in 0..PEOPLE {
@@ -234,7 +234,7 @@ impl City {
         reports
     }
 
-    /// Every acknowledged job is completed, and so is any other; and each has made one row, and announced it once.
+    /// Checks that every job, acknowledged or not, is completed, and has created one row and one event.
     async fn assert_once(&self, accepted: &BTreeSet<JobId>, jobs: &[JobReport]) {
         for job in jobs {
             assert_eq!((job.summary.status, &job.failure), (JobStatus::Completed, &None), "{job:?}");
@@ -301,7 +301,7 @@ fn nickname(number: usize) -> String {
     format!("crash_person_{number}")
 }
 
-/// The two cities, and the people who write.
+/// The two cities, and the users who write.
 fn archive_lines() -> String {
     let people = (0..PEOPLE).map(|number| {
         let nickname = nickname(number);
@@ -313,7 +313,7 @@ fn archive_lines() -> String {
     format!("{}\n{}\n", CITIES.trim_end(), people.join("\n"))
 }
 
-/// The binary over this database, with nothing of the surroundings.
+/// The binary on this database, with an empty environment.
 fn civitas(database: &Database, directory: &TempDir) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_civitas"));
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CIVITAS_")) {

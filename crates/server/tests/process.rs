@@ -1,4 +1,4 @@
-//! The real binary as a process of its own: the demo, HTTPS, signals.
+//! The real binary as a separate process: the demo, HTTPS, signals.
 
 #![expect(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Nothing here takes longer, on a busy machine in a debug build.
+/// The time limit of each step, enough for a busy machine and a debug build.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn civitas() -> Command {
@@ -24,7 +24,7 @@ fn civitas() -> Command {
     command
 }
 
-/// An address nobody listens on.
+/// A free address.
 fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
@@ -66,7 +66,7 @@ impl Process {
     }
 }
 
-/// Connects as soon as somebody listens.
+/// Connects; retries until the server listens.
 fn connect(address: SocketAddr) -> TcpStream {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -78,7 +78,7 @@ fn connect(address: SocketAddr) -> TcpStream {
     }
 }
 
-/// What the demo prints before it serves: everything up to its second-last blank line and the examples.
+/// The output of the demo before it serves: everything up to its second-last blank line and the examples.
 fn greeting(out: &mut BufReader<ChildStdout>, last: &str) -> Vec<String> {
     let mut lines = Vec::new();
     loop {
@@ -91,7 +91,7 @@ fn greeting(out: &mut BufReader<ChildStdout>, last: &str) -> Vec<String> {
     }
 }
 
-/// Runs lines in a shell, as somebody who pastes them.
+/// Runs lines in a shell, as if they were pasted.
 fn paste(lines: &str) -> String {
     let done = Command::new("sh").args(["-c", lines]).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -204,7 +204,7 @@ fn a_server_that_can_not_start_says_why() {
 }
 
 #[test]
-fn a_worker_alone_listens_nowhere_and_stops_when_told() {
+fn a_process_with_workers_only_does_not_listen_and_stops_on_request() {
     let place = tempfile::tempdir().unwrap();
     let address = free_address();
     assert!(civitas().current_dir(place.path()).arg("migrate").output().unwrap().status.success());

@@ -1,6 +1,6 @@
-//! The baseline server: the same HTTP library with as many workers, answering the bytes Civitas answered from one prepared
-//! statement on one connection a worker. No organization, token, right, validator, rule or job: what it can do is
-//! what the machine and the libraries allow.
+//! The baseline server: the same HTTP library with as many workers, answering the bytes Civitas answered from one
+//! prepared statement on one connection a worker. Without organizations, tokens, rights, validators, rules and jobs:
+//! its speed is the limit of the machine and the libraries.
 //!
 //! A write is one INSERT of the row Civitas writes, in WAL mode with `synchronous = FULL`, and the recorded answer.
 
@@ -27,7 +27,7 @@ const JSON: &str = "application/json; charset=utf-8";
 /// A time as the database keeps it.
 const MOMENT: &str = "2026-03-02 10:00:00.123456+00:00";
 
-/// What the baseline server is told.
+/// The configuration of the baseline server.
 #[derive(clap::Args)]
 pub struct Args {
     /// The copied database with the recorded answers.

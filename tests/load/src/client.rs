@@ -1,4 +1,4 @@
-//! A client of either server, for what is not measured by `wrk`.
+//! A client of both servers, for requests that `wrk` does not measure.
 
 use crate::Outcome;
 use crate::city::{CLIENT_ID, CLIENT_SECRET, HOST};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Where the interface lives.
+/// The path prefix of the interface.
 pub const BASE: &str = "/api/rest_full/v0.3";
 
 /// No single request may take longer.
@@ -39,7 +39,7 @@ impl Answer {
     }
 }
 
-/// Talks to one server as one bearer, or as nobody.
+/// A client of one server, with an optional bearer token.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -87,7 +87,7 @@ impl Client {
         send(request).await
     }
 
-    /// `POST`; `user` is told to the baseline server, which knows no tokens.
+    /// `POST`; `user` is sent to the baseline server, which has no tokens.
     pub async fn post(&self, path: &str, body: &Value, user: Option<i64>) -> Outcome<Answer> {
         let mut request = self.request(Method::POST, path).json(body);
         if let Some(user) = user {

@@ -1,4 +1,4 @@
-//! What the figures were measured on.
+//! Describes the machine of the measurement.
 
 use std::fs;
 use std::thread::available_parallelism;

@@ -1,7 +1,7 @@
-//! The load harness: how much of what the machine can do is left when all rules of Civitas are kept.
+//! The load harness: compares Civitas with a baseline server without rules.
 //!
-//! `load run` builds a city in a temporary directory, starts the release server over it and, in a process of its
-//! own, a baseline server ([`baseline`]): the same HTTP library answering the same bytes from one prepared statement. Both are
+//! `load run` builds a city in a temporary directory, starts the release server over it and, in a process of its own, a
+//! baseline server ([`baseline`]): the same HTTP library answering the same bytes from one prepared statement. Both are
 //! driven by the same generator, one after the other. Traffic stays on 127.0.0.1, and every loop has an end.
 
 mod baseline;

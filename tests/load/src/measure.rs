@@ -1,4 +1,4 @@
-//! What is measured, and how it is said.
+//! The measured values, and their format.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A server in a process of its own: started, watched, stopped.
+//! A server in a separate process: started, measured, stopped.
 
 use crate::Outcome;
 use crate::machine::{field, kibibytes};
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How often it is asked whether it answers.
 const POLL: Duration = Duration::from_millis(1);
 
-/// An address of this machine nobody listens on.
+/// A free address of this machine.
 pub fn free_address() -> Outcome<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

@@ -83,7 +83,7 @@ struct Run<'a> {
     stage: Stage,
 }
 
-/// What the generator is told: once for the warm-up, once for the figures.
+/// The arguments of the generator: once for the warm-up, once for the figures.
 type Told<'a> = &'a dyn Fn(bool) -> Vec<String>;
 
 impl Run<'_> {

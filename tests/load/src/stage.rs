@@ -1,5 +1,4 @@
-//! The stage: the city in a temporary directory, the server over it, the baseline server beside it, and proof that both
-//! answer the same bytes.
+//! The test environment: the city in a temporary directory, both servers, and a check that both answer the same bytes.
 
 use crate::Outcome;
 use crate::baseline::PAGE;
@@ -267,7 +266,7 @@ async fn record_writes(kept: &mut diesel::SqliteConnection, client: &Client, pai
     Ok(())
 }
 
-/// Both answer alike, and the server knows what was not modified.
+/// Checks that both answer the same, and that the server answers 304.
 async fn prove_equal(civitas: &Client, baseline: &Client, answers: &Answers) -> Outcome {
     let pages = (1..=PAGES).map(page_path);
     let some = answers.all.iter().step_by(97).map(|one| format!("{BASE}/proposals/{}", one.id));

@@ -112,7 +112,7 @@ pub async fn follow(pairs: &Arc<Pairs>, client: &Client, begin: u64, seconds: u6
     Figures::of(times, started.elapsed()).ok_or_else(|| "no job was completed".into())
 }
 
-/// Votes cast beside a measurement, ten a second: each is a commit, after which no answer may be given again unseen.
+/// Casts ten votes per second during a measurement: each is a commit, which invalidates all cached responses.
 pub struct Disturbance {
     stop: Arc<AtomicBool>,
     task: JoinHandle<Outcome<u64>>,

@@ -1,4 +1,4 @@
-//! The generator: `wrk`, told what to ask by a script.
+//! The generator: `wrk`, with a script of requests.
 
 use crate::Outcome;
 use crate::measure::Figures;
@@ -51,7 +51,7 @@ impl Wrk {
         }
     }
 
-    /// Asks for so many seconds. An answer above 399, or none, makes the figures void.
+    /// Sends requests for this number of seconds. A status above 399, or no answer, makes the figures invalid.
     pub fn drive(&self, script: Script, to: SocketAddr, args: &[String], seconds: u64) -> Outcome<Figures> {
         let file = self.0.join(format!("{script:?}.lua"));
         fs::write(&file, format!("{}{DONE}", script.text()))?;

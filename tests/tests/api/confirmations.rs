@@ -149,7 +149,7 @@ async fn nobody_is_written_to_at_example_org_nor_after_a_registration_that_faile
 }
 
 #[tokio::test]
-async fn a_link_that_is_unknown_or_three_days_old_leads_nowhere() {
+async fn a_link_that_is_unknown_or_three_days_old_is_not_found() {
     for service in Service::on_both_engines().await {
         let organization = service.store.organizations().find_by_host("city.test").await.unwrap().unwrap();
         let user = civitas_kernel::UserId(service.id("user", "victor_b"));

@@ -1,4 +1,4 @@
-//! A new primary host, checked at a name server of the test's own (contract 03 §1.5).
+//! A new primary host, checked with a name server of the test (contract 03 §1.5).
 
 use civitas_kernel::{OrganizationId, clock};
 use civitas_tests::NameServer;

@@ -1,4 +1,4 @@
-//! Limits on everything that comes in, and what each of them answers.
+//! Limits on all input, with the answer of each.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! A deployment with languages of its own (contract 01 §5, setting `locales`).
+//! A deployment with other languages than the default (contract 01 §5, setting `locales`).
 
 use civitas_tests::service::{CITIES, SYSTEM_CLIENTS, Service};
 use serde_json::{Value, json};

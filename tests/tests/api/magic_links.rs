@@ -106,7 +106,7 @@ async fn an_address_that_breaks_a_rule_is_refused_with_its_code() {
 }
 
 #[tokio::test]
-async fn a_link_signs_in_once_and_leads_where_it_was_told() {
+async fn a_link_signs_in_once_and_redirects_to_the_given_address() {
     for service in Service::on_both_engines().await {
         let nora = service.user("norablum").await;
         let address = "HTTPS://www.City.test:8443/a?b=c#d";
@@ -190,7 +190,7 @@ async fn after_five_minutes_a_link_is_invalid() {
 }
 
 #[tokio::test]
-async fn who_may_not_act_is_told_why_and_keeps_the_link() {
+async fn a_blocked_or_locked_user_gets_the_reason_and_the_link_stays() {
     for service in Service::on_both_engines().await {
         let nora = service.user("norablum").await;
         let token = make(&nora, "").await;

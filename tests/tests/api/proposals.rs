@@ -188,7 +188,7 @@ async fn a_vote_and_its_removal_change_the_validator_of_the_voter() {
         assert_ne!(voted.header("etag"), before.0);
         let seen = [("if-none-match", voted.header("etag"))];
         nora.send(reqwest::Method::GET, &path, &seen, None).await.is(304);
-        // `Last-Modified` knows seconds: the vote goes in another one than it came.
+        // `Last-Modified` has a resolution of one second: the vote is removed in another second than it was cast.
         tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
         nora.delete(&format!("/vote_proposals/{}", vote.data()["id"].as_str().unwrap())).await.is(200);
         nora.send(reqwest::Method::GET, &path, &seen, None).await.is(200);

@@ -62,7 +62,7 @@ async fn no_operation_answers_without_a_token_scope_or_ability_or_in_another_org
 }
 
 #[tokio::test]
-async fn a_blocked_user_is_told_so_after_the_rights_were_asked() {
+async fn a_blocked_user_is_refused_after_the_check_of_rights() {
     for service in Service::on_both_engines().await {
         let nora = service.user("norablum").await;
         let organization = service.store.organizations().find_by_host("city.test").await.unwrap().unwrap();

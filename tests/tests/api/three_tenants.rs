@@ -37,7 +37,7 @@ fn kind(path: &str) -> Option<&'static str> {
     })
 }
 
-/// A record of the village, and one that nobody has, in a path of the city.
+/// A record of the village, and one that does not exist, in a path of the city.
 fn pair(service: &Service, route: &Route, kind: &str) -> [String; 2] {
     let reference = match kind {
         "proposal" => ("proposal", "p1"),

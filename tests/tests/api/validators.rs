@@ -1,5 +1,5 @@
 //! The validator of an answer changes exactly when the answer does (contract 01 §8): one thing is changed at a time,
-//! and every reader of every path looks again.
+//! and every reader reads every path again.
 
 use civitas_accounts::{Role, RoleKind, User, UserAdmin};
 use civitas_application::ComponentAdmin;
@@ -18,7 +18,7 @@ use std::pin::Pin;
 
 const MEETING: &str = r#"{"type": "meeting", "ref": "kickoff", "organization": "city", "component": "meetings", "title": {"en": "Kick-off"}, "start_time": "2026-04-01T17:00:00Z", "published_at": "2026-02-01T10:00:00Z"}"#;
 
-/// What somebody sees somewhere: the body, and its validator.
+/// The body and the validator of a path for a reader.
 type Seen = BTreeMap<(usize, String), (String, String)>;
 
 struct Watch {
@@ -80,7 +80,7 @@ impl Watch {
 
 type Edit = for<'w> fn(&'w Watch) -> Pin<Box<dyn Future<Output = ()> + Send + 'w>>;
 
-/// Inside a transaction, whose events nobody wants.
+/// Runs in a transaction. Its events are discarded.
 macro_rules! within {
     ($watch:ident, $tx:ident, $work:expr) => {
         Box::pin(async move {

@@ -1,4 +1,4 @@
-//! What an import tells the receivers of webhooks, when it is asked to (contract 10 §1, 09 C.1).
+//! The events of an import with `--emit-events` (contract 10 §1, 09 C.1).
 
 use super::{CITY, NOW, read};
 use civitas_application::archive::{ImportOptions, import};
@@ -34,7 +34,7 @@ fn names(events: &[Announcement]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_quiet_import_tells_nobody() {
+async fn an_import_without_emit_events_records_no_events() {
     for database in databases().await {
         read(&*database.store, CITY, false).await.unwrap();
         assert_eq!(told(&*database.store).await, []);
@@ -123,7 +123,7 @@ async fn changes_tell_of_themselves_and_of_nothing_else() {
 }
 
 #[tokio::test]
-async fn an_organization_is_deleted_with_all_it_has_and_told_of_in_its_last_state() {
+async fn an_organization_is_deleted_with_all_its_records_and_its_event_has_the_last_state() {
     for database in databases().await {
         let store = &*database.store;
         read(store, civitas_application::archive::demo(), false).await.unwrap();

@@ -1,4 +1,4 @@
-//! Meetings, and what components only name and count.
+//! Meetings, and records that components only list and count.
 
 use crate::{CITY, NOW, read};
 use civitas_application::Store;

@@ -1,4 +1,4 @@
-//! Bad lines, and the words in which they are refused.
+//! Invalid lines, and their errors.
 
 use crate::{CITY, read};
 use civitas_tests::databases;

@@ -1,4 +1,4 @@
-//! What is exported is what was imported, whatever the engine.
+//! An export equals the import, on both engines.
 
 use crate::{CITY, read};
 use civitas_application::Store;

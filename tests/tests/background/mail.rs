@@ -1,4 +1,4 @@
-//! Mails by SMTP, against a server that is looked into.
+//! Mails by SMTP, with a test server.
 
 use civitas_accounts::{Mail, MailKind, MailSender, Mailer, Secret, User};
 use civitas_kernel::{Error, Locale, clock};
@@ -60,7 +60,7 @@ async fn credentials_of_the_address_are_shown() {
 }
 
 #[tokio::test]
-async fn what_is_refused_for_good_is_told_from_what_may_be_taken_later() {
+async fn permanent_and_transient_refusals_are_distinguished() {
     let mails_received = MailServer::open().await;
     let smtp = smtp(&mails_received, "no-reply@city.example");
     for later in ["451 4.7.1 greylisted", "452 4.2.2 full", "421 4.3.2 going down"] {

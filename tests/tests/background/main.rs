@@ -1,4 +1,4 @@
-//! What happens in the background: tasks and their worker, mails on their way out, and faults of the machine.
+//! Background work: tasks and their worker, outgoing mails, and faults of the machine.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

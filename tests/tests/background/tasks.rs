@@ -30,7 +30,7 @@ impl TaskPayload for Trick {
     const KIND: &'static str = "trick";
 }
 
-/// Does as it is told, and remembers it.
+/// Returns the given outcomes, and records its calls.
 struct Juggler(Arc<Mutex<Vec<(Trick, i64)>>>);
 
 #[async_trait]
@@ -159,7 +159,7 @@ async fn a_fault_or_a_panic_is_tried_again_later_and_the_worker_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kind_nobody_knows_waits() {
+async fn a_task_of_an_unknown_kind_waits() {
     for world in worlds().await {
         let circus = Circus::open(world.database.store());
         let now = clock::now();

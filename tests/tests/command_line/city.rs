@@ -1,4 +1,4 @@
-//! A deployment to type commands at. They run in this process, with standard streams of their own.
+//! A deployment for commands, which run in this process with separate standard streams.
 
 use civitas_server::cli::{Console, run};
 use civitas_tests::{Database, Engine};

@@ -1,4 +1,4 @@
-//! The command line: what it answers, with which exit code, and where.
+//! The command line: output, exit code, and stream.
 
 #![expect(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 

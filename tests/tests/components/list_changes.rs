@@ -1,4 +1,4 @@
-//! What leaves a list is noted with it, and what stays is not.
+//! A removal from a list sets the time of its last removal; other changes do not.
 
 use civitas_accounts::{Role, RoleKind, User};
 use civitas_application::Ports;

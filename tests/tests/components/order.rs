@@ -1,4 +1,4 @@
-//! Neighbours against the list, for lists nobody thought of.
+//! Neighbours compared with the list, for random lists.
 
 use civitas_kernel::{ComponentId, Direction, Order, PageRequest, ProposalId, ReadContext, Viewer, Within};
 use civitas_proposals::{Neighbours, Proposal, ProposalQuery, ProposalStore};

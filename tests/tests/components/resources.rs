@@ -1,4 +1,4 @@
-//! What components name and count of their contents.
+//! The resources that components list and count.
 
 use civitas_kernel::{ComponentId, Page, PageRequest, ReadContext, Translated, UserId, Viewer};
 use civitas_meetings::Meeting;

@@ -1,4 +1,4 @@
-//! Many at once: one draft, one vote, one number, one active step.
+//! Concurrent writes: one draft, one vote, one number, one active step.
 
 use civitas_application::Store;
 use civitas_kernel::records::{Change, Plain, RecordAdmin, edit};
@@ -22,7 +22,7 @@ async fn worlds() -> Vec<World> {
     worlds
 }
 
-/// Does something so many times at once, and gathers what came of it.
+/// Runs something this number of times at once, and collects the results.
 async fn at_once<T, F>(times: usize, work: impl Fn(usize) -> F) -> Vec<Result<T>>
 where
     T: Send + 'static,

@@ -1,4 +1,4 @@
-//! Many at once: who wins, who waits, and who goes away in the middle.
+//! Concurrent transactions: conflicts, waits, and dropped ones.
 
 use civitas_accounts::User;
 use civitas_application::Store;
@@ -66,7 +66,7 @@ async fn one_job_is_claimed_once_by_sixteen_workers() {
         for worker in workers.collect::<Vec<_>>() {
             all.extend(worker.await.unwrap());
         }
-        // Those that were locked for a moment by somebody else are still there to be claimed.
+        // Jobs that another worker locked for a moment can still be claimed.
         let rest = world.ports().jobs().claim("last", NOW, NOW + LEASE, 100).await.unwrap();
         all.extend(rest.into_iter().map(|job| job.id));
         assert_eq!((all.len(), all.iter().collect::<HashSet<_>>().len()), (100, 100));
@@ -160,7 +160,7 @@ async fn who_goes_away_in_the_middle_leaves_the_pool_whole() {
 }
 
 #[tokio::test]
-async fn who_waits_too_long_for_a_connection_is_told_so() {
+async fn waiting_too_long_for_a_connection_is_unavailable() {
     for world in worlds().await {
         let wait = Duration::from_millis(100);
         let narrow = Engine::open_with(world.database.engine, world.database.url(), 1, wait).await.unwrap();

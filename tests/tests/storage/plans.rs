@@ -68,7 +68,7 @@ fn ranges(engine: Engine, plan: &[String], index: &str) -> usize {
     }
 }
 
-/// Checks the statements of one read: none scans, and one has so many ranges of the index.
+/// Checks the statements of one read: none scans, and one has this number of ranges of the index.
 fn check(world: &World, read: &str, plans: &[Vec<String>], table: &str, (index, times): (&str, usize)) {
     let engine = world.database.engine;
     let text = plans.iter().map(|plan| plan.join("\n")).collect::<Vec<_>>().join("\n\n");

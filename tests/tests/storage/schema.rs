@@ -1,4 +1,4 @@
-//! The schema: what a database has of it, and what is said when the database is away.
+//! The state of the schema, and errors when the database is unreachable.
 
 use civitas_kernel::{Error, Locales, Translated};
 use civitas_spaces::{Entry, EntryKind, EntryRef};
@@ -33,7 +33,7 @@ async fn a_new_database_is_older_until_it_is_migrated_and_then_current() {
 }
 
 #[tokio::test]
-async fn a_schema_of_a_newer_build_is_told_apart() {
+async fn a_schema_of_a_newer_build_is_detected() {
     let Some(database) = Database::fresh(Engine::Postgres).await else { return };
     let url = database.url().to_owned();
     let settings = civitas_storage_postgres::Settings {

@@ -1,4 +1,4 @@
-//! What a transaction keeps, and what becomes of its connection.
+//! Commit and rollback of transactions, and their connections.
 
 use civitas_accounts::{Role, RoleKind, User};
 use civitas_application::{Ports, Store};

@@ -11,17 +11,17 @@ use hickory_resolver::{Resolver, TokioResolver};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// How long a server may take; it is asked twice.
+/// The time limit of a query; there are two attempts.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Resolves names and addresses, each time again.
+/// Resolves names and addresses, without a cache.
 pub struct Names(TokioResolver);
 
 impl Names {
-    /// At this server, or where the machine asks.
+    /// Uses this server, or the resolver of the system.
     ///
     /// # Errors
-    /// `Internal` when the machine does not say where to ask.
+    /// `Internal` when the system has no resolver configured.
     pub fn at(server: Option<SocketAddr>) -> Result<Self> {
         let mut builder = match server {
             Some(server) => Resolver::builder_with_config(only(server), TokioRuntimeProvider::default()),
@@ -69,12 +69,12 @@ impl HostResolver for Names {
     }
 }
 
-/// A full name: nothing is added to it.
+/// A fully qualified name, without search domains.
 fn rooted(name: &str) -> String {
     format!("{}.", name.trim_end_matches('.'))
 }
 
-/// That there is no such name is an answer too.
+/// "No such name" is an empty result, not an error.
 fn unless_silent<T>(error: NetError) -> Result<Vec<T>> {
     if error.is_no_records_found() || error.is_nx_domain() {
         Ok(Vec::new())

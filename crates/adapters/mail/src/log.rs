@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use civitas_accounts::{Mail, Mailer};
 use civitas_kernel::Result;
 
-/// Writes mails to the log, without what opens something, and sends nothing.
+/// Writes mails to the log, without their links, and sends nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Log;
 

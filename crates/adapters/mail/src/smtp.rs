@@ -12,15 +12,15 @@ use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
 
-/// How long a conversation may take, from the connection to the end.
+/// The time limit of an SMTP session, including the connection.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Why mails cannot be passed on as it is set. Never says the value: it holds a password.
+/// An invalid setting. Its text never has the value, which contains a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The address of the server is none.
+    /// The address of the server is invalid.
     Server,
-    /// The sender is none.
+    /// The sender is invalid.
     Sender,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// An SMTP server that takes our mails.
+/// A [`Mailer`] that sends to an SMTP server.
 pub struct Smtp {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,
@@ -44,12 +44,12 @@ pub struct Smtp {
 
 impl Smtp {
     /// `server` is `smtps://..` (TLS from the first byte, port 465), `smtp://..?tls=required` (STARTTLS, port 587),
-    /// `smtp://..?tls=opportunistic` (the same where the server offers it), or `smtp://..` (in the clear, port 25);
-    /// user, password and port are optional. `sender` is an address, with a name or without: without one, mails come
-    /// in the name of their organization.
+    /// `smtp://..?tls=opportunistic` (the same if the server offers it), or `smtp://..` (unencrypted, port 25); user,
+    /// password and port are optional. `sender` is an address with an optional name; without one, mails have the name
+    /// of their organization.
     ///
     /// # Errors
-    /// When one of the two cannot be read.
+    /// When one of the two is invalid.
     pub fn new(server: &str, sender: &str) -> Result<Self, Fault> {
         if !is_server(server) {
             return Err(Fault::Server);
@@ -62,13 +62,13 @@ impl Smtp {
         Ok(Self { transport: builder.build(), from, patience: PATIENCE })
     }
 
-    /// Gives a conversation so much time instead of a minute.
+    /// Sets the time limit of an SMTP session; by default one minute.
     #[must_use]
     pub fn patient(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Whether the server answers and takes our credentials.
+    /// Checks that the server answers and accepts the credentials.
     ///
     /// # Errors
     /// `Unavailable` when it does not.
@@ -80,7 +80,7 @@ impl Smtp {
         }
     }
 
-    /// The library bounds the time of the connection alone: a server that falls silent later would hold us for ever.
+    /// Runs a session with a time limit; that of the library covers only the connection.
     async fn within_patience<T>(&self, conversation: impl Future<Output = T>) -> Result<T> {
         let ended = timeout(self.patience, conversation).await;
         ended.map_err(|_| Error::Unavailable("the server is silent".into()))
@@ -89,12 +89,12 @@ impl Smtp {
     fn message(&self, mail: &Mail) -> Result<Message> {
         let address: Address =
             mail.to.parse().map_err(|error| Error::rejected(format!("no address: {error}")))?;
-        // A line break in a header would begin another one; the builder panics at it.
+        // A line break in a header would begin another header; the builder panics on it.
         if [&mail.to_name, &mail.from_name, &mail.subject].iter().any(|line| !is_one_line(line)) {
             return Err(Error::rejected("a header has more than one line"));
         }
         let from_name = self.from.name.clone().or_else(|| Some(mail.from_name.clone()));
-        // RFC 3834: nobody's answering machine is to write back.
+        // RFC 3834: prevents automatic replies.
         let automatic = HeaderName::new_from_ascii_str("Auto-Submitted");
         Message::builder()
             .from(Mailbox::new(from_name, self.from.email.clone()))
@@ -120,7 +120,7 @@ pub fn is_server(text: &str) -> bool {
     known && url.host_str().is_some_and(|host| !host.is_empty())
 }
 
-/// Whether mails can come from this.
+/// Whether this is a valid sender.
 pub fn is_sender(text: &str) -> bool {
     text.parse::<Mailbox>().is_ok() && is_one_line(text)
 }
@@ -140,8 +140,8 @@ impl Mailer for Smtp {
     }
 }
 
-/// Whether the server will never take this mail. That it does not take our credentials (RFC 4954: 530, 534, 535) is
-/// for the operator to mend: the mail waits.
+/// Whether the server refuses this mail permanently. Refused credentials (RFC 4954: 530, 534, 535) are not permanent:
+/// the operator can correct them.
 fn is_final(error: &lettre::transport::smtp::Error) -> bool {
     error.status().is_some_and(|code| {
         code.severity == Severity::PermanentNegativeCompletion && code.category != Category::Unspecified3

@@ -1,4 +1,4 @@
-//! Columns that hold one of our types, and the types of expressions over columns.
+//! Column types for types of the domain, and the types of expressions over columns.
 
 mod mapping;
 
@@ -20,18 +20,19 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 use uuid::Uuid;
 
-/// A nullable expression over the tables `QS`, of the SQL type `ST`. Boxed, so that what takes it needs no bounds.
+/// A nullable expression over the tables `QS`, of the SQL type `ST`. Boxed, so that functions that take it need no
+/// bounds.
 pub(crate) type Expr<QS, ST> = Box<dyn BoxableExpression<QS, Db, SqlType = Nullable<ST>>>;
 /// A condition over the tables `QS`.
 pub(crate) type Condition<QS> = Expr<QS, Bool>;
 
-/// The columns of a row, in the order of its fields. Diesel's `as_select` says the same, and costs the compiler two
-/// seconds for each statement.
+/// The columns of a row, in the order of its fields. Diesel's `as_select` is equivalent, but adds two seconds of
+/// compile time for each statement.
 pub(crate) fn of<R: Selectable<Db>>() -> R::SelectExpression {
     R::construct_selection()
 }
 
-/// Whether it is one of these, in one of two texts however many there are.
+/// Whether the expression is one of these values. There are two statement texts, independent of the number of values.
 pub(crate) fn any_of<QS: 'static, E>(on: E, ids: &[i64]) -> Condition<QS>
 where
     E: BoxableExpression<QS, Db, SqlType = Nullable<BigInt>> + 'static,
@@ -79,15 +80,15 @@ impl ToSql<sql::Uuid, Db> for UuidColumn {
     }
 }
 
-/// A value that is kept by its name.
+/// A value that is stored by its name.
 pub(crate) trait TextEnum: Sized + Copy + Debug {
-    /// The name that is kept.
+    /// The stored name.
     fn name(&self) -> &str;
-    /// The value of exactly that name.
+    /// The value with this name.
     fn named(name: &str) -> Option<Self>;
 }
 
-/// A text column that holds a word: of a closed list, or of a form as a locale has.
+/// A text column with a value of a closed list, or of a fixed format such as a locale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Text)]
 pub(crate) struct EnumColumn<T: Debug>(pub(crate) T);
@@ -105,7 +106,7 @@ impl<T: TextEnum> ToSql<Text, Db> for EnumColumn<T> {
     }
 }
 
-/// Says of types that know their names on the wire that these are kept.
+/// Stores types by their names on the wire.
 macro_rules! text_enums {
     ($($value:ty),+ $(,)?) => {$(
         impl TextEnum for $value {

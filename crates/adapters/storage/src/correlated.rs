@@ -6,10 +6,9 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId, SelectQuery};
 use diesel::result::QueryResult;
 use diesel::sql_types::{IntoNullable, SqlType};
 
-/// The one value of a select that also speaks of the tables of the statement around it; null where it finds nothing.
-///
-/// Diesel's own `single_value` proves for each surrounding statement that its tables are there. This takes the
-/// caller's word, so that one select serves statements over different tables: say which it asks for.
+/// The single value of a select that also uses the tables of the outer statement; null without a row. Diesel's own
+/// `single_value` checks at compile time that each outer statement has the tables. This does not, so that one select
+/// can be used in statements over different tables: document the tables it requires.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Correlated<Q>(pub(crate) Q);
 

@@ -6,13 +6,13 @@ use diesel::QueryResult;
 use diesel::result::DatabaseErrorKind as Kind;
 use diesel::result::Error as Failure;
 
-/// Diesel's results as ours.
+/// Converts results of Diesel.
 pub(crate) trait Stored<T> {
-    /// `Conflict` when two writers met (a unique value taken, a deadlock), `Unavailable` when the database is away
-    /// or cannot write, `Timeout` when a statement took too long, `Internal` for the rest.
+    /// `Conflict` for two concurrent writers (a unique value taken, a deadlock), `Unavailable` when the database is
+    /// unreachable or cannot write, `Timeout` when a statement took too long, `Internal` for the rest.
     fn stored(self) -> Result<T>;
-    /// The same, but this error when a unique value is taken. On PostgreSQL the open transaction is lost with it: where
-    /// work may go on, ask `ON CONFLICT DO NOTHING` instead.
+    /// The same, but this error when a unique value is taken. On PostgreSQL this aborts the open transaction: to
+    /// continue after a conflict, use `ON CONFLICT DO NOTHING` instead.
     fn stored_unless(self, taken: impl FnOnce() -> Error) -> Result<T>;
 }
 
@@ -29,14 +29,14 @@ impl<T> Stored<T> for QueryResult<T> {
     }
 }
 
-/// What an engine's own words say of a failure of which Diesel tells no kind.
+/// The meaning of an engine's error without a kind of Diesel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// Two writers met.
+    /// A conflict of two writers.
     Conflict,
-    /// The machine is at fault: the database is away, its disk is full or cannot be written.
+    /// A fault of the machine: the database is unreachable, its disk is full or read-only.
     Machine,
-    /// A statement was ended because it took too long.
+    /// A statement was cancelled because it took too long.
     Timeout,
     /// A bug, or a broken database.
     Other,
@@ -45,12 +45,12 @@ pub(crate) enum Cause {
 fn meaning(failure: Failure) -> Error {
     let (kind, information) = match &failure {
         Failure::DatabaseError(kind, information) => (kind, information),
-        // A COMMIT failed, and the ROLLBACK after it too: the first says why.
+        // A COMMIT failed, and the ROLLBACK after it too: the first error is the cause.
         Failure::RollbackErrorOnCommit { commit_error, .. } => match commit_error.as_ref() {
             Failure::DatabaseError(kind, information) => (kind, information),
             _ => return Error::internal(failure),
         },
-        // The connection is useless, which happens where the database went away in a transaction.
+        // The connection is broken: the database became unreachable during a transaction.
         Failure::BrokenTransactionManager => return Error::Unavailable(failure.into()),
         _ => return Error::internal(failure),
     };
@@ -67,10 +67,10 @@ fn meaning(failure: Failure) -> Error {
     }
 }
 
-/// The outcome of an update that must have met one row.
+/// Checks that an update changed one row.
 ///
 /// # Errors
-/// `NotFound` when there was none.
+/// `NotFound` when there was no row.
 pub(crate) fn changed(rows: usize) -> Result<()> {
     if rows == 0 { Err(Error::NotFound) } else { Ok(()) }
 }

@@ -7,20 +7,20 @@ use civitas_kernel::{Error, Locale, Locales, Result};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 
-// `title ->> 'en'`: the text of a member, null where there is none. Both engines write it so.
+// `title ->> 'en'`: the text of a member, null without it. The syntax is the same on both engines.
 diesel::infix_operator!(Member, " ->> ", Nullable<Text>);
-// Diesel's own are not nullable, and `.nullable()` on a box would tie it to single tables.
+// Diesel's operators are not nullable, and `.nullable()` on a boxed expression would restrict it to single tables.
 diesel::postfix_operator!(Null, " IS NULL", Nullable<Bool>);
 diesel::postfix_operator!(NotNull, " IS NOT NULL", Nullable<Bool>);
 
 #[diesel::declare_sql_function]
 extern "SQL" {
-    /// The text, or another where there is none.
+    /// The text, or another one for null.
     #[sql_name = "coalesce"]
     fn or(x: Nullable<Text>, y: Text) -> Nullable<Text>;
 }
 
-/// What a condition is asked of, over the tables `QS`.
+/// The operand of a condition, over the tables `QS`.
 pub(crate) enum Column<QS> {
     /// A whole number.
     Integer(Expr<QS, BigInt>),
@@ -44,10 +44,10 @@ macro_rules! translated {
 }
 pub(crate) use translated;
 
-/// Whether a condition holds of a column.
+/// Translates a condition on a column to SQL.
 ///
 /// # Errors
-/// `Internal` when a domain crate declares a field of another kind than its column is.
+/// `Internal` when a domain crate declares a field with another type than its column.
 pub(crate) fn holds<QS: 'static>(
     column: Column<QS>,
     condition: &Condition,
@@ -82,9 +82,9 @@ macro_rules! comparisons {
 }
 
 comparisons! {
-    /// Compares a number. A null satisfies `Blank(true)` alone.
+    /// Compares a number. Null satisfies only `Blank(true)`.
     integer: i64 => BigInt, blank: missing;
-    /// Compares a text. A null satisfies `Blank(true)` alone.
+    /// Compares a text. Null satisfies only `Blank(true)`.
     string: String => Text, blank: empty;
 }
 
@@ -108,8 +108,8 @@ fn pattern<QS: 'static>(on: Expr<QS, Text>, condition: &Condition) -> Result<col
     })
 }
 
-/// A positive condition holds when some translation satisfies it; a negative one when there is a translation and
-/// none is refused; blank is a text without any that is not empty.
+/// A positive condition holds when some translation satisfies it; a negative one when there is a translation and all
+/// satisfy it; blank means that all translations are empty or missing.
 fn in_some_language<QS: 'static>(
     text: &dyn Fn(Locale) -> Expr<QS, Text>,
     locales: &Locales,
@@ -141,12 +141,12 @@ fn all<QS: 'static>(conditions: Vec<columns::Condition<QS>>) -> columns::Conditi
     conditions.into_iter().fold(none, |every, next| Box::new(every.and(next)))
 }
 
-/// A text in which nothing is a wildcard.
+/// Escapes the wildcards of a text.
 fn literal(text: &str) -> String {
     text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
 }
 
-/// A pattern that does not end in the middle of an escape, which PostgreSQL refuses: a last `\` is itself.
+/// A pattern that does not end with an incomplete escape, which PostgreSQL refuses: a last `\` is taken literally.
 fn closed(pattern: &str) -> String {
     let escapes = pattern.chars().rev().take_while(|c| *c == '\\').count();
     if escapes % 2 == 1 { format!(r"{pattern}\") } else { pattern.to_owned() }

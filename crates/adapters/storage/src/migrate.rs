@@ -10,10 +10,10 @@ use diesel_async::RunQueryDsl;
 use diesel_migrations::MigrationHarness;
 use std::collections::BTreeSet;
 
-/// How the schema of a database stands to what this build needs.
+/// The state of the schema of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SchemaState {
-    /// It is what this build needs.
+    /// It is the one this build needs.
     Current,
     /// These migrations, by name and in their order, are still to be applied.
     Older(Vec<String>),
@@ -21,7 +21,7 @@ pub enum SchemaState {
     Newer(Vec<String>),
 }
 
-/// Applies the migrations that are missing, all or none, and says which; several processes may do so at once.
+/// Applies the missing migrations, all or none, and returns their names. Several processes may call it at once.
 ///
 /// # Errors
 /// `Unavailable` when the database does not answer; `Internal` when a migration fails.
@@ -35,7 +35,7 @@ pub async fn migrate(settings: &Settings) -> Result<Vec<String>> {
     .await
 }
 
-/// How the schema stands.
+/// The state of the schema.
 ///
 /// # Errors
 /// `Unavailable` when the database does not answer.
@@ -58,14 +58,14 @@ pub async fn schema(settings: &Settings) -> Result<SchemaState> {
 }
 
 diesel::table! {
-    /// Which migrations were applied; kept by `diesel_migrations`.
+    /// The applied migrations; the table is that of `diesel_migrations`.
     #[sql_name = "__diesel_schema_migrations"]
     applied_migrations (version) {
         version -> Text,
     }
 }
 
-/// Reads a row that every migrated database has.
+/// Checks the database by reading a row that every migrated one has.
 ///
 /// # Errors
 /// When the database does not answer, or was never migrated.

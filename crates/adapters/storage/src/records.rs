@@ -7,17 +7,17 @@
 //! uses `of(organization)`, `Row` and `Changeset` of the module (see `columns!`), and its imports of `diesel::prelude::*` and
 //! `diesel_async::RunQueryDsl`. Further clauses name functions, for
 //! tables whose records are stored in several:
-//!
-//! - `read with_authors;`: adds to rows what is stored elsewhere: `async fn(&mut Conn, Vec<Row>) -> Result<Vec<(Id, Model)>>`;
+//! - `read with_authors;`: adds members that are stored elsewhere: `async fn(&mut Conn, Vec<Row>) -> Result<Vec<(Id,
+//!   Model)>>`;
 //! - `changeset changeset;`: computes columns: `async fn(&mut Conn, OrganizationId, &Model) -> Result<Changeset>`;
-//! - `write write_authors;`: writes what is stored elsewhere, after the row:
-//!   `async fn(&mut Conn, OrganizationId, Id, before: Option<&Model>, after: &Model) -> Result<()>`.
+//! - `write write_authors;`: writes members that are stored elsewhere, after the row: `async fn(&mut Conn,
+//!   OrganizationId, Id, before: Option<&Model>, after: &Model) -> Result<()>`.
 
 use crate::session::{Atomic, Session};
 use civitas_kernel::{Event, OrganizationId, Result};
 
 impl Session {
-    /// Ends the write of a record: notes the lists it changes, commits, and records its events.
+    /// Ends the write of a record: touches the lists it changes, commits, and records its events.
     ///
     /// # Errors
     /// `Internal` when there are events and no transaction; then nothing is stored.

@@ -15,16 +15,16 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard, Notify};
 
-/// Where the database is, and how many connections to it there may be.
+/// The settings of the connections.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// `sqlite://PATH` or `postgres://...`.
     pub url: String,
-    /// Connections at most; on SQLite readers, beside the one writer.
+    /// The most connections; on SQLite the most readers, in addition to the one writer.
     pub pool_size: usize,
-    /// How long to wait for a connection before the answer is `Unavailable`.
+    /// The time limit for getting a connection; then the error is `Unavailable`.
     pub wait: Duration,
-    /// The languages of the deployment: filters look in the texts of each.
+    /// The languages of the deployment: filters search the texts of each.
     pub locales: Locales,
 }
 
@@ -52,15 +52,15 @@ enum Source {
 
 /// An open transaction.
 struct Open {
-    /// `None` when it is over.
+    /// `None` after commit or rollback.
     connection: Mutex<Option<Object<Conn>>>,
     announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
     /// The kinds of work that were added; their workers are notified after the commit.
     has_work: [AtomicBool; 2],
 }
 
-/// Locks the row of a query that selects its number, until the transaction ends. Whether there is one. A macro, for
-/// the types of locking queries cannot be named.
+/// Locks the row of a query that selects its number, until the transaction ends; whether there is a row. A macro,
+/// because the types of locking queries cannot be named.
 macro_rules! lock_row {
     ($session:expr, $row:expr) => {
         $crate::engine::dialect::for_update!($row)
@@ -73,7 +73,7 @@ macro_rules! lock_row {
 }
 pub(crate) use lock_row;
 
-/// What both engines' pools share.
+/// The settings of pools of both engines.
 pub(crate) fn pool(
     manager: AsyncDieselConnectionManager<Conn>,
     size: usize,
@@ -85,10 +85,10 @@ pub(crate) fn pool(
 }
 
 impl Session {
-    /// The pools of a database that answers.
+    /// Opens the pools and checks that the database answers.
     ///
     /// # Errors
-    /// `Unavailable` when it does not; `Internal` when the settings make no sense.
+    /// `Unavailable` when it does not; `Internal` for invalid settings.
     pub(crate) async fn open(settings: &Settings) -> Result<Self> {
         let (reader, writer) = engine::pools(settings)?;
         drop(writer.get().await.map_err(unavailable)?);
@@ -138,7 +138,7 @@ impl Session {
         }
     }
 
-    /// Several statements, all or nothing: a transaction of its own on the pool, a part of the open one otherwise.
+    /// Groups several statements, all or nothing: in a new transaction on the pool, in the open transaction otherwise.
     pub(crate) async fn atomic(&self) -> Result<Atomic<'_>> {
         Ok(match &self.source {
             Source::Pools { .. } => Atomic::Own(Box::new(self.begin_own().await?)),
@@ -191,13 +191,13 @@ impl Session {
         }
     }
 
-    /// Waits until somebody rings for this work, or for so long.
+    /// Waits for a notification of this work, at most this long.
     pub(crate) async fn listen(&self, work: Work, at_most: Duration) {
-        // Both ends mean the same to the caller: look again.
+        // The caller polls in both cases.
         let _ = tokio::time::timeout(at_most, self.wakeups[work as usize].notified()).await;
     }
 
-    /// A number that changes with each commit, where there is a cheap one.
+    /// A number that changes with each commit, if the engine has a cheap one.
     pub(crate) fn epoch(&self) -> Option<u64> {
         match &self.source {
             Source::Pools { epoch, .. } => epoch.as_ref()?.now(),
@@ -211,7 +211,7 @@ impl Session {
             return Err(Error::internal("a transaction begins none"));
         };
         let connection = writer.get().await.map_err(unavailable)?;
-        // Wrapped before BEGIN: a future dropped on the way leaves nothing open.
+        // Wrapped before BEGIN, so that a dropped future leaves no transaction open.
         let open = Open {
             connection: Mutex::new(Some(connection)),
             announced: std::sync::Mutex::default(),
@@ -231,7 +231,7 @@ impl Session {
         let mut connection = open.guard().await?;
         engine::commit(&mut connection).await.stored()?;
         drop(connection);
-        open.connection.lock().await.take(); // back to the pool, whole
+        open.connection.lock().await.take(); // back to the pool
         for (wakeup, has_work) in self.wakeups.iter().zip(&open.has_work) {
             if has_work.load(Ordering::Relaxed) {
                 notify(wakeup);
@@ -260,8 +260,8 @@ impl Open {
     }
 }
 
-/// Not ended (an error, a panic, a client gone): the connection is closed, which rolls back at once, rather than lie
-/// in the pool with its locks held until the next user finds it.
+/// Closes the connection of a transaction that was not ended (error, panic, dropped request), which rolls back at once.
+/// In the pool it would keep its locks until its next use.
 impl Drop for Open {
     fn drop(&mut self) {
         drop(self.connection.get_mut().take().map(Object::take));
@@ -272,7 +272,7 @@ async fn guard(pool: &Pool<Conn>) -> Result<ConnectionGuard<'static>> {
     Ok(ConnectionGuard::Pooled(Box::new(pool.get().await.map_err(unavailable)?)))
 }
 
-/// Wakes all waiting workers; if there is none, the next that waits.
+/// Wakes all waiting workers; if there is none, the next one that waits.
 fn notify(wakeup: &Notify) {
     wakeup.notify_one();
     wakeup.notify_waiters();
@@ -310,16 +310,17 @@ impl DerefMut for ConnectionGuard<'_> {
     }
 }
 
-/// Several statements that are kept together. Dropped, it keeps nothing (or leaves that to the open transaction).
+/// Several statements that are committed together. When dropped, they are rolled back (or left to the open
+/// transaction).
 pub(crate) enum Atomic<'a> {
-    /// A transaction of its own.
+    /// A separate transaction.
     Own(Box<Session>),
-    /// A part of the open one.
+    /// A part of the open transaction.
     Joined(&'a Session),
 }
 
 impl Atomic<'_> {
-    /// Its connection. Hold one at a time, and none over the commit.
+    /// Its connection. Hold one at a time, and none during the commit.
     pub(crate) async fn connection(&self) -> Result<ConnectionGuard<'_>> {
         match self {
             Self::Own(session) => session.write().await,
@@ -327,7 +328,7 @@ impl Atomic<'_> {
         }
     }
 
-    /// Keeps everything, or leaves that to the open transaction.
+    /// Commits, or leaves that to the open transaction.
     pub(crate) async fn commit(self) -> Result<()> {
         match self {
             Self::Own(session) => Session::commit(&session).await,

@@ -24,11 +24,11 @@ use civitas_webhooks::Outbox;
 use diesel_async::SimpleAsyncConnection;
 use std::sync::Arc;
 
-/// Opens the database; an SQLite file is made when there is none. Neither migrates nor asks for the schema:
-/// [`crate::migrate`] and [`crate::schema`] do.
+/// Opens the database; creates the SQLite file if missing. Does not migrate or check the schema: see [`crate::migrate`]
+/// and [`crate::schema`].
 ///
 /// # Errors
-/// `Unavailable` when the database does not answer; `Internal` when the settings make no sense.
+/// `Unavailable` when the database does not answer; `Internal` for invalid settings.
 pub async fn open(settings: &Settings) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(Session::open(settings).await?))
 }
@@ -69,7 +69,7 @@ impl Transaction for Session {
     }
 }
 
-/// Implements [`Ports`]: the session is each of them.
+/// Implements [`Ports`]: each method returns the session.
 macro_rules! ports {
     ($($port:ident: $Port:ident,)+) => {
         impl Ports for Session {

@@ -1,8 +1,7 @@
-//! Visibility and participation: the rules of contract 05 §1.3 and §1.4 as SQL.
-//!
-//! A [`Rule`] is a condition on the rows of `spaces` and `components` in the statement it is put in. Records that stand
-//! in a component are read in two steps (docs/decisions/0021): the components by [`Rule::ComponentIsVisible`], then the
-//! table of the records. What that table adds (hidden, deleted, unpublished records) is not part of the rules here.
+//! Visibility and participation: the rules of contract 05 §1.3 and §1.4 as SQL. A [`Rule`] is a condition on the rows
+//! of `spaces` and `components` in the statement that has it. Records of a component are read in two steps
+//! (docs/decisions/0021): the components by [`Rule::ComponentIsVisible`], then the table of the records. Conditions of
+//! that table (hidden, deleted, unpublished records) are not part of the rules here.
 
 use crate::engine::{Db, sql};
 use civitas_kernel::{UserId, Viewer, Within};
@@ -12,27 +11,27 @@ use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use time::OffsetDateTime;
 
-/// A condition on the space, and where it says so the component, of a statement.
+/// A condition on the tables of a statement; each variant names the tables it requires.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rule {
-    /// The viewer may read the space. Asks for `spaces`.
+    /// The viewer may read the space. Requires `spaces`.
     SpaceIsVisible(Viewer),
-    /// The viewer may read the component, and so its space. Asks for `components` and `spaces`.
+    /// The viewer may read the component, and so its space. Requires `components` and `spaces`.
     ComponentIsVisible(Viewer),
-    /// The viewer may read the meeting (contract 06 §5.3), and so its component. Asks for `meetings`, `components` and
+    /// The viewer may read the meeting (contract 06 §5.3), and so its component. Requires `meetings`, `components` and
     /// `spaces`.
     MeetingIsVisible(Viewer),
-    /// The viewer may read the meeting, if it is published and its component is visible. Asks for `meetings` alone.
+    /// The viewer may read the meeting, if it is published and its component is visible. Requires `meetings` only.
     MeetingIsOpen(Viewer),
-    /// The post is not deleted, and published at this time or written by this account (contract 07 A.1). Asks for
+    /// The post is not deleted, and published at this time or written by this account (contract 07 A.1). Requires
     /// `posts`.
     PostIsVisible(Option<UserId>, OffsetDateTime),
-    /// The entry is neither hidden nor deleted. Asks for `entries`.
+    /// The entry is neither hidden nor deleted. Requires `entries`.
     EntryIsShown,
-    /// The component's space is one a read is narrowed to; the component itself is for the statement to compare, with
-    /// the column its index is of. Asks for `components`.
+    /// The component's space is one a read is restricted to; the statement itself compares the component, with the
+    /// column of its index. Requires `components`.
     IsWithin(Within),
-    /// This account, if there is one, may write and vote in the space. Asks for `spaces`.
+    /// This account, if there is one, may write and vote in the space. Requires `spaces`.
     Participates(Option<UserId>),
 }
 
@@ -47,7 +46,7 @@ impl<GB> ValidGrouping<GB> for Rule {
     type IsAggregate = is_aggregate::No;
 }
 
-/// What is written depends on the viewer, so there is no name for it; statements are kept by their text.
+/// The text depends on the viewer, so statements are cached by their text.
 impl QueryId for Rule {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
@@ -89,7 +88,7 @@ impl QueryFragment<Db> for Rule {
     }
 }
 
-/// Administrators also see unpublished processes and assemblies, and what is private without being members.
+/// Administrators also see unpublished processes and assemblies, and private ones without membership.
 fn space_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
     match viewer {
         Viewer::Public => {
@@ -150,7 +149,7 @@ fn meeting_is_open<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> Qu
 fn is_within<'b>(within: &'b Within, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
     pass.push_sql("TRUE");
     if let Some(manifest) = within.space_manifest {
-        // A word out of a closed list, without quotes in it.
+        // A value of a closed list, without quotes in it.
         pass.push_sql(" AND components.space_manifest = '");
         pass.push_sql(manifest.as_str());
         pass.push_sql("'");
@@ -162,14 +161,15 @@ fn is_within<'b>(within: &'b Within, pass: &mut AstPass<'_, 'b, Db>) -> QueryRes
     Ok(())
 }
 
-/// The components of the spaces in which somebody has any role whose invitation, if there was one, is accepted. It
-/// depends on no table around it, so that it is read once for a statement. The account is to follow, and a bracket.
+/// The components of the spaces in which an account has any role whose invitation, if there was one, is accepted. It
+/// uses no table of the outer statement, so that it is read once for a statement. Append the account and a closing
+/// bracket.
 const COMPONENTS_WITH_ROLE: &str = "SELECT held.id FROM roles AS appointment INNER JOIN components AS held \
     ON held.space_manifest = appointment.space_manifest AND held.space_id = appointment.space_id \
     WHERE (appointment.invited_at IS NULL OR appointment.accepted_at IS NOT NULL) AND appointment.user_id = ";
 
-/// A private member whose invitation, if there was one, is accepted; no other role counts. The account is to follow,
-/// and a bracket.
+/// A private member whose invitation, if there was one, is accepted; other roles are ignored. Append the account and a
+/// closing bracket.
 const IS_MEMBER: &str = "EXISTS (SELECT 1 FROM roles AS membership \
     WHERE membership.space_manifest = spaces.manifest AND membership.space_id = spaces.id \
     AND membership.kind = 'space_private_member' \

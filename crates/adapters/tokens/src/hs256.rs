@@ -1,5 +1,5 @@
-//! HS256 on ring, for jsonwebtoken: its own back ends bring in a second cryptography. Every other algorithm is
-//! refused here, whatever a token's header says.
+//! HS256 on ring, for jsonwebtoken: its own back ends depend on a second cryptography library. Every other algorithm in
+//! a token's header is refused.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{ErrorKind, Result};
@@ -15,7 +15,7 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Makes it the process's only one. Repeated, it does nothing.
+/// Installs it for the process. A second call does nothing.
 pub(crate) fn install() {
     // The failure means that it is installed already: no other crate of the workspace uses jsonwebtoken.
     let _ = PROVIDER.install_default();

@@ -5,13 +5,13 @@ use ring::hkdf::{HKDF_SHA256, Salt};
 /// The length of the deployment's secret and of every key, in bytes.
 pub const SECRET_BYTES: usize = 32;
 
-/// The key for a purpose. Who learns it learns neither the secret nor the key for another purpose.
+/// Derives the key for a purpose. The secret and the other keys cannot be computed from it.
 ///
-/// `purpose` is a constant of the program, such as `access tokens`; another word is another key, so what was made
-/// with the old one no longer opens.
+/// `purpose` is a constant of the program, such as `access tokens`; a changed purpose changes the key, and values made
+/// with the old key become invalid.
 ///
 /// # Panics
-/// Never: the lengths are fixed and right.
+/// Never: the lengths are constants.
 pub fn derive(secret: &[u8; SECRET_BYTES], purpose: &str) -> [u8; SECRET_BYTES] {
     let mut key = [0; SECRET_BYTES];
     Salt::new(HKDF_SHA256, b"civitas")

@@ -14,20 +14,19 @@ use tokio::task::spawn_blocking;
 /// The length of a salt, in bytes (RFC 9106, 3.1).
 const SALT_BYTES: usize = 16;
 
-/// The hash that is checked when there is none, so that an unknown account takes as long as a known one. Its
-/// password is random and forgotten.
+/// The hash that is checked for an unknown account, so that it takes as long as a known one. Its password is random and
+/// not stored.
 static NOBODY: LazyLock<Result<String>> = LazyLock::new(|| hash(&Secret::random("", 32)));
 
-/// Hashes passwords with Argon2id and its default cost (19 MiB, two passes).
-///
-/// As many at once as there are cores; the others wait, without a thread.
+/// Hashes passwords with Argon2id and its default cost (19 MiB, two passes). At most one call per core runs at once;
+/// the others wait, without a thread.
 #[derive(Debug)]
 pub struct Argon2Passwords {
     turns: Arc<Semaphore>,
 }
 
 impl Argon2Passwords {
-    /// One turn for each core.
+    /// One permit for each core.
     pub fn new() -> Self {
         let cores = available_parallelism().map_or(1, std::num::NonZero::get);
         Self { turns: Arc::new(Semaphore::new(cores)) }
@@ -37,7 +36,8 @@ impl Argon2Passwords {
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        // The turn ends with the work, not with the caller: a request given up must not let another one in early.
+        // The permit is released with the work, not with the caller: a dropped request must not start another one
+        // early.
         let turn = self.turns.clone().acquire_owned().await.map_err(Error::internal)?;
         let task = spawn_blocking(move || {
             let outcome = work();
@@ -81,8 +81,8 @@ fn matches(password: &Secret, hash: &str) -> Result<bool> {
         Ok(()) => Ok(true),
         Err(HashError::PasswordInvalid) => Ok(false),
         Err(error) => {
-            // Kept by an import from elsewhere, perhaps. Nobody signs in with it, and nobody can tell from outside.
-            tracing::warn!(%error, "a kept password hash cannot be read");
+            // Possibly imported. The sign-in fails like one with a wrong password.
+            tracing::warn!(%error, "a stored password hash cannot be read");
             matches(password, nobody()?).map(|_| false)
         }
     }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_broken_hash_opens_to_nobody() {
+    async fn no_password_matches_a_broken_hash() {
         let passwords = Argon2Passwords::new();
         for broken in ["", "secret", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ", "$2b$10$x"] {
             assert!(

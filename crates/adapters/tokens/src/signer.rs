@@ -6,10 +6,10 @@ use civitas_accounts::{Claims, TokenFault, TokenSigner};
 use civitas_kernel::{Error, Result};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
 
-/// What the signing key is derived for.
+/// The purpose of the signing key.
 const PURPOSE: &str = "access tokens";
 
-/// Ours are below 1 KiB; what is longer than this, in bytes, is not even looked at.
+/// The longest token, in bytes; a longer one is refused unread. Own tokens are below 1 KiB.
 const LONGEST: usize = 4096;
 
 /// Signs tokens with HS256, and nothing else.
@@ -21,12 +21,12 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// With a key derived from the deployment's secret.
+    /// Derives the key from the deployment's secret.
     pub fn new(secret: &[u8; SECRET_BYTES]) -> Self {
         hs256::install();
         let key = derive(secret, PURPOSE);
         let mut validation = Validation::new(Algorithm::HS256);
-        // Its time, issuer and audience are judged with the stored row (contract 02 §2.5), not here.
+        // Time, issuer and audience are checked with the stored row (contract 02 §2.5), not here.
         validation.required_spec_claims.clear();
         validation.validate_exp = false;
         validation.validate_aud = false;
@@ -45,7 +45,7 @@ impl TokenSigner for Signer {
         }
         let read =
             decode::<Claims>(token, &self.checking, &self.validation).map_err(|_| TokenFault::Invalid)?;
-        // One number, one text: `+5` and `05` are no other names of token 5.
+        // Only the canonical text: `+5` and `05` are refused.
         let number = read.claims.token().filter(|token| token.0 > 0 && token.to_string() == read.claims.sub);
         number.map(|_| read.claims).ok_or(TokenFault::Invalid)
     }
@@ -74,7 +74,7 @@ mod tests {
         }
     }
 
-    /// Three parts, the third signed with our own key: what is wrong with it is in its first two.
+    /// A token with a valid signature: its faults are in its first two parts.
     fn ours(header: &str, payload: &str) -> String {
         forged(header, payload, hmac::HMAC_SHA256, &derive(&SECRET, PURPOSE))
     }
@@ -87,7 +87,7 @@ mod tests {
 
     const HS256: &str = r#"{"typ":"JWT","alg":"HS256"}"#;
 
-    /// Our claims with one of them changed, or taken away.
+    /// Valid claims with one of them changed or removed.
     fn with(name: &str, value: Option<Value>) -> String {
         let mut claims = serde_json::to_value(claims()).unwrap();
         match value {
@@ -97,7 +97,7 @@ mod tests {
         ours(HS256, &claims.to_string())
     }
 
-    /// Signatures by others, or under another name.
+    /// Signatures with other keys, or with another algorithm in the header.
     fn wrongly_signed() -> Vec<(&'static str, String)> {
         let payload = serde_json::to_string(&claims()).unwrap();
         let key = derive(&SECRET, PURPOSE);
@@ -132,7 +132,7 @@ mod tests {
         ]
     }
 
-    /// A good token, damaged.
+    /// A valid token, damaged.
     fn damaged() -> Vec<(&'static str, String)> {
         let good = Signer::new(&SECRET).sign(&claims()).unwrap();
         let parts: Vec<&str> = good.split('.').collect();
@@ -175,7 +175,7 @@ mod tests {
         ]
     }
 
-    /// Signed with our key: a fault of our own, or of an older build.
+    /// Signed with the right key, but invalid.
     fn wrong_inside() -> Vec<(&'static str, String)> {
         let text = |text: &str| Some(Value::from(text));
         vec![

@@ -8,7 +8,7 @@ use utoipa::openapi::{Discriminator, Ref, RefOr, Schema, Type};
 /// Schemas by name.
 pub(super) type Schemas = BTreeMap<String, RefOr<Schema>>;
 
-/// Adds the schema of a type, and those it is made of.
+/// Adds the schema of a type, with the schemas it refers to.
 pub(super) fn add<T: ToSchema>(to: &mut Schemas) {
     let mut parts = Vec::new();
     T::schemas(&mut parts);
@@ -16,7 +16,7 @@ pub(super) fn add<T: ToSchema>(to: &mut Schemas) {
     to.insert(T::name().into_owned(), T::schema());
 }
 
-/// An object without other keys.
+/// An object with these keys only.
 pub(super) fn closed() -> ObjectBuilder {
     let nothing_else = AdditionalProperties::<Schema>::FreeForm(false);
     ObjectBuilder::new().schema_type(Type::Object).additional_properties(Some(nothing_else))
@@ -37,7 +37,7 @@ pub(super) fn words(list: impl IntoIterator<Item = &'static str>) -> ObjectBuild
     text().enum_values(Some(list))
 }
 
-/// One of these schemas, told apart by `type`: (its value, the schema's name).
+/// One of these schemas, selected by `type`: (its value, the schema's name).
 pub(super) fn by_type(variants: &[(&str, &str)]) -> OneOfBuilder {
     let target = |name: &str| format!("#/components/schemas/{name}");
     let mapping = variants.iter().map(|(value, name)| ((*value).to_owned(), target(name)));
@@ -47,7 +47,7 @@ pub(super) fn by_type(variants: &[(&str, &str)]) -> OneOfBuilder {
     one_of.discriminator(Some(Discriminator::with_mapping("type", mapping)))
 }
 
-/// The object a view is.
+/// The object schema of a view.
 pub(super) fn object(view: RefOr<Schema>) -> Object {
     match view {
         RefOr::T(Schema::Object(object)) => object,

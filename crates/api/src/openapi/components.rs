@@ -11,7 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 /// Adds a schema for each kind, and `component`: one of them.
 pub(super) fn add_all(to: &mut Schemas) {
     add::<ComponentView>(to);
-    // Each kind has its own.
+    // Each kind has its own schema.
     to.remove(&*ComponentAttributes::name());
     to.remove(&*ComponentLinks::name());
     let mut variants: Vec<_> = ComponentManifest::ALL.map(|m| (m.component_type(), schema_of(m))).into();
@@ -23,7 +23,7 @@ pub(super) fn add_all(to: &mut Schemas) {
     to.insert(ComponentView::name().into_owned(), by_type(&variants).into());
 }
 
-/// The schema of a kind. Three kinds that hold no records share one, as existing clients know them.
+/// The schema of a kind. Three kinds without records share one, for compatibility with existing clients.
 fn schema_of(manifest: ComponentManifest) -> &'static str {
     match manifest {
         ComponentManifest::Pages | ComponentManifest::AwesomeMap | ComponentManifest::AwesomeIframe => {
@@ -33,7 +33,7 @@ fn schema_of(manifest: ComponentManifest) -> &'static str {
     }
 }
 
-/// The view, narrowed to kinds that share their settings.
+/// The schema of the view for kinds that share their settings.
 fn shape(kinds: &[ComponentManifest]) -> Object {
     let mut attributes = object(ComponentAttributes::schema());
     let names = words(kinds.iter().map(|m| m.as_str()));

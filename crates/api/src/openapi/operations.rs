@@ -8,12 +8,12 @@ use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::{Content, Ref, Required, SecurityRequirement};
 
-/// The scheme of tokens that belong to a client alone.
+/// The security scheme of service tokens.
 pub(super) const SERVICE_TOKEN: &str = "credentialFlowBearer";
-/// The scheme of tokens that belong to a user.
+/// The security scheme of user tokens.
 pub(super) const USER_TOKEN: &str = "resourceOwnerFlowBearer";
 
-/// The verb as the document writes it. Only these four are documented; `HEAD` and `PATCH` are aliases.
+/// The method as written in the document. Only these four are documented; `HEAD` and `PATCH` are aliases.
 pub(super) fn method(method: &Method) -> HttpMethod {
     match *method {
         Method::POST => HttpMethod::Post,
@@ -23,7 +23,7 @@ pub(super) fn method(method: &Method) -> HttpMethod {
     }
 }
 
-/// What a route asks of the bearer; `None` where none is looked at.
+/// The rights a route requires of the token; `None` where the token is not read.
 pub(super) fn access(route: &Route) -> Option<Access> {
     match route.gate {
         Gate::Needs(access) => Some(access),

@@ -35,7 +35,7 @@ fn in_path(path: &str) -> impl Iterator<Item = Parameter> {
     })
 }
 
-/// What a segment holds. Ids are decimal numbers, but for the two kinds of records that are known by a UUID.
+/// The schema of a path parameter. Ids are decimal numbers, except for the two kinds of records with a UUID.
 fn segment(path: &str, name: &str) -> (RefOr<Schema>, &'static str) {
     let by_uuid = path.starts_with("/jobs/") || path.starts_with("/submission_requests/");
     match name {

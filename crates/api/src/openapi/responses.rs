@@ -1,4 +1,4 @@
-//! What an operation can answer.
+//! The responses of an operation.
 
 use super::build::text;
 use crate::route::{Gate, Route};
@@ -7,7 +7,7 @@ use civitas_kernel::{Access, Need};
 use std::collections::BTreeMap;
 use utoipa::openapi::{Content, Header, Ref, Response, ResponseBuilder, Responses};
 
-/// The answers of a route: its success, and every failure it can have.
+/// The responses of a route: its success, and all possible errors.
 pub(super) fn all(route: &Route, access: Option<Access>) -> Responses {
     let mut all = BTreeMap::from([(route.status.as_str().to_owned(), success(route))]);
     all.insert("301".to_owned(), moved());

@@ -9,8 +9,8 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, Object, OneOfBuilder, SchemaType};
 use utoipa::openapi::{Ref, Schema};
 
-/// Every schema: those of the views and bodies of these routes with what they are made of, the events, and the wrappers
-/// that routes mention by name: `x_item_response` holds one `x`, `x_index_response` a page of them.
+/// Builds all schemas: those of the views and bodies of these routes with the schemas they refer to, the events, and
+/// the wrappers that routes mention by name: `x_item_response` has one `x`, `x_index_response` a page of them.
 pub(super) fn all(routes: &[&Route]) -> Schemas {
     let mut described = Vec::new();
     routes.iter().flat_map(|route| &route.doc.schemas).for_each(|add| add(&mut described));
@@ -32,7 +32,7 @@ pub(super) fn all(routes: &[&Route]) -> Schemas {
     all
 }
 
-/// The answers that are no document of one view.
+/// The answers that are not a document of one view.
 fn add_answers(to: &mut Schemas) {
     for owner in ["organization_extended_data", "user_extended_data", "resource_extended_data"] {
         let value = Schema::Object(Object::builder().schema_type(SchemaType::AnyValue).build());
@@ -59,8 +59,8 @@ fn page_of(one: &str) -> Object {
     closed().property("data", list).required("data").property("meta", meta).required("meta").build()
 }
 
-/// What is optional in this interface is absent, never null (contract 01 §10): takes the null out of every member
-/// that is not required.
+/// Removes null from the type of every member that is not required: optional members are absent, never null (contract
+/// 01 §10).
 pub(super) fn absent_not_null(schema: &mut Value) {
     if let Some(parts) = schema.as_array_mut() {
         parts.iter_mut().for_each(absent_not_null);

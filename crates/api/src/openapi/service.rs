@@ -1,4 +1,4 @@
-//! The four service routes, which are no routes of a resource (contract 01 §11b).
+//! The four service routes, which belong to no resource (contract 01 §11b).
 
 use super::responses::moved;
 use super::shared::Health;

@@ -1,4 +1,4 @@
-//! The shared types of contract 01 §2.1, §3 and §10 that no view is made of.
+//! The shared types of contract 01 §2.1, §3 and §10 that no view uses.
 
 use super::build::{Schemas, add, closed, text, words};
 use crate::error::ErrorBody;
@@ -11,7 +11,7 @@ use crate::shapes::{
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder};
 
-/// Adds every shared type, whether something refers to it or not: the names are published.
+/// Adds every shared type, even without a reference to it: the names are part of the published document.
 pub(super) fn add_all(to: &mut Schemas) {
     let types: [fn(&mut Schemas); 17] = [
         add::<TranslatedProp>,

@@ -6,7 +6,7 @@ use utoipa::openapi::{Paths, Tag};
 /// The group of the service routes.
 pub(super) const SERVICE: &str = "Service";
 
-/// The groups in the order a reader meets them, and what they are for.
+/// The groups in the order of the document, with their descriptions.
 const TAGS: [(&str, &str); 16] = [
     ("Tokens", "Every other call needs a bearer token from here."),
     ("Organizations", "The tenants: one host, one organization."),

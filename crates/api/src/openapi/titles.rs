@@ -1,4 +1,4 @@
-//! The titles of schemas, as clients generated from earlier documents know them.
+//! The titles of schemas, unchanged for clients that were generated from earlier documents.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ const TITLES: &[(&str, &str)] = &[
     ("wh_user_updated", "Webhook user.updated"),
 ];
 
-/// Gives a schema its title: the known one, else its name in words.
+/// Sets the title of a schema: the listed one, else its name in words.
 pub(super) fn entitle(name: &str, schema: &mut Value) {
     let known = TITLES.iter().find(|(known, _)| *known == name).map(|(_, title)| (*title).to_owned());
     if let Some(members) = schema.as_object_mut() {

@@ -1,4 +1,4 @@
-//! What the token endpoints take and answer (contract 02 §2 to §4).
+//! Bodies and answers of the token endpoints (contract 02 §2 to §4).
 #![expect(dead_code, reason = "the structs name the members of the document")]
 
 use super::build::{Schemas, add};
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::Ref;
 use utoipa::openapi::schema::OneOfBuilder;
 
-/// Adds the bodies of the three operations, and the answers that are no view.
+/// Adds the bodies of the three operations, and the answers that are not a view.
 pub(super) fn add_all(to: &mut Schemas) {
     add::<ClientCredential>(to);
     add::<PasswordGrantLogin>(to);

@@ -13,7 +13,7 @@ use utoipa::openapi::{
 /// An event: its name, the schema of its delivery, that of its record, and when it happens.
 type Delivery = (EventName, &'static str, &'static str, &'static str);
 
-/// The record of a step that became active is no published shape of its own.
+/// The record of a step that became active, which has no published schema.
 const ACTIVATED_SPACE: &str = "";
 
 const DELIVERIES: [Delivery; 11] = [

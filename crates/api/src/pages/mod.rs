@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 const PAGE: &str = include_str!("docs/page.html");
 const CONFIRMED: &str = include_str!("confirmed.html");
 const STYLE: &str = include_str!("docs/style.css");
-/// The parts of the script, in the order they use each other.
+/// The parts of the script; each uses only the parts before it.
 const SCRIPTS: [&str; 5] = [
     include_str!("docs/dom.js"),
     include_str!("docs/schema.js"),
@@ -23,12 +23,12 @@ static DOCS: LazyLock<String> = LazyLock::new(|| {
     PAGE.replace("{{policy}}", &policy(&script)).replace("{{style}}", STYLE).replace("{{script}}", &script)
 });
 
-/// The documentation page: one file that reads the document and can call the interface.
+/// The documentation page: one HTML file that loads the OpenAPI document and can call the interface.
 pub(crate) fn docs() -> String {
     DOCS.clone()
 }
 
-/// The page that says that an e-mail address is confirmed, in English if `locale` is none of [`Locale::OF_SERVICE`].
+/// The page after the confirmation of an e-mail address, in English if `locale` is not in [`Locale::OF_SERVICE`].
 pub(crate) fn confirmed(locale: Locale) -> String {
     let (title, text) = match locale {
         Locale::FR => ("Votre adresse e-mail est confirmée", "Merci. Vous pouvez fermer cette page."),
@@ -41,7 +41,7 @@ pub(crate) fn confirmed(locale: Locale) -> String {
     page.replace("{{title}}", title).replace("{{text}}", text)
 }
 
-/// Nothing runs but this one script, and it talks to this service alone.
+/// The content security policy: allows this script only, and connections to this service only.
 fn policy(script: &str) -> String {
     let hash = |text: &str| STANDARD.encode(digest(&SHA256, text.as_bytes()));
     format!(

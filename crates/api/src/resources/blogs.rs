@@ -24,7 +24,7 @@ use time::OffsetDateTime;
 use utoipa::ToSchema;
 use validator::Validate;
 
-/// The lists whose losses age a list of posts.
+/// The lists whose removals change `Last-Modified` of a list of posts.
 const LISTS: &[&str] = &["posts", "components", "spaces", "roles"];
 const NAMES: RecordNames =
     RecordNames { path: "blogs", component_type: "blog_component", label: "Blogs", neighbour: "post" };
@@ -48,7 +48,7 @@ type_names! {
     BlogType = "blog" in "blog_object_type",
 }
 
-/// What a blog post says.
+/// The content of a blog post.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = blog_attributes)]
 #[serde(deny_unknown_fields)]
@@ -64,9 +64,9 @@ struct BlogAttributes {
 }
 
 published_as! {
-    /// What a blog post belongs to.
+    /// Relationships of a blog post.
     BlogRelationships(InComponent) = "blog_relationships",
-    /// Where to go on from a blog post.
+    /// Links of a blog post.
     BlogLinks(NeighbourLinks) = "blog_links",
 }
 
@@ -80,7 +80,7 @@ struct BlogMeta {
     scope: Option<i64>,
 }
 
-/// What a blog post says. The title and the body need a text in the organization's default language.
+/// The content of a blog post. The title and the body need a text in the organization's default language.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = blog_post_create_payload, examples(json!({"data": {"component_id": 87, "attributes": {
     "title": {"en": "Works start on Mill Street"}, "body": {"en": "<p>From Monday on.</p>"},
@@ -109,7 +109,7 @@ struct CreateAttributes {
     published_at: Option<Value>,
 }
 
-/// What a blog post shall say instead. What is absent stays; what is given replaces all languages.
+/// The new content of a blog post. An absent member keeps its value; a given one replaces all languages.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = blog_post_update_payload, examples(json!({"data": {"attributes": {
     "title": {"en": "Works start on Mill Street"}}}})))]
@@ -118,7 +118,7 @@ struct PostToUpdate {
     #[serde(rename = "type")]
     #[schema(value_type = Option<String>)]
     _kind: Option<BlogType>,
-    /// If it is sent, that of the path.
+    /// Optional; must be that of the path.
     #[schema(value_type = Option<String>)]
     id: Option<Value>,
     #[schema(inline, value_type = UpdateAttributes, required)]
@@ -253,7 +253,8 @@ async fn index(request: Request) -> Answer {
 async fn show_one(request: Request) -> Answer {
     let context = request.render_context()?;
     let within = request.query.within()?;
-    // One post is found whatever the order; its neighbours are those of the newest first (contract 07 A.4).
+    // The order does not affect the post itself. By default its neighbours are in the order newest first (contract 07
+    // A.4).
     let order = match request.query.order("published_at")? {
         asked @ Order::Column(_) if request.query.get("order_direction").is_some() => asked,
         _ => Order::Column(Direction::Descending),
@@ -269,7 +270,7 @@ fn result(context: &RenderContext<'_>, post: PostDetail) -> Value {
     json!(Document { data: view(context, post, PostNeighbours::default()) })
 }
 
-/// A post as its caller reads it.
+/// A post as visible to the caller.
 fn view(context: &RenderContext<'_>, detail: PostDetail, beside: PostNeighbours) -> BlogView {
     let PostDetail { id, post, place } = detail;
     let locales = context.locales();

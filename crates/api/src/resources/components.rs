@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-/// The lists whose losses age a list of components.
+/// The lists whose removals change `Last-Modified` of a list of components.
 const LISTS: &[&str] =
     &["components", "spaces", "proposals", "votes", "meetings", "posts", "entries", "roles"];
 
@@ -36,12 +36,12 @@ pub(crate) struct ComponentView {
     attributes: ComponentAttributes,
     relationships: ComponentRelationships,
     links: ComponentLinks,
-    /// Settings in force, and what the caller can do; the keys depend on the kind.
+    /// Settings in force, and permissions of the caller; the keys depend on the kind.
     #[schema(value_type = Object)]
     meta: Map<String, Value>,
 }
 
-/// What a component is.
+/// The attributes of a component.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = component_attributes)]
 #[serde(deny_unknown_fields)]
@@ -64,7 +64,7 @@ pub(crate) struct ComponentAttributes {
     extended_data: Option<Map<String, Value>>,
 }
 
-/// What a component holds: at most 50 are named, all are counted.
+/// The records of a component: at most 50 are listed, all are counted.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = component_relationships)]
 #[serde(deny_unknown_fields)]
@@ -72,7 +72,7 @@ struct ComponentRelationships {
     resources: ToMany,
 }
 
-/// Where to go on from a component.
+/// Links of a component.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = component_links)]
 #[serde(deny_unknown_fields)]
@@ -121,7 +121,8 @@ async fn show_proposals(request: Request) -> Answer {
     answer(&request, found).await
 }
 
-/// Takes the context of a blog read too: a component outside it is none (contract 05 §3.1).
+/// Reads the parameters of one component, with space and component: outside of those it is not found (contract 05
+/// §3.1).
 async fn show_blog(request: Request) -> Answer {
     let within = request.query.within()?;
     let found = find(&request, ComponentManifest::Blogs).await?;
@@ -147,7 +148,7 @@ async fn answer(request: &Request, found: ComponentDetail) -> Answer {
     answers::item(request, LISTS, changed_at, view(&context, voting_statuses.first(), found)).await
 }
 
-/// The voting status of the caller, if a user, in those of the components that hold proposals.
+/// The voting status of the caller, if it is a user, for each proposals component.
 async fn voting_statuses(request: &Request, components: &[ComponentDetail]) -> Result<Vec<VotingStatus>> {
     let ctx = request.ctx()?;
     let is_ours = |c: &&ComponentDetail| c.component.manifest == ComponentManifest::Proposals;

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 use validator::Validate;
 
-/// A draft: a proposal of its author's alone, until it is published.
+/// A draft: a proposal that only its author sees, until it is published.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = draft_proposal)]
 #[serde(deny_unknown_fields)]
@@ -39,7 +39,7 @@ type_names! {
     DraftType = "draft_proposal" in "draft_proposal_object_type",
 }
 
-/// What a draft says, and what is wrong with it.
+/// The content of a draft, and its validation errors.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = draft_proposal_attributes)]
 #[serde(deny_unknown_fields)]
@@ -65,26 +65,26 @@ struct ErrorsView {
 #[schema(as = draft_proposal_meta)]
 #[serde(deny_unknown_fields)]
 struct DraftMeta {
-    /// Nothing is wrong with it.
+    /// There are no validation errors.
     publishable: bool,
     /// The public name of the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_id: Option<String>,
-    /// What can be written.
+    /// The members that can be written.
     fields: [&'static str; 2],
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<i64>,
 }
 
-/// How a draft is shown.
+/// The context of the view of a draft.
 struct Showing {
-    /// The language of fields that were not asked for in others.
+    /// The language of fields that were not requested in other languages.
     working: Locale,
     /// Whether it still exists.
     living: bool,
 }
 
-/// Where a draft begins.
+/// The component of a new draft.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = draft_proposal_create_body, examples(json!({"data": {"component_id": 101}})))]
 struct DraftToCreate {
@@ -92,7 +92,7 @@ struct DraftToCreate {
     component_id: i64,
 }
 
-/// What to write into a draft. What is absent stays.
+/// The new content of a draft. An absent member keeps its value.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = draft_proposal_update_body, examples(json!({"data": {
     "title": "More trees along Main Street", "body": "Two trees per block, watered by the city.",

@@ -1,4 +1,4 @@
-//! The records of events, as an anonymous viewer sees them (contract 09 C.1, C.2).
+//! Renders the records of events, as an anonymous viewer sees them (contract 09 C.1, C.2).
 
 use crate::resources::{drafts, organizations, proposals, spaces};
 use async_trait::async_trait;
@@ -12,7 +12,7 @@ use civitas_proposals::{Neighbours, ProposalDetail};
 use civitas_spaces::{SpaceDetail, Step};
 use serde_json::{Value, json};
 
-/// Shows the records of events with the views of the interface.
+/// Renders the records of events with the views of the interface.
 pub(crate) struct Events;
 
 #[async_trait]
@@ -75,7 +75,7 @@ async fn proposal(
     ports.proposals().detail(tenant.id, id).await?.ok_or_else(gone)
 }
 
-/// A space as the public sees it; without components where the public sees none of it.
+/// A space as an anonymous viewer sees it; without components if it is not public.
 async fn space(ports: &dyn Ports, nobody: &Ctx, id: SpaceRef) -> Result<SpaceDetail> {
     if let Some(found) = ports.spaces().find_visible(nobody.read_context(), id).await? {
         return Ok(found);

@@ -18,9 +18,9 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 use validator::Validate;
 
-/// A kind of record, as the interface knows it.
+/// The routes of a kind of record with extended data.
 trait Exposed: Kind {
-    /// The ids of the read, the asynchronous write and its `/sync` twin.
+    /// The ids of the read, the asynchronous and the synchronous write.
     const IDS: [&'static str; 3];
     /// The path of the read and of the asynchronous write.
     const PATH: &'static str;
@@ -28,7 +28,7 @@ trait Exposed: Kind {
     const ANSWER: &'static str = "resource_extended_data";
     /// Whether a write without a path writes at the root.
     const ROOT_BY_DEFAULT: bool = false;
-    /// Which record a request is about.
+    /// Returns the record of a request.
     fn id(request: &Request) -> Result<Self::Id>;
 }
 
@@ -40,7 +40,7 @@ impl Exposed for OfOrganization {
     const ROOT_BY_DEFAULT: bool = true;
 
     fn id(request: &Request) -> Result<OrganizationId> {
-        // What is no number is no organization of this host either.
+        // A text that is not a number is not the id of an organization either.
         request.id().map(OrganizationId).map_err(|_| Error::Forbidden)
     }
 }
@@ -113,7 +113,7 @@ struct DataToSet {
     /// Any JSON. Blank values remove: null, empty text, `[]`, `{}`.
     #[schema(value_type = Value, required)]
     data: Option<Value>,
-    /// Keys joined with dots; `.` is the root. May stand behind the `?` instead.
+    /// Keys joined with dots; `.` is the root. May be a query parameter instead.
     #[schema(value_type = Option<String>)]
     object_path: Option<Value>,
 }
@@ -145,7 +145,7 @@ async fn read<K: Exposed>(request: Request) -> Answer {
     Ok(Reply::read(&request, &Document { data }, kept.updated_at)?)
 }
 
-/// The path stands in the body, or else behind the `?`.
+/// The path is a member of the body, else a query parameter.
 fn set<K: Exposed>(request: &Request, sent: Sent<'_, DataToSet>) -> Result<SetExtendedData<K>> {
     let id = K::id(request)?;
     let DataToSet { data, object_path } = sent.read()?;

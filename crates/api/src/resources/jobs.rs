@@ -34,7 +34,7 @@ pub(crate) struct JobSummary {
     links: JobLinks,
 }
 
-/// Where a job is on its way.
+/// The status of a job.
 #[derive(ToSchema)]
 #[schema(as = rest_full_api_job_status)]
 #[serde(rename_all = "lowercase")]
@@ -46,11 +46,11 @@ pub(crate) enum JobStatusName {
     Processing,
     /// Done.
     Completed,
-    /// Refused or lost.
+    /// Failed with an error.
     Failed,
 }
 
-/// A job, and how it ended.
+/// A job, with its result.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = rest_full_api_job_detail)]
 #[serde(deny_unknown_fields)]
@@ -67,14 +67,14 @@ pub(crate) struct JobDetail {
     /// The kind of the failure.
     #[schema(required)]
     error_class: Option<String>,
-    /// What the inline twin would have said.
+    /// The error text of the synchronous endpoint.
     #[schema(required)]
     error_message: Option<String>,
-    /// The members that were wrong.
+    /// The invalid members.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<ErrorDetail>, required = false)]
     error_details: Vec<FieldError>,
-    /// What the inline twin would have answered.
+    /// The answer of the synchronous endpoint.
     #[schema(value_type = Value, nullable, required)]
     data: Option<Box<RawValue>>,
     /// The same.

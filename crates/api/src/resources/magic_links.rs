@@ -17,12 +17,13 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 use validator::Validate;
 
-/// What every link is called.
+/// The title of every link.
 const LABEL: &str = "My label";
-/// The cookie of a participant's session. A browser takes a name that begins so from this host only, over HTTPS.
+/// The cookie of a participant's session. Browsers accept a name with the prefix `__Host-` only from this host and over
+/// HTTPS.
 const COOKIE: &str = "__Host-civitas_participant";
 
-/// A link that signs its user in once.
+/// A link that signs its user in, for one use.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = magic_link)]
 #[serde(deny_unknown_fields)]
@@ -39,20 +40,20 @@ type_names! {
     MagicLinkType = "magic_link" in "magic_link_object_type",
 }
 
-/// What opens a link, and where it leads.
+/// The secret of a link, and the address it redirects to.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = magic_link_attributes)]
 #[serde(deny_unknown_fields)]
 struct MagicLinkAttributes {
-    /// Told here, and never again.
+    /// Returned only here.
     token: String,
     label: &'static str,
-    /// Where to go after signing in; the front page when null.
+    /// The address to redirect to after signing in; the front page when null.
     #[schema(required)]
     redirect_url: Option<String>,
 }
 
-/// How a link was made, and how it is followed.
+/// Links to the operation that creates a link, and to sign in with it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = magic_link_links)]
 #[serde(deny_unknown_fields)]
@@ -62,7 +63,7 @@ struct MagicLinkLinks {
     sign_in: ResourceLink,
 }
 
-/// Where a magic link is to lead.
+/// The redirect of a magic link.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = magic_link_create_body, examples(json!({"data": {"redirect_url": "https://www.city.example/ideas"}})))]
 struct LinkToCreate {
@@ -152,6 +153,6 @@ async fn sign_in(request: Request) -> Answer {
 
 fn found(location: String) -> Reply {
     let reply = Reply::empty(StatusCode::FOUND).with("Location", location);
-    // The address of this page is the link: nobody need be told where the browser comes from.
+    // The address of this page has the secret of the link: no `Referer` may be sent.
     reply.with("Cache-Control", "no-store").with("Referrer-Policy", "no-referrer")
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// The lists whose losses age a list of meetings: a role that is lost hides private ones.
+/// The lists whose removals change `Last-Modified` of a list of meetings: a removed role hides private ones.
 const LISTS: &[&str] = &["meetings", "components", "spaces", "roles"];
 const NAMES: RecordNames = RecordNames {
     path: "meetings",
@@ -40,7 +40,7 @@ type_names! {
     MeetingType = "meeting" in "meeting_object_type",
 }
 
-/// What a meeting says. Others may come later: the set is open.
+/// The content of a meeting. Members may be added later.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = meeting_attributes)]
 struct MeetingAttributes {
@@ -51,7 +51,7 @@ struct MeetingAttributes {
     /// When it begins.
     #[schema(format = "date-time")]
     start_time: String,
-    /// When it ends; null where that is not known.
+    /// When it ends; null if not set.
     #[schema(format = "date-time", required)]
     end_time: Option<String>,
     /// Only for clients that may read it.
@@ -61,9 +61,9 @@ struct MeetingAttributes {
 }
 
 published_as! {
-    /// What a meeting belongs to.
+    /// Relationships of a meeting.
     MeetingRelationships(InComponent) = "meeting_relationships",
-    /// Where to go on from a meeting.
+    /// Links of a meeting.
     MeetingLinks(RecordLinks) = "meeting_links",
 }
 
@@ -85,7 +85,7 @@ async fn index(request: Request) -> Answer {
     answers::page(&request, LISTS, page, shuffled, |meeting| meeting.changed_at, view).await
 }
 
-/// One meeting has no neighbours, so an order changes nothing; a wrong one is refused all the same.
+/// A single meeting has no neighbours, so the order has no effect; an invalid order is an error nevertheless.
 async fn show_one(request: Request) -> Answer {
     let context = request.render_context()?;
     let within = request.query.within()?;
@@ -95,7 +95,7 @@ async fn show_one(request: Request) -> Answer {
     answers::item(&request, LISTS, found.changed_at, view(&context, found)).await
 }
 
-/// A meeting as its caller reads it.
+/// A meeting as visible to the caller.
 fn view(context: &RenderContext<'_>, meeting: MeetingDetail) -> MeetingView {
     let locales = context.locales();
     let place = &meeting.place;

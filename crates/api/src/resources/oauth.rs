@@ -26,14 +26,14 @@ pub(crate) struct TokenView {
     token_type: TokenType,
     /// In seconds.
     expires_in: i64,
-    /// The granted scopes in the order asked.
+    /// The granted scopes in the order of the request.
     scope: String,
     /// In Unix seconds.
     created_at: i64,
 }
 
 type_names! {
-    /// How a token is shown.
+    /// The view of a token.
     TokenType = "Bearer" in "oauth_token_type",
 }
 
@@ -86,7 +86,7 @@ async fn revoke(request: Request) -> Answer {
     Ok(Reply::json(StatusCode::OK, &json!({}))?)
 }
 
-/// What the body asks, with the credentials of the client from the body or HTTP Basic.
+/// The request in the body, with the credentials of the client from the body or HTTP Basic.
 fn token_request(request: &Request) -> TokenRequest {
     let body = request.body.as_object().cloned().unwrap_or_default();
     TokenRequest::read(&body, basic(request.authorization.as_deref()))
@@ -103,13 +103,13 @@ fn basic(header: Option<&str>) -> Option<(String, Secret)> {
     let decoded = STANDARD.decode(encoded.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
     let text = String::from_utf8(decoded).ok()?;
     let (id, secret) = text.split_once(':')?;
-    // RFC 6749, 2.3.1: both were form-encoded first.
+    // RFC 6749, 2.3.1: both are form-encoded.
     let plain = |part: &str| {
         let decoded = url::form_urlencoded::parse(part.as_bytes()).next();
         decoded.map_or(String::new(), |(key, _)| key.into_owned())
     };
     let (id, secret) = (plain(id), plain(secret));
-    // One of the engines cannot compare a text with U+0000 in it, and no credentials of ours have one.
+    // PostgreSQL cannot compare a text with U+0000, and no valid credentials have one.
     let sound = !id.contains('\0') && !secret.contains('\0');
     sound.then(|| (id, Secret::new(secret)))
 }

@@ -45,7 +45,7 @@ type_names! {
 struct OrganizationAttributes {
     name: TranslatedProp,
     description: TranslatedProp,
-    /// Begins the names of uploaded files and references.
+    /// The prefix of references and of names of uploaded files.
     reference_prefix: String,
     /// The primary domain.
     host: String,
@@ -86,13 +86,13 @@ struct OrganizationAttributes {
 pub(crate) enum RegistrationModeName {
     /// Everybody.
     Enabled,
-    /// Nobody new; existing users may log in.
+    /// No new users; existing users may log in.
     Existing,
     /// Nobody.
     Disabled,
 }
 
-/// What goes with an answer about an organization.
+/// Additional data of an answer about an organization.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = organization_meta)]
 #[serde(deny_unknown_fields)]
@@ -100,7 +100,7 @@ struct OrganizationMeta {
     /// The languages of this answer.
     #[schema(value_type = Vec<LocaleName>)]
     locales: Locales,
-    /// A primary domain that waits for its confirmation.
+    /// A primary domain that is not confirmed yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     unconfirmed_host: Option<String>,
 }
@@ -111,7 +111,7 @@ struct OrganizationMeta {
     "name": {"en": "Riverton"}, "host": "new.example.test", "available_locales": ["en", "fr"],
     "default_locale": "en", "comments_max_length": 500}})))]
 struct OrganizationUpdateBody {
-    // Read by the use-case, setting by setting: each wrong one is named in the answer.
+    // Read by the use-case, setting by setting: the answer lists every invalid one.
     #[schema(value_type = OrganizationUpdateData)]
     data: Option<Value>,
 }
@@ -119,7 +119,7 @@ struct OrganizationUpdateBody {
 bodies!(OrganizationUpdateBody);
 
 /// The settings to change. Four are required of an organization, and so of what generated clients send; the service
-/// keeps each that is left out. Settings that can only be read, and unknown ones, are passed over.
+/// keeps each that is left out. Read-only and unknown settings are ignored.
 #[derive(ToSchema)]
 #[schema(as = organization_update_data)]
 #[expect(dead_code, reason = "names the members of the document")]
@@ -129,7 +129,7 @@ struct OrganizationUpdateData {
     /// By language; null removes a translation.
     description: Option<NullableTranslations>,
     reference_prefix: Option<String>,
-    /// A domain name or an address: no scheme, no port. It waits until it leads here.
+    /// A domain name or an address: no scheme, no port. It is pending until it resolves to this deployment.
     host: String,
     /// The whole list. One text with a host on each line is read too.
     secondary_hosts: Option<Vec<String>>,
@@ -215,7 +215,7 @@ fn service(request: &Request) -> Organizations<'_> {
     Organizations { store: request.ports().organizations() }
 }
 
-/// An organization as its caller reads it.
+/// An organization as visible to the caller.
 pub(crate) fn view(context: &RenderContext<'_>, id: OrganizationId, from: Organization) -> OrganizationView {
     let locales = context.locales();
     let part = |text: &Translated| TranslatedProp(text.only(locales));

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-/// The lists whose losses age a list of proposals.
+/// The lists whose removals change `Last-Modified` of a list of proposals.
 const LISTS: &[&str] = &["proposals", "votes", "components", "spaces"];
 const NAMES: RecordNames = RecordNames {
     path: "proposals",
@@ -47,7 +47,7 @@ type_names! {
     ProposalType = "proposal" in "proposal_object_type",
 }
 
-/// What a proposal says.
+/// The content of a proposal.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal_attributes)]
 #[serde(deny_unknown_fields)]
@@ -62,7 +62,7 @@ struct ProposalAttributes {
     extended_data: Option<Map<String, Value>>,
 }
 
-/// What a proposal belongs to.
+/// Relationships of a proposal.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal_relationships)]
 #[serde(deny_unknown_fields)]
@@ -96,11 +96,11 @@ struct StateToken {
 }
 
 published_as! {
-    /// Where to go on from a proposal.
+    /// Links of a proposal.
     ProposalLinks(NeighbourLinks) = "proposal_links",
 }
 
-/// What can be done with a proposal, and what the caller did.
+/// Whether a proposal accepts votes, and the caller's own vote.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal_meta)]
 #[serde(deny_unknown_fields)]
@@ -108,7 +108,7 @@ struct ProposalMeta {
     published: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     published_at: Option<PublicationDate>,
-    /// Whether votes are accepted, by anybody.
+    /// Whether votes are accepted at all.
     can_vote: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<i64>,
@@ -165,7 +165,7 @@ pub(crate) fn result(context: &RenderContext<'_>, detail: &ProposalDetail) -> Va
     json!(Document { data: view(context, detail, Neighbours::default()) })
 }
 
-/// A proposal as its caller reads it.
+/// A proposal as visible to the caller.
 pub(crate) fn view(context: &RenderContext<'_>, detail: &ProposalDetail, beside: Neighbours) -> ProposalView {
     let ProposalDetail { id, proposal, state, place, voted, .. } = detail;
     let locales = context.locales();

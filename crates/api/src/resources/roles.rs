@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 use validator::Validate;
 
-/// What somebody is, in the organization or in a space.
+/// A role of a user, in the organization or in a space.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = role)]
 #[serde(deny_unknown_fields)]
@@ -35,7 +35,7 @@ type_names! {
     RoleObjectType = "role" in "role_object_type",
 }
 
-/// Who is what, and where.
+/// The user of a role, its type, and its place.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = role_attributes)]
 #[serde(deny_unknown_fields)]
@@ -58,7 +58,7 @@ struct RoleAttributes {
     updated_at: EditionDate,
 }
 
-/// Who shall be what, and where.
+/// The user of a new role, its type, and its place.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = role_create_body, examples(json!({"data": {"attributes": {
     "resource_type": "Platform::Assembly", "resource_id": 7, "user_id": 42, "type": "space_moderator"}}})))]
@@ -79,7 +79,7 @@ struct CreateAttributes {
     kind: String,
 }
 
-/// What somebody shall be instead. The others may be sent, and must be the role's.
+/// The new type of a role. The other members are optional, and must have the values of the role.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = role_update_body, examples(json!({"data": {"attributes": {"type": "space_moderator"}}})))]
 struct RoleToUpdate {
@@ -140,7 +140,7 @@ fn roles(ports: &dyn Ports) -> Roles<'_> {
     Roles { store: ports.roles(), users: ports.users() }
 }
 
-/// The id in the path. What cannot be one names no role.
+/// The id in the path. An invalid id is not found.
 fn id(request: &Request) -> Result<RoleId> {
     RoleId::decode(request.segment("id")).ok_or(Error::NotFound)
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// The lists whose losses age a list of spaces.
+/// The lists whose removals change `Last-Modified` of a list of spaces.
 const LISTS: &[&str] = &["spaces", "components"];
 
 /// A participatory space.
@@ -29,11 +29,11 @@ pub(crate) struct SpaceView {
     /// Always `space`.
     #[serde(rename = "type")]
     kind: SpaceType,
-    /// What it is.
+    /// Its attributes.
     attributes: SpaceAttributes,
-    /// What it holds.
+    /// Its components.
     relationships: SpaceRelationships,
-    /// Where to go on.
+    /// Its links.
     links: SpaceLinks,
 }
 
@@ -42,7 +42,7 @@ type_names! {
     SpaceType = "space" in "space_object_type",
 }
 
-/// What a space is.
+/// The attributes of a space.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = space_attributes)]
 #[serde(deny_unknown_fields)]
@@ -82,7 +82,7 @@ pub(crate) enum SpaceVisibility {
     Private,
 }
 
-/// What a space holds.
+/// Relationships of a space.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = space_relationships)]
 #[serde(deny_unknown_fields)]
@@ -90,7 +90,7 @@ struct SpaceRelationships {
     components: SpaceComponents,
 }
 
-/// The visible components of a space: at most 50 are named, all are counted.
+/// The visible components of a space: at most 50 are listed, all are counted.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = space_components)]
 #[serde(deny_unknown_fields)]
@@ -101,7 +101,7 @@ struct SpaceComponents {
     links: SelfLink,
 }
 
-/// Where to read the whole list.
+/// The address of the whole list.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = self_link)]
 #[serde(deny_unknown_fields)]
@@ -110,7 +110,7 @@ struct SelfLink {
     this: ResourceLink,
 }
 
-/// Where to go on from a space.
+/// Links of a space.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = space_links)]
 #[serde(deny_unknown_fields)]
@@ -156,7 +156,7 @@ async fn show_one(request: Request, manifest: SpaceManifest) -> Answer {
     answers::item(&request, LISTS, space.changed_at, view(&context, space)).await
 }
 
-/// A space as its caller reads it.
+/// A space as visible to the caller.
 pub(crate) fn view(context: &RenderContext<'_>, detail: SpaceDetail) -> SpaceView {
     let SpaceDetail { id, space, components, component_count, .. } = detail;
     let locales = context.locales();

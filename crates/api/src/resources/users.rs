@@ -30,21 +30,21 @@ type_names! {
     UserType = "user" in "user_object_type",
 }
 
-/// Whose account it is.
+/// The attributes of an account.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = user_attributes)]
 #[serde(deny_unknown_fields)]
 struct UserAttributes {
     name: String,
     nickname: String,
-    /// As written by the person: neither checked nor cleaned.
+    /// As written by the user: not checked, and markup is kept.
     #[schema(required)]
     personal_url: Option<String>,
     email: String,
-    /// As written by the person: neither checked nor cleaned.
+    /// As written by the user: not checked, and markup is kept.
     #[schema(required)]
     about: Option<String>,
-    /// The person's, else the organization's.
+    /// The user's, else the organization's.
     #[schema(value_type = LocaleName)]
     locale: Locale,
     /// Empty for clients that may not read it.
@@ -54,7 +54,7 @@ struct UserAttributes {
     updated_at: EditionDate,
 }
 
-/// What an account is related to.
+/// Relationships of an account.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = user_relationships)]
 #[serde(deny_unknown_fields)]

@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use validator::Validate;
 
-/// The lists whose losses age a list of votes.
+/// The lists whose removals change `Last-Modified` of a list of votes.
 const LISTS: &[&str] = &["votes", "proposals", "components", "spaces"];
 
 /// A vote.
@@ -38,7 +38,7 @@ type_names! {
     VoteType = "vote_proposals" in "vote_proposal_object_type",
 }
 
-/// What a vote says.
+/// The content of a vote.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = vote_proposal_attributes)]
 #[serde(deny_unknown_fields)]
@@ -50,7 +50,7 @@ struct VoteAttributes {
     updated_at: EditionDate,
 }
 
-/// On what a vote was cast, and by whom.
+/// The proposal and the user of a vote.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = vote_proposal_relationships)]
 #[serde(deny_unknown_fields)]
@@ -64,7 +64,7 @@ struct VoteRelationships {
 #[schema(as = vote_proposal_create_body, examples(json!({"proposal_id": 901, "data": {"weight": 1}})))]
 struct VoteToCast {
     proposal_id: i64,
-    /// Read by the use-case, when its turn comes among the checks (contract 06 §4.3).
+    /// Read by the use-case, after other checks (contract 06 §4.3).
     #[schema(schema_with = weight, required)]
     data: Option<Value>,
 }

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_stays_while_others_pass() {
+    fn entries_that_are_read_stay_while_others_are_discarded() {
         let mut recent = Recent::new(20);
         recent.put(key("asked"), 1, 5);
         recent.put(key("not asked"), 2, 5);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heavy_value_is_let_in_among_many_that_are_asked_for_often() {
+    fn a_heavy_value_is_stored_among_many_that_are_read_often() {
         let mut recent = Recent::new(200);
         for number in 0..100 {
             recent.put(Box::new([number]), number, 1);

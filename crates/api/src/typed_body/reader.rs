@@ -1,4 +1,4 @@
-//! Reads members of a body, with the errors of the contract: what serde's derive asks, answered from JSON values.
+//! A serde deserializer over JSON values that reads members of a body with the errors of the contract.
 
 use civitas_kernel::Error;
 use serde::de::{DeserializeSeed, Expected, IntoDeserializer, MapAccess, Unexpected, Visitor};
@@ -11,7 +11,7 @@ use std::fmt;
 pub(super) enum BodyError {
     /// A required member, by name, is absent, null or empty.
     Missing(String),
-    /// What is wrong with the member at a path: the text before the path, the path, and the text behind it.
+    /// An invalid member: the text before its path, the path, and the text after it.
     At(&'static str, String, String),
     /// Anything else, with its text.
     Rejected(String),
@@ -72,7 +72,7 @@ impl<'a> Member<'a> {
         BodyError::Missing(self.name.to_owned())
     }
 
-    /// What was sent, neither null nor an empty text.
+    /// The value sent, neither null nor an empty text.
     fn present(self) -> Result<&'a Value, BodyError> {
         self.sent.filter(|sent| !is_empty(sent)).ok_or_else(|| self.missing())
     }
@@ -133,8 +133,8 @@ impl<'de> Deserializer<'de> for Member<'de> {
     }
 }
 
-/// The members of an object in the order they are read: those the type does not have, those that are absent or empty,
-/// all others; each in the order of the type.
+/// The members of an object in the order they are read: unknown ones, absent or empty ones, all others; each in the
+/// order of the type.
 struct Members<'a> {
     object: &'a Map<String, Value>,
     names: std::vec::IntoIter<&'a str>,

@@ -61,7 +61,7 @@ pub async fn import(
         transaction.commit().await.map_err(|error| ImportError::Store(0, error))?;
         // The records are committed even if this fails.
         if let Err(error) = store.analyze().await {
-            tracing::warn!(%error, "the tables could not be measured; reads may be slow until they are");
+            tracing::warn!(%error, "the table statistics could not be updated; reads may be slow until they are");
         }
     }
     done

@@ -6,39 +6,38 @@ use civitas_kernel::{
 };
 use time::OffsetDateTime;
 
-/// Where and when a caller is asked who they are.
+/// The organization and time for the check of a token.
 #[derive(Debug, Clone, Copy)]
 pub struct AuthContext {
     /// The organization the host selected.
     pub organization: OrganizationId,
     /// Its default language.
     pub default_locale: Locale,
-    /// What time it is.
+    /// The current time.
     pub now: OffsetDateTime,
 }
 
-/// Tells the caller of a token.
+/// Authenticates tokens.
 pub struct Callers<'a> {
     /// The store of tokens.
     pub tokens: &'a dyn TokenStore,
-    /// Tells our tokens from forgeries.
+    /// Verifies the signature of tokens.
     pub signer: &'a dyn TokenSigner,
     /// The languages of the deployment.
     pub locales: &'a Locales,
 }
 
 impl Callers<'_> {
-    /// The circumstances of a request made with this token.
+    /// The context of a request with this token.
     ///
     /// # Errors
-    /// `Unauthenticated` whatever is wrong with the token.
+    /// `Unauthenticated` for any invalid token.
     pub async fn authenticate(&self, auth: AuthContext, token: &str) -> Result<Ctx> {
         let (id, identity) = self.identify(auth, token).await?.map_err(|_| Error::Unauthenticated)?;
         Ok(ctx(auth, self.locales.clone(), id, identity))
     }
 
-    /// The caller of a token, or what is wrong with it. Signature, stored row, digest, client, user and time are
-    /// all looked at, every time.
+    /// The caller of a token, or its fault. Checks signature, stored row, digest, client, user and time every time.
     pub async fn identify(
         &self,
         auth: AuthContext,
@@ -60,11 +59,11 @@ impl Callers<'_> {
         })
     }
 
-    /// The circumstances of a job that was accepted with this token. It may have expired since; all else must hold
+    /// The context of a job that was accepted with this token. The token may have expired since; all other checks apply
     /// (contract 09 A.5).
     ///
     /// # Errors
-    /// `Unauthenticated` when the token was revoked, or its client or user are gone.
+    /// `Unauthenticated` when the token was revoked, or its client or user was deleted.
     pub async fn resume(&self, auth: AuthContext, token: TokenId) -> Result<Ctx> {
         let identity = self.tokens.identify(auth.organization, token).await?.ok_or(Error::Unauthenticated)?;
         match check_token(auth, &identity) {
@@ -186,7 +185,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_token_counts_only_while_everything_behind_it_stands() {
+    async fn a_token_is_valid_only_while_client_user_and_row_are() {
         let fault = async |change: fn(&mut Identity)| {
             let mut identity = identity();
             change(&mut identity);
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_service_token_sees_as_the_first_administrator_but_is_nobody() {
+    async fn a_service_token_sees_as_the_first_administrator_but_has_no_user() {
         let mut service = identity();
         (service.token.user, service.user) = (None, None);
         let ctx = ctx(AUTH, Locales::standard(), TokenId(5), service);

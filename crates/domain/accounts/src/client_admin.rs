@@ -1,5 +1,5 @@
-//! Making API clients, and giving and taking their permissions (contract 02 §1, 04 §2 and §4). The command line and
-//! the panel call this; each says a fault in its own words.
+//! Creates API clients, grants and revokes their permissions (contract 02 §1, 04 §2 and §4). The command line and the
+//! panel call this; each has its own error texts.
 
 use crate::{ApiClient, ClientStore, DEPLOYMENT_WIDE, Secret};
 use async_trait::async_trait;
@@ -7,7 +7,7 @@ use civitas_kernel::{Abilities, Ability, ClientId, Error, OrganizationId, Scope,
 use std::fmt;
 use time::OffsetDateTime;
 
-/// What this crate needs to know of organizations.
+/// The port to organizations.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait ClientOrganizationLookup: Send + Sync {
@@ -15,24 +15,24 @@ pub trait ClientOrganizationLookup: Send + Sync {
     async fn exists(&self, organization: OrganizationId) -> civitas_kernel::Result<bool>;
 }
 
-/// What somebody wants of a new client. Words that mean nothing are refused by name.
+/// The request for a new client. Unknown scopes and permissions are errors.
 #[derive(Debug, Default)]
 pub struct NewClient {
     /// Its public name; `None`: `id_` and 16 random characters.
     pub uid: Option<String>,
     /// Its secret; `None`: `key_` and 32 random characters.
     pub secret: Option<Secret>,
-    /// What people call it; `None`: `API Client ***` and the last four characters of its public name.
+    /// Its display name; `None`: `API Client ***` and the last four characters of its public name.
     pub name: Option<String>,
-    /// Where it belongs; `None` only when the scopes are exactly `system`.
+    /// Its organization; `None` only when the scopes are exactly `system`.
     pub organization: Option<OrganizationId>,
-    /// At least one; repeated ones count once.
+    /// At least one; duplicates are ignored.
     pub scopes: Vec<String>,
-    /// Abilities and event permissions; nothing is granted unless asked.
+    /// Abilities and event permissions to grant.
     pub permissions: Vec<String>,
 }
 
-/// Why a client could not be made or changed. Nothing was.
+/// Why a client could not be created or changed. Nothing was stored.
 #[derive(Debug)]
 pub enum ClientFault {
     /// It would have no scope.
@@ -43,13 +43,13 @@ pub enum ClientFault {
     UidTaken(String),
     /// Its name or secret would be blank.
     Blank(&'static str),
-    /// It would belong nowhere, and its scopes are not exactly `system`.
+    /// It would have no organization, and its scopes are not exactly `system`.
     NoOrganization,
     /// It would belong to an organization that does not exist.
     UnknownOrganization(OrganizationId),
     /// There is no scope of this name.
     UnknownScope(String),
-    /// The permission is none, or counts in a scope the client does not own.
+    /// The permission is unknown, or needs a scope the client does not own.
     WrongScope {
         /// The permission.
         permission: String,
@@ -91,16 +91,16 @@ impl From<Error> for ClientFault {
     }
 }
 
-/// Makes and changes API clients.
+/// Creates and changes API clients.
 pub struct ClientAdmin<'a> {
     /// The store of clients.
     pub clients: &'a dyn ClientStore,
-    /// Where they may belong.
+    /// Organizations.
     pub organizations: &'a dyn ClientOrganizationLookup,
 }
 
 impl ClientAdmin<'_> {
-    /// Makes a client. Its secret is in the answer, and nowhere else.
+    /// Creates a client. Its secret is only in the result.
     ///
     /// # Errors
     /// The first fault of: no scope, public name, name, secret, organization, unknown scope, permission.
@@ -139,11 +139,11 @@ impl ClientAdmin<'_> {
         }
     }
 
-    /// Gives permissions to a client; those it holds already stay as they are.
+    /// Grants permissions to a client; those it has already stay unchanged.
     ///
     /// # Errors
-    /// [`ClientFault::UnknownClient`]; [`ClientFault::WrongScope`] for the first permission that does not fit, and
-    /// then none is given.
+    /// [`ClientFault::UnknownClient`]; [`ClientFault::WrongScope`] for the first permission that is not allowed; then
+    /// none is granted.
     pub async fn grant(
         &self,
         uid: &str,
@@ -156,7 +156,7 @@ impl ClientAdmin<'_> {
         self.keep(id, client, all, now).await
     }
 
-    /// Takes permissions from a client; what it does not hold is passed over.
+    /// Revokes permissions of a client; others are ignored.
     ///
     /// # Errors
     /// [`ClientFault::UnknownClient`].
@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    /// A store that knows one client and one organization.
+    /// A store with one client and one organization.
     fn store() -> MockClientStore {
         let mut store = MockClientStore::new();
         store

@@ -15,9 +15,9 @@ pub struct ApiClient {
     pub uid: String,
     /// The digest of its secret.
     pub secret: Digest,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
-    /// Where it belongs; `None` for a deployment-wide client, whose scopes are exactly `system`.
+    /// Its organization; `None` for a deployment-wide client, whose scopes are exactly `system`.
     pub organization: Option<OrganizationId>,
     /// The scopes it owns; fixed at creation.
     pub scopes: Scopes,
@@ -38,7 +38,7 @@ impl ApiClient {
         self.organization.is_none_or(|own| own == organization)
     }
 
-    /// Whether the client may be given this ability: it owns the scope the ability counts in (contract 04 §4).
+    /// Whether the client may be granted this ability: it owns the scope of the ability (contract 04 §4).
     pub fn may_hold(&self, ability: Ability) -> bool {
         ability.scope().is_none_or(|scope| self.scopes.has(scope))
     }

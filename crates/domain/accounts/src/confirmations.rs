@@ -5,40 +5,40 @@ use async_trait::async_trait;
 use civitas_kernel::{Error, Locale, OrganizationId, Result, UserId};
 use time::{Duration, OffsetDateTime};
 
-/// How long a link counts.
+/// The lifetime of a link.
 pub const CONFIRMATION_LIFETIME: Duration = Duration::days(3);
 
-/// What is kept of a link: never its text.
+/// A stored link, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
-    /// Whose address it confirms.
+    /// The user whose address it confirms.
     pub user: UserId,
     /// The digest of its token.
     pub digest: Digest,
-    /// From when it no longer counts.
+    /// When it expires.
     pub expires_at: OffsetDateTime,
 }
 
 impl Confirmation {
-    /// A link for this user from now on, and its token.
+    /// A new link for this user, and its token.
     pub fn begin(user: UserId, now: OffsetDateTime) -> (Self, Secret) {
         let token = Secret::alphanumeric();
         (Self { user, digest: token.digest(), expires_at: now + CONFIRMATION_LIFETIME }, token)
     }
 }
 
-/// Where links wait to be opened. A user may have several: a mail that was sent twice has two.
+/// Stores links. A user may have several: a mail that was sent twice has two.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait ConfirmationStore: Send + Sync {
-    /// Stores a link, and removes those of its user that ended before `now`.
+    /// Stores a link, and removes those of its user that expired before `now`.
     async fn add(
         &self,
         organization: OrganizationId,
         confirmation: &Confirmation,
         now: OffsetDateTime,
     ) -> Result<()>;
-    /// The link with this digest, whether it still counts or not.
+    /// The link with this digest, expired or not.
     async fn find(&self, organization: OrganizationId, digest: &Digest) -> Result<Option<Confirmation>>;
     /// Removes all links of a user. Whether there was one.
     async fn remove_of_user(&self, organization: OrganizationId, user: UserId) -> Result<bool>;
@@ -46,19 +46,19 @@ pub trait ConfirmationStore: Send + Sync {
 
 /// Confirms accounts.
 pub struct Confirmations<'a> {
-    /// Where links wait.
+    /// The store of links.
     pub links: &'a dyn ConfirmationStore,
     /// The store of accounts.
     pub users: &'a dyn UserStore,
     /// The tokens of the accounts.
     pub tokens: &'a dyn TokenStore,
-    /// What the confirmed are sent.
+    /// Queues mails to confirmed users.
     pub registration_mails: RegistrationMails<'a>,
 }
 
 impl Confirmations<'_> {
-    /// Confirms the account the token was made for, and ends all its links: each confirms once. Runs inside one
-    /// transaction. Answers the language the user chose.
+    /// Confirms the account of the token, and removes all its links: each can be used once. Runs inside one
+    /// transaction. Returns the language the user chose.
     ///
     /// # Errors
     /// `NotFound` for a token that is not valid, used and ended ones included, and for a deleted user.
@@ -69,7 +69,7 @@ impl Confirmations<'_> {
         now: OffsetDateTime,
     ) -> Result<Option<Locale>> {
         let user = self.find(organization, token, now).await?;
-        // Of several who open the link at once, one removes it.
+        // Of several concurrent requests with the link, one removes it.
         if !self.links.remove_of_user(organization, user).await? {
             return Err(Error::NotFound);
         }
@@ -77,7 +77,7 @@ impl Confirmations<'_> {
         Ok(admin.confirm(&self.registration_mails, organization, user, now).await?.locale)
     }
 
-    /// Whose link this is. Changes nothing.
+    /// The user of this link. Changes nothing.
     ///
     /// # Errors
     /// As [`Self::confirm`], but for what happens to the account.
@@ -111,7 +111,7 @@ mod tests {
         users
     }
 
-    /// One link of user 5, which is there to be removed or not.
+    /// A store with one link of user 5, which can be removed or not.
     fn link(token: &Secret, is_there: bool) -> MockConfirmationStore {
         let digest = token.digest();
         let mut links = MockConfirmationStore::new();

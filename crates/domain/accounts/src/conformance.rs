@@ -28,7 +28,7 @@ use serde_json::json;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// The stores, two organizations that are there, and spaces of the first.
+/// The stores, two existing organizations, and spaces of the first.
 pub struct World<'a> {
     /// Under test.
     pub users: &'a dyn UserStore,
@@ -63,7 +63,7 @@ fn admin(nickname: &str) -> User {
     User { admin: true, confirmed_at: Some(NOW), ..user(nickname) }
 }
 
-/// A user in whom nothing has its default.
+/// A user without default values.
 fn unusual() -> User {
     let data = json!({"key": {"is": "awesome"}, "list": [1, null], "é": "ß"});
     let at = |seconds| Some(NOW + Duration::seconds(seconds));
@@ -175,7 +175,7 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A nickname is found in any case, and nobody else can have it in another case; nor the e-mail address.
+/// Nicknames and e-mail addresses are found and unique case-insensitively.
 pub async fn nicknames_are_unique_in_any_case(world: World<'_>) -> Result<()> {
     let id = world.add_user(&user("Nora_Blum")).await?;
     for nickname in ["Nora_Blum", "nora_blum", "NORA_BLUM"] {
@@ -194,7 +194,7 @@ pub async fn nicknames_are_unique_in_any_case(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A deleted account is found by its id only, gives nickname and address free, and its tokens are revoked.
+/// A deleted account is found by its id only, its nickname and address are free, and its tokens are revoked.
 pub async fn a_deleted_user_leaves_name_and_tokens(world: World<'_>) -> Result<()> {
     let id = world.add_user(&user("Nora")).await?;
     let [token, revoked] = [world.add_token(Some(id)).await?, world.add_token(Some(id)).await?];
@@ -213,7 +213,7 @@ pub async fn a_deleted_user_leaves_name_and_tokens(world: World<'_>) -> Result<(
     Ok(())
 }
 
-/// The twentieth failed login in a row locks the account, at its moment; later ones change nothing of that.
+/// The twentieth failed login in a row locks the account, at its time; later ones change nothing.
 pub async fn the_twentieth_failed_login_locks(world: World<'_>) -> Result<()> {
     let id = world.add_user(&user("Nora")).await?;
     let limit = User::FAILURES_THAT_LOCK;
@@ -229,7 +229,7 @@ pub async fn the_twentieth_failed_login_locks(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// All clients come once, in ascending order of id, a page at a time.
+/// Pages have all clients once, in ascending order of id.
 pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
     for n in 0..5 {
         world.clients.add(&client(&format!("id_client_{n}"), Some(world.mine))).await?;
@@ -250,7 +250,7 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What is kept of a client comes back, member by member; a public name is unique in the deployment.
+/// A stored client is read back with all members; a public name is unique in the deployment.
 pub async fn keeps_every_member_of_clients(world: World<'_>) -> Result<()> {
     let everything = ApiClient {
         scopes: Scope::ALL.iter().copied().collect(),
@@ -269,7 +269,7 @@ pub async fn keeps_every_member_of_clients(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A removed client takes its tokens along.
+/// A client is removed with its tokens.
 pub async fn a_removed_client_takes_its_tokens_along(world: World<'_>) -> Result<()> {
     let token = world.add_token(None).await?;
     let identity = world.tokens.identify(world.mine, token).await?.ok_or(Error::NotFound)?;
@@ -279,7 +279,7 @@ pub async fn a_removed_client_takes_its_tokens_along(world: World<'_>) -> Result
     Ok(())
 }
 
-/// One question tells all of a token: what it is, its client, its user, and the first administrator.
+/// One query returns a token, its client, its user, and the first administrator.
 pub async fn identifies_a_bearer(world: World<'_>) -> Result<()> {
     let service = world.add_token(None).await?;
     let identity = world.tokens.identify(world.mine, service).await?.ok_or(Error::NotFound)?;
@@ -324,7 +324,7 @@ pub async fn knows_the_first_eligible_administrator(world: World<'_>) -> Result<
     Ok(())
 }
 
-/// All tokens of a user can be revoked at once, and nobody else's.
+/// All tokens of a user can be revoked at once, and no others.
 pub async fn revokes_all_tokens_of_a_user(world: World<'_>) -> Result<()> {
     let id = world.add_user(&user("Nora")).await?;
     let own = [world.add_token(Some(id)).await?, world.add_token(Some(id)).await?];
@@ -337,7 +337,7 @@ pub async fn revokes_all_tokens_of_a_user(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// An account of the panel is kept under its address, and its password can change.
+/// An account of the panel is stored under its address, and its password can change.
 pub async fn keeps_system_admins(world: World<'_>) -> Result<()> {
     let store = world.system_admins;
     assert_eq!(store.find("root@example.org").await?, None);

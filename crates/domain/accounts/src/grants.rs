@@ -1,7 +1,6 @@
-//! The three token grants (contract 02 §2): client credentials, login, impersonation.
-//!
-//! [`Grants::begin`] checks the request and the client before any user is looked at; then a user is found
-//! ([`Logins`]) or made ([`Impersonation`]); then [`issue`] makes the token.
+//! The three token grants (contract 02 §2): client credentials, login, impersonation. [`Grants::begin`] checks the
+//! request and the client before the user; then a user is found ([`Logins`]) or created ([`Impersonation`]); then
+//! [`issue`] creates the token.
 
 mod impersonation;
 mod login;
@@ -46,7 +45,8 @@ impl Grants<'_> {
         Ok(Granted { client: id, client_uid: client.uid, scope, grant })
     }
 
-    /// Check 6, which is the password grant's own; for the other an unknown client does not authenticate.
+    /// Check 6, which differs for the password grant; with the other grant an unknown client is an authentication
+    /// error.
     async fn known_client(
         &self,
         organization: OrganizationId,

@@ -1,7 +1,6 @@
-//! Accounts: people, the API clients that act for them, and the tokens clients act with (contract 02).
-//!
-//! A right is decided in three steps: the token carries a scope, the client still owns it, the client holds an
-//! ability. [`Callers`] builds the [`civitas_kernel::Ctx`]; [`grants`] issue tokens.
+//! Accounts: users, the API clients that act for them, and access tokens (contract 02). A right needs three things: the
+//! token has a scope, the client still owns it, the client has an ability. [`Callers`] builds the
+//! [`civitas_kernel::Ctx`]; [`grants`] issue tokens.
 //!
 //! ```
 //! use civitas_accounts::Secret;

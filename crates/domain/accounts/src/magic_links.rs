@@ -1,4 +1,4 @@
-//! Links that sign a user in once (contract 03 §3).
+//! Links that sign a user in, for one use (contract 03 §3).
 
 pub mod redirect;
 
@@ -11,44 +11,44 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use time::{Duration, OffsetDateTime};
 
-/// How long a link counts.
+/// The lifetime of a link.
 pub const MAGIC_LINK_LIFETIME: Duration = Duration::minutes(5);
 
-/// What is kept of a link: never its text.
+/// A stored link, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MagicLink {
-    /// Whom it signs in.
+    /// The user it signs in.
     pub user: UserId,
     /// The digest of its token.
     pub digest: Digest,
-    /// Where it leads after that; the organization's front page when absent.
+    /// The address to redirect to; the organization's front page when absent.
     pub redirect_url: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: OffsetDateTime,
-    /// From when it no longer counts.
+    /// When it expires.
     pub expires_at: OffsetDateTime,
 }
 
-/// Where links wait to be followed.
+/// Stores links.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait MagicLinkStore: Send + Sync {
-    /// Stores a link in the place of the one its user had.
+    /// Stores a link; replaces the one of its user.
     async fn put(&self, organization: OrganizationId, link: &MagicLink) -> Result<MagicLinkId>;
-    /// The link with this digest, whether it still counts or not.
+    /// The link with this digest, expired or not.
     async fn find(
         &self,
         organization: OrganizationId,
         digest: &Digest,
     ) -> Result<Option<(MagicLinkId, MagicLink)>>;
-    /// Removes a link. Whether it was there.
+    /// Removes a link. Whether it existed.
     async fn remove(&self, organization: OrganizationId, id: MagicLinkId) -> Result<bool>;
 }
 
-/// Make a link for the token's user, instead of the one they had. Answers the only copy of its token.
+/// Creates a link for the token's user, which replaces the previous one. Returns the only copy of its token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CreateMagicLink {
-    /// Where to go after signing in, as it was sent.
+    /// The address to redirect to, as sent.
     pub redirect_url: Option<Value>,
 }
 
@@ -58,24 +58,24 @@ impl Command for CreateMagicLink {
     type Output = NewMagicLink;
 }
 
-/// A link that was just made: the only moment its token is known.
+/// A link that was just created. Its token is not available later.
 #[derive(Debug)]
 pub struct NewMagicLink {
     /// Its number.
     pub id: MagicLinkId,
-    /// Opens it.
+    /// Its token.
     pub token: Secret,
-    /// Where it leads.
+    /// The address it redirects to.
     pub redirect_url: Option<String>,
 }
 
-/// Makes links.
+/// Creates links.
 pub struct MagicLinks<'a> {
-    /// Where they are kept.
+    /// The store of links.
     pub links: &'a dyn MagicLinkStore,
     /// The store of accounts.
     pub users: &'a dyn UserStore,
-    /// Tells where links may lead.
+    /// Reads the hosts that links may redirect to.
     pub organizations: &'a dyn OrganizationLookup,
 }
 
@@ -91,7 +91,7 @@ impl Handle<CreateMagicLink> for MagicLinks<'_> {
             }
             None => None,
         };
-        // Of two that make a link for one user at once, the second takes the place of the first.
+        // Of two links created at once for one user, the second replaces the first.
         self.users.find_for_update(ctx.organization, user).await?;
         let token = Secret::alphanumeric();
         let link = MagicLink {
@@ -109,9 +109,9 @@ impl Handle<CreateMagicLink> for MagicLinks<'_> {
 /// A user who has signed in.
 #[derive(Debug)]
 pub struct SignedIn {
-    /// The text of their session, known only now.
+    /// The text of the session, not available later.
     pub session: Secret,
-    /// Where to go.
+    /// The address to redirect to.
     pub location: String,
 }
 
@@ -121,14 +121,14 @@ pub struct SignIns<'a> {
     pub links: &'a dyn MagicLinkStore,
     /// The store of accounts.
     pub users: &'a dyn UserStore,
-    /// Tells where links may lead.
+    /// Reads the hosts that links may redirect to.
     pub organizations: &'a dyn OrganizationLookup,
     /// The store of sessions.
     pub sessions: &'a dyn SessionStore,
 }
 
 impl SignIns<'_> {
-    /// Begins a session for the link's user, and ends the link: of several that follow it at once, one succeeds.
+    /// Creates a session for the link's user, and removes the link: of several concurrent requests, one succeeds.
     /// Runs inside one transaction.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl SignIns<'_> {
         Ok(SignedIn { session: text, location: self.location(organization, &link).await? })
     }
 
-    /// Where the link would lead. Neither signs in nor ends it.
+    /// The address the link would redirect to. Does not sign in or remove the link.
     ///
     /// # Errors
     /// As [`Self::sign_in`].

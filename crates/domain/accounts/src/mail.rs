@@ -7,25 +7,25 @@ use async_trait::async_trait;
 use civitas_kernel::{Locale, Result, TaskPayload, UserId};
 use serde::{Deserialize, Serialize};
 
-/// A mail the platform writes.
+/// The kind of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MailKind {
-    /// Asks the owner of an address to confirm it.
+    /// Asks the user to confirm the address.
     Confirmation,
     /// Greets a user whose account is confirmed.
     Welcome,
-    /// Tells somebody that they were invited to a role in a space.
+    /// Invites to a role in a space.
     Invitation,
 }
 
-/// The task of sending a mail. It names the user and not the address: what counts is what is known when it is sent.
+/// The task of sending a mail. It has the user and not the address, which is read when the mail is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendMail {
     /// Which.
     #[serde(alias = "mail")]
     pub mail: MailKind,
-    /// To whom.
+    /// The user.
     pub user: UserId,
 }
 
@@ -34,7 +34,7 @@ impl TaskPayload for SendMail {
 }
 
 impl SendMail {
-    /// Of one mail to one user there is one at a time.
+    /// One task at a time for each kind of mail and user.
     pub fn subject(&self) -> String {
         let mail = match self.mail {
             MailKind::Confirmation => "confirmation",
@@ -45,7 +45,8 @@ impl SendMail {
     }
 }
 
-/// The task of sending an invitation to a role. It names the row of the role: who is invited may have no account.
+/// The task of sending an invitation to a role. It has the row of the role, because the invited person may have no
+/// account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendInvitation {
     /// The row.
@@ -56,12 +57,12 @@ impl TaskPayload for SendInvitation {
     const KIND: &'static str = "invitation";
 }
 
-/// Whom a mail goes to.
+/// The receiver of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Addressee<'a> {
     /// Their address.
     pub email: &'a str,
-    /// Their name, or whatever stands for it.
+    /// The name, or a replacement.
     pub name: &'a str,
 }
 
@@ -71,7 +72,7 @@ impl<'a> From<&'a User> for Addressee<'a> {
     }
 }
 
-/// Whom a mail comes from, and in which language.
+/// The sender of a mail, and its language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailSender<'a> {
     /// The name of the organization, in that language where there is one.
@@ -85,38 +86,38 @@ pub struct MailSender<'a> {
 pub enum Part {
     /// Plain text.
     Text(String),
-    /// An address to open. Whoever knows it can use it: it is for the reader alone.
+    /// A link. It contains a secret for the receiver only.
     Link(Secret),
 }
 
-/// A mail as it is passed on.
+/// A rendered mail.
 #[derive(Debug, Clone)]
 pub struct Mail {
     /// The address it goes to.
     pub to: String,
-    /// The name of the one it goes to; one line.
+    /// The name of the receiver; one line.
     pub to_name: String,
-    /// The name it comes from; one line.
+    /// The name of the sender; one line.
     pub from_name: String,
-    /// What it is about; one line.
+    /// The subject; one line.
     pub subject: String,
-    /// What stands in it.
+    /// The body.
     pub parts: Vec<Part>,
 }
 
-/// Hands mails over to whoever delivers them.
+/// Sends mails.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait Mailer: Send + Sync {
-    /// Hands a mail over.
+    /// Sends a mail.
     ///
     /// # Errors
-    /// `Rejected` when it will never be taken; `Unavailable` when it may be taken later.
+    /// `Rejected` when it is refused permanently; `Unavailable` when it may be accepted later.
     async fn send(&self, mail: &Mail) -> Result<()>;
 }
 
 impl MailKind {
-    /// Whether the mail is still to be sent to this user: it may have become pointless since it was asked for.
+    /// Whether the mail is still to be sent to this user: it may have become unnecessary since it was queued.
     pub fn is_for(self, user: &User) -> bool {
         let wanted = match self {
             Self::Confirmation => user.confirmed_at.is_none(),
@@ -140,12 +141,12 @@ impl MailKind {
 }
 
 impl Mail {
-    /// What the reader gets.
+    /// The text for the receiver.
     pub fn text(&self) -> String {
         self.shown(Secret::expose)
     }
 
-    /// The same for the eyes of others: without its links.
+    /// The text without its links, for the log.
     pub fn text_without_links(&self) -> String {
         self.shown(|_| "[..]")
     }
@@ -159,13 +160,13 @@ impl Mail {
     }
 }
 
-/// Whether mail to this address is ever delivered. `example.org` stands for people whose address is not known
+/// Whether mail to this address is sent. `example.org` is used for users without a known address
 /// (contract 02 §2.4).
 pub fn is_deliverable(email: &str) -> bool {
     !email.to_ascii_lowercase().ends_with("example.org")
 }
 
-/// Replaces the two names in one pass: neither is looked at for the place of the other.
+/// Replaces the two names in one pass: names that contain a placeholder are not expanded again.
 fn filled(text: &str, name: &str, organization: &str) -> String {
     let mut whole = String::with_capacity(text.len() + name.len() + organization.len());
     let mut rest = text;
@@ -178,7 +179,7 @@ fn filled(text: &str, name: &str, organization: &str) -> String {
     whole + rest
 }
 
-/// The text in one line: what breaks lines in a header of a mail begins another header.
+/// The text in one line: a line break in a header of a mail would begin another header.
 fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")

@@ -8,8 +8,8 @@ use civitas_kernel::{OrganizationId, Result};
 pub struct AccountsOrganization {
     /// Whether new users get a welcome mail.
     pub welcomes: bool,
-    /// Where a magic link may lead: the organization's host, its secondary hosts and its external domain allow-list,
-    /// as they are kept.
+    /// The hosts a magic link may redirect to: the organization's host, its secondary hosts and its external domain
+    /// allow-list, in the stored form.
     pub destinations: Vec<String>,
 }
 

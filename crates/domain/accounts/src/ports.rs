@@ -11,7 +11,7 @@ use civitas_kernel::{
 };
 use time::OffsetDateTime;
 
-/// What accounts can be filtered by (contract 03 §2.1).
+/// The fields for filters of accounts (contract 03 §2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UserField {
     /// The nickname, as written.
@@ -33,7 +33,7 @@ pub const USER_FIELDS: &[Field<UserField>] = &[
 pub type UserFilter = Filter<UserField>;
 
 store! {
-    /// Where people's accounts are kept. Deleted accounts are found like others; services decide.
+    /// Stores accounts. Deleted accounts are found like others; services decide.
     pub trait UserStore: Records<User> {
         /// The accounts that are not deleted, by id.
         async fn list(
@@ -48,7 +48,7 @@ store! {
             organization: OrganizationId,
             nickname: &str,
         ) -> Result<Option<(UserId, User)>>;
-        /// Whether a living account has this e-mail address (lower case).
+        /// Whether an account that is not deleted has this e-mail address (lower case).
         async fn has_email(&self, organization: OrganizationId, email: &str) -> Result<bool>;
         /// Counts a failed login, and locks the account when it is the `limit`th in a row. One atomic statement.
         async fn count_failed_login(
@@ -58,7 +58,7 @@ store! {
             limit: i64,
             now: OffsetDateTime,
         ) -> Result<()>;
-        /// Forgets failed logins.
+        /// Resets failed logins.
         async fn forget_failed_logins(&self, organization: OrganizationId, id: UserId) -> Result<()>;
     }
 }
@@ -87,7 +87,7 @@ pub trait ClientStore: Send + Sync {
     ) -> Result<Vec<(ClientId, ApiClient)>>;
 }
 
-/// A token with all that is known, now, of its client and user: one query.
+/// A token with the current state of its client and user, read in one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Identity {
     /// The token.
@@ -100,7 +100,7 @@ pub struct Identity {
     pub first_admin: Option<UserId>,
 }
 
-/// What a token's user is allowed.
+/// The user of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdentityUser {
     /// The account.
@@ -121,7 +121,7 @@ pub struct IdentityUser {
 pub trait TokenStore: Send + Sync {
     /// Stores a new token.
     async fn add(&self, token: &AccessToken) -> Result<TokenId>;
-    /// The token and all that is known of its client and user, if it was issued on this organization's host.
+    /// The token with its client and user, if it was issued on this organization's host.
     async fn identify(&self, organization: OrganizationId, id: TokenId) -> Result<Option<Identity>>;
     /// Revokes a token; nothing happens when it was revoked before.
     async fn revoke(&self, organization: OrganizationId, id: TokenId, at: OffsetDateTime) -> Result<()>;
@@ -134,14 +134,14 @@ pub trait TokenStore: Send + Sync {
     ) -> Result<()>;
 }
 
-/// What roles can be filtered by (contract 03 §4.2).
+/// The fields for filters of roles (contract 03 §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoleField {
-    /// Whose it is; null for a pending invitation without account.
+    /// The user; null for a pending invitation without account.
     User,
-    /// The number of what it is in.
+    /// The number of its place.
     ResourceId,
-    /// The class name of what it is in.
+    /// The class name of its place.
     ResourceType,
     /// The name of its type.
     Type,
@@ -159,7 +159,7 @@ pub const ROLE_FIELDS: &[Field<RoleField>] = &[
 pub type RoleFilter = Filter<RoleField>;
 
 store! {
-    /// Where roles in spaces are kept; they are listed together with general administrators. A role whose account is
+    /// Stores roles in spaces; they are listed together with general administrators. A role whose account is
     /// deleted is found by its row alone.
     pub trait RoleStore: Records<Role> {
         /// General administrators, then roles in processes, assemblies (private members last) and conferences; inside
@@ -172,7 +172,8 @@ store! {
         ) -> Result<Page<RoleDetail>>;
         /// The role of this name. Of invitations without account that share one, the first.
         async fn find_by_id(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<Role>>;
-        /// The same and its row, locked against other writers until the transaction ends. `Internal` outside a transaction.
+        /// The same and its row, locked against other writers until the transaction ends. `Internal` outside a
+        /// transaction.
         async fn find_by_id_for_update(
             &self,
             organization: OrganizationId,
@@ -193,32 +194,32 @@ store! {
     }
 }
 
-/// Where the accounts of the system panel are kept. They belong to no organization.
+/// Stores the accounts of the system panel, which belong to no organization.
 #[async_trait]
 pub trait SystemAdminStore: Send + Sync {
     /// The password hash of this e-mail address (lower case): `None` unknown, `Some(None)` without password.
     async fn find(&self, email: &str) -> Result<Option<(i64, Option<String>)>>;
-    /// Stores a new account, or a new hash of one that exists. Answers its row.
+    /// Stores a new account, or a new hash of one that exists. Returns its row.
     async fn put(&self, email: &str, password_hash: Option<&str>, now: OffsetDateTime) -> Result<i64>;
     /// Accounts after `after`: row, e-mail, hash; at most `limit`; for export.
     async fn page_after(&self, after: Option<i64>, limit: i64) -> Result<Vec<(i64, String, Option<String>)>>;
 }
 
-/// Signs tokens, and tells ours from forgeries. The algorithm is fixed; a token's header is never believed.
+/// Signs and verifies tokens. The algorithm is fixed; that in a token's header is not used.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 pub trait TokenSigner: Send + Sync {
     /// The JWT of these claims.
     fn sign(&self, claims: &Claims) -> Result<String>;
-    /// The claims of a JWT of ours. Its time is not looked at.
+    /// The claims of a JWT with a valid signature. Its time is not checked.
     fn verify(&self, token: &str) -> Result<Claims, TokenFault>;
 }
 
-/// Hashes passwords with Argon2id, on threads where 20 ms and 19 MiB hurt nobody, few at a time.
+/// Hashes passwords with Argon2id, on dedicated threads, few at a time: each takes 20 ms and 19 MiB.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait Passwords: Send + Sync {
     /// A hash with a new salt.
     async fn hash(&self, password: Secret) -> Result<String>;
-    /// Whether the password has this hash. Without a hash it takes as long, and says no.
+    /// Whether the password has this hash. Without a hash it takes as long, and returns false.
     async fn verify(&self, password: Secret, hash: Option<String>) -> Result<bool>;
 }

@@ -4,7 +4,7 @@ use crate::{MailKind, OrganizationLookup, SendMail, User, is_deliverable};
 use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskQueue, UserId};
 use time::OffsetDateTime;
 
-/// Queues the mails to new users, in the transaction that makes them new.
+/// Queues the mails to new users, in the transaction of the registration or confirmation.
 pub struct RegistrationMails<'a> {
     /// The task queue.
     pub queue: &'a dyn TaskQueue,
@@ -71,7 +71,7 @@ pub(crate) mod tests {
 
     const NOW: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
 
-    /// An organization that welcomes new users, or does not.
+    /// An organization with welcome mails, or without.
     pub(crate) fn organization(welcomes: bool) -> MockOrganizationLookup {
         let mut organizations = MockOrganizationLookup::new();
         organizations.expect_find().returning(move |_| {
@@ -80,7 +80,7 @@ pub(crate) mod tests {
         organizations
     }
 
-    /// A queue that gets exactly these mails to user 5.
+    /// A queue that expects exactly these mails to user 5.
     pub(crate) fn mails(expected: &'static [&'static str]) -> MockTaskQueue {
         let mut queue = MockTaskQueue::new();
         for mail in expected {
@@ -103,13 +103,13 @@ pub(crate) mod tests {
     }
 
     #[tokio::test]
-    async fn who_is_not_confirmed_is_asked_and_not_welcomed_yet() {
+    async fn an_unconfirmed_user_gets_the_confirmation_mail_and_no_welcome_mail_yet() {
         registered("n@city.example", false, true, &["confirmation"]).await;
         registered("n@city.example", false, false, &["confirmation"]).await;
     }
 
     #[tokio::test]
-    async fn who_is_confirmed_at_once_is_welcomed_where_that_is_done_and_never_asked() {
+    async fn a_user_confirmed_at_once_gets_a_welcome_mail_if_enabled_and_no_confirmation_mail() {
         registered("n@city.example", true, true, &["welcome"]).await;
         registered("n@city.example", true, false, &[]).await;
     }

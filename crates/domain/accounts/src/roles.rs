@@ -1,4 +1,4 @@
-//! Roles of people in an organization and its spaces (contract 03 §4).
+//! Roles of users in an organization and its spaces (contract 03 §4).
 //!
 //! A role is derived: a general administrator is a flag of the account, any other role a row. What both have in
 //! common on the wire is [`RoleDetail`], and the composite [`RoleId`] that names it.
@@ -17,7 +17,7 @@ use civitas_kernel::{Error, FieldError, OrganizationId, SpaceRef, UserId, Wordin
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-/// What somebody is in a space.
+/// The kind of a role in a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoleKind {
@@ -25,7 +25,7 @@ pub enum RoleKind {
     SpaceAdministrator,
     /// Moderates the space.
     SpaceModerator,
-    /// Values proposals of the space.
+    /// Evaluates proposals of the space.
     SpaceValuator,
     /// Sees a private space and takes part in it.
     SpacePrivateMember,
@@ -46,18 +46,18 @@ impl RoleKind {
         }
     }
 
-    /// The kind of exactly that name.
+    /// The kind with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
-/// What somebody is, in the organization or in a space: the `type` of a role.
+/// The `type` of a role, in the organization or in a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoleType {
     /// Administers the whole organization.
     GeneralAdmin,
-    /// Is something in one space.
+    /// A role in one space.
     InSpace(RoleKind),
 }
 
@@ -79,7 +79,7 @@ impl RoleType {
         }
     }
 
-    /// The type of exactly that name.
+    /// The type with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == name)
     }
@@ -90,11 +90,11 @@ impl RoleType {
 pub struct Role {
     /// The space.
     pub space: SpaceRef,
-    /// Who; `None` for a pending invitation without account.
+    /// The user; `None` for a pending invitation without account.
     pub user: Option<UserId>,
     /// The address of such an invitation.
     pub email: Option<String>,
-    /// What they are.
+    /// The kind.
     pub kind: RoleKind,
     /// When they were invited by e-mail; `None` for a role given directly.
     pub invited_at: Option<OffsetDateTime>,
@@ -107,23 +107,23 @@ pub struct Role {
 }
 
 impl Role {
-    /// Whether it is an invitation that nobody has accepted yet.
+    /// Whether it is an invitation that is not accepted yet.
     pub fn is_pending(&self) -> bool {
         self.invited_at.is_some() && self.accepted_at.is_none()
     }
 
-    /// Whether the role counts: given directly, or by an invitation that was accepted.
+    /// Whether the role is effective: given directly, or by an accepted invitation.
     pub fn is_effective(&self) -> bool {
         self.user.is_some() && !self.is_pending()
     }
 
-    /// Whom it lets into which private space, if it does.
+    /// The user and the private space it gives access to, if any.
     pub fn membership(&self) -> Option<(SpaceRef, UserId)> {
         let member = self.kind == RoleKind::SpacePrivateMember && self.is_effective();
         self.user.filter(|_| member).map(|user| (self.space, user))
     }
 
-    /// What names it.
+    /// Its name.
     pub fn id(&self) -> SpaceRoleId {
         SpaceRoleId {
             space: self.space,
@@ -133,7 +133,7 @@ impl Role {
         }
     }
 
-    /// As it is shown.
+    /// The role as listed and shown.
     pub fn detail(&self) -> RoleDetail {
         RoleDetail {
             id: RoleId::InSpace(self.id()),
@@ -175,10 +175,10 @@ impl Entity for Role {
     }
 }
 
-/// A role as it is listed and shown. Its id says what, where and whose.
+/// A role as listed and shown. Its id has type, place and user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleDetail {
-    /// What names it.
+    /// Its name.
     pub id: RoleId,
     /// False while an invitation is pending.
     pub accepted_invite: bool,
@@ -189,7 +189,7 @@ pub struct RoleDetail {
 }
 
 impl RoleDetail {
-    /// That of a general administrator; `None` when the account is none, or is deleted.
+    /// The role of a general administrator; `None` when the account is not one, or is deleted.
     pub fn of_admin(organization: OrganizationId, id: UserId, user: &User) -> Option<Self> {
         let User { created_at, updated_at, .. } = *user;
         let id = RoleId::GeneralAdmin { organization, user: id };

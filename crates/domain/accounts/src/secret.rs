@@ -1,4 +1,4 @@
-//! Random texts that open something, and the digests that are kept of them.
+//! Secrets: random texts that give access, and their stored digests.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,11 +8,11 @@ use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
 use subtle::ConstantTimeEq;
 
-/// A text that opens something. Shown once, when it is made.
+/// A secret text. Shown once, when it is created.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
-/// The SHA-256 of a secret: all that is kept. In hexadecimal as text.
+/// The SHA-256 of a secret, which is stored instead of it. As text in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digest(String);
 
@@ -20,7 +20,7 @@ impl Secret {
     /// `length` random characters of the URL-safe alphabet (6 bits each) behind a prefix.
     ///
     /// # Panics
-    /// When the system has no randomness to give.
+    /// When the system's random source fails.
     pub fn random(prefix: &str, length: usize) -> Self {
         let mut bytes = vec![0; length];
         SystemRandom::new().fill(&mut bytes).expect("the system's random generator works");
@@ -28,16 +28,16 @@ impl Secret {
         Self::new(format!("{prefix}{}", &text[..length]))
     }
 
-    /// 270 random bits in letters and digits, which stand in any address as they are.
+    /// 270 random bits in letters and digits, which need no escaping in addresses.
     ///
     /// # Panics
-    /// When the system has no randomness to give.
+    /// When the system's random source fails.
     pub fn alphanumeric() -> Self {
         // URL-safe text has no bits that base64 would write as `+` or `/`, and its length leaves no `=`.
         Self::new(URL_SAFE_NO_PAD.encode(Self::random("", 45).expose()))
     }
 
-    /// A secret somebody sent or chose.
+    /// A secret that was sent or chosen.
     pub fn new(text: impl Into<String>) -> Self {
         Self(SecretString::from(text.into()))
     }
@@ -47,7 +47,7 @@ impl Secret {
         self.0.expose_secret()
     }
 
-    /// What may be kept of it.
+    /// Its digest, which may be stored.
     pub fn digest(&self) -> Digest {
         let hash = digest(&SHA256, self.expose().as_bytes());
         Digest(hash.as_ref().iter().fold(String::with_capacity(64), |hex, byte| hex + &format!("{byte:02x}")))
@@ -61,17 +61,17 @@ impl fmt::Debug for Secret {
 }
 
 impl Digest {
-    /// A digest as it was kept: 64 hexadecimal digits.
+    /// A stored digest: 64 hexadecimal digits.
     pub fn kept(hex: impl Into<String>) -> Self {
         Self(hex.into())
     }
 
-    /// As it is kept.
+    /// The stored form.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is the digest of this secret. Takes the same time whatever the answer.
+    /// Whether it is the digest of this secret, in constant time.
     pub fn matches(&self, secret: &Secret) -> bool {
         self.0.as_bytes().ct_eq(secret.digest().0.as_bytes()).into()
     }

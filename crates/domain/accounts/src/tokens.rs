@@ -5,7 +5,7 @@ use civitas_kernel::{ClientId, OrganizationId, Scopes, TokenId, UserId};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-/// What is kept of an access token. Its text is not: only the digest of its random `jti`.
+/// A stored access token, without its text: only with the digest of its random `jti`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessToken {
     /// The organization on whose host it was issued; it is valid there only.
@@ -16,11 +16,11 @@ pub struct AccessToken {
     pub user: Option<UserId>,
     /// The digest of its `jti`.
     pub digest: Digest,
-    /// The granted scopes in the order they were asked for, separated by single spaces.
+    /// The granted scopes in the order of the request, separated by single spaces.
     pub scope: String,
     /// When it was issued, in whole seconds.
     pub issued_at: OffsetDateTime,
-    /// From when it no longer counts.
+    /// When it expires.
     pub expires_at: OffsetDateTime,
     /// When it was revoked.
     pub revoked_at: Option<OffsetDateTime>,
@@ -55,18 +55,18 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// The number of the token the claims speak of.
+    /// The number of the token in the claims.
     pub fn token(&self) -> Option<TokenId> {
         self.sub.parse().ok().map(TokenId)
     }
 }
 
-/// Why a bearer does not count (contract 02 §3).
+/// Why a bearer token is not valid (contract 02 §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenFault {
-    /// Forged, foreign, unknown, or of a client or user that is gone.
+    /// Forged, of another host, unknown, or of a deleted client or user.
     Invalid,
-    /// Its time is over.
+    /// It is expired.
     Expired,
     /// It was revoked.
     Revoked,

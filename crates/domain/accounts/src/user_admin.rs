@@ -1,4 +1,4 @@
-//! What administrators do with accounts. The caller checks permission.
+//! Administration of accounts. The caller checks permission.
 
 use crate::{RegistrationMails, TokenStore, User, UserStore, is_email, is_name, is_nickname};
 use async_trait::async_trait;
@@ -6,8 +6,8 @@ use civitas_kernel::records::{RecordAdmin, Records, edit};
 use civitas_kernel::{Error, OrganizationId, Result, UserId};
 use time::OffsetDateTime;
 
-/// Administers the accounts of organizations: nickname, e-mail address and name are valid, and the first two are free.
-/// A deleted account loses its tokens.
+/// Administers the accounts of organizations. Checks that nickname, e-mail address and name are valid, and that the
+/// first two are free; revokes the tokens of a deleted account.
 pub struct UserAdmin<'a> {
     /// The store, in a transaction.
     pub store: &'a dyn UserStore,
@@ -16,8 +16,8 @@ pub struct UserAdmin<'a> {
 }
 
 impl UserAdmin<'_> {
-    /// Records that the e-mail address is the person's. Who was not confirmed before is welcomed now, where the
-    /// organization does that (contract 02 §2.4).
+    /// Confirms the e-mail address. If it was not confirmed before, queues the welcome mail if the organization sends
+    /// one (contract 02 §2.4).
     ///
     /// # Errors
     /// `NotFound`.
@@ -107,7 +107,7 @@ mod tests {
     const CITY: OrganizationId = OrganizationId(1);
     const NORA: UserId = UserId(7);
 
-    /// Administers accounts that are not deleted by it.
+    /// The administration for tests that delete no account.
     fn admin(store: &MockUserStore) -> UserAdmin<'_> {
         static TOKENS: LazyLock<MockTokenStore> = LazyLock::new(MockTokenStore::new);
         UserAdmin { store, tokens: &*TOKENS }

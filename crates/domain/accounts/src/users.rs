@@ -1,4 +1,4 @@
-//! People's accounts (contract 02 §2.4, 03 §2).
+//! Accounts of users (contract 02 §2.4, 03 §2).
 
 use crate::{USER_FIELDS, UserStore};
 use civitas_kernel::filter::{RawFilter, read};
@@ -12,14 +12,14 @@ use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use validator::ValidateEmail;
 
-/// A person's account in one organization.
+/// An account in one organization.
 #[derive(Debug, Clone, PartialEq)]
 pub struct User {
-    /// Unique in the organization in any case; the `username` of grants.
+    /// Unique in the organization, case-insensitively; the `username` of grants.
     pub nickname: String,
     /// Unique in the organization; lower case.
     pub email: String,
-    /// The name people see.
+    /// The display name.
     pub name: String,
     /// An Argon2id hash; `None` signs in by impersonation or magic link only.
     pub password_hash: Option<String>,
@@ -27,7 +27,7 @@ pub struct User {
     pub admin: bool,
     /// The language the user chose.
     pub locale: Option<Locale>,
-    /// What the user says of themselves; raw text.
+    /// A description by the user; raw text.
     pub about: Option<String>,
     /// A web address; raw text.
     pub personal_url: Option<String>,
@@ -39,7 +39,7 @@ pub struct User {
     pub locked_at: Option<OffsetDateTime>,
     /// When the account was deleted.
     pub deleted_at: Option<OffsetDateTime>,
-    /// Whether somebody else manages the account.
+    /// Whether another person manages the account.
     pub managed: bool,
     /// When the terms of service were accepted.
     pub tos_accepted_at: Option<OffsetDateTime>,
@@ -92,28 +92,28 @@ impl User {
 }
 
 impl User {
-    /// Blocks the account: its tokens are valid, and can do nothing. It stays blocked since the first time.
+    /// Blocks the account: its tokens stay valid, but all operations fail. A second call keeps the time.
     pub fn block(&mut self, now: OffsetDateTime) {
         self.blocked_at.get_or_insert(now);
     }
 
-    /// Takes a block away.
+    /// Removes a block.
     pub fn unblock(&mut self) {
         self.blocked_at = None;
     }
 
-    /// Locks the account, as too many failed logins do. It stays locked since the first time.
+    /// Locks the account, as too many failed logins do. A second call keeps the time.
     pub fn lock(&mut self, now: OffsetDateTime) {
         self.locked_at.get_or_insert(now);
     }
 
-    /// Takes a lock away, and forgets the failed logins.
+    /// Removes a lock, and resets the failed logins.
     pub fn unlock(&mut self) {
         self.locked_at = None;
         self.failed_logins = 0;
     }
 
-    /// Records that the e-mail address is the person's. It stays confirmed since the first time.
+    /// Confirms the e-mail address. A second call keeps the time.
     pub fn confirm(&mut self, now: OffsetDateTime) {
         self.confirmed_at.get_or_insert(now);
     }
@@ -138,7 +138,7 @@ impl User {
         (silent != *before).then_some(Ability::UserUpdated)
     }
 
-    /// Whether the account sees spaces as an administrator does, and whether service tokens see through it.
+    /// Whether the account sees spaces as an administrator does, and can be the acting user of service tokens.
     fn sees_as_admin(&self) -> [bool; 2] {
         let admin = self.admin && self.deleted_at.is_none();
         [admin, admin && self.confirmed_at.is_some() && self.blocked_at.is_none()]
@@ -171,24 +171,24 @@ impl Entity for User {
         lists.into_iter().filter(|(_, is_changed)| *is_changed).map(|(list, _)| list).collect()
     }
 
-    /// Nicknames, in any case, and e-mail addresses are unique. `Conflict`: another writer has taken it meanwhile, and
-    /// the repeated use-case refuses it in its own words.
+    /// Nicknames, in any case, and e-mail addresses are unique. `Conflict`: another writer has just taken it; the
+    /// repeated use-case finds this and returns its own error.
     fn taken() -> Error {
         Error::Conflict("nickname or e-mail are taken".into())
     }
 }
 
-/// What reading accounts asks.
+/// The rights to read accounts.
 pub const READ_USERS: Access = Access::either(Scope::Oauth, &[Ability::OauthRead]);
 
-/// Reading accounts.
+/// Reads accounts.
 pub struct Users<'a> {
-    /// Where they are kept.
+    /// The store of accounts.
     pub store: &'a dyn UserStore,
 }
 
 impl Users<'_> {
-    /// The accounts of the organization but deleted ones, by id.
+    /// The accounts of the organization that are not deleted, by id.
     ///
     /// # Errors
     /// `Forbidden`; `Unknown filter`, `Invalid value for filter`.
@@ -216,7 +216,8 @@ pub fn is_nickname(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
-/// Whether a text can be a name: not blank, at most [`LINE`] characters, and none of `< > ? % & ^ * # @ ( ) [ ] = + : ; " { } \ |`.
+/// Whether a text can be a name: not blank, at most [`LINE`] characters, and none of `< > ? % & ^ * # @ ( ) [ ] = + : ;
+/// " { } \ |`.
 pub fn is_name(text: &str) -> bool {
     !text.trim().is_empty()
         && !is_longer(text, LINE)

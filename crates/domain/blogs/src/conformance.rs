@@ -1,4 +1,4 @@
-//! What every implementation of the ports must keep: promises, as functions that fail where one is broken.
+//! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 use crate::{BlogLookup, Post, PostNeighbours, PostQuery, PostStore};
 use civitas_kernel::records::conformance::Samples;
@@ -9,7 +9,7 @@ use civitas_kernel::{
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// The stores, two organizations that are there, and what stands in the first.
+/// The stores, two existing organizations, and records of the first.
 pub struct World<'a> {
     /// Under test.
     pub posts: &'a dyn PostStore,
@@ -19,9 +19,9 @@ pub struct World<'a> {
     pub mine: OrganizationId,
     /// Another one.
     pub other: OrganizationId,
-    /// A person.
+    /// A user.
     pub nora: UserId,
-    /// Another person.
+    /// Another user.
     pub otto: UserId,
     /// A public, published process.
     pub space: SpaceRef,
@@ -98,7 +98,7 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Published posts are for everybody, drafts and scheduled ones for their author, deleted ones for nobody.
+/// Published posts are visible to all viewers, drafts and scheduled ones to their author, deleted ones to no viewer.
 pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
     let later = Some(NOW + Duration::HOUR);
     let published = world.add(&world.post(Some(world.nora), Some(NOW))).await?;
@@ -136,8 +136,8 @@ pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// By date in both directions, ids ascending in either; the author's drafts last ascending, first descending. By
-/// pages of any length each comes once, and neighbours are those of the list.
+/// By date in both directions, ids ascending in either; the author's drafts last ascending, first descending. Pages of
+/// any length have each post once, and neighbours are those of the list.
 pub async fn lists_in_order_with_neighbours(world: World<'_>) -> Result<()> {
     let mut dated = Vec::new();
     let mut drafts = Vec::new();
@@ -203,7 +203,7 @@ pub async fn stays_inside(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A blog is found where it is visible, and nobody administers a space without the role.
+/// A blog is found if it is visible; only users with the role administer a space.
 pub async fn knows_blogs_and_administrators(world: World<'_>) -> Result<()> {
     let place = world.lookup.find_blog(world.public(), world.blog).await?.expect("the blog is visible");
     assert_eq!((place.component, place.space), (world.blog, world.space));

@@ -1,7 +1,7 @@
-//! Blog posts: texts of a component, by a person or by the organization (contract 07 part A).
+//! Blog posts: texts of a component, by a user or by the organization (contract 07 part A).
 //!
 //! A post without a publication time is a draft, one with a later time is scheduled; both are shown to their author
-//! alone. A scheduled post is published by the clock: nothing is written when its time comes.
+//! only. A scheduled post is published at its time without a write.
 //!
 //! ```
 //! use civitas_blogs::Post;

@@ -10,21 +10,21 @@ use time::OffsetDateTime;
 /// A blog post.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Post {
-    /// The component it stands in.
+    /// The component it belongs to.
     pub component: ComponentId,
     /// Its title.
     pub title: Translated,
-    /// Its body: HTML, as it was written.
+    /// Its body: HTML, as written.
     pub body: Translated,
-    /// The person who wrote it; `None` for the organization itself.
+    /// The user who wrote it; `None` for the organization itself.
     pub author: Option<UserId>,
-    /// When it is published: never (a draft), at a later time (scheduled), or since then.
+    /// When it is published: `None` for a draft, a later time for a scheduled post.
     pub published_at: Option<OffsetDateTime>,
     /// When it was deleted.
     pub deleted_at: Option<OffsetDateTime>,
     /// When it was created.
     pub created_at: OffsetDateTime,
-    /// When it was last changed. The publication of a scheduled post is no change.
+    /// When it was last changed. The publication of a scheduled post is not a change.
     pub updated_at: OffsetDateTime,
 }
 
@@ -43,13 +43,12 @@ impl Post {
         }
     }
 
-    /// Whether it is published at this time. At its own time it is.
+    /// Whether it is published at this time, inclusive.
     pub fn is_published(&self, now: OffsetDateTime) -> bool {
         self.published_at.is_some_and(|at| at <= now)
     }
 
-    /// Whether somebody who saw it then does not see it now that it has become `later`: lists that had it may hold it
-    /// in a cache.
+    /// Whether a viewer who sees this state may not see the state `later`: clients may have cached lists with it.
     pub fn is_lost_by(&self, later: &Self) -> bool {
         self.deleted_at.is_none()
             && (later.deleted_at.is_some()
@@ -61,7 +60,7 @@ impl Post {
         self.deleted_at = Some(now);
     }
 
-    /// Whether its texts can be stored: title before body (contract 07 A.6).
+    /// Checks its texts: title before body (contract 07 A.6).
     ///
     /// # Errors
     /// `Invalid` with `blank` for a text that is blank in `locale`, the default one of the organization, and with
@@ -103,12 +102,12 @@ pub struct PostDetail {
     pub id: PostId,
     /// The post.
     pub post: Post,
-    /// Where it stands.
+    /// Its place.
     pub place: ComponentPlace,
 }
 
 impl PostDetail {
-    /// The newest change of the post, its component and its space; the publication of a scheduled post is one
+    /// The latest change of the post, its component and its space, including the publication of a scheduled post
     /// (contract 07 A.5).
     pub fn changed_at(&self, now: OffsetDateTime) -> OffsetDateTime {
         let published = self.post.published_at.filter(|at| *at <= now);
@@ -116,12 +115,12 @@ impl PostDetail {
     }
 }
 
-/// The posts beside one in a list.
+/// The neighbours of a post in a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PostNeighbours {
-    /// The one after it.
+    /// The next one.
     pub next: Option<PostId>,
-    /// The one before it.
+    /// The previous one.
     pub prev: Option<PostId>,
 }
 

@@ -1,4 +1,4 @@
-//! What blog posts need from outside.
+//! Ports: traits for everything outside this crate.
 
 use crate::{Post, PostDetail, PostNeighbours};
 use async_trait::async_trait;
@@ -9,7 +9,7 @@ use civitas_kernel::{
 };
 use time::OffsetDateTime;
 
-/// Which posts, in which order. The column of the order is `published_at`: posts without it come last ascending and
+/// The query of a list of posts. The column of the order is `published_at`: posts without it come last ascending and
 /// first descending; ids ascend in both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PostQuery {
@@ -25,7 +25,7 @@ store! {
     /// Visible means (contract 07 A.1): in a visible component, not deleted, and published at `now` or written by the
     /// user of the token.
     pub trait PostStore: Records<Post> {
-        /// The visible posts a query asks for.
+        /// The visible posts of a query.
         async fn list(
             &self,
             read_context: ReadContext,
@@ -41,7 +41,7 @@ store! {
             id: PostId,
             within: Within,
         ) -> Result<Option<PostDetail>>;
-        /// The neighbours of a visible post in the list a query makes. A shuffled query has those of the column.
+        /// The neighbours of a visible post in the list of a query. With random order they are those of the column.
         async fn neighbours(
             &self,
             read_context: ReadContext,
@@ -49,18 +49,19 @@ store! {
             query: PostQuery,
             id: PostId,
         ) -> Result<PostNeighbours>;
-        /// The post, if it is not deleted and its component is visible, whoever wrote it and whether it is published.
+        /// The post, if it is not deleted and its component is visible, by any author, published or not.
         async fn find_in_visible_component(
             &self,
             read_context: ReadContext,
             id: PostId,
         ) -> Result<Option<PostDetail>>;
-        /// When the next scheduled post of any organization is published, after `now`: until then an answer stays right.
+        /// When the next scheduled post of any organization is published, after `now`: until then cached answers are
+        /// valid.
         async fn next_publication(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>>;
     }
 }
 
-/// What blog posts need to know of components and people.
+/// Reads components and users for blog posts.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait BlogLookup: Send + Sync {

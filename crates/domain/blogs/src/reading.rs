@@ -3,12 +3,12 @@
 use crate::{PostDetail, PostNeighbours, PostQuery, PostStore};
 use civitas_kernel::{Ability, Access, Ctx, Error, Page, PageRequest, PostId, Result, Scope, Within};
 
-/// What reading posts asks.
+/// The rights to read posts.
 pub const READ_POSTS: Access = Access::either(Scope::Blogs, &[Ability::BlogsRead]);
 
-/// Reading blog posts.
+/// Reads blog posts.
 pub struct Posts<'a> {
-    /// Where they are stored.
+    /// The store of posts.
     pub store: &'a dyn PostStore,
 }
 
@@ -22,7 +22,7 @@ impl Posts<'_> {
         self.store.list(ctx.read_context(), ctx.now, query, page).await
     }
 
-    /// One visible post inside `within`, and its neighbours in the list a query makes.
+    /// One visible post inside `within`, and its neighbours in the list of a query.
     ///
     /// # Errors
     /// `Forbidden`, `NotFound`.

@@ -10,12 +10,12 @@ use civitas_kernel::{
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-/// What creating and updating posts asks: a user token of a client that may write.
+/// The rights to create and update posts: a user token of a client that may write.
 pub const WRITE_POSTS: Access = Access::user(Scope::Blogs, &[Ability::BlogsWrite]);
-/// What deleting posts asks.
+/// The rights to delete posts.
 pub const DESTROY_POSTS: Access = Access::user(Scope::Blogs, &[Ability::BlogsDestroy]);
 
-/// Create a post in a component. Its author is the user of the token.
+/// Creates a post in a component. Its author is the user of the token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CreatePost {
     /// The blog component.
@@ -29,7 +29,7 @@ pub struct CreatePost {
     pub published_at: Option<OffsetDateTime>,
 }
 
-/// Change a post. Each member that is given replaces the stored one.
+/// Changes a post. Each given member replaces the stored one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UpdatePost {
     /// The post.
@@ -50,7 +50,7 @@ pub struct Publication {
     pub at: Option<OffsetDateTime>,
 }
 
-/// Delete a post.
+/// Deletes a post.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DestroyPost {
     /// The post.
@@ -107,11 +107,11 @@ impl RecordAdmin<Post> for Checked<'_> {
     }
 }
 
-/// What can be done with posts.
+/// Writes posts.
 pub struct PostWrites<'a> {
-    /// Where they are stored.
+    /// The store of posts.
     pub store: &'a dyn PostStore,
-    /// The components they stand in, and who administers spaces.
+    /// Reads components, and the administrators of spaces.
     pub lookup: &'a dyn BlogLookup,
 }
 

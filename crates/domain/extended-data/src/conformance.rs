@@ -6,7 +6,7 @@ use serde_json::{Map, json};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// A store, and records of every kind that are there.
+/// A store, and existing records of every kind.
 pub struct World<'a> {
     /// Under test.
     pub store: &'a dyn ExtendedDataStore,
@@ -14,9 +14,9 @@ pub struct World<'a> {
     pub mine: OrganizationId,
     /// Another one.
     pub other: OrganizationId,
-    /// Visible records of the first, of several kinds, the organization itself among them.
+    /// Visible records of the first, of several kinds, including the organization itself.
     pub owners: Vec<Owner>,
-    /// Records of the first that the public cannot see.
+    /// Records of the first that an anonymous viewer cannot see.
     pub unseen: Vec<Owner>,
 }
 
@@ -31,7 +31,7 @@ fn kept(n: i64) -> StoredData {
     StoredData { data: data.as_object().cloned().unwrap_or_default(), updated_at: NOW + Duration::seconds(n) }
 }
 
-/// What is saved beside a record comes back, with the time of the change, and beside no other record.
+/// The data saved for a record is read back with the time of the change, and other records do not change.
 pub async fn keeps_the_data_of_each_record(world: World<'_>) -> Result<()> {
     for (owner, n) in world.owners.iter().zip(0_i64..) {
         world.store.save(world.mine, *owner, &kept(n)).await?;
@@ -42,7 +42,7 @@ pub async fn keeps_the_data_of_each_record(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A record is found and written in its own organization alone.
+/// A record is found and written in its own organization only.
 pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     for owner in &world.owners {
         assert_eq!(world.store.find(public(world.other), *owner).await?, None, "{owner:?}");
@@ -53,7 +53,7 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What cannot be seen has no data.
+/// The data of an invisible record is not found.
 pub async fn hides_what_is_not_visible(world: World<'_>) -> Result<()> {
     assert!(!world.unseen.is_empty());
     for owner in &world.unseen {

@@ -1,4 +1,4 @@
-//! What has extended data, and which rights and names go with it (contract 01 §11.5).
+//! The kinds of records with extended data, with their rights and names (contract 01 §11.5).
 
 use civitas_kernel::{
     Ability, Access, ComponentId, Event, MeetingId, OrganizationId, ProposalId, Scope, SpaceRef, Subject,
@@ -11,7 +11,7 @@ use serde::{Serialize, de::DeserializeOwned};
 pub enum Owner {
     /// An organization.
     Organization(OrganizationId),
-    /// A person's account.
+    /// An account.
     User(UserId),
     /// A participatory space.
     Space(SpaceRef),
@@ -35,15 +35,15 @@ impl Owner {
 
 /// A kind of record that has extended data: a row of the table in contract 01 §11.5.
 pub trait Kind: Clone + Send + Sync + 'static {
-    /// Which record.
+    /// The record.
     type Id: Into<Owner> + Copy + Serialize + DeserializeOwned + Send + Sync;
     /// The key of its writes in jobs.
     const KEY: &'static str;
     /// The name of its writes among commands: four kinds share a key.
     const NAME: &'static str;
-    /// What a read asks of the caller.
+    /// The rights to read.
     const READ: Access;
-    /// What a write asks of the caller.
+    /// The rights to write.
     const UPDATE: Access;
 }
 

@@ -1,5 +1,4 @@
-//! The path of a value inside extended data, and what it means to read and write there (contract 01 §11.1 to
-//! §11.3).
+//! The path of a value inside extended data, with reads and writes at a path (contract 01 §11.1 to §11.3).
 
 use civitas_kernel::extended_data::{compact, is_blank};
 use civitas_kernel::{Error, Result};
@@ -9,17 +8,17 @@ use std::fmt;
 
 /// The most segments a path may have.
 const LONGEST: usize = 50;
-/// The deepest nesting that is kept, the root included: as deep as a body may be.
+/// The deepest nesting that is stored, including the root: the same as for a body.
 const DEEPEST: usize = 100;
 
-/// Where in extended data a value stands: keys joined with dots; `.` is the root. Keys that hold a dot, and the
-/// members of arrays, have no path.
+/// The position of a value in extended data: keys joined with dots; `.` is the root. Keys with a dot, and the members
+/// of arrays, have no path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ObjectPath(Vec<String>);
 
 impl ObjectPath {
-    /// The path of everything.
+    /// The path of the root.
     pub fn root() -> Self {
         Self(Vec::new())
     }
@@ -39,12 +38,12 @@ impl ObjectPath {
         Ok(Self(segments))
     }
 
-    /// The keys on the way; none for the root.
+    /// The keys of the path; none for the root.
     pub fn segments(&self) -> &[String] {
         &self.0
     }
 
-    /// What stands here: `{}` where nothing does (contract 01 §11.2).
+    /// The value at the path; `{}` without one (contract 01 §11.2).
     pub fn read(&self, root: &Map<String, Value>) -> Value {
         let Some((first, rest)) = self.0.split_first() else { return Value::Object(root.clone()) };
         let start = root.get(first);
@@ -52,12 +51,12 @@ impl ObjectPath {
         found.cloned().unwrap_or_else(|| Value::Object(Map::new()))
     }
 
-    /// Writes here: an object is merged into an object, a blank value removes, anything else replaces. What is
-    /// blank anywhere outside arrays is gone afterwards (contract 01 §11.3, steps 1 to 5).
+    /// Writes at the path: an object is merged into an object, a blank value removes, anything else replaces.
+    /// Afterwards all blank values outside arrays are removed (contract 01 §11.3, steps 1 to 5).
     ///
     /// # Errors
-    /// `NotFound` when a value on the way is no object; `Rejected` when a leaf would replace an object, when the root
-    /// would be no object, and when the result would nest deeper than 100 levels. Then nothing is changed.
+    /// `NotFound` when a value along the path is not an object; `Rejected` when a leaf would replace an object, when
+    /// the root would not be an object, and when the result would be deeper than 100 levels. Then nothing is changed.
     pub fn write(&self, mut root: Map<String, Value>, data: Value) -> Result<Map<String, Value>> {
         match self.0.split_last() {
             None => match data {
@@ -159,7 +158,8 @@ mod tests {
         Ok((Value::Object(root), answer))
     }
 
-    /// Stored, path, data, stored after, answer; or the refusal. In the order of contract 01 §11.4.
+    /// Stored value, path, data, and the new stored value with the answer, or the error. In the order of contract 01
+    /// §11.4.
     const EXAMPLES: &str = r#"
         {"p":{"b":"1989"}} | p | {"n":"Jane"} | {"p":{"b":"1989","n":"Jane"}} | {"b":"1989","n":"Jane"}
         {"p":{"b":"1989"}} | p.b | "1990" | {"p":{"b":"1990"}} | "1990"
@@ -268,7 +268,7 @@ mod tests {
             .prop_map(|text| ObjectPath::parse(&text).unwrap())
     }
 
-    /// Every array in it, wherever it stands.
+    /// All arrays in it, at any depth.
     fn arrays(value: &Value, found: &mut Vec<Value>) {
         match value {
             Value::Array(_) => found.push(value.clone()),

@@ -15,16 +15,16 @@ pub struct StoredData {
     pub updated_at: OffsetDateTime,
 }
 
-/// Where extended data is kept: beside its record.
+/// Stores extended data with its record.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait ExtendedDataStore: Send + Sync {
-    /// That of a record which is visible here; a deleted account is not.
+    /// The data of a visible record; a deleted account is not visible.
     async fn find(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>>;
     /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
     async fn find_for_update(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>>;
-    /// Stores a new state. The record was last changed at its `updated_at`. `unconfirmed_host` can only be taken away
-    /// from an organization's, which cancels the change of its host. `NotFound` when the record is gone. Records the
-    /// event of the owner ([`Owner::event`]).
+    /// Stores a new state; its `updated_at` is the time of change of the record. `unconfirmed_host` can only be removed
+    /// from an organization's data, which cancels the change of its host. `NotFound` when the record does not exist.
+    /// Records the event of the owner ([`Owner::event`]).
     async fn save(&self, organization: OrganizationId, owner: Owner, data: &StoredData) -> Result<()>;
 }

@@ -7,18 +7,18 @@ use civitas_kernel::{Access, Command, Ctx, Error, Handle, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The key an organization's data holds while a change of its host is pending (contract 03 §1.4).
+/// The key in an organization's data while a change of its host is pending (contract 03 §1.4).
 const RESERVED: &str = "unconfirmed_host";
 
-/// Write at a path of a record's extended data.
+/// Writes at a path of a record's extended data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct SetExtendedData<K: Kind> {
     /// The record.
     pub id: K::Id,
-    /// Where.
+    /// The path.
     pub path: ObjectPath,
-    /// What.
+    /// The value.
     pub data: Value,
 }
 
@@ -26,24 +26,24 @@ impl<K: Kind> Command for SetExtendedData<K> {
     const KEY: &'static str = K::KEY;
     const NAME: &'static str = K::NAME;
     const ACCESS: Access = K::UPDATE;
-    /// What stands at the path afterwards.
+    /// The value at the path after the write.
     type Output = Value;
 }
 
-/// What can be done with extended data.
+/// Reads and writes extended data.
 pub struct ExtendedData<'a> {
-    /// Where it is kept.
+    /// The store.
     pub store: &'a dyn ExtendedDataStore,
     /// The most one record may have, in bytes of compact JSON; `None` for no limit.
     pub limit: Option<usize>,
 }
 
 impl ExtendedData<'_> {
-    /// What stands at a path, `{}` where nothing does, and when the record was last changed.
+    /// The value at a path, `{}` without one, and the time of the last change of the record.
     ///
     /// # Errors
-    /// `Forbidden`, also for another organization than that of the host; the user checks; `NotFound` for a record
-    /// that is not there or not visible.
+    /// `Forbidden`, also for another organization than that of the host; the user checks; `NotFound` for a record that
+    /// does not exist or is not visible.
     pub async fn read<K: Kind>(
         &self,
         ctx: &Ctx,
@@ -91,7 +91,7 @@ impl<K: Kind> Handle<SetExtendedData<K>> for ExtendedData<'_> {
     }
 }
 
-/// An organization is reached at its own host only, whether or not another one exists (contract 03 §1.4).
+/// An organization is accessible at its own host only, whether or not another one exists (contract 03 §1.4).
 fn check_organization(ctx: &Ctx, owner: Owner) -> Result<()> {
     match owner {
         Owner::Organization(id) if id != ctx.organization => Err(Error::Forbidden),
@@ -99,7 +99,7 @@ fn check_organization(ctx: &Ctx, owner: Owner) -> Result<()> {
     }
 }
 
-/// The reserved key can be removed, and nothing else.
+/// The reserved key can only be removed.
 fn spares_reserved(path: &ObjectPath, data: &Value) -> Result<()> {
     let removes = match path.segments() {
         [] => data.get(RESERVED).is_none_or(is_blank),

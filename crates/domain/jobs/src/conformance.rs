@@ -14,7 +14,7 @@ use std::time::Instant;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// A store, and two organizations that are there.
+/// A store, and two existing organizations.
 pub struct World<'a> {
     /// Under test.
     pub jobs: &'a dyn JobStore,
@@ -46,7 +46,7 @@ fn job(organization: OrganizationId, owner: JobOwner, seconds: i64) -> Job {
     }
 }
 
-/// A job that nobody has started, as it is listed.
+/// A job that was not started, as listed.
 fn pending(job: &Job) -> JobSummary {
     JobSummary {
         id: job.id,
@@ -80,7 +80,7 @@ impl World<'_> {
     }
 }
 
-/// What a job was asked to do comes back when it is claimed, member by member.
+/// A claimed job has all members of the work that was stored.
 pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
     let job = Job {
         payload: JobPayload {
@@ -107,7 +107,8 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A service token does not see its client's user jobs, nor they its own, nor another client either.
+/// A service token does not see jobs of its client's user tokens, user tokens do not see those of the service token,
+/// and another client sees none of them.
 pub async fn keeps_owners_apart(world: World<'_>) -> Result<()> {
     let stranger = JobOwner { client: ClientId(2), user: None };
     let other_person = JobOwner { user: Some(UserId(8)), ..PERSON };
@@ -129,7 +130,7 @@ pub async fn keeps_owners_apart(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Lists go from the newest to the oldest; no job is on two pages, none on none.
+/// Lists are ordered from the newest to the oldest; each job is on exactly one page.
 pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
     let mut all = Vec::new();
     for seconds in [3, 1, 2, 1, 1] {
@@ -174,7 +175,7 @@ pub async fn filters_by_key_and_status(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The oldest due jobs are claimed, at most so many, each by one worker.
+/// The oldest due jobs are claimed, up to the limit, each by one worker.
 pub async fn claims_the_oldest_due_jobs(world: World<'_>) -> Result<()> {
     let [late, early, future] = [20, 10, 90].map(|seconds| job(world.mine, SERVICE, seconds));
     for job in [&late, &early, &future] {
@@ -192,7 +193,7 @@ pub async fn claims_the_oldest_due_jobs(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The end of a job is recorded once, by its owner: a null result is none, and nothing changes it later.
+/// The end of a job is stored once, by its owner: a null result means no result, and it cannot change later.
 pub async fn records_the_end_of_a_job_once(world: World<'_>) -> Result<()> {
     let [done, silent, refused] = [1, 2, 3].map(|seconds| job(world.mine, SERVICE, seconds));
     for job in [&done, &silent, &refused] {
@@ -221,7 +222,7 @@ pub async fn records_the_end_of_a_job_once(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A job that was removed while it ran is gone, which its worker is told.
+/// The worker of a job that was removed while it ran gets [`Finish::Gone`].
 pub async fn tells_a_worker_that_its_job_is_gone(world: World<'_>) -> Result<()> {
     let job = job(world.mine, SERVICE, 0);
     world.jobs.add(&job).await?;
@@ -233,7 +234,7 @@ pub async fn tells_a_worker_that_its_job_is_gone(world: World<'_>) -> Result<()>
     Ok(())
 }
 
-/// A lost lease brings the job back after 5 s, then after 30 s; the third loss is its failure.
+/// After a lost lease the job is due again after 5 s, then after 30 s; after the third loss it has failed.
 pub async fn brings_lost_jobs_back_until_the_third_loss(world: World<'_>) -> Result<()> {
     let job = job(world.mine, SERVICE, 0);
     world.jobs.add(&job).await?;
@@ -259,7 +260,7 @@ pub async fn brings_lost_jobs_back_until_the_third_loss(world: World<'_>) -> Res
     Ok(())
 }
 
-/// Who is alone takes over what runs: it is due at once, but for the job whose last attempt was lost.
+/// A single worker takes over running jobs: they are due at once, except a job that lost its last attempt.
 pub async fn takes_over_what_a_dead_process_left(world: World<'_>) -> Result<()> {
     let [first, third, waiting] = [1, 2, 900].map(|seconds| job(world.mine, SERVICE, seconds));
     let third = Job { attempts: 2, ..third };
@@ -279,7 +280,7 @@ pub async fn takes_over_what_a_dead_process_left(world: World<'_>) -> Result<()>
     Ok(())
 }
 
-/// A worker that gives signs of life keeps its jobs, and no others.
+/// A heartbeat extends the leases of its worker's jobs only.
 pub async fn renews_the_leases_of_one_worker(world: World<'_>) -> Result<()> {
     let [alive, dead] = [1, 2].map(|seconds| job(world.mine, SERVICE, seconds));
     world.jobs.add(&alive).await?;
@@ -293,7 +294,7 @@ pub async fn renews_the_leases_of_one_worker(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A job that is given back waits until it is due; the attempt may be forgiven.
+/// A job that is given back waits until it is due; its attempt may be not counted.
 pub async fn takes_back_what_a_worker_releases(world: World<'_>) -> Result<()> {
     let job = job(world.mine, SERVICE, 0);
     world.jobs.add(&job).await?;
@@ -308,7 +309,7 @@ pub async fn takes_back_what_a_worker_releases(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whoever waits is woken when a job was added, also a moment before; else in time.
+/// A waiting worker is notified of an added job, also of one added just before the wait; otherwise the wait times out.
 pub async fn wakes_who_waits(world: World<'_>) -> Result<()> {
     let begun = Instant::now();
     world.jobs.wait(std::time::Duration::from_millis(50)).await;

@@ -1,4 +1,4 @@
-//! A job and its way from pending to its end (contract 09 A.5).
+//! A job and its states, from pending to completed or failed (contract 09 A.5).
 
 use civitas_kernel::{ClientId, Error, FieldError, JobId, Locales, OrganizationId, TokenId, UserId};
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use serde_json::Value;
 use std::borrow::Cow;
 use time::{Duration, OffsetDateTime};
 
-/// How long a worker owns a job without a sign of life.
+/// The duration of a lease without a heartbeat.
 pub const LEASE: Duration = Duration::seconds(60);
-/// How often a worker gives a sign of life.
+/// The interval of heartbeats.
 pub const HEARTBEAT: Duration = Duration::seconds(20);
-/// How often a job may be started.
+/// The most starts of a job.
 pub const MOST_ATTEMPTS: i64 = 3;
 
 /// The longest `error_message`, in characters.
 const LONGEST_MESSAGE: usize = 65_000;
 
-/// How long to wait before a job is started again. `attempt` counts from 1 and is the one that was lost. `None`
-/// after the last: the job has failed.
+/// The delay before a job is started again. `attempt` is the number of the lost one, from 1. `None` after the last: the
+/// job has failed.
 ///
 /// Source: contract 09 A.5.
 pub fn next_attempt(attempt: i64) -> Option<Duration> {
@@ -28,7 +28,7 @@ pub fn next_attempt(attempt: i64) -> Option<Duration> {
     }
 }
 
-/// Where a job is on its way.
+/// The status of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobStatus {
     /// Waits for a worker.
@@ -37,7 +37,7 @@ pub enum JobStatus {
     Processing,
     /// Done; never changes again.
     Completed,
-    /// Refused or lost; never changes again.
+    /// Failed or lost; never changes again.
     Failed,
 }
 
@@ -55,7 +55,7 @@ impl JobStatus {
         }
     }
 
-    /// The status of exactly that name.
+    /// The status with this name.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Pending, Self::Processing, Self::Completed, Self::Failed]
             .into_iter()
@@ -63,7 +63,7 @@ impl JobStatus {
     }
 }
 
-/// Whose a job is: jobs of the same client and user are seen by all their tokens.
+/// The owner of a job: all tokens of the same client and user see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobOwner {
     /// The client.
@@ -72,14 +72,14 @@ pub struct JobOwner {
     pub user: Option<UserId>,
 }
 
-/// What a job was asked to do: a command, and how its result is to be shown.
+/// The work of a job: a command, and the languages of its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobPayload {
     /// The name of the command; its key unless several commands share one.
     pub name: String,
     /// The command.
     pub command: Value,
-    /// The languages of the result, where the caller named some.
+    /// The languages of the result, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locales: Option<Locales>,
 }
@@ -89,14 +89,14 @@ pub struct JobPayload {
 pub struct Failure {
     /// `BadRequest`, `Unauthorized`, `Forbidden`, `NotFound`, `ValidationError`, `WorkerLost`, `InternalError`.
     pub class: Cow<'static, str>,
-    /// What the inline twin would have said, at most 65 000 characters.
+    /// The error text of the synchronous endpoint, at most 65 000 characters.
     pub message: String,
-    /// The members that were wrong; empty unless the class is `ValidationError`.
+    /// The invalid members; empty unless the class is `ValidationError`.
     pub details: Vec<FieldError>,
 }
 
 impl Failure {
-    /// Three workers were lost over it.
+    /// The failure of a job that lost three workers.
     pub fn worker_lost() -> Self {
         Self { class: "WorkerLost".into(), message: "Worker lost".to_owned(), details: Vec::new() }
     }
@@ -129,22 +129,22 @@ impl From<&Error> for Failure {
     }
 }
 
-/// A job for a worker: what is to be done, and for whom.
+/// A job for a worker.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
-    /// Its id; to know it is to be allowed to read it.
+    /// Its id, which gives the right to read it.
     pub id: JobId,
-    /// Where it belongs.
+    /// The organization.
     pub organization: OrganizationId,
-    /// Whose it is.
+    /// The owner.
     pub owner: JobOwner,
-    /// The token it was asked with.
+    /// The token of the request.
     pub token: TokenId,
     /// The command's key (contract 09 A.6).
     pub command_key: String,
-    /// What it was asked to do.
+    /// The work.
     pub payload: JobPayload,
-    /// How often it was started.
+    /// The number of starts.
     pub attempts: i64,
     /// When it was accepted.
     pub created_at: OffsetDateTime,
@@ -159,21 +159,20 @@ pub struct JobSummary {
     pub command_key: String,
     /// Where it is on its way.
     pub status: JobStatus,
-    /// How often it was started.
+    /// The number of starts.
     pub attempts: i64,
     /// When it was accepted.
     pub created_at: OffsetDateTime,
-    /// When it last took a step.
+    /// When its status last changed.
     pub updated_at: OffsetDateTime,
 }
 
-/// A job as its client reads it: without what it was asked to do.
+/// A job for its client, without the work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobReport {
-    /// What a list says of it too.
+    /// The part that lists have too.
     pub summary: JobSummary,
-    /// What the synchronous endpoint would have answered, as JSON text; `None` before the end, and for writes
-    /// without an answer.
+    /// The answer of the synchronous endpoint, as JSON text; `None` before the end, and for writes without an answer.
     pub result: Option<String>,
     /// Why it failed.
     pub failure: Option<Failure>,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::time::Duration;
 use time::OffsetDateTime;
 
-/// What jobs can be filtered by (contract 09 A.3).
+/// The fields for filters of jobs (contract 09 A.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobField {
     /// The command's key.
@@ -26,14 +26,14 @@ pub const JOB_FIELDS: &[Field<JobField>] = &[
 /// A condition on a list of jobs.
 pub type JobFilter = Filter<JobField>;
 
-/// What became of the end of a job.
+/// The result of storing the end of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
-    /// It is recorded.
+    /// It is stored.
     Recorded,
-    /// The job was deleted meanwhile: its work stays, and nobody will read how it ended.
+    /// The job was deleted meanwhile: its effects are kept, and its result is discarded.
     Gone,
-    /// Another worker owns the job: nothing of this work may be kept.
+    /// Another worker owns the job: the transaction must roll back.
     Lost,
 }
 
@@ -53,7 +53,7 @@ pub trait JobStore: Send + Sync {
         filters: &[JobFilter],
         page: PageRequest,
     ) -> Result<Page<JobSummary>>;
-    /// Removes the owner's job, whatever its status. Whether there was one.
+    /// Removes the owner's job, in any status. Whether there was one.
     async fn remove(&self, organization: OrganizationId, owner: JobOwner, id: JobId) -> Result<bool>;
 
     /// Claims the oldest jobs that are due, at most `limit`: they are `processing`, leased to this worker until
@@ -67,8 +67,8 @@ pub trait JobStore: Send + Sync {
     ) -> Result<Vec<Job>>;
     /// Extends the leases of all jobs of this worker.
     async fn renew(&self, worker: &str, until: OffsetDateTime) -> Result<()>;
-    /// Returns jobs whose lease ended before `now` to `pending`, due after the delay of their attempt; after the
-    /// last attempt they have failed with `lost`. How many there were.
+    /// Returns jobs whose lease ended before `now` to `pending`, due after the delay of their attempt; after the last
+    /// attempt they have failed with `lost`. Returns their number.
     async fn reclaim(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64>;
     /// Returns all jobs that are being processed to `pending`, due at `now`; after the last attempt they have failed
     /// with `lost`. For a process without other workers. How many there were.
@@ -77,9 +77,9 @@ pub trait JobStore: Send + Sync {
     async fn complete(&self, worker: &str, id: JobId, result: &Value, now: OffsetDateTime) -> Result<Finish>;
     /// Fails a job this worker still owns.
     async fn fail(&self, worker: &str, id: JobId, failure: &Failure, now: OffsetDateTime) -> Result<Finish>;
-    /// Gives a job this worker still owns back: it is `pending` again, due at `due`. An attempt that was not the
-    /// job's fault can be forgiven.
+    /// Gives back a job this worker still owns: it is `pending` again, due at `due`. The attempt can be not counted,
+    /// after a fault of the machine.
     async fn release(&self, worker: &str, id: JobId, due: OffsetDateTime, forgive: bool) -> Result<Finish>;
-    /// Waits until a job may have been added, or for so long.
+    /// Waits until a job may have been added, at most this long.
     async fn wait(&self, at_most: Duration);
 }

@@ -4,17 +4,17 @@ use crate::{JOB_FIELDS, JobOwner, JobReport, JobStore, JobSummary};
 use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::{Access, Ctx, Error, JobId, OrganizationId, Page, PageRequest, Result};
 
-/// What listing and removing jobs asks.
+/// The rights to list and remove jobs.
 pub const LIST_JOBS: Access = Access::ANY_TOKEN;
 
-/// Reading and removing jobs.
+/// Reads and removes jobs.
 pub struct Jobs<'a> {
-    /// Where they are kept.
+    /// The store of jobs.
     pub store: &'a dyn JobStore,
 }
 
 impl Jobs<'_> {
-    /// The job. Nobody is asked for a right: knowing the id is one.
+    /// The job. No right is required except its id.
     ///
     /// # Errors
     /// `NotFound`.

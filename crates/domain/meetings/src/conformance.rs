@@ -16,7 +16,7 @@ use civitas_kernel::{
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-/// The stores, two organizations that are there, and their contents.
+/// The stores, two existing organizations, and their contents.
 pub struct World<'a> {
     /// Under test.
     pub meetings: &'a dyn MeetingStore,
@@ -24,13 +24,13 @@ pub struct World<'a> {
     pub mine: OrganizationId,
     /// Another one.
     pub other: OrganizationId,
-    /// A private member of the transparent assembly.
+    /// A user who is a private member of the transparent assembly.
     pub nora: UserId,
     /// An anonymous viewer.
     pub otto: UserId,
-    /// A moderator of the transparent assembly, and no member of it.
+    /// A moderator of the transparent assembly who is not a member of it.
     pub mona: UserId,
-    /// Invited to moderate there, and has not answered.
+    /// A user with a pending invitation to moderate there.
     pub ines: UserId,
     /// An administrator.
     pub admin: UserId,
@@ -55,12 +55,12 @@ fn text(en: &str) -> Translated {
     [(Locale::EN, en.to_owned())].into()
 }
 
-/// A published meeting that is open to everybody.
+/// A published meeting that is not private.
 fn open(component: ComponentId) -> Meeting {
     Meeting { published_at: Some(NOW), ..Meeting::new(component, text("Kick-off"), NOW, NOW) }
 }
 
-/// A published meeting for some people only.
+/// A published private meeting.
 fn closed(component: ComponentId) -> Meeting {
     Meeting { private: true, ..open(component) }
 }
@@ -70,13 +70,13 @@ impl World<'_> {
         self.meetings.add(self.mine, meeting).await
     }
 
-    /// What a token of this user sees.
+    /// The context of a token of this user.
     fn of(&self, user: UserId) -> ReadContext {
         let viewer = if user == self.admin { Viewer::Admin(user) } else { Viewer::Participant(user) };
         ReadContext { organization: self.mine, viewer, participant: Some(user) }
     }
 
-    /// What a service token sees, where there is an administrator and where there is none.
+    /// The contexts of a service token, with and without an administrator.
     fn services(&self) -> [ReadContext; 2] {
         [Viewer::Admin(self.admin), Viewer::Public].map(|viewer| ReadContext {
             organization: self.mine,

@@ -1,8 +1,6 @@
-//! Meetings: where and when people meet, and who is notified of it (contract 06 §5).
-//!
-//! The interface reads them; archives make and change them. A
-//! private meeting that is not transparent is shown to those who are registered for it, to those who hold a role in
-//! its space, and to administrators.
+//! Meetings: title, time, registered users and visibility (contract 06 §5). The interface reads them; archives create
+//! and change them. A private meeting that is not transparent is visible to its registered users, to users with a role
+//! in its space, and to administrators.
 //!
 //! ```
 //! use civitas_kernel::{ComponentId, Translated};

@@ -11,23 +11,23 @@ use time::OffsetDateTime;
 pub struct Meeting {
     /// The component it belongs to.
     pub component: ComponentId,
-    /// What it is called.
+    /// The title.
     pub title: Translated,
-    /// What it is about; may hold HTML.
+    /// The description; may contain HTML.
     pub description: Translated,
     /// When it begins.
     pub start_time: OffsetDateTime,
-    /// When it ends, where that is known.
+    /// When it ends, if set.
     pub end_time: Option<OffsetDateTime>,
-    /// When it was published; `None` while it is not, and then nobody sees it.
+    /// When it was published; `None` while it is not, and then no viewer sees it.
     pub published_at: Option<OffsetDateTime>,
-    /// Whether it is for some people only.
+    /// Whether it is private.
     pub private: bool,
-    /// Whether a private one is shown to everybody all the same.
+    /// Whether a private one is visible to all nevertheless.
     pub transparent: bool,
-    /// Who is registered for it.
+    /// The registered users.
     pub registrations: BTreeSet<UserId>,
-    /// When it was called off. It stays visible.
+    /// When it was cancelled. It stays visible.
     pub withdrawn_at: Option<OffsetDateTime>,
     /// When moderation hid it.
     pub hidden_at: Option<OffsetDateTime>,
@@ -42,7 +42,7 @@ pub struct Meeting {
 }
 
 impl Meeting {
-    /// A new, unpublished meeting that is open to everybody.
+    /// A new, unpublished meeting that is not private.
     pub fn new(
         component: ComponentId,
         title: Translated,
@@ -68,17 +68,17 @@ impl Meeting {
         }
     }
 
-    /// Whether somebody can see it at all: published, neither hidden nor deleted.
+    /// Whether any viewer can see it: published, neither hidden nor deleted.
     pub fn is_listed(&self) -> bool {
         self.published_at.is_some() && self.hidden_at.is_none() && self.deleted_at.is_none()
     }
 
-    /// Whether not everybody who sees its component sees it: private and not transparent.
+    /// Whether its visibility is restricted: private and not transparent.
     pub fn is_restricted(&self) -> bool {
         self.private && !self.transparent
     }
 
-    /// Whether somebody who sees it so may not see it any more once it has become `later`.
+    /// Whether a viewer who sees this state may not see the state `later`.
     pub fn is_lost_by(&self, later: &Self) -> bool {
         let unregistered = || !self.registrations.is_subset(&later.registrations);
         let narrower = || later.is_restricted() && (!self.is_restricted() || unregistered());
@@ -103,7 +103,7 @@ impl Entity for Meeting {
     }
 }
 
-/// Where a meeting stands.
+/// The place of a meeting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     /// The component.
@@ -114,18 +114,18 @@ pub struct Place {
     pub space: SpaceRef,
 }
 
-/// A meeting as a viewer reads it; who is registered is nobody's to read.
+/// A meeting for a viewer, without the registered users.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeetingDetail {
     /// Its id.
     pub id: MeetingId,
-    /// What it is called.
+    /// The title.
     pub title: Translated,
-    /// What it is about.
+    /// The description.
     pub description: Translated,
     /// When it begins.
     pub start_time: OffsetDateTime,
-    /// When it ends, where that is known.
+    /// When it ends, if set.
     pub end_time: Option<OffsetDateTime>,
     /// Free data of clients.
     pub extended_data: Map<String, Value>,
@@ -133,9 +133,9 @@ pub struct MeetingDetail {
     pub created_at: OffsetDateTime,
     /// When it was last changed.
     pub updated_at: OffsetDateTime,
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
-    /// The newest change of the meeting, its component and its space.
+    /// The latest change of the meeting, its component and its space.
     pub changed_at: OffsetDateTime,
 }
 

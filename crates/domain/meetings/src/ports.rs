@@ -5,7 +5,7 @@ use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{MeetingId, Order, Page, PageRequest, ReadContext, Result, Within, store};
 
-/// What meetings can be filtered by (contract 06 §5.2).
+/// The fields for filters of meetings (contract 06 §5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeetingField {
     /// The canonical text of the extended data.
@@ -23,7 +23,7 @@ pub const MEETING_FIELDS: &[Field<MeetingField>] = &[
 /// A condition on a list of meetings.
 pub type MeetingFilter = Filter<MeetingField>;
 
-/// Which meetings, in which order. The column of the order is `start_time`; ids ascend in both directions.
+/// The query of a list of meetings. The column of the order is `start_time`; ids ascend in both directions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MeetingQuery {
     /// The part of the organization.
@@ -39,8 +39,7 @@ store! {
     ///
     /// Visible means (contract 06 §5.3): in a visible component, published, neither hidden nor deleted; and, if it is
     /// private and not transparent, to the registered, to holders of a role in its space, and to administrators.
-    ///
-    /// `add` and `save` answer `NotFound` when somebody without an account in the organization is registered.
+    /// `add` and `save` return `NotFound` when a registered user has no account in the organization.
     pub trait MeetingStore: Records<Meeting> {
         /// The visible meetings of a query.
         async fn list(

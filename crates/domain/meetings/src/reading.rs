@@ -6,12 +6,12 @@ use civitas_kernel::{
     Ability, Access, Ctx, Error, MeetingId, Order, Page, PageRequest, Result, Scope, Within,
 };
 
-/// What reading meetings asks.
+/// The rights to read meetings.
 pub const READ_MEETINGS: Access = Access::either(Scope::Meetings, &[Ability::MeetingsRead]);
 
-/// Reading meetings.
+/// Reads meetings.
 pub struct Meetings<'a> {
-    /// Where they are kept.
+    /// The store of meetings.
     pub store: &'a dyn MeetingStore,
 }
 
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_asked_reaches_the_store() {
+    async fn the_request_is_passed_to_the_store() {
         let ctx = Ctx::for_test().with(&READ_MEETINGS);
         let mut store = MockMeetingStore::new();
         store.expect_list().once().returning(|_, query, _| {

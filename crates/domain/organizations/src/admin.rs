@@ -1,4 +1,4 @@
-//! What system administrators do with organizations. The caller checks permission.
+//! Administration of organizations by system administrators. The caller checks permission.
 
 use crate::host_check::have_checked;
 use crate::{Organization, OrganizationStore};
@@ -8,19 +8,19 @@ use time::OffsetDateTime;
 
 /// Administers the organizations of the deployment.
 pub struct OrganizationAdmin<'a> {
-    /// Where they are kept.
+    /// The store of organizations.
     pub store: &'a dyn OrganizationStore,
-    /// Where checks of pending hosts are put.
+    /// The queue for checks of pending hosts.
     pub queue: &'a dyn TaskQueue,
     /// Whether hosts may be single labels (see [`crate::is_host`]).
     pub single_label_hosts: bool,
 }
 
 impl OrganizationAdmin<'_> {
-    /// Makes an organization, and brings it into the form in which it is kept.
+    /// Creates an organization, after normalizing it.
     ///
     /// # Errors
-    /// Names each setting that cannot be kept; `Rejected` for a host that is taken.
+    /// `Invalid` with each invalid setting; `Rejected` for a host that is taken.
     pub async fn create(
         &self,
         organization: &mut Organization,
@@ -32,8 +32,8 @@ impl OrganizationAdmin<'_> {
         Ok(id)
     }
 
-    /// Stores a new state of an organization whose state was `before`. Whether it differs once it is in the form in
-    /// which it is kept; its time is `now`, unless it brings one of its own.
+    /// Stores a new state of an organization whose state was `before`, after normalizing it. Returns whether they
+    /// differ. Its time of change is `now`, unless the new state has another one.
     ///
     /// # Errors
     /// As [`Self::create`].

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-/// Stores a state in place of the one that is there.
+/// Replaces the stored state.
 async fn replace(store: &dyn OrganizationStore, id: OrganizationId, after: &Organization) -> Result<()> {
     let before = store.find(id).await?.ok_or(Error::NotFound)?;
     store.save(id, &Change::new(before, after.clone())).await
@@ -21,7 +21,7 @@ fn organization(host: &str) -> Organization {
     Organization::new(host.to_owned(), name, Locale::EN, NOW)
 }
 
-/// An organization in which nothing has its default.
+/// An organization without default values.
 fn unusual() -> Organization {
     let data = json!({"unconfirmed": false, "nested": {"list": [1, "two", null]}, "word": "Ünïcode"});
     Organization {
@@ -55,7 +55,7 @@ fn is_rejected<T: std::fmt::Debug>(result: &Result<T>) -> bool {
     matches!(result, Err(Error::Rejected(_)))
 }
 
-/// What is kept comes back, member by member; so does its change.
+/// A stored organization and its change are read back with all members.
 pub async fn keeps_every_member(store: &dyn OrganizationStore) -> Result<()> {
     let unusual = unusual();
     let id = store.add(&unusual).await?;
@@ -70,7 +70,8 @@ pub async fn keeps_every_member(store: &dyn OrganizationStore) -> Result<()> {
     Ok(())
 }
 
-/// A primary host leads to its organization, a secondary one to the primary one, an unconfirmed one nowhere.
+/// A primary host selects its organization, a secondary one redirects to the primary one, an unconfirmed one is not
+/// found.
 pub async fn finds_organizations_by_their_hosts(store: &dyn OrganizationStore) -> Result<()> {
     let unusual = unusual();
     let id = store.add(&unusual).await?;
@@ -85,7 +86,7 @@ pub async fn finds_organizations_by_their_hosts(store: &dyn OrganizationStore) -
     assert_eq!(store.tenant(OrganizationId(i64::MAX)).await?, None);
     let secondary = store.locate("a.rich.example").await?;
     assert_eq!(secondary, Some(Located::Secondary { primary: "rich.example".to_owned() }));
-    assert_eq!(store.locate("new.rich.example").await?, None, "a host that waits leads nowhere");
+    assert_eq!(store.locate("new.rich.example").await?, None, "a pending host is not found");
     assert_eq!(store.locate("nobody.example").await?, None);
     assert_eq!(store.find_by_host("rich.example").await?, Some(id));
     for not_primary in ["a.rich.example", "new.rich.example", "nobody.example"] {
@@ -94,7 +95,7 @@ pub async fn finds_organizations_by_their_hosts(store: &dyn OrganizationStore) -
     Ok(())
 }
 
-/// No host leads to two organizations, whatever kind it is here and there.
+/// No host belongs to two organizations, primary, secondary or pending.
 pub async fn keeps_hosts_unique_across_kinds(store: &dyn OrganizationStore) -> Result<()> {
     store.add(&unusual()).await?;
     let second = store.add(&organization("second.example")).await?;
@@ -113,7 +114,7 @@ pub async fn keeps_hosts_unique_across_kinds(store: &dyn OrganizationStore) -> R
     Ok(())
 }
 
-/// A host can change its kind within the organization, and is free once it is given up.
+/// A host can change its kind within the organization, and is free after its removal.
 pub async fn lets_hosts_change_their_kind_and_go(store: &dyn OrganizationStore) -> Result<()> {
     let id = store.add(&unusual()).await?;
     let confirmed = Organization {
@@ -124,13 +125,13 @@ pub async fn lets_hosts_change_their_kind_and_go(store: &dyn OrganizationStore) 
     };
     replace(store, id, &confirmed).await?;
     assert_eq!(store.find_by_host("new.rich.example").await?, Some(id));
-    assert_eq!(store.locate("rich.example").await?, None, "the old host leads nowhere");
+    assert_eq!(store.locate("rich.example").await?, None, "the old host is not found");
     let name = Translated::from([(Locale::EN, "Another".to_owned())]);
     store.add(&Organization { name, ..organization("rich.example") }).await?;
     Ok(())
 }
 
-/// All ids come once, in ascending order, a page at a time.
+/// Pages have all ids once, in ascending order.
 pub async fn pages_of_ids_do_not_overlap(store: &dyn OrganizationStore) -> Result<()> {
     let mut added = BTreeSet::new();
     for n in 0..5 {
@@ -149,7 +150,7 @@ pub async fn pages_of_ids_do_not_overlap(store: &dyn OrganizationStore) -> Resul
     Ok(())
 }
 
-/// A secondary host can wait to become the primary one, and leads to it meanwhile.
+/// A secondary host can be pending as primary one, and redirects to the primary one meanwhile.
 pub async fn a_secondary_host_can_wait_as_well(store: &dyn OrganizationStore) -> Result<()> {
     let waiting = Organization { unconfirmed_host: Some("a.rich.example".to_owned()), ..unusual() };
     let id = store.add(&waiting).await?;
@@ -162,7 +163,7 @@ pub async fn a_secondary_host_can_wait_as_well(store: &dyn OrganizationStore) ->
     Ok(())
 }
 
-/// No two organizations have a name in common, in whatever language and case; a name is free once it is given up.
+/// No two organizations have the same name in any language, case-insensitively; a name is free after its removal.
 pub async fn keeps_names_unique(store: &dyn OrganizationStore) -> Result<()> {
     let named = |host: &str, names: [(Locale, &str); 2]| Organization {
         name: names.into_iter().map(|(locale, text)| (locale, text.to_owned())).collect(),
@@ -181,7 +182,7 @@ pub async fn keeps_names_unique(store: &dyn OrganizationStore) -> Result<()> {
     Ok(())
 }
 
-/// A page has the organizations in the order of their ids, with their hosts; or the one that was asked for.
+/// A page has the organizations in the order of their ids, with their hosts; or the one requested.
 pub async fn lists_organizations(store: &dyn OrganizationStore) -> Result<()> {
     let rich = store.add(&unusual()).await?;
     let plain = store.add(&organization("plain.example")).await?;

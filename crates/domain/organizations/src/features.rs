@@ -1,8 +1,8 @@
-//! What an organization has switched on (contract 01 §4).
+//! The feature switches of an organization (contract 01 §4).
 
 use serde::{Deserialize, Serialize};
 
-/// The switches of one organization. All are on until they are set.
+/// The switches of one organization. All are on by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "ten independent switches, named as in the contract")]
@@ -98,7 +98,7 @@ impl Feature {
 }
 
 impl Features {
-    /// Whether a feature answers: it and the master switch are on.
+    /// Whether a feature is available: it and the master switch are on.
     pub fn is_on(&self, feature: Feature) -> bool {
         self.enabled
             && match feature {

@@ -1,4 +1,4 @@
-//! Whether a new primary host really leads here, and what follows (contract 03 §1.5).
+//! Checks whether a pending host resolves to this deployment, and makes it the primary one (contract 03 §1.5).
 
 use crate::{HostResolver, Organization, OrganizationStore};
 use civitas_kernel::records::Change;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use time::OffsetDateTime;
 
-/// How often a pending host is checked before it is left alone.
+/// The most checks of a pending host.
 pub const HOST_CHECKS: i64 = 10;
 
-/// Look whether the pending host of the organization leads here.
+/// Checks whether the pending host of the organization resolves to this deployment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckHost {}
 
@@ -18,7 +18,7 @@ impl TaskPayload for CheckHost {
     const KIND: &'static str = "host_check";
 }
 
-/// Has the pending host of an organization checked, if one waits. The checks begin again.
+/// Queues checks of the pending host of an organization, if there is one. The checks begin again.
 pub(crate) async fn have_checked(
     queue: &dyn TaskQueue,
     id: OrganizationId,
@@ -31,28 +31,28 @@ pub(crate) async fn have_checked(
     queue.add(&NewTask::of(id, &CheckHost {}, now)?.about("host")).await
 }
 
-/// What a check of a pending host found.
+/// The result of a check of a pending host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Every address of the deployment belongs to the name.
     Proven,
-    /// Not yet; it may do later.
+    /// Not yet; another check may succeed.
     Unproven,
-    /// No check will ever say more: nothing waits, or the host is the current one.
+    /// No further checks: there is no pending host, or it is the current one.
     Hopeless,
 }
 
 /// Checks pending hosts.
 pub struct HostCheck<'a> {
-    /// Asks the domain name system.
+    /// Resolves host names.
     pub resolver: &'a dyn HostResolver,
-    /// The addresses under which the deployment is reached, as configured.
+    /// The configured public addresses of the deployment.
     pub loadbalancer_ips: &'a [IpAddr],
 }
 
 impl HostCheck<'_> {
-    /// Whether the pending host of an organization leads here. Every configured address must be one of the name's,
-    /// or have the name as one of its own; with none configured there is nothing to prove.
+    /// Whether the pending host of an organization resolves to this deployment. Every configured address must be one of
+    /// the name's, or have the name as PTR record; without configured addresses every host is accepted.
     pub async fn verdict(&self, organization: &Organization) -> Verdict {
         let Some(name) = &organization.unconfirmed_host else { return Verdict::Hopeless };
         if *name == organization.host {
@@ -87,7 +87,7 @@ impl HostCheck<'_> {
 }
 
 impl Organization {
-    /// With its pending host as the primary one. The old one leads nowhere from now on.
+    /// The organization with its pending host as primary one. The old host is removed.
     #[must_use]
     pub fn moved(self, now: OffsetDateTime) -> Self {
         let Some(host) = self.unconfirmed_host.clone() else { return self };
@@ -96,8 +96,8 @@ impl Organization {
     }
 }
 
-/// Makes the host that was proven the primary one, if it still waits. One that another organization has taken
-/// meanwhile is dropped.
+/// Makes the checked host the primary one, if it is still pending. A host that another organization has taken meanwhile
+/// is dropped.
 ///
 /// # Errors
 /// Those of the store.
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// `new.example` is `192.0.2.1` and `2001:db8::1`; `192.0.2.2` is called `new.example`.
+    /// A resolver: `new.example` is `192.0.2.1` and `2001:db8::1`; the PTR record of `192.0.2.2` is `new.example`.
     fn resolver() -> MockHostResolver {
         let mut resolver = MockHostResolver::new();
         resolver.expect_addresses().returning(|name| {

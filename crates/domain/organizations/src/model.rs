@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::net::IpAddr;
 use time::OffsetDateTime;
 
-/// What every request needs to know of the organization its host selected.
+/// The part of an organization that every request needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tenant {
     /// The organization.
@@ -17,11 +17,11 @@ pub struct Tenant {
     pub host: String,
     /// Its name.
     pub name: Translated,
-    /// The language of titles and of people who chose none.
+    /// The language of titles and of users without their own.
     pub default_locale: Locale,
     /// The languages it offers.
     pub available_locales: Locales,
-    /// What is switched on.
+    /// The feature switches.
     pub features: Features,
     /// The longest comment, in characters, where a component sets none.
     pub comments_max_length: i64,
@@ -34,7 +34,7 @@ pub enum RegistrationMode {
     /// Everybody.
     #[default]
     Enabled,
-    /// Nobody new; existing users may log in.
+    /// No new users; existing users may log in.
     Existing,
     /// Nobody.
     Disabled,
@@ -48,11 +48,11 @@ pub struct Organization {
     pub host: String,
     /// Names that redirect to the primary one; unique like it.
     pub secondary_hosts: Vec<String>,
-    /// A primary domain that waits for its confirmation; unique like it.
+    /// A pending primary domain; unique like it.
     pub unconfirmed_host: Option<String>,
     /// The name.
     pub name: Translated,
-    /// The description; may hold HTML.
+    /// The description; may contain HTML.
     pub description: Translated,
     /// The languages offered; never empty.
     pub available_locales: Locales,
@@ -84,7 +84,7 @@ pub struct Organization {
     pub external_domain_allowlist: Vec<String>,
     /// In bytes, at least 1.
     pub max_attachment_bytes: i64,
-    /// What is switched on.
+    /// The feature switches.
     pub features: Features,
     /// Free data of clients.
     pub extended_data: Map<String, Value>,
@@ -145,8 +145,8 @@ pub fn is_host(text: &str, single_label: bool) -> bool {
 }
 
 impl Organization {
-    /// Whether this state tells anybody something that one did not: extended data, switches and what is never shown
-    /// do not count (contract 09 C.1).
+    /// Whether this state differs from that one for receivers of events: extended data, switches and members that are
+    /// never shown are ignored (contract 09 C.1).
     fn is_news_after(&self, before: &Self) -> bool {
         let shown = |organization: &Self| Self {
             external_domain_allowlist: Vec::new(),
@@ -181,7 +181,7 @@ impl Entity for Organization {
         vec![Event { name, subject: Subject::Organization(id) }]
     }
 
-    /// A host leads to one organization.
+    /// A host belongs to one organization.
     fn taken() -> Error {
         Error::rejected("Host has already been taken")
     }

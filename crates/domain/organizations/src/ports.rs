@@ -6,14 +6,14 @@ use civitas_kernel::records::Change;
 use civitas_kernel::{OrganizationId, Page, PageRequest, Result};
 use std::net::IpAddr;
 
-/// What a host leads to.
+/// The meaning of a host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Located {
     /// It is the primary host of this organization.
     Primary(Tenant),
     /// It is a secondary host; requests belong to this primary one.
     Secondary {
-        /// The primary host to send the caller to.
+        /// The primary host to redirect to.
         primary: String,
     },
 }
@@ -22,23 +22,23 @@ pub enum Located {
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait OrganizationStore: Send + Sync {
-    /// What this host (lower case, no port) leads to. A host that waits for confirmation leads nowhere.
+    /// Looks up a host (lower case, no port). A pending host is not found.
     async fn locate(&self, host: &str) -> Result<Option<Located>>;
-    /// What requests need to know of an organization.
+    /// The part of an organization that requests need.
     async fn tenant(&self, id: OrganizationId) -> Result<Option<Tenant>>;
     /// The organization.
     async fn find(&self, id: OrganizationId) -> Result<Option<Organization>>;
     /// The organization, locked against other writers until the transaction ends. `Internal` outside a transaction.
     async fn find_for_update(&self, id: OrganizationId) -> Result<Option<Organization>>;
-    /// By ascending id: all, or this one alone.
+    /// By ascending id: all, or only this one.
     async fn list(
         &self,
         only: Option<OrganizationId>,
         page: PageRequest,
     ) -> Result<Page<(OrganizationId, Organization)>>;
-    /// Those of these hosts (lower case) that another organization has, of whatever kind.
+    /// Those of these hosts (lower case) that another organization has, of any kind.
     async fn taken_hosts(&self, own: Option<OrganizationId>, hosts: &[String]) -> Result<Vec<String>>;
-    /// Those of these texts that are another organization's name in some language, in whatever case.
+    /// Those of these texts that are another organization's name in some language, case-insensitively.
     async fn taken_names(&self, own: Option<OrganizationId>, texts: &[String]) -> Result<Vec<String>>;
     /// The organization with this primary host.
     async fn find_by_host(&self, host: &str) -> Result<Option<OrganizationId>>;
@@ -46,24 +46,24 @@ pub trait OrganizationStore: Send + Sync {
     async fn add(&self, organization: &Organization) -> Result<OrganizationId>;
     /// Stores a new state, and records its event. `Rejected` when one of its hosts or names is taken.
     async fn save(&self, id: OrganizationId, change: &Change<Organization>) -> Result<()>;
-    /// Removes it with everything that belongs to it; events of the past stay. `NotFound` when it is not there.
+    /// Removes it with everything that belongs to it; past events stay. `NotFound` when it does not exist.
     async fn remove(&self, id: OrganizationId) -> Result<()>;
     /// All ids in ascending order, at most `limit` after `after`.
     async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>>;
 }
 
-/// Asks the domain name system.
+/// Resolves host names and addresses.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait HostResolver: Send + Sync {
     /// The addresses (A and AAAA) of a name; none where there is no such name.
     ///
     /// # Errors
-    /// `Unavailable` when nobody answers.
+    /// `Unavailable` without an answer.
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>>;
     /// The names (PTR) of an address, in lower case, without the last dot.
     ///
     /// # Errors
-    /// `Unavailable` when nobody answers.
+    /// `Unavailable` without an answer.
     async fn names(&self, address: IpAddr) -> Result<Vec<String>>;
 }

@@ -1,4 +1,4 @@
-//! What the settings of an organization must hold (contract 03 §1.3), uniqueness left out: that is the store's.
+//! The rules of the settings of an organization (contract 03 §1.3), except uniqueness, which the store checks.
 
 use crate::{Organization, RegistrationMode, TIME_ZONES, is_host};
 use civitas_kernel::limits::{ITEMS, LINE, PROSE, any_too_long, too_long};
@@ -6,8 +6,8 @@ use civitas_kernel::{Error, FieldError, Locale, Result, Translated, Wording};
 use std::collections::HashSet;
 
 impl Organization {
-    /// Brings settings into the form in which they are kept: hosts trimmed and in lower case, none twice; no
-    /// obligation to sign in where nobody can register.
+    /// Normalizes settings: hosts are trimmed, in lower case and without duplicates; signing in is not required if
+    /// registration is disabled.
     pub fn tidy(&mut self) {
         self.host = tidy(&self.host);
         self.unconfirmed_host = self.unconfirmed_host.take().map(|host| tidy(&host));
@@ -17,10 +17,10 @@ impl Organization {
         }
     }
 
-    /// Whether the settings can be kept. `single_label_hosts` as in [`is_host`].
+    /// Checks the settings. `single_label_hosts` as in [`is_host`].
     ///
     /// # Errors
-    /// Names each setting that cannot, in the order of the contract.
+    /// `Invalid` with each invalid setting, in the order of the contract.
     pub fn check(&self, single_label_hosts: bool) -> Result<()> {
         let mut faults = self.faults_of_texts();
         faults.extend(self.faults_of_hosts(single_label_hosts));
@@ -59,7 +59,7 @@ impl Organization {
         Error::unless_valid(Wording::BadRequest, faults)
     }
 
-    /// Name and description have a text in the default language; a description may also have none at all.
+    /// Name and description have a text in the default language; a description may also be empty.
     fn faults_of_texts(&self) -> Vec<FieldError> {
         let locale = self.default_locale;
         let mut faults = Vec::new();
@@ -119,19 +119,19 @@ impl Organization {
     }
 }
 
-/// The form in which hosts are kept.
+/// The stored form of hosts.
 pub(crate) fn tidy(host: &str) -> String {
     host.trim().to_lowercase()
 }
 
-/// The form in which a list of hosts is kept: none twice, none empty, in the order of their first place.
+/// The stored form of a list of hosts: without duplicates and empty ones, in the order of first occurrence.
 pub(crate) fn tidy_all(hosts: &[String]) -> Vec<String> {
     let mut seen = HashSet::new();
     let hosts = hosts.iter().map(|host| tidy(host)).filter(|host| !host.is_empty());
     hosts.filter(|host| seen.insert(host.clone())).collect()
 }
 
-/// Whether a text says nothing in this language.
+/// Whether a text is blank in this language.
 pub(crate) fn blank_in(text: &Translated, locale: Locale) -> bool {
     text.get(locale).is_none_or(|text| text.trim().is_empty())
 }

@@ -11,17 +11,17 @@ use civitas_kernel::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What reading organizations asks.
+/// The rights to read organizations.
 pub const READ_ORGANIZATIONS: Access = Access::either(Scope::System, &[Ability::OrganizationsRead]);
-/// What updating one asks.
+/// The rights to update one.
 pub const UPDATE_ORGANIZATIONS: Access = Access::either(Scope::System, &[Ability::OrganizationsUpdate]);
 
-/// Change settings of an organization.
+/// Changes settings of an organization.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UpdateOrganization {
     /// Which.
     pub id: OrganizationId,
-    /// The settings as sent, by name. What is absent stays.
+    /// The settings as sent, by name. An absent one keeps its value.
     pub attributes: Map<String, Value>,
 }
 
@@ -36,28 +36,28 @@ impl Command for UpdateOrganization {
 pub struct UpdatedOrganization {
     /// Which.
     pub id: OrganizationId,
-    /// As it is kept now.
+    /// The stored state.
     pub organization: Organization,
 }
 
 /// Reads organizations.
 pub struct Organizations<'a> {
-    /// Where they are kept.
+    /// The store of organizations.
     pub store: &'a dyn OrganizationStore,
 }
 
 /// Updates organizations.
 pub struct OrganizationUpdates<'a> {
-    /// Where they are kept.
+    /// The store of organizations.
     pub store: &'a dyn OrganizationStore,
-    /// Where checks of pending hosts are put.
+    /// The queue for checks of pending hosts.
     pub queue: &'a dyn TaskQueue,
     /// Whether hosts may be single labels (see [`crate::is_host`]).
     pub single_label_hosts: bool,
 }
 
 impl Organizations<'_> {
-    /// Those the client reaches, by ascending id.
+    /// The organizations the client may access, by ascending id.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -70,7 +70,7 @@ impl Organizations<'_> {
     /// One of them.
     ///
     /// # Errors
-    /// `Forbidden`; `NotFound` also for one the client does not reach.
+    /// `Forbidden`; `NotFound` also for one the client may not access.
     pub async fn find(&self, ctx: &Ctx, id: OrganizationId) -> Result<Organization> {
         ctx.require(&READ_ORGANIZATIONS)?;
         reaches(ctx, id)?;
@@ -78,7 +78,7 @@ impl Organizations<'_> {
     }
 }
 
-/// A client of one organization reaches that one, a client of none reaches all, from any host (contract 03 §1).
+/// A client of one organization may access that one, a client without organization all, from any host (contract 03 §1).
 fn reaches(ctx: &Ctx, id: OrganizationId) -> Result<()> {
     if ctx.caller.deployment_wide || id == ctx.organization { Ok(()) } else { Err(Error::NotFound) }
 }

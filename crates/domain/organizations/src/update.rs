@@ -1,5 +1,5 @@
-//! A partial update as it was sent: what it makes of an organization, and everything that is wrong with it
-//! (contract 03 §1.3). Whether names and hosts are taken by others is the store's to say.
+//! Applies a partial update to an organization and collects all errors (contract 03 §1.3). The store checks whether
+//! names and hosts are taken by others.
 
 use crate::rules::{blank_in, tidy, tidy_all};
 use crate::{Organization, TIME_ZONES, is_host};
@@ -8,7 +8,7 @@ use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated, Wor
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The settings that can be written, in the order in which the contract lists them and their faults are told.
+/// The settings that can be written, in the order of the contract and of the errors.
 const SETTINGS: [&str; 17] = [
     "name",
     "description",
@@ -29,19 +29,19 @@ const SETTINGS: [&str; 17] = [
     "comments_max_length",
 ];
 
-/// An organization with the settings that were sent, and what is wrong with them.
+/// An organization with the settings that were sent, and their errors.
 #[derive(Debug)]
 pub(crate) struct Update<'a> {
-    /// With every setting that could be read.
+    /// The organization with every valid setting.
     pub(crate) organization: Organization,
     sent: &'a Map<String, Value>,
-    /// Of the deployment.
+    /// The languages of the deployment.
     locales: &'a Locales,
     faults: Vec<FieldError>,
 }
 
 impl<'a> Update<'a> {
-    /// Reads what was sent over what is kept. Keys that are no setting are passed over. `single_label_hosts` as in
+    /// Applies the settings that were sent to the stored state. Unknown keys are ignored. `single_label_hosts` as in
     /// [`is_host`].
     pub(crate) fn read(
         kept: Organization,
@@ -75,7 +75,7 @@ impl<'a> Update<'a> {
         pending.chain(secondary).cloned().collect()
     }
 
-    /// Says which names and hosts others have.
+    /// Adds an error for each name and host that is taken.
     pub(crate) fn taken(&mut self, locales: &[Locale], hosts: &[String]) {
         for locale in locales {
             self.refuse("name", "taken", format!("Name {locale} has already been taken"));
@@ -91,10 +91,10 @@ impl<'a> Update<'a> {
         }
     }
 
-    /// The organization to keep.
+    /// The organization to store.
     ///
     /// # Errors
-    /// Everything that is wrong, in the order of the settings.
+    /// `Invalid` with all errors, in the order of the settings.
     pub(crate) fn finish(mut self) -> Result<Organization> {
         let place = |fault: &FieldError| SETTINGS.iter().position(|setting| *setting == fault.field);
         self.faults.sort_by_key(place);
@@ -291,8 +291,8 @@ fn sentence_case(field: &str) -> String {
     words
 }
 
-/// Writes texts over others, by language; blank ones remove. `false`, and nothing written, when it is no object of
-/// texts in languages of the deployment. Null is nothing.
+/// Merges texts by language; blank ones remove. `false`, without a change, when the value is not an object of texts in
+/// languages of the deployment. Null changes nothing.
 fn overlay(text: &mut Translated, sent: &Value, locales: &Locales) -> bool {
     if sent.is_null() {
         return true;

@@ -1,11 +1,11 @@
-//! What administrators do with proposals. The caller checks permission.
+//! Administration of proposals. The caller checks permission.
 
 use crate::{Proposal, ProposalStore};
 use async_trait::async_trait;
 use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{Error, OrganizationId, ProposalId, Result};
 
-/// Administers the proposals of organizations: nobody has two drafts in a component.
+/// Administers the proposals of organizations. Checks that no user has two drafts in a component.
 pub struct ProposalAdmin<'a> {
     /// The store, in a transaction.
     pub store: &'a dyn ProposalStore,
@@ -17,7 +17,7 @@ impl RecordAdmin<Proposal> for ProposalAdmin<'_> {
         self.store
     }
 
-    /// Looks for other drafts of all authors before the row is written: the store compares the first author alone.
+    /// Searches other drafts of all authors before the write: the store checks only the first author.
     async fn prepare(
         &self,
         organization: OrganizationId,

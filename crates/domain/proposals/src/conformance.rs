@@ -36,7 +36,7 @@ use civitas_kernel::{
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-/// The stores, two organizations that are there, and their contents.
+/// The stores, two existing organizations, and their contents.
 pub struct World<'a> {
     /// Under test.
     pub proposals: &'a dyn ProposalStore,
@@ -52,7 +52,7 @@ pub struct World<'a> {
     pub other: OrganizationId,
     /// An anonymous viewer.
     pub nora: UserId,
-    /// Somebody else.
+    /// Another user.
     pub otto: UserId,
     /// An administrator.
     pub admin: UserId,
@@ -108,13 +108,13 @@ impl World<'_> {
         self.votes.add(self.mine, &vote).await
     }
 
-    /// What a token of this user sees.
+    /// The context of a token of this user.
     fn of(&self, user: UserId) -> ReadContext {
         let viewer = if user == self.admin { Viewer::Admin(user) } else { Viewer::Participant(user) };
         ReadContext { organization: self.mine, viewer, participant: Some(user) }
     }
 
-    /// What a service token sees, where there is an administrator and where there is none.
+    /// The contexts of a service token, with and without an administrator.
     fn services(&self) -> [ReadContext; 2] {
         [Viewer::Admin(self.admin), Viewer::Public].map(|viewer| ReadContext {
             organization: self.mine,

@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What every draft operation asks: a user token of a client that may draft.
+/// The rights of every draft operation: a user token of a client that may draft.
 pub const DRAFT: Access = Access::user(Scope::Proposals, &[Ability::ProposalsDraft]);
 
-/// Begin a draft in a component.
+/// Creates a draft in a component.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CreateDraft {
     /// The proposals component.
     pub component: ComponentId,
 }
 
-/// Change the texts of a draft.
+/// Changes the texts of a draft.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UpdateDraft {
     /// The draft.
     pub id: ProposalId,
-    /// Where it is looked for.
+    /// The part of the organization to search.
     pub within: Within,
-    /// The new title: as sent, but a text is without markup. `None` when it was not sent; null is empty text.
+    /// The new title: as sent, but texts are without markup. `None` when it was not sent; null is empty text.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     title: Option<Value>,
     /// The new body, like the title.
@@ -39,8 +39,8 @@ pub struct UpdateDraft {
 }
 
 impl UpdateDraft {
-    /// Reads the texts as they were sent: measures them, then removes their markup. It happens here, so that it
-    /// happens once, before a job is stored and before a transaction begins.
+    /// Reads the texts as sent: checks their length, then removes their markup. Done here, so that it happens once,
+    /// before a job is stored and before a transaction begins.
     ///
     /// # Errors
     /// `Invalid` with `too_long` for a text of more than [`limits::PROSE`] characters, markup included.
@@ -62,26 +62,26 @@ impl UpdateDraft {
     }
 }
 
-/// A null that was sent is something; only what was not sent is `None`.
+/// Deserializes null as a value; only an absent member is `None`.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
-/// Make a draft public.
+/// Publishes a draft.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PublishDraft {
     /// The draft.
     pub id: ProposalId,
-    /// Where it is looked for.
+    /// The part of the organization to search.
     pub within: Within,
 }
 
-/// Throw a draft away.
+/// Deletes a draft.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WithdrawDraft {
     /// The draft.
     pub id: ProposalId,
-    /// Where it is looked for.
+    /// The part of the organization to search.
     pub within: Within,
 }
 
@@ -118,9 +118,9 @@ impl Command for WithdrawDraft {
     type Output = ProposalDetail;
 }
 
-/// What can be done with drafts.
+/// Reads and writes drafts.
 pub struct Drafts<'a> {
-    /// Where they are kept.
+    /// The store of proposals.
     pub store: &'a dyn ProposalStore,
     /// The components they belong to.
     pub components: &'a dyn ComponentLookup,
@@ -259,7 +259,7 @@ impl Handle<WithdrawDraft> for Drafts<'_> {
 
 impl Proposal {
     /// Writes the texts of a draft. A draft has one language: each field is moved to `locale` (its text there, else
-    /// its first text), then what was sent is written over it (contract 06 §2.5).
+    /// its first text), then the texts that were sent replace it (contract 06 §2.5).
     fn rewrite(&mut self, locale: Locale, title: Option<&str>, body: Option<&str>) {
         for (field, sent) in [(&mut self.title, title), (&mut self.body, body)] {
             let text = sent.or_else(|| field.title(locale)).map(str::to_owned);

@@ -80,23 +80,23 @@ impl Proposal {
         self.state_published_at = is_public.then(|| self.state_published_at.unwrap_or(now));
     }
 
-    /// Withdraws it on behalf of its author. It stays withdrawn since the first time.
+    /// Withdraws it on behalf of its author. A second call keeps the time.
     pub fn withdraw(&mut self, now: OffsetDateTime) {
         self.withdrawn_at.get_or_insert(now);
     }
 
-    /// Hides it from everybody, as moderation does. It stays hidden since the first time.
+    /// Hides it from all viewers, as moderation does. A second call keeps the time.
     pub fn hide(&mut self, now: OffsetDateTime) {
         self.hidden_at.get_or_insert(now);
     }
 
-    /// What everybody may know of its state: withdrawn, or the answer that is public.
+    /// The public part of its state: withdrawn, or the public answer.
     fn public_answer(&self) -> (bool, Option<StateId>) {
         let withdrawn = self.withdrawn_at.is_some();
         (withdrawn, self.state.filter(|_| !withdrawn && self.state_published_at.is_some()))
     }
 
-    /// Whether lists show it to others than its authors.
+    /// Whether it is visible to viewers who are not its authors.
     fn is_listed(&self) -> bool {
         self.published_at.is_some() && self.hidden_at.is_none() && self.deleted_at.is_none()
     }
@@ -159,7 +159,7 @@ pub struct ProposalState {
     pub component: ComponentId,
     /// Its name in filters and settings.
     pub token: String,
-    /// Its name for people.
+    /// Its title.
     pub title: Translated,
     /// The colour behind it, as CSS writes it.
     pub bg_color: Option<String>,
@@ -168,10 +168,10 @@ pub struct ProposalState {
 }
 
 impl ProposalState {
-    /// The tokens every proposals component has.
+    /// The tokens of the built-in states.
     pub const BUILT_IN: [&str; 4] = ["not_answered", "evaluating", "accepted", "rejected"];
 
-    /// The states every proposals component has from the beginning.
+    /// The built-in states of a new proposals component.
     pub fn built_in(component: ComponentId) -> [Self; 4] {
         let titles = [
             ["Not answered", "Sans réponse", "Sin respuesta"],
@@ -199,7 +199,7 @@ impl Entity for ProposalState {
     }
 }
 
-/// What everybody may know of a proposal's state (contract 06 §1.6).
+/// The public part of a proposal's state (contract 06 §1.6).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PublicState {
     /// No answer, or none that is public yet.
@@ -221,7 +221,7 @@ impl PublicState {
     }
 }
 
-/// Where a proposal stands: what it must know of its component and space, now.
+/// The place of a proposal: the current data of its component and space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     /// The component.
@@ -236,7 +236,7 @@ pub struct Place {
     pub rules: Rules,
     /// Whether the reader, if a user, may write and vote here (contract 05 §1.3).
     pub participates: bool,
-    /// The newest change of component, space and steps.
+    /// The latest change of component, space and steps.
     pub changed_at: OffsetDateTime,
 }
 
@@ -249,13 +249,13 @@ pub struct ProposalDetail {
     pub proposal: Proposal,
     /// The public name of the client it was created through.
     pub client_uid: Option<String>,
-    /// What everybody may know of its state.
+    /// The public part of its state.
     pub state: PublicState,
     /// The weight of the reader's own vote.
     pub voted: Option<i64>,
-    /// Where it stands.
+    /// Its place.
     pub place: Arc<Place>,
-    /// The newest change of the proposal, its place and the reader's vote.
+    /// The latest change of the proposal, its place and the reader's vote.
     pub changed_at: OffsetDateTime,
 }
 
@@ -280,7 +280,7 @@ impl ProposalDetail {
         Self { voted: None, place: Arc::new(place), changed_at, ..self.clone() }
     }
 
-    /// Whether votes are accepted on it, by anybody (contract 06 §1.7): independent of the reader.
+    /// Whether votes are accepted on it (contract 06 §1.7), independent of the reader.
     pub fn can_vote(&self) -> bool {
         let proposal = &self.proposal;
         proposal.published_at.is_some() && self.place.rules.voting_is_open() && self.is_votable()
@@ -299,13 +299,14 @@ impl ProposalDetail {
 /// A vote of a user on a proposal. One user has one vote on one proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vote {
-    /// On what.
+    /// The proposal.
     pub proposal: ProposalId,
-    /// Whose.
+    /// The user.
     pub user: UserId,
     /// 0 is an abstention.
     pub weight: i64,
-    /// Whether it waits for the user's minimum of votes in the component; it counts for the user only.
+    /// Whether it is temporary until the user reaches the minimum of votes in the component; until then it is counted
+    /// for the user only.
     pub temporary: bool,
     /// When it was cast.
     pub created_at: OffsetDateTime,

@@ -9,7 +9,7 @@ use civitas_kernel::{
     StateId, UserId, VoteId, Within, store,
 };
 
-/// What proposals can be filtered by (contract 06 §1.4).
+/// The fields for filters of proposals (contract 06 §1.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProposalField {
     /// The public state token; a proposal without one has an empty token, never null.
@@ -33,7 +33,7 @@ pub const PROPOSAL_FIELDS: &[Field<ProposalField>] = &[
 /// A condition on a list of proposals.
 pub type ProposalFilter = Filter<ProposalField>;
 
-/// Which proposals, in which order. The column of the order is `published_at`: proposals without it come last
+/// The query of a list of proposals. The column of the order is `published_at`: proposals without it come last
 /// ascending and first descending; ids ascend in both.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProposalQuery {
@@ -45,12 +45,12 @@ pub struct ProposalQuery {
     pub order: Order,
 }
 
-/// The proposals beside one, in the list a query makes.
+/// The neighbours of a proposal in the list of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Neighbours {
-    /// The one after it.
+    /// The next one.
     pub next: Option<ProposalId>,
-    /// The one before it; always `None` in random order.
+    /// The previous one; always `None` in random order.
     pub prev: Option<ProposalId>,
 }
 
@@ -74,7 +74,7 @@ store! {
             id: ProposalId,
             within: Within,
         ) -> Result<Option<ProposalDetail>>;
-        /// The neighbours of a proposal in the list a query makes; none when it is not in that list.
+        /// The neighbours of a proposal in the list of a query; none when it is not in that list.
         async fn neighbours(
             &self,
             read_context: ReadContext,
@@ -99,7 +99,7 @@ store! {
         ) -> Result<Option<ProposalDetail>>;
         /// The proposal as an anonymous viewer reads it, visible or not: for events.
         async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>>;
-        /// Whether the user is an author of a draft in this component, whoever created it.
+        /// Whether the user is an author of a draft in this component, created through any client.
         async fn has_draft(
             &self,
             organization: OrganizationId,
@@ -113,7 +113,7 @@ store! {
             user: UserId,
             component: ComponentId,
         ) -> Result<i64>;
-        /// Removes it for good.
+        /// Removes its row.
         async fn remove(&self, organization: OrganizationId, id: ProposalId) -> Result<()>;
         /// The voting status of the user in each of these components.
         async fn voting_statuses(
@@ -126,11 +126,11 @@ store! {
     }
 }
 
-/// What proposals must know of components.
+/// Reads components for proposals.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait ComponentLookup: Send + Sync {
-    /// The visible proposals component of this id; `None` also when it holds something else.
+    /// The visible proposals component of this id; `None` also when it is of another kind.
     async fn find(&self, read_context: ReadContext, component: ComponentId) -> Result<Option<Place>>;
 }
 
@@ -148,16 +148,16 @@ store! {
     }
 }
 
-/// What votes can be filtered by (contract 06 §4.4).
+/// The fields for filters of votes (contract 06 §4.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VoteField {
-    /// Whose vote.
+    /// The user.
     User,
-    /// On which proposal.
+    /// The proposal.
     Proposal,
-    /// In which component.
+    /// The component.
     Component,
-    /// In a space of this number, of any kind.
+    /// The number of the space, of any kind.
     SpaceId,
 }
 
@@ -191,8 +191,8 @@ store! {
             id: VoteId,
             within: Within,
         ) -> Result<Option<(VoteId, Vote)>>;
-        /// Lets no other vote of this user, or on this proposal, be cast or removed until the transaction ends. `Internal`
-        /// outside a transaction.
+        /// Locks the votes of this user and on this proposal against casts and removals until the transaction ends.
+        /// `Internal` outside a transaction.
         async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()>;
         /// The user's votes in a component, temporary ones included.
         async fn count_of_user(
@@ -205,7 +205,7 @@ store! {
         async fn count_final(&self, organization: OrganizationId, proposal: ProposalId) -> Result<i64>;
         /// Removes a vote.
         async fn remove(&self, organization: OrganizationId, id: VoteId) -> Result<()>;
-        /// Lets the votes of everybody in a component count, or wait, by this minimum of votes of one user.
+        /// Makes all votes in a component final or temporary, by this minimum of votes per user.
         async fn settle(&self, organization: OrganizationId, component: ComponentId, minimum: i64) -> Result<()>;
         /// Makes all votes of a user in a component temporary, or all final.
         async fn set_temporary(

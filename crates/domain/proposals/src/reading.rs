@@ -6,12 +6,12 @@ use civitas_kernel::{
     Ability, Access, Ctx, Error, Order, Page, PageRequest, ProposalId, Result, Scope, Within,
 };
 
-/// What reading proposals asks.
+/// The rights to read proposals.
 pub const READ_PROPOSALS: Access = Access::either(Scope::Proposals, &[Ability::ProposalsRead]);
 
-/// Reading proposals.
+/// Reads proposals.
 pub struct Proposals<'a> {
-    /// Where they are kept.
+    /// The store of proposals.
     pub store: &'a dyn ProposalStore,
 }
 
@@ -33,7 +33,7 @@ impl Proposals<'_> {
         self.store.list(ctx.read_context(), &query, page).await
     }
 
-    /// One visible proposal inside `within`, and its neighbours in the list the same parameters would make.
+    /// One visible proposal inside `within`, and its neighbours in the list with the same parameters.
     ///
     /// # Errors
     /// As [`Self::list`]; `NotFound`.

@@ -1,8 +1,8 @@
-//! What the settings of a proposals component mean for writing and voting (contract 05 §3.6 to §3.8).
+//! The rules of writing and voting from the settings of a proposals component (contract 05 §3.6 to §3.8).
 
 use civitas_kernel::{ComponentId, Locale, ProposalId, Translated};
 
-/// How votes are weighed.
+/// The weights of votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VotingManifest {
     /// One weight: 1.
@@ -12,25 +12,25 @@ pub enum VotingManifest {
     Cards,
 }
 
-/// The rules in force in a component: global settings, and the phase settings of now.
+/// The current rules of a component: global settings, and the settings of the current phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent settings, named as in the contract")]
 pub struct Rules {
     /// Voting is on in this phase.
     pub votes_enabled: bool,
-    /// Voting is shown but halted in this phase.
+    /// Voting is shown but blocked in this phase.
     pub votes_blocked: bool,
     /// Only proposals whose state is in `votes_enabled_states` can be voted on.
     pub votes_enabled_by_status: bool,
-    /// See there.
+    /// The tokens of those states.
     pub votes_enabled_states: Vec<String>,
-    /// How votes are weighed.
+    /// The weights of votes.
     pub voting_manifest: VotingManifest,
     /// Weight 0 is accepted.
     pub abstain: bool,
     /// The most votes of a user in the component; 0 = unlimited.
     pub vote_limit: i64,
-    /// A user's votes are temporary until there are so many; 0 = none are.
+    /// The minimum of votes before a user's votes are final; 0 = all are.
     pub minimum_votes_per_user: i64,
     /// The most final votes on a proposal; 0 = unlimited.
     pub threshold_per_proposal: i64,
@@ -80,17 +80,17 @@ impl Rules {
         self.votes_enabled_states.iter().any(|t| t == token)
     }
 
-    /// Whether a user with so many published proposals may publish another.
+    /// Whether a user with this many published proposals may publish another.
     pub fn admits_proposal(&self, published: i64) -> bool {
         below(published, self.proposal_limit)
     }
 
-    /// Whether a user with so many votes in the component may cast another.
+    /// Whether a user with this many votes in the component may cast another.
     pub fn admits_vote(&self, votes: i64) -> bool {
         below(votes, self.vote_limit)
     }
 
-    /// Whether a proposal with so many final votes takes another.
+    /// Whether a proposal with this many final votes accepts another.
     pub fn admits_final_vote(&self, votes: i64) -> bool {
         self.can_accumulate_beyond_threshold || below(votes, self.threshold_per_proposal)
     }
@@ -120,7 +120,7 @@ pub struct VotingStatus {
     pub published: i64,
     /// The user's votes, temporary ones included.
     pub votes: i64,
-    /// The user's draft, if it was created through the asking client.
+    /// The user's draft, if it was created through the calling client.
     pub draft: Option<ProposalId>,
     /// Whether the user may write and vote there.
     pub participates: bool,
@@ -139,7 +139,7 @@ pub struct Tally {
     pub voted: i64,
 }
 
-/// What a weight is called (contract 05 §3.8).
+/// The label of a weight (contract 05 §3.8).
 pub fn weight_label(manifest: VotingManifest, weight: i64) -> Translated {
     let [en, fr, es] = match (manifest, weight) {
         (_, 0) => ["Abstain", "Abstention", "Abstención"],

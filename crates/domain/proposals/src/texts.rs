@@ -1,4 +1,4 @@
-//! The texts of drafts: what is stripped, what is refused, what is shown (contract 06 §2.4 to §2.6).
+//! The texts of drafts: removal of markup, rules, and the languages shown (contract 06 §2.4 to §2.6).
 
 use crate::Proposal;
 use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated, Wording};
@@ -11,7 +11,7 @@ const SHORTEST: usize = 15;
 /// Elements that are removed with their content.
 const HIDDEN: [&[u8]; 3] = [b"script", b"style", b"form"];
 
-/// What is wrong with a draft now, by field.
+/// The current validation errors of a draft, by field.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DraftErrors {
     /// Of the title.
@@ -21,7 +21,7 @@ pub struct DraftErrors {
 }
 
 impl DraftErrors {
-    /// All that is wrong with a draft: each field in this language, else in the first that has text.
+    /// Validates a draft: each field in this language, else in the first that has text.
     pub fn of(proposal: &Proposal, locale: Locale, longest_body: i64) -> Self {
         Self {
             title: faults("title", text_in(&proposal.title, locale), LONGEST_TITLE),
@@ -29,7 +29,7 @@ impl DraftErrors {
         }
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.title.is_empty() && self.body.is_empty()
     }
@@ -77,10 +77,9 @@ fn faults(field: &'static str, text: &str, longest: i64) -> Vec<FieldError> {
 }
 
 /// Text without markup. Tags and comments are removed, and `script`, `style` and `form` elements with their content;
-/// the content of other elements stays. `&`, `<` and `>` that are no markup stay as they were written.
-///
-/// Takes time linear in the length of the text, whatever it holds. The result may look like markup
-/// (`<<b>b>` becomes `<b>`): it is text, and is escaped where it is shown in HTML.
+/// the content of other elements stays. `&`, `<` and `>` that are not markup stay unchanged. Takes time linear in the
+/// length of any text. The result may look like markup (`<<b>b>` becomes `<b>`): it is text, and is escaped where it is
+/// shown in HTML.
 ///
 /// Source: contract 06 §2.5.
 pub fn plain_text(text: &str) -> String {
@@ -103,8 +102,8 @@ pub fn plain_text(text: &str) -> String {
     plain
 }
 
-/// What of a draft's field is shown: the requested languages, else the working one; and where that leaves nothing
-/// of a field that has text, its first text, so that a valid field never looks empty (contract 06 §2.4).
+/// The shown texts of a draft's field: the requested languages, else the working one; if that has no text and the field
+/// has one, its first text, so that a valid field is never empty (contract 06 §2.4).
 pub fn shown(text: &Translated, asked: Option<&Locales>, working: Locale) -> Translated {
     let part = match asked {
         Some(asked) => text.only(asked),
@@ -170,8 +169,8 @@ mod tests {
 
     #[test]
     fn markup_is_removed_in_linear_time_whatever_it_holds() {
-        // Each of these cost a parser that builds a tree, or one that compares attributes, time quadratic in its
-        // length. The ratio is wide: it tells linear (8) from quadratic (64), on a busy machine too.
+        // These inputs take quadratic time in a parser that builds a tree or compares attributes. The limit separates
+        // linear (ratio 8) from quadratic (64), also on a busy machine.
         let worst: [fn(usize) -> String; 5] = [
             |n| "<div>".repeat(n) + &"</p>".repeat(n),
             |n| format!("<p {}>", (0..n).map(|i| i.to_string() + "a ").collect::<String>()),

@@ -12,20 +12,20 @@ use civitas_kernel::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What casting and removing votes asks.
+/// The rights to cast and remove votes.
 pub const CAST: Access = Access::user(Scope::Proposals, &[Ability::ProposalsVote]);
-/// What reading votes asks.
+/// The rights to read votes.
 pub const READ_VOTES: Access =
     Access::any_of(Scope::Proposals, &[Ability::ProposalsRead, Ability::ProposalsVote]);
 
-/// Vote on a proposal.
+/// Casts a vote on a proposal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CastVote {
-    /// On which.
+    /// The proposal.
     pub proposal: ProposalId,
-    /// Where it is looked for.
+    /// The part of the organization to search.
     pub within: Within,
-    /// The `data` of the body as sent: its `weight` is read when its turn comes among the checks.
+    /// The `data` of the body as sent: its `weight` is read after other checks.
     pub data: Option<Value>,
     /// Whether the answer is the proposal rather than the vote.
     pub include_proposal: bool,
@@ -38,7 +38,7 @@ pub struct Cast {
     pub id: VoteId,
     /// The vote.
     pub vote: Vote,
-    /// The proposal, where the caller wants to see it.
+    /// The proposal, if the answer shows it.
     pub proposal: Option<ProposalDetail>,
 }
 
@@ -48,12 +48,12 @@ impl Command for CastVote {
     type Output = Cast;
 }
 
-/// Take a vote back.
+/// Removes a vote.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RemoveVote {
     /// Which.
     pub id: VoteId,
-    /// Where it is looked for.
+    /// The part of the organization to search.
     pub within: Within,
 }
 
@@ -63,16 +63,16 @@ impl Command for RemoveVote {
     type Output = (VoteId, Vote);
 }
 
-/// What can be done with votes.
+/// Reads and writes votes.
 pub struct Votes<'a> {
-    /// Where they are kept.
+    /// The store of votes.
     pub store: &'a dyn VoteStore,
     /// The proposals they are cast on.
     pub proposals: &'a dyn ProposalStore,
 }
 
 impl Votes<'_> {
-    /// The visible votes, of whomever.
+    /// The visible votes of all users.
     ///
     /// # Errors
     /// `Forbidden`; `Unknown filter`, `Invalid value for filter`.
@@ -123,7 +123,7 @@ impl Votes<'_> {
         Ok(())
     }
 
-    /// A user's votes are temporary until there are enough of them in the component. Answers whether they are.
+    /// Makes a user's votes in the component temporary or final, by their number. Returns whether they are temporary.
     async fn settle(&self, ctx: &Ctx, user: UserId, place: &Place) -> Result<bool> {
         let minimum = place.rules.minimum_votes_per_user;
         if minimum == 0 {
@@ -146,7 +146,7 @@ impl Handle<CastVote> for Votes<'_> {
     async fn handle(&self, ctx: &Ctx, command: CastVote) -> Result<Cast> {
         ctx.require(&CAST)?;
         let user = ctx.user()?.id;
-        // Before anything is read: what is read is current until the transaction ends.
+        // Before all reads, so that their results stay current until the transaction ends.
         self.store.lock(ctx.organization, command.proposal, user).await?;
         let proposal = self.open_proposal(ctx, &command).await?;
         participation(proposal.place.participates)?;
@@ -181,7 +181,7 @@ impl Handle<RemoveVote> for Votes<'_> {
             return Err(Error::Forbidden);
         }
         self.store.lock(ctx.organization, vote.proposal, user).await?;
-        // Looked at again under the lock: of two that remove it at once, one finds nothing.
+        // Read again under the lock: of two concurrent removals, one finds no vote.
         let (_, vote) =
             self.store.find_visible(ctx.read_context(), id, within).await?.ok_or(Error::NotFound)?;
         let found = self.proposals.find_visible(ctx.read_context(), vote.proposal, Within::default()).await?;
@@ -194,11 +194,11 @@ impl Handle<RemoveVote> for Votes<'_> {
 }
 
 fn voting_is_open(place: &Place) -> Result<()> {
-    // The wire has it so.
+    // As on the wire.
     if place.rules.voting_is_open() { Ok(()) } else { Err(Error::rejected("Vote are disabled")) }
 }
 
-/// Check 8: `data.weight` is there and whole. Digits in a text are accepted.
+/// Check 8: `data.weight` is present and a whole number. Digits in a text are accepted.
 fn sent_weight(data: Option<&Value>) -> Result<i64> {
     let data = data.and_then(Value::as_object).ok_or_else(|| Error::missing("data"))?;
     let sent = data.get("weight").filter(|w| !w.is_null() && w.as_str() != Some(""));

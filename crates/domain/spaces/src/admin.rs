@@ -1,4 +1,4 @@
-//! What administrators do with spaces and their steps. The caller checks permission.
+//! Administration of spaces and their steps. The caller checks permission.
 
 use crate::{Space, SpaceStore, Step, StepStore};
 use async_trait::async_trait;
@@ -22,8 +22,8 @@ impl RecordAdmin<Space> for SpaceAdmin<'_> {
     }
 }
 
-/// Administers the steps of processes. Of a process at most one is active: a step that becomes active makes the other
-/// one inactive, and the phase settings of all components follow at once.
+/// Administers the steps of processes. At most one step of a process is active: a step that becomes active makes the
+/// other one inactive, which changes the phase settings of all components at once.
 pub struct StepAdmin<'a> {
     /// The store of spaces, in a transaction.
     pub spaces: &'a dyn SpaceStore,

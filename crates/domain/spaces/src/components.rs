@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 pub struct Component {
     /// The space it belongs to.
     pub space: SpaceRef,
-    /// What it holds.
+    /// Its kind.
     pub manifest: ComponentManifest,
     /// Its name.
     pub name: Translated,
@@ -20,9 +20,9 @@ pub struct Component {
     pub published_at: Option<OffsetDateTime>,
     /// Its place in the space: lighter first.
     pub weight: i64,
-    /// Global settings; what is absent has its default.
+    /// Global settings; an absent one has its default.
     pub settings: Map<String, Value>,
-    /// Phase settings where no step is active.
+    /// Phase settings without an active step.
     pub default_step_settings: Map<String, Value>,
     /// Phase settings by step.
     pub step_settings: BTreeMap<StepId, Map<String, Value>>,
@@ -79,7 +79,7 @@ impl Entity for Component {
     }
 }
 
-/// A component as a viewer reads it.
+/// A component for a viewer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComponentDetail {
     /// The component's id.
@@ -88,17 +88,17 @@ pub struct ComponentDetail {
     pub component: Component,
     /// The title of its space.
     pub space_title: Translated,
-    /// The active step, where the space is a process that has one.
+    /// The active step, if the space is a process that has one.
     pub active_step: Option<StepId>,
     /// The first [`Self::MOST_RESOURCES`] visible resources, by id.
     pub resources: Vec<i64>,
     /// How many are visible, uncapped.
     pub resource_count: i64,
-    /// The newest change of the component, its space, its steps and its visible resources.
+    /// The latest change of the component, its space, its steps and its visible resources.
     pub changed_at: OffsetDateTime,
 }
 
 impl ComponentDetail {
-    /// The most resources a component names.
+    /// The most resources a component lists.
     pub const MOST_RESOURCES: i64 = 50;
 }

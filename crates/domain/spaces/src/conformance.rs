@@ -27,7 +27,7 @@ use civitas_kernel::{
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-/// The stores, two organizations that are there, and people of the first.
+/// The stores, two existing organizations, and users of the first.
 pub struct World<'a> {
     /// Under test.
     pub spaces: &'a dyn SpaceStore,
@@ -37,7 +37,7 @@ pub struct World<'a> {
     pub components: &'a dyn ComponentStore,
     /// Under test.
     pub entries: &'a dyn EntryStore,
-    /// Gives people roles.
+    /// Gives users roles.
     pub people: &'a dyn People,
     /// An organization.
     pub mine: OrganizationId,
@@ -45,13 +45,13 @@ pub struct World<'a> {
     pub other: OrganizationId,
     /// An anonymous viewer.
     pub nora: UserId,
-    /// Somebody else.
+    /// Another user.
     pub otto: UserId,
     /// An administrator.
     pub admin: UserId,
 }
 
-/// Gives people roles in spaces.
+/// Gives users roles in spaces.
 #[async_trait]
 pub trait People: Send + Sync {
     /// Gives a user of the organization a role in one of its spaces.
@@ -64,16 +64,16 @@ pub trait People: Send + Sync {
     ) -> Result<()>;
 }
 
-/// Roles that differ in what they let somebody see.
+/// Roles with different visibility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// A private member, made by an administrator.
     Member,
     /// A private member who accepted an invitation.
     InvitedMember,
-    /// Somebody invited to be one, who has not answered.
+    /// A user with a pending invitation to be one.
     Invited,
-    /// A moderator, who is no member for that.
+    /// A moderator, who is not a member.
     Moderator,
 }
 

@@ -12,15 +12,15 @@ pub struct Entry {
     pub kind: EntryKind,
     /// The component it belongs to.
     pub component: ComponentId,
-    /// What it is called.
+    /// The title.
     pub title: Translated,
-    /// When moderation hid it; then it is neither named nor counted.
+    /// When moderation hid it; then it is neither listed nor counted.
     pub hidden_at: Option<OffsetDateTime>,
-    /// When it was deleted; then it is neither named nor counted.
+    /// When it was deleted; then it is neither listed nor counted.
     pub deleted_at: Option<OffsetDateTime>,
     /// When it was created.
     pub created_at: OffsetDateTime,
-    /// When it was last changed: its component changes with it.
+    /// When it was last changed; this also changes its component.
     pub updated_at: OffsetDateTime,
 }
 
@@ -30,7 +30,7 @@ impl Entry {
         Self { kind, component, title, hidden_at: None, deleted_at: None, created_at: now, updated_at: now }
     }
 
-    /// Whether its component names and counts it.
+    /// Whether its component lists and counts it.
     pub fn is_shown(&self) -> bool {
         self.hidden_at.is_none() && self.deleted_at.is_none()
     }

@@ -1,7 +1,6 @@
-//! Participatory spaces, their steps and their components (contract 05).
-//!
-//! A space of one of four kinds holds components of ten kinds; a component has global settings and phase
-//! settings, of which the active step of its process chooses the current ones.
+//! Participatory spaces, their steps and their components (contract 05). A space of one of four kinds has components of
+//! ten kinds; a component has global settings and phase settings for each step; the active step of its process
+//! determines the current ones.
 //!
 //! ```
 //! use civitas_spaces::{ComponentManifest, Settings};

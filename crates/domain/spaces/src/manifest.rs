@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a component holds.
+/// The kind of a component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ComponentManifest {
@@ -89,7 +89,7 @@ impl ComponentManifest {
         }
     }
 
-    /// The kind of that manifest name, case-sensitive.
+    /// The kind with this manifest name, case-sensitive.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|m| m.as_str() == name)
     }

@@ -10,7 +10,7 @@ use civitas_kernel::{
     store,
 };
 
-/// What spaces can be filtered by (contract 05 §2.3).
+/// The fields for filters of spaces (contract 05 §2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpaceField {
     /// The kind's name.
@@ -42,7 +42,7 @@ pub const SPACE_FIELDS: &[Field<SpaceField>] = &[
 pub type SpaceFilter = Filter<SpaceField>;
 
 store! {
-    /// Where participatory spaces are kept.
+    /// Stores participatory spaces.
     pub trait SpaceStore: Records<Space> {
         /// The visible spaces, of one kind or of all, by `created_at`, manifest name and id.
         async fn list(
@@ -65,14 +65,14 @@ store! {
 }
 
 store! {
-    /// Where the steps of participatory processes are kept.
+    /// Stores the steps of participatory processes.
     pub trait StepStore: Records<Step> {
         /// The active step of a process, if it has one.
         async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>>;
     }
 }
 
-/// What components can be filtered by (contract 05 §3.2).
+/// The fields for filters of components (contract 05 §3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComponentField {
     /// The kind's name.
@@ -123,7 +123,7 @@ store! {
 }
 
 store! {
-    /// The store of entries: what components only name and count. Their list, for what leaves it, is `entries`.
+    /// The store of entries, which components only list and count. The name of their list, for removals, is `entries`.
     pub trait EntryStore: Records<Entry> {
         /// As `page_after`, of one kind; `after` is a number of that kind.
         async fn page_of_kind_after(

@@ -1,4 +1,4 @@
-//! Reading spaces and components.
+//! Reads spaces and components.
 
 use crate::{
     COMPONENT_FIELDS, ComponentDetail, ComponentField, ComponentFilter, ComponentManifest, ComponentStore,
@@ -9,17 +9,17 @@ use civitas_kernel::{
     Ability, Access, ComponentId, Ctx, Error, Page, PageRequest, Result, Scope, SpaceManifest, SpaceRef,
 };
 
-/// What reading spaces asks.
+/// The rights to read spaces.
 pub const READ_SPACES: Access = Access::either(Scope::Public, &[Ability::SpaceRead]);
-/// What reading components asks.
+/// The rights to read components.
 pub const READ_COMPONENTS: Access = Access::either(Scope::Public, &[Ability::ComponentRead]);
 
-/// The fields of the two typed component lists: those of the search, but the kind.
+/// The fields of the two typed component lists: those of the search, except the kind.
 pub const TYPED_COMPONENT_FIELDS: &[Field<ComponentField>] = COMPONENT_FIELDS.split_at(1).1;
 
-/// Reading spaces.
+/// Reads spaces.
 pub struct Spaces<'a> {
-    /// Where they are kept.
+    /// The store.
     pub store: &'a dyn SpaceStore,
 }
 
@@ -43,16 +43,16 @@ impl Spaces<'_> {
     /// One visible space.
     ///
     /// # Errors
-    /// `Forbidden`; `NotFound` when it is unknown, foreign or invisible.
+    /// `Forbidden`; `NotFound` when it is unknown, of another organization or invisible.
     pub async fn find(&self, ctx: &Ctx, id: SpaceRef) -> Result<SpaceDetail> {
         ctx.require(&READ_SPACES)?;
         self.store.find_visible(ctx.read_context(), id).await?.ok_or(Error::NotFound)
     }
 }
 
-/// Reading components.
+/// Reads components.
 pub struct Components<'a> {
-    /// Where they are kept.
+    /// The store.
     pub store: &'a dyn ComponentStore,
 }
 
@@ -78,7 +78,7 @@ impl Components<'_> {
     /// One visible component of this kind.
     ///
     /// # Errors
-    /// `Forbidden`; `NotFound` when it is unknown, foreign, invisible or of another kind.
+    /// `Forbidden`; `NotFound` when it is unknown, of another organization, invisible or of another kind.
     pub async fn find(
         &self,
         ctx: &Ctx,
@@ -91,7 +91,7 @@ impl Components<'_> {
     }
 }
 
-/// A manifest name where a class name is compared for equality means its class (contract 05 §3.2).
+/// A manifest name that is compared for equality with a class name means its class (contract 05 §3.2).
 fn by_class_name(mut filter: ComponentFilter) -> ComponentFilter {
     let class = |name: String| SpaceManifest::parse(&name).map_or(name, |m| m.class().to_owned());
     if let (ComponentField::SpaceType, Condition::Text(is)) = (filter.field, &mut filter.condition) {

@@ -1,4 +1,4 @@
-//! The settings of components: which exist, of what type, with which default (contract 05 §3.5, §3.6, 10 §2).
+//! The settings of components: names, types and defaults (contract 05 §3.5, §3.6, 10 §2).
 //!
 //! One table; the `meta` of a component, the voting rules and the checks of an archive use it.
 
@@ -7,16 +7,16 @@ use civitas_kernel::{Locales, StepId};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Where a setting is kept.
+/// The scope of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// With the component.
+    /// Stored with the component.
     Global,
-    /// With each step, and once for no step.
+    /// Stored for each step, and once for no step.
     Phase,
 }
 
-/// The type of a setting, and the value it has until it is set.
+/// The type of a setting, with its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Default {
     /// A boolean.
@@ -38,7 +38,7 @@ pub enum Default {
 pub struct Setting {
     /// The name, in `meta` and in archives.
     pub key: &'static str,
-    /// Where it is kept.
+    /// Its scope.
     pub level: Level,
     /// Its type and default.
     pub default: Default,
@@ -133,12 +133,12 @@ impl Settings {
         COMMON.iter().chain(self.0)
     }
 
-    /// The setting of that name.
+    /// The setting with this name.
     pub fn get(self, key: &str) -> Option<&'static Setting> {
         self.iter().find(|s| s.key == key)
     }
 
-    /// What is wrong with settings somebody wants to keep: the first unknown key or value of a wrong type. Texts are in
+    /// The error of settings to store: the first unknown key or value of a wrong type. Texts are in
     /// `locales`, those of the deployment.
     pub fn fault(self, level: Level, values: &Map<String, Value>, locales: &Locales) -> Option<String> {
         values.iter().find_map(|(key, value)| match self.get(key).filter(|s| s.level == level) {
@@ -152,7 +152,7 @@ impl Settings {
 }
 
 impl Default {
-    /// The value a setting has until it is set.
+    /// The default of a setting.
     pub fn value(self, comments_max_length: i64) -> Value {
         match self {
             Self::Bool(value) => json!(value),
@@ -175,7 +175,7 @@ impl Default {
     }
 }
 
-/// An empty announcement may have been kept as an empty text.
+/// An empty announcement may be stored as an empty text.
 fn is_translated(value: &Value, locales: &Locales) -> bool {
     value.as_str() == Some("")
         || value.as_object().is_some_and(|texts| {
@@ -183,8 +183,8 @@ fn is_translated(value: &Value, locales: &Locales) -> bool {
         })
 }
 
-/// The phase settings in force: those of the active step (nothing stored for it: nothing, so the defaults hold),
-/// else the default set (contract 05 §3.5).
+/// The phase settings in force: those of the active step (defaults if none are stored for it), without an active step
+/// the default set (contract 05 §3.5).
 pub fn current_phase<'a>(
     active_step: Option<StepId>,
     by_step: &'a BTreeMap<StepId, Map<String, Value>>,
@@ -196,7 +196,8 @@ pub fn current_phase<'a>(
     }
 }
 
-/// The value of a setting: as kept, else its default. An empty text kept for a translated setting reads `{}`.
+/// The value of a setting: the stored one, else its default. An empty text stored for a translated setting is read as
+/// `{}`.
 pub fn value_of(
     setting: &Setting,
     global: &Map<String, Value>,

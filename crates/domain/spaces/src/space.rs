@@ -13,10 +13,10 @@ use time::OffsetDateTime;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Visibility {
-    /// Everybody sees it and takes part.
+    /// All viewers see it; all users take part.
     #[default]
     Public,
-    /// Everybody sees it; members take part.
+    /// All viewers see it; members take part.
     Transparent,
     /// Members see it and take part.
     Private,
@@ -50,15 +50,15 @@ impl Visibility {
 pub struct Space {
     /// Its kind.
     pub manifest: SpaceManifest,
-    /// Its name in addresses, unique in organization and kind. An initiative has none of its own: `i-<id>`.
+    /// Its name in addresses, unique in organization and kind. An initiative has a derived one: `i-<id>`.
     pub slug: Option<String>,
     /// The title.
     pub title: Translated,
     /// The subtitle.
     pub subtitle: Translated,
-    /// A few words; may hold HTML.
+    /// A short description; may contain HTML.
     pub short_description: Translated,
-    /// Many words; may hold HTML.
+    /// A description; may contain HTML.
     pub description: Translated,
     /// Who may see it.
     pub visibility: Visibility,
@@ -94,7 +94,7 @@ impl Space {
     }
 
     /// # Errors
-    /// `Rejected` when spaces of this kind cannot have this visibility, or the slug does not suit the kind.
+    /// `Rejected` when spaces of this kind cannot have this visibility, or the slug is not valid for the kind.
     pub fn check(&self) -> Result<()> {
         if !self.visibility.suits(self.manifest) {
             return Err(Error::rejected(format!(
@@ -129,7 +129,7 @@ impl Entity for Space {
         if is_changed { vec!["spaces"] } else { Vec::new() }
     }
 
-    /// The spaces of a kind have different slugs.
+    /// Slugs are unique per kind.
     fn taken() -> Error {
         Error::rejected("slug has already been taken")
     }
@@ -154,7 +154,7 @@ pub struct Step {
 
 impl Step {
     /// # Errors
-    /// `Rejected` where the space is no process.
+    /// `Rejected` if the space is not a process.
     pub fn check(&self) -> Result<()> {
         if self.space.manifest == SpaceManifest::ParticipatoryProcesses {
             Ok(())
@@ -169,7 +169,7 @@ impl Entity for Step {
 
     fn set_updated_at(&mut self, _: OffsetDateTime) {}
 
-    /// A step that becomes the current one is announced (contract 05 §2.8).
+    /// A step that becomes the current one has an event (contract 05 §2.8).
     fn events(&self, _: StepId, before: Option<&Self>) -> Vec<Event> {
         let was_active = before.is_some_and(|old| old.active);
         let activated = Event { name: Ability::StepActivated, subject: Subject::Space(self.space) };
@@ -177,7 +177,7 @@ impl Entity for Step {
     }
 }
 
-/// A space as a viewer reads it.
+/// A space for a viewer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpaceDetail {
     /// Kind and number.
@@ -188,12 +188,12 @@ pub struct SpaceDetail {
     pub components: Vec<(ComponentId, ComponentManifest)>,
     /// How many components are visible, uncapped.
     pub component_count: i64,
-    /// The newest change of the space and of its visible components.
+    /// The latest change of the space and of its visible components.
     pub changed_at: OffsetDateTime,
 }
 
 impl SpaceDetail {
-    /// The most components a space names.
+    /// The most components a space lists.
     pub const MOST_COMPONENTS: i64 = 50;
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// A store, and two organizations that are there.
+/// A store, and two existing organizations.
 pub struct World<'a> {
     /// Under test.
     pub queue: &'a dyn TaskQueue,
@@ -36,7 +36,7 @@ fn payloads(tasks: &[Task]) -> Vec<&Value> {
     tasks.iter().map(|task| &task.payload).collect()
 }
 
-/// What is kept comes back, member by member.
+/// A stored task is read back with all members.
 pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
     let payload = json!({"deep": [{"a": 1}], "nothing": null, "text": "Été"});
     world.queue.add(&task(world.mine, payload.clone(), 0)).await?;
@@ -47,7 +47,7 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Due tasks are claimed, the longest due first, at most so many, each once.
+/// Due tasks are claimed, the longest due first, up to the limit, each once.
 pub async fn claims_what_is_due(world: World<'_>) -> Result<()> {
     for (number, seconds) in [(2, 20), (1, 10), (3, 90)] {
         world.queue.add(&task(world.mine, json!(number), seconds)).await?;
@@ -61,7 +61,7 @@ pub async fn claims_what_is_due(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A worker gets the kinds it knows.
+/// A worker gets tasks of its kinds only.
 pub async fn leaves_kinds_a_worker_does_not_know(world: World<'_>) -> Result<()> {
     world.queue.add(&task(world.mine, json!(1), 0)).await?;
     assert!(world.tasks.claim(&["mail", "host"], NOW, NOW + LEASE, 9).await?.is_empty());
@@ -70,7 +70,7 @@ pub async fn leaves_kinds_a_worker_does_not_know(world: World<'_>) -> Result<()>
     Ok(())
 }
 
-/// Who is alone makes due what was claimed, and leaves what was postponed.
+/// A single worker makes claimed tasks due, and does not change postponed ones.
 pub async fn takes_over_what_a_dead_process_left(world: World<'_>) -> Result<()> {
     for number in [1, 2] {
         world.queue.add(&task(world.mine, json!(number), number)).await?;
@@ -86,8 +86,8 @@ pub async fn takes_over_what_a_dead_process_left(world: World<'_>) -> Result<()>
     Ok(())
 }
 
-/// What a worker claimed and never ended comes back when the lease is over, as another attempt; the first worker has
-/// lost it.
+/// A claimed task that was not ended is due again when its lease expires, as another attempt; the first worker has lost
+/// it.
 pub async fn brings_lost_tasks_back(world: World<'_>) -> Result<()> {
     world.queue.add(&task(world.mine, json!(1), 0)).await?;
     let lost = world.claim(NOW).await?.remove(0);
@@ -102,7 +102,7 @@ pub async fn brings_lost_tasks_back(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A task that is postponed waits until it is due, and counts its attempts on.
+/// A postponed task waits until it is due, and its attempts are counted further.
 pub async fn postpones(world: World<'_>) -> Result<()> {
     world.queue.add(&task(world.mine, json!(1), 0)).await?;
     let first = world.claim(NOW).await?.remove(0);
@@ -113,8 +113,8 @@ pub async fn postpones(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Of one organization, kind and subject there is one task: the last that was added. The attempts begin again, and
-/// whoever ran the one before has lost it.
+/// For one organization, kind and subject there is one task: the last that was added. The attempts begin again, and the
+/// worker of the previous one has lost it.
 pub async fn keeps_one_task_about_a_subject(world: World<'_>) -> Result<()> {
     let about = |number: i64, seconds| task(world.mine, json!(number), seconds).about("7");
     world.queue.add(&about(1, 0)).await?;
@@ -139,7 +139,7 @@ pub async fn keeps_one_task_about_a_subject(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What is taken back is gone: of this organization, kind and subject, and of no other.
+/// A withdrawn task is removed: that of this organization, kind and subject, and no other.
 pub async fn withdraws(world: World<'_>) -> Result<()> {
     for organization in [world.mine, world.other] {
         world.queue.add(&task(organization, json!(organization), 0).about("7")).await?;
@@ -152,7 +152,7 @@ pub async fn withdraws(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whoever waits is woken when a task was added, also a moment before; else in time.
+/// A waiting worker is notified of an added task, also of one added just before the wait; otherwise the wait times out.
 pub async fn wakes_who_waits(world: World<'_>) -> Result<()> {
     let begun = Instant::now();
     world.tasks.wait(std::time::Duration::from_millis(50)).await;

@@ -1,8 +1,8 @@
 //! Tasks: background work of the platform that follows a change. Clients cannot see tasks; asynchronous writes of
 //! clients are jobs.
 //!
-//! A task is stored in the transaction of the change ([`civitas_kernel::TaskQueue`]), claimed by one worker under a
-//! lease, and gone when it is done or given up. It may run twice (a crash between its effect and its end), so its
+//! A task is stored in the transaction of the change ([`civitas_kernel::TaskQueue`]), claimed by one worker with a
+//! lease, and removed when it is done or given up. It may run twice (a crash between its effect and its end), so its
 //! effect must be idempotent, or the task must be ended in the transaction of the effect.
 //!
 //! ```

@@ -5,16 +5,16 @@ use serde_json::Value;
 use std::borrow::Cow;
 use time::{Duration, OffsetDateTime};
 
-/// How long a worker owns a task it claimed. It gives no signs of life: [`LONGEST_RUN`] is shorter.
+/// The duration of a lease. There is no heartbeat: [`LONGEST_RUN`] is shorter.
 pub const LEASE: Duration = Duration::seconds(120);
-/// How long one turn of a task may take.
+/// The time limit of one run of a task.
 pub const LONGEST_RUN: Duration = Duration::seconds(90);
 
-/// The waits after the attempts of a task, in seconds: 30 s, 2 min, 10 min, 30 min, 2 h, 6 h, 12 h.
+/// The delays after the attempts of a task, in seconds: 30 s, 2 min, 10 min, 30 min, 2 h, 6 h, 12 h.
 const WAITS: [i64; 7] = [30, 120, 600, 1800, 7200, 21_600, 43_200];
 
-/// How long to wait after an attempt that met a passing fault; `attempt` counts from 1. `None` after the last, the
-/// eighth: the task is given up. What has waits of its own says so with [`Outcome::Again`].
+/// The delay after an attempt with a transient error; the first `attempt` is 1. `None` after the last, the eighth: the
+/// task is given up. A handler with its own delays returns [`Outcome::Again`].
 ///
 /// Source: docs/decisions/0014-tasks-of-the-platform.md.
 pub fn next_attempt(attempt: i64) -> Option<Duration> {
@@ -25,15 +25,16 @@ pub fn next_attempt(attempt: i64) -> Option<Duration> {
 /// A task a worker has claimed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
-    /// Which one.
+    /// Its id.
     pub id: TaskId,
-    /// For which organization.
+    /// The organization.
     pub organization: OrganizationId,
     /// Its kind: the [`TaskPayload::KIND`] of its payload.
     pub kind: String,
-    /// What must be known to carry it out.
+    /// The payload as JSON.
     pub payload: Value,
-    /// Which attempt this is; counts from 1. With the id it is the claim: the task of another attempt is another's.
+    /// The number of the attempt, from 1. Id and attempt identify the claim: with another attempt the task belongs to
+    /// another worker.
     pub attempt: i64,
 }
 
@@ -41,7 +42,7 @@ impl Task {
     /// The payload.
     ///
     /// # Errors
-    /// `Internal` when it is not of this kind, or was written by a version that knew it otherwise.
+    /// `Internal` when it is not of this kind, or was written by a version with another format.
     pub fn read<P: TaskPayload>(&self) -> Result<P> {
         if self.kind != P::KIND {
             return Err(Error::internal(format!("a task of the kind {} is no {}", self.kind, P::KIND)));
@@ -50,19 +51,19 @@ impl Task {
     }
 }
 
-/// How a turn of a task ended.
+/// The outcome of a run of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It is done.
     Done,
-    /// It is to be tried again, not before this time.
+    /// Retry, not before this time.
     Again(OffsetDateTime),
     /// It will never succeed; the reason is for the log.
     GiveUp(Cow<'static, str>),
 }
 
 impl Outcome {
-    /// It met a fault that may pass: again after the wait of this attempt, or given up after the last.
+    /// A transient error: retry after the delay of this attempt, or give up after the last.
     pub fn after(fault: &Error, attempt: i64, now: OffsetDateTime) -> Self {
         match next_attempt(attempt) {
             Some(wait) => Self::Again(now + wait),

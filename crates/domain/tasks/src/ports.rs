@@ -6,14 +6,13 @@ use civitas_kernel::Result;
 use std::time::Duration;
 use time::OffsetDateTime;
 
-/// Where tasks wait for workers. Not scoped to an organization: workers serve all of them.
+/// The queue of tasks for workers. Not scoped to an organization: workers serve all of them.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait TaskStore: Send + Sync {
-    /// Claims tasks of these kinds that are due, at most `limit`, the one that is due longest first. Each is started
-    /// once more, and comes back at `until` unless its turn ends before: one task is claimed by one worker.
-    ///
-    /// Tasks of other kinds wait for a worker that knows them.
+    /// Claims tasks of these kinds that are due, at most `limit`, the one that is due longest first. Each counts one
+    /// more attempt, and is due again at `until` unless it ends before: one task is claimed by one worker.
+    /// Tasks of other kinds wait for another worker.
     async fn claim(
         &self,
         kinds: &[&'static str],
@@ -21,14 +20,14 @@ pub trait TaskStore: Send + Sync {
         until: OffsetDateTime,
         limit: i64,
     ) -> Result<Vec<Task>>;
-    /// Makes all claimed tasks due at `now`. For a process without other workers. How many there were.
+    /// Makes all claimed tasks due at `now`. For a process without other workers. Returns their number.
     async fn take_over(&self, now: OffsetDateTime) -> Result<u64>;
-    /// Lets a claimed task wait until `due`. Whether it was still the worker's: not when its lease has ended and
-    /// another one claimed it, nor when another task has taken its place or it was withdrawn.
+    /// Postpones a claimed task until `due`. Whether the worker still owned it: not when its lease has expired and
+    /// another one claimed it, nor when it was replaced or withdrawn.
     async fn postpone(&self, task: &Task, due: OffsetDateTime) -> Result<bool>;
-    /// Removes a claimed task: it is done, or given up. Whether it was still the worker's. In the transaction of what
-    /// the task does, a `false` that is answered with a rollback makes it take effect once.
+    /// Removes a claimed task: it is done, or given up. Whether the worker still owned it. In the transaction of the
+    /// task's effect, roll back on `false`: then the effect happens once.
     async fn end(&self, task: &Task) -> Result<bool>;
-    /// Waits until a task may have been added, or for so long.
+    /// Waits until a task may have been added, at most this long.
     async fn wait(&self, at_most: Duration);
 }

@@ -5,7 +5,7 @@ use civitas_kernel::{Ability, OrganizationId, Result, sortable_id};
 use serde_json::json;
 use time::macros::datetime;
 
-/// An outbox, and two organizations that are there.
+/// An outbox, and two existing organizations.
 pub struct World<'a> {
     /// Under test.
     pub outbox: &'a dyn Outbox,
@@ -26,7 +26,7 @@ fn announcement(organization: OrganizationId, n: i64) -> Announcement {
     }
 }
 
-/// What is kept comes back, member by member, in the order of the ids, a page at a time.
+/// Stored events are read back with all members, in the order of the ids, in pages.
 pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
     let mut all: Vec<_> = (0..5).map(|n| announcement(world.mine, n)).collect();
     world.outbox.append(&all).await?;

@@ -22,11 +22,11 @@ use uuid::Uuid;
 pub struct Announcement {
     /// Its id; sorts by time.
     pub id: Uuid,
-    /// Where it happened.
+    /// The organization.
     pub organization: OrganizationId,
-    /// What happened.
+    /// The name of the event.
     pub name: EventName,
-    /// The body every receiver will get, built at the moment of the change.
+    /// The body for all receivers, rendered at the time of the change.
     pub payload: Value,
     /// When it happened.
     pub occurred_at: OffsetDateTime,
@@ -37,11 +37,11 @@ pub fn envelope(name: EventName, data: &Value) -> Value {
     json!({"type": name.as_str(), "data": data})
 }
 
-/// Where events wait.
+/// Stores the outbox.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Keeps events, in the transaction of the change they announce.
+    /// Stores events, in the transaction of their change.
     async fn append(&self, announcements: &[Announcement]) -> Result<()>;
     /// The events of an organization in the order of their ids, at most `limit` after `after`.
     async fn page_after(

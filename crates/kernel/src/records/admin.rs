@@ -5,16 +5,16 @@ use crate::{Error, OrganizationId, Result};
 use async_trait::async_trait;
 use time::OffsetDateTime;
 
-/// Writes the records of a kind by its rules. The caller checks permission.
+/// Writes records of a kind after checking its rules. The caller checks permission.
 ///
-/// An implementation gives the store and the rules; `create` and `change` are the same for all kinds. Use the stores of a
-/// transaction: checks, write and consequences belong together.
+/// An implementation gives the store and the rules; `create` and `change` are the same for all kinds. Use the stores of
+/// a transaction: the checks and all writes must be in the same one.
 #[async_trait]
 pub trait RecordAdmin<E: Entity>: Send + Sync {
     /// The store.
     fn records(&self) -> &dyn Records<E>;
 
-    /// Checks a state before it is stored, and writes what must be written before it. `before` is the id and the state
+    /// Checks a state before it is stored, and makes writes that must come first. `before` is the id and the state
     /// it replaces; `None`: the record is new.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ pub trait RecordAdmin<E: Entity>: Send + Sync {
         Ok(())
     }
 
-    /// Writes what follows from a state that was stored.
+    /// Makes the writes that follow from a stored state.
     ///
     /// # Errors
     /// Those of the stores.
@@ -97,7 +97,7 @@ pub async fn edit<E: Entity>(
 /// The record, locked until the transaction ends.
 ///
 /// # Errors
-/// `NotFound` when it is not there or deleted; `Internal` outside a transaction.
+/// `NotFound` when it does not exist or is deleted; `Internal` outside a transaction.
 pub async fn find_for_update<E: Entity>(
     records: &dyn Records<E>,
     organization: OrganizationId,
@@ -144,7 +144,7 @@ mod tests {
     store! {
         /// Stores notes.
         pub trait NoteStore: Records<Note> {
-            /// How often a note was followed up.
+            /// The number of calls of `follow_up`.
             async fn follow_up(&self, id: PostId) -> Result<()>;
         }
     }
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// The result of a future that never waits: mocks answer at once.
+    /// The result of a future that never waits, as those of mocks.
     fn at_once<T>(future: impl Future<Output = T>) -> T {
         match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(result) => result,
@@ -179,7 +179,7 @@ mod tests {
         Note { text: text.to_owned(), deleted: false, updated_at: NOW }
     }
 
-    /// A store that has one note, and expects so many changes of it.
+    /// A store that has one note, and expects this number of changes of it.
     fn store(saves: usize) -> MockNoteStore {
         let mut store = MockNoteStore::new();
         store.expect_find_for_update().returning(|_, id| Ok((id == ID).then(|| note("trees"))));

@@ -11,7 +11,7 @@ pub struct Samples<'a, E: Entity> {
     pub mine: OrganizationId,
     /// Another one.
     pub other: OrganizationId,
-    /// Three records that can be stored beside each other; no member has the same value in all of them.
+    /// Three records that can be stored together; no member has the same value in all of them.
     pub samples: [E; 3],
     /// An id that no record has.
     pub unknown: E::Id,
@@ -31,7 +31,7 @@ impl<E: Entity> Samples<'_, E> {
     }
 }
 
-/// A stored record is found as it was, member by member; so is each of its changes.
+/// A stored record and each of its changes is read back with all members.
 pub async fn keeps_every_member<E: Entity>(world: Samples<'_, E>) -> Result<()> {
     let Samples { records, mine, samples: [first, second, third], .. } = &world;
     let id = records.add(*mine, first).await?;
@@ -57,7 +57,7 @@ pub async fn keeps_organizations_apart<E: Entity>(world: Samples<'_, E>) -> Resu
     Ok(())
 }
 
-/// A record that is not there is neither found nor changed.
+/// A missing record is neither found nor changed.
 pub async fn saves_only_what_is_there<E: Entity>(world: Samples<'_, E>) -> Result<()> {
     let Samples { records, mine, unknown, .. } = world;
     assert_eq!(records.find(mine, unknown).await?, None);
@@ -89,7 +89,7 @@ pub async fn pages_in_order_without_gaps<E: Entity>(world: Samples<'_, E>) -> Re
     Ok(())
 }
 
-/// A record is found as it was when it is locked.
+/// A locking read returns the record unchanged.
 pub async fn finds_what_it_locks<E: Entity>(world: Samples<'_, E>) -> Result<()> {
     for (id, record) in world.add_all().await? {
         assert_eq!(world.records.find_for_update(world.mine, id).await?, Some(record));
@@ -97,10 +97,10 @@ pub async fn finds_what_it_locks<E: Entity>(world: Samples<'_, E>) -> Result<()>
     Ok(())
 }
 
-/// Stores a state in place of the one that is there.
+/// Replaces the stored state.
 ///
 /// # Errors
-/// `NotFound` when there is none; those of [`Records::save`].
+/// `NotFound` without a record; those of [`Records::save`].
 pub async fn replace<E: Entity>(
     records: &dyn Records<E>,
     organization: OrganizationId,

@@ -1,7 +1,8 @@
 //! `store!`: a port that adds methods to [`Records`](super::Records), and its mock.
 
 /// Declares the store of a kind of record: an async trait on top of [`Records`](crate::records::Records). Generates its
-/// mock, `Mock` and the name, with the feature `mocks` and in unit tests (`mockall::automock` knows no supertraits).
+/// mock, `Mock` and the name, with the feature `mocks` and in unit tests (`mockall::automock` does not support
+/// supertraits).
 ///
 /// ```ignore
 /// store! {

@@ -8,7 +8,7 @@ use civitas_tokens::Argon2Passwords;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum AdminCommand {
-    /// Makes a system administrator, or gives one a new password.
+    /// Creates a system administrator, or sets a new password.
     Create(CreateArgs),
 }
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::ffi::OsString;
 
-/// How many clients are asked for at once.
+/// The number of clients read at once.
 const PAGE: i64 = 500;
 
 #[derive(Debug, clap::Args)]
@@ -24,13 +24,13 @@ pub(super) struct ApiClientArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum ApiClientCommand {
-    /// Makes a client and prints its secret, once.
+    /// Creates a client and prints its secret, once.
     Create(CreateArgs),
     /// Prints a client, or all of them.
     Get(Named),
-    /// Gives permissions to a client.
+    /// Grants permissions to a client.
     Grant(Permissions),
-    /// Takes permissions from a client.
+    /// Revokes permissions of a client.
     Revoke(Permissions),
     /// Removes a client with its tokens, permissions and webhook registrations.
     Delete(Named),
@@ -55,7 +55,7 @@ struct CreateArgs {
     /// Its secret [default: random].
     #[arg(long)]
     secret: Option<String>,
-    /// What people call it [default: made from its public name].
+    /// Its display name [default: made from its public name].
     #[arg(long)]
     name: Option<String>,
     /// Grants `oauth.impersonate` too.
@@ -88,7 +88,7 @@ struct Permissions {
 
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct ShapeArg {
-    /// How the answer is written.
+    /// The output format.
     #[arg(long = "format", value_enum, default_value = "json")]
     shape: Shape,
 }
@@ -137,12 +137,12 @@ fn usage(console: &mut Console<'_>) -> Outcome {
     write!(console.stdout, "{}", help.unwrap_or_default()).map_err(because)
 }
 
-/// Whether the arguments are for this command, as far as can be told when they cannot be read.
+/// Whether arguments that cannot be parsed seem to be for this command.
 pub(super) fn is_asked(arguments: &[OsString]) -> bool {
     arguments.iter().any(|argument| argument == "api-client")
 }
 
-/// Arguments that cannot be read.
+/// Handles arguments that cannot be parsed.
 pub(super) fn misused(error: &clap::Error, arguments: &[OsString], console: &mut Console<'_>) -> u8 {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
@@ -151,7 +151,7 @@ pub(super) fn misused(error: &clap::Error, arguments: &[OsString], console: &mut
     let wants_text =
         words.windows(2).any(|pair| pair == ["--format", "text"]) || words.contains(&"--format=text");
     let shape = if wants_text { Shape::Text } else { Shape::Json };
-    // Failed either way.
+    // The exit code is 1 in both cases.
     let _ = tell_fault(&fault, shape, console);
     1
 }
@@ -217,7 +217,7 @@ fn tell_fault(fault: &str, shape: Shape, console: &mut Console<'_>) -> std::io::
     }
 }
 
-/// The fault in the words of the contract, where they name an option.
+/// The error with the text of the contract, if that names an option.
 fn words(fault: &ClientFault) -> String {
     match fault {
         ClientFault::NoScope => "Error: at least one --scope is required".to_owned(),
@@ -298,7 +298,7 @@ async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Ans
 }
 
 impl Permissions {
-    /// The client, when there is such a one and there is something to do.
+    /// The client; an error if it does not exist or no permissions are given.
     async fn named(&self, admin: &ClientAdmin<'_>) -> Result<String, String> {
         let id = self.client.id.clone().unwrap_or_default();
         admin.find(&id).await.map_err(|fault| words(&fault))?;
@@ -327,7 +327,7 @@ impl From<CreateArgs> for NewClient {
     }
 }
 
-/// What accounts need to know of organizations.
+/// Organizations, for accounts.
 struct Organizations<'a>(&'a dyn OrganizationStore);
 
 #[async_trait]

@@ -11,17 +11,17 @@ use std::io::{BufRead, BufReader, BufWriter};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// The bar is drawn again after so many lines.
+/// The progress bar is updated after this many lines.
 const LINES_A_STEP: u64 = 500;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ImportArgs {
     /// The archive; `-` reads standard input.
     file: PathBuf,
-    /// Does everything, and keeps nothing.
+    /// Imports everything, then rolls back.
     #[arg(long)]
     dry_run: bool,
-    /// Tells the receivers of webhooks what has changed, as the same changes do anywhere else.
+    /// Adds the events of all changes to the outbox, as the same changes through the interface do.
     #[arg(long)]
     emit_events: bool,
     /// No progress bar.
@@ -34,7 +34,7 @@ pub(super) struct ExportArgs {
     /// Only the organization of this primary host.
     #[arg(long, value_name = "HOST")]
     organization: Option<String>,
-    /// Where the archive goes; `-` writes standard output.
+    /// The file to write; `-` writes standard output.
     #[arg(long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// With the hashes of passwords and client secrets.
@@ -108,7 +108,7 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
             .await
             .map_err(because);
     }
-    // Under another name until it is whole: half an archive must not look like one.
+    // Written under another name until complete, so that an incomplete archive is not taken for a complete one.
     let mut draft = args.output.clone().into_os_string();
     draft.push(".part");
     let done = match create(Path::new(&draft)) {
@@ -117,13 +117,13 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
     };
     let kept = done.and_then(|()| fs::rename(&draft, &args.output).map_err(because));
     if kept.is_err() {
-        // It may never have been made.
+        // The file may not exist.
         let _ = fs::remove_file(&draft);
     }
     kept
 }
 
-/// Only its owner may read it: it holds what people said in private spaces.
+/// Creates a file that only its owner may read: it has content of private spaces.
 fn create(path: &Path) -> Outcome<File> {
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
     file.map_err(|error| Failure::Because(format!("{}: {error}", path.display())))

@@ -17,7 +17,7 @@ use std::num::NonZeroU16;
 
 /// The ref of the demo city in the archive.
 const CITY: &str = "riverbend";
-/// Who casts the first vote, and the ref of the proposal it is for.
+/// The user of the example vote, and the ref of its proposal.
 const VOTER: &str = "tom_baker";
 const PROPOSAL: &str = "river-steps";
 /// The client of the examples: it has every scope and ability.
@@ -36,13 +36,13 @@ pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome 
     let origin = format!("{}://localhost:{}", scheme(&config).as_str(), config.listen.port());
     let locales = config.locales.clone();
     let running = wiring::start(config).await.map_err(because)?;
-    // Listening first: were the address taken after the import, nobody would ever see the secrets.
+    // Listens first: if the address were found in use after the import, the secrets would not be printed.
     let news = first_start(&*running.store, &locales).await?;
     greet(console.stdout, &origin, news.as_ref()).map_err(because)?;
     until_stopped(running, signals).await
 }
 
-/// Links begin with `http` and carry the port, unless somebody says otherwise.
+/// Links begin with `http` and have the port, unless configured otherwise.
 fn configure(mut sources: Sources) -> Result<Config, String> {
     sources.defaults.push(("public_scheme".to_owned(), "http".to_owned()));
     let mut config = Config::load(&sources).map_err(|error| error.to_string())?;
@@ -60,17 +60,17 @@ fn scheme(config: &Config) -> Scheme {
     if config.tls_certificate.is_some() { Scheme::Https } else { Scheme::Http }
 }
 
-/// What is known at the first start only.
+/// Data that is available at the first start only.
 struct News {
     admin: String,
     password: Secret,
-    /// By ref: the name clients give, and their secret.
+    /// By ref: the `client_id` of each client and its secret.
     clients: BTreeMap<String, (String, String)>,
     /// The proposal of the example.
     proposal: i64,
 }
 
-/// Fills an empty database; `None` when it has an organization already.
+/// Imports the demo into an empty database; `None` when it has an organization already.
 async fn first_start(store: &dyn Store, locales: &Locales) -> Outcome<Option<News>> {
     if !store.organizations().ids(None, 1).await.map_err(because)?.is_empty() {
         return Ok(None);
@@ -109,7 +109,7 @@ async fn clients(
     Ok(clients)
 }
 
-/// The row of a record of the city.
+/// The id of a record of the city.
 fn row(report: &Report, kind: &str, reference: &str) -> i64 {
     let city = report.refs.get(CITY).and_then(|city| city.get(kind));
     city.and_then(|rows| rows.get(reference)).copied().unwrap_or_default()

@@ -16,16 +16,16 @@ use time::macros::datetime;
 use tokio::net::{UdpSocket, lookup_host};
 use tokio::time::timeout;
 
-/// How long a name server or mail server may take.
+/// The time limit for a name server or mail server.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How far the clock of the data directory may be from ours.
+/// The largest difference between the clocks of the data directory and of the process.
 const TOLERANCE: time::Duration = time::Duration::seconds(5);
-/// Before this nobody ran this program: the clock is not set.
+/// A time before this means that the clock is not set.
 const EPOCH: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
-/// How many organizations' hosts are looked up.
+/// The number of organizations whose hosts are looked up.
 const MOST_HOSTS: i64 = 20;
 
-/// What is fine about a thing, or what to do about it.
+/// The result of a check: the state, or what to do.
 type Finding = Result<String, String>;
 
 pub(super) async fn run(sources: &Sources, console: &mut Console<'_>) -> Outcome {
@@ -65,7 +65,7 @@ fn end(findings: &[(&str, Finding)], console: &mut Console<'_>) -> Outcome {
     if findings.iter().all(|(_, finding)| finding.is_ok()) { Ok(()) } else { Err(Failure::Told) }
 }
 
-/// A file can be made, read and removed in the data directory.
+/// Checks that a file can be created, read and removed in the data directory.
 fn storage(config: &Config) -> Finding {
     let place = config.data_dir.display();
     let probe = config.data_dir.join(format!(".doctor-{}", std::process::id()));
@@ -94,7 +94,7 @@ fn secret(config: &Config) -> Finding {
     }
 }
 
-/// Tokens, votes and deadlines stand on the clock.
+/// Checks the clock, which tokens, votes and deadlines depend on.
 fn clock_of(config: &Config) -> Finding {
     let now = clock::now();
     if now < EPOCH {
@@ -102,7 +102,7 @@ fn clock_of(config: &Config) -> Finding {
     }
     let probe = config.data_dir.join(format!(".doctor-clock-{}", std::process::id()));
     let written = fs::write(&probe, "").and_then(|()| fs::metadata(&probe)).and_then(|file| file.modified());
-    // It may never have been made: then the storage has its fault.
+    // The directory may not exist; then the check of the storage reports it.
     let _ = fs::remove_file(&probe);
     match written {
         Ok(at) if (OffsetDateTime::from(at) - now).abs() > TOLERANCE => {
@@ -127,7 +127,7 @@ async fn open(database: &Database) -> Result<(Arc<dyn Store>, String), String> {
     Ok((store, format!("{engine} answers")))
 }
 
-/// A name server answers, and knows the hosts of the organizations.
+/// Checks that a name server answers and resolves the hosts of the organizations.
 async fn dns(config: &Config, store: Option<&dyn Store>) -> Finding {
     if let Some(server) = config.dns_server {
         let silent = || format!("{server} does not answer: check dns_server");
@@ -150,7 +150,7 @@ async fn dns(config: &Config, store: Option<&dyn Store>) -> Finding {
     Err(format!("no address for {}: add records that point at {records}", lost.join(", ")))
 }
 
-/// The mail server answers and takes our credentials. Nothing is sent.
+/// Checks that the mail server answers and accepts the credentials. Sends nothing.
 async fn mail(config: &Config) -> Finding {
     let (Some(server), Some(sender)) = (&config.smtp_url, &config.mail_from) else {
         return Ok("smtp_url is not set: mails are logged without their links, and not sent".to_owned());
@@ -177,7 +177,7 @@ async fn resolves(host: &str) -> bool {
     host.parse::<IpAddr>().is_ok() || matches!(timeout(PATIENCE, lookup_host((host, 443))).await, Ok(Ok(_)))
 }
 
-/// Asks for the name servers of the root (RFC 1035, 4.1): any answer will do.
+/// Queries the name servers of the root (RFC 1035, 4.1); any answer is sufficient.
 async fn answers(server: SocketAddr) -> bool {
     const QUESTION: [u8; 17] = [0xC1, 0x71, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1];
     let here: SocketAddr = if server.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0u16; 8], 0).into() };

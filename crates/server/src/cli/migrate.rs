@@ -6,7 +6,7 @@ use crate::store::{Database, Schema};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct MigrateArgs {
-    /// Only says what is missing; exit code 1 when something is.
+    /// Only prints missing migrations; exit code 1 if there are any.
     #[arg(long)]
     check: bool,
 }

@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ServeArgs {
-    /// Only the interface: jobs are carried out by other processes.
+    /// Only the interface: jobs are executed by other processes.
     #[arg(long, conflicts_with = "only_workers")]
     no_workers: bool,
     /// Only background jobs: nothing listens.
@@ -18,7 +18,7 @@ pub(super) struct ServeArgs {
 
 pub(super) async fn run(args: ServeArgs, sources: &Sources) -> Outcome {
     let config = configure(sources).map_err(because)?;
-    // A missing key is the first thing to say: no database is needed to know it.
+    // Reported first: a missing key can be detected without a database.
     crate::secret_key::of(&config).map_err(because)?;
     let schema = Database::of(&config).schema().await.map_err(because)?;
     if let Some(refusal) = schema.refusal() {
@@ -38,7 +38,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// From now on; what comes before [`until_stopped`] is not lost.
+    /// Starts handling; signals before [`until_stopped`] are not lost.
     pub(super) fn listen() -> std::io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,

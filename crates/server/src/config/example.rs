@@ -1,4 +1,4 @@
-//! `civitas.example.toml`, written from the settings themselves.
+//! Generates `civitas.example.toml` from the settings.
 
 use super::{SETTINGS, Setting, Shape};
 use std::fmt::Write;
@@ -20,7 +20,7 @@ pub fn example() -> String {
     text
 }
 
-/// The default as the file would say it.
+/// The default in the format of the file.
 fn in_file(setting: &Setting) -> String {
     let items = || setting.default.split(',').map(str::trim).filter(|item| !item.is_empty());
     match setting.shape {

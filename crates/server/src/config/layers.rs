@@ -1,4 +1,4 @@
-//! The layers a setting can come from, and which one a value came from.
+//! The sources of settings, and the source of each value.
 
 use super::values::{Raw, Readable};
 use super::{SETTINGS, Setting};
@@ -8,31 +8,31 @@ use figment::{Figment, Metadata, Profile, Provider};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The file that is read when it is there and no other is named.
+/// The file that is read if it exists and no other is given.
 const FILE: &str = "civitas.toml";
 
-/// Names of the environment that begin like ours and belong to the test suites.
+/// Environment variables with the prefix of settings that belong to the test suites.
 const OF_TESTS: [&str; 2] = ["CIVITAS_TEST_", "CIVITAS_REQUIRE_"];
 
-/// Where settings are read from, strongest first; behind them come the defaults.
+/// The sources of settings, highest precedence first; the defaults come last.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// Names of settings and their values, from the command line.
     pub flags: Vec<(String, String)>,
-    /// The environment, all of it.
+    /// All environment variables.
     pub environment: Vec<(String, String)>,
-    /// A file that must be there; else `civitas.toml` when it is there.
+    /// A file that must exist; else `civitas.toml` if it exists.
     pub file: Option<PathBuf>,
-    /// Defaults of the command that are not the usual ones.
+    /// Defaults of the command that differ from the usual ones.
     pub defaults: Vec<(String, String)>,
 }
 
-/// What is wrong with the configuration, and where: one line.
+/// An error of the configuration with its place, in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError(String);
 
 impl ConfigError {
-    /// The same, without saying that it is about the configuration.
+    /// The same, without the words about the configuration.
     pub fn reason(&self) -> &str {
         &self.0
     }
@@ -50,7 +50,7 @@ impl std::error::Error for ConfigError {}
 pub(super) struct Layers(Figment);
 
 impl Layers {
-    /// Reads them; values are not looked at yet.
+    /// Reads them; values are not checked yet.
     pub(super) fn of(sources: &Sources) -> Result<Self, ConfigError> {
         let defaults = SETTINGS.iter().map(|s| (s.name.to_owned(), s.default.to_owned())).collect();
         let file = sources.file.as_deref().unwrap_or(Path::new(FILE));
@@ -77,7 +77,7 @@ impl Layers {
         value.and_then(raw).and_then(|raw| T::read(&raw)).ok_or_else(|| self.fault(name, T::MUST_BE))
     }
 
-    /// What is wrong with a setting, beginning with where it stands.
+    /// An error of a setting, beginning with its place.
     pub(super) fn fault(&self, name: &str, what: &str) -> ConfigError {
         let place = match self.0.find_metadata(name) {
             Some(metadata) => match metadata.source.as_ref().and_then(|source| source.file_path()) {
@@ -90,7 +90,7 @@ impl Layers {
     }
 }
 
-/// The path of a file, from here when it is here.
+/// The path of a file, relative if it is in the working directory.
 fn shown(path: &Path) -> &Path {
     let here = std::env::current_dir().ok();
     here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
@@ -134,7 +134,7 @@ fn text(value: Value) -> Option<String> {
     }
 }
 
-/// What the reader of the file says, in one line and without what stands in the file.
+/// The error of the parser in one line, without content of the file.
 fn one_line(error: &figment::Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
@@ -142,10 +142,10 @@ fn one_line(error: &figment::Error) -> String {
     [first, last].join(" ").trim_end().to_owned()
 }
 
-/// Names and values that are all text: defaults, environment, command line.
+/// A source whose values are texts: defaults, environment, command line.
 struct Words {
     words: Vec<(String, String)>,
-    /// How a name is written there.
+    /// The form of a name in it.
     spell: fn(&str) -> String,
 }
 

@@ -1,4 +1,4 @@
-//! The kinds of values a setting can have. None of them says a value in a message: it may be a secret.
+//! The types of settings. Their error messages never have a value: it may be a secret.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,12 +11,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use tracing_subscriber::EnvFilter;
 
-/// A value as it was written: one text (a number of the file is one too), or a list of them.
+/// A value as written: one text (also for a number in the file), or a list of texts.
 #[derive(Debug, Clone)]
 pub(super) enum Raw {
-    /// One text.
+    /// A text.
     Text(String),
-    /// A list of the file. Elsewhere a list is one text with commas.
+    /// A list in the file. In other sources a list is one text with commas.
     List(Vec<String>),
 }
 
@@ -25,7 +25,7 @@ pub(super) fn is_filter(text: &str) -> bool {
     EnvFilter::try_new(text).is_ok()
 }
 
-/// How a setting is written in the file.
+/// The format of a setting in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// `"text"`
@@ -38,13 +38,13 @@ pub enum Shape {
     Numbers,
 }
 
-/// What a setting can be.
+/// The type of a setting.
 pub(super) trait Readable: Sized {
-    /// How it is written in the file.
+    /// Its format in the file.
     const SHAPE: Shape;
-    /// What the value must be, for the message when it is not.
+    /// What the value must be, for the error message.
     const MUST_BE: &'static str;
-    /// The value; `None` when it is none.
+    /// Parses a value; `None` if it is invalid.
     fn read(raw: &Raw) -> Option<Self>;
 }
 
@@ -78,7 +78,7 @@ readable! {
     NonZeroUsize: Number, "must be a number above 0";
 }
 
-/// A setting that may be none: left out, or empty.
+/// An optional setting: `None` if left out or empty.
 impl<T: Readable> Readable for Option<T> {
     const SHAPE: Shape = T::SHAPE;
     const MUST_BE: &'static str = T::MUST_BE;
@@ -136,7 +136,7 @@ impl Readable for Limit {
     }
 }
 
-/// A network; a lone address is a network of one.
+/// A network; a single address is a network of one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network(pub IpNet);
 
@@ -149,7 +149,7 @@ impl FromStr for Network {
     }
 }
 
-/// How absolute links begin.
+/// The scheme of absolute links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// `http`
@@ -176,7 +176,7 @@ impl FromStr for Scheme {
     }
 }
 
-/// How the log is written.
+/// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// A line of text for each event.
@@ -208,7 +208,7 @@ impl fmt::Debug for SecretKey {
 }
 
 impl SecretKey {
-    /// In base64, as it is kept and set.
+    /// In base64, the stored and configured form.
     pub fn encoded(&self) -> String {
         STANDARD.encode(self.0)
     }

@@ -18,7 +18,7 @@ fn refusal(answer: &Answer) -> (u16, &str, &str, &str, &str) {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_of_another_kind_is_told_first_at_both_endpoints() {
+async fn missing_and_mistyped_members_are_the_first_errors_at_both_endpoints() {
     for service in Service::on_both_engines().await {
         let machine = service.machine().await;
         let missing = "param is missing or the value is empty or invalid";

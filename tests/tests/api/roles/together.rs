@@ -2,7 +2,7 @@ use super::{ASSEMBLY, ORGANIZATION, announced, body, create, id, path};
 use civitas_tests::service::{Answer, Service};
 use std::collections::BTreeMap;
 
-/// Sends the same request so many times at once, and counts the answers by status.
+/// Sends the same request this number of times at once, and counts the answers by status.
 async fn at_once<F: Future<Output = Answer> + Send + 'static>(
     attempts: usize,
     ask: impl Fn() -> F,

@@ -35,16 +35,16 @@ use time::OffsetDateTime;
 
 /// How a value of a model is read from a column and written to one.
 pub(crate) trait ColumnValue: Sized {
-    /// What Diesel reads.
+    /// The type that Diesel reads.
     type Read;
-    /// What Diesel writes.
+    /// The type that Diesel writes.
     type Write<'a>
     where
         Self: 'a;
 
-    /// The value of a column.
+    /// Converts the value of a column.
     fn from_column(read: Self::Read) -> Self;
-    /// What the column stores.
+    /// Converts a value to that of the column.
     fn to_column(&self) -> Self::Write<'_>;
 }
 
@@ -77,7 +77,7 @@ impl ColumnValue for String {
     }
 }
 
-/// Values that are stored as they are.
+/// Values that are stored unchanged.
 macro_rules! plain {
     ($($value:ty),+) => {$(
         impl ColumnValue for $value {
@@ -149,7 +149,7 @@ macro_rules! enums {
     )+};
 }
 
-/// Values stored as the text they are read from.
+/// Values stored as the text they are parsed from.
 macro_rules! texts {
     ($($value:ty: $read:expr;)+) => {$(
         impl ColumnValue for $value {
@@ -258,7 +258,7 @@ macro_rules! columns {
         }
 
         impl Row {
-            /// The model, with what is stored elsewhere.
+            /// Builds the model, with members that are stored elsewhere.
             pub(super) fn into_model(self $(, $given: $Given)*) -> $Model {
                 use $crate::columns::ColumnValue;
                 $Model {
@@ -277,7 +277,7 @@ macro_rules! columns {
             }
         )?
 
-        /// What is written of a model.
+        /// The columns to write of a model.
         #[derive(::diesel::Insertable, ::diesel::AsChangeset)]
         #[diesel(table_name = $table, treat_none_as_null = true, treat_none_as_default_value = false)]
         pub(super) struct Changeset<'a> {
@@ -288,7 +288,7 @@ macro_rules! columns {
         }
 
         impl<'a> Changeset<'a> {
-            /// Of a model, with what is computed elsewhere.
+            /// Builds it from a model, with columns that are computed elsewhere.
             pub(super) fn of(from: &'a $Model $(, $with: $With)*) -> Self {
                 use $crate::columns::ColumnValue;
                 Self {

@@ -26,12 +26,12 @@ mod wire;
 pub type Db = diesel::pg::Pg;
 /// A connection.
 pub type Conn = AsyncPgConnection;
-/// What runs migrations.
+/// The runner of migrations.
 pub type Harness = AsyncConnectionWrapper<AsyncPgConnection>;
-/// The migrations this build knows.
+/// The migrations of this build.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/postgres");
 
-/// Measures all tables, by samples. It may take longer than a statement of a request.
+/// Updates the statistics of all tables from samples. It may take longer than the time limit of a statement.
 pub const ANALYZE: &str = "BEGIN; SET LOCAL statement_timeout = '10min'; ANALYZE; COMMIT";
 
 /// The SQL types of the schema.
@@ -63,7 +63,7 @@ pub fn write_json<T: Serialize>(value: &T, out: &mut Output<'_, '_, Db>) -> seri
     Ok(IsNull::No)
 }
 
-/// What a failure means of which Diesel tells no kind, by the SQLSTATE that [`wire`] writes before its message.
+/// The meaning of an error without a kind of Diesel, by the SQLSTATE that [`wire`] writes before its message.
 pub fn cause(message: &str) -> Cause {
     let state = message.split_once(": ").map_or("", |(state, _)| state);
     match state {
@@ -79,7 +79,7 @@ pub fn cause(message: &str) -> Cause {
     }
 }
 
-/// The pools of readers and writers: one and the same.
+/// The pool of readers and writers, which is the same.
 pub fn pools(settings: &Settings) -> Result<(Pool<Conn>, Pool<Conn>)> {
     let mut config = ManagerConfig::default();
     config.recycling_method = RecyclingMethod::Fast;
@@ -89,7 +89,7 @@ pub fn pools(settings: &Settings) -> Result<(Pool<Conn>, Pool<Conn>)> {
     Ok((pool.clone(), pool))
 }
 
-/// A connection whose statements end after 10 s, and whose transactions do not outlive a stalled client.
+/// Opens a connection whose statements are cancelled after 10 s, and whose transactions end if the client stalls.
 async fn connect(url: &str) -> ConnectionResult<Conn> {
     let mut connection = tls::connect(url).await?;
     SimpleAsyncConnection::batch_execute(
@@ -107,14 +107,14 @@ pub async fn begin(connection: &mut Conn) -> QueryResult<()> {
     <Conn as AsyncConnection>::TransactionManager::begin_transaction(connection).await
 }
 
-/// Keeps what the transaction did. Asked to commit a transaction in which a statement failed, PostgreSQL rolls back
-/// and answers without an error; the statement before it makes that a failure.
+/// Commits the transaction. On commit of a transaction with a failed statement, PostgreSQL rolls back without an error;
+/// the statement before the commit detects this.
 pub async fn commit(connection: &mut Conn) -> QueryResult<()> {
     SimpleAsyncConnection::batch_execute(connection, "SELECT 1").await?;
     <Conn as AsyncConnection>::TransactionManager::commit_transaction(connection).await
 }
 
-/// Runs some work on a connection of its own, in one transaction that no other process can interleave.
+/// Runs some work on a separate connection, in one transaction under an exclusive lock.
 pub async fn with_harness<R: Send + 'static>(
     settings: &Settings,
     work: impl FnOnce(&mut Harness) -> diesel::migration::Result<R> + Send + 'static,
@@ -125,7 +125,7 @@ pub async fn with_harness<R: Send + 'static>(
         let connection = runtime.block_on(tls::connect(&url)).map_err(|e| Error::Unavailable(e.into()))?;
         let mut harness = Harness::from(connection);
         let done = Connection::transaction(&mut harness, |harness| {
-            // The number is ours alone in a database of ours alone; the lock ends with the transaction.
+            // No other user of the database takes a lock with this number; it ends with the transaction.
             SimpleConnection::batch_execute(harness, "SELECT pg_advisory_xact_lock(20261121)")?;
             work(harness)
         });
@@ -138,7 +138,7 @@ pub async fn with_harness<R: Send + 'static>(
 pub struct Epoch;
 
 impl Epoch {
-    /// Opens nothing.
+    /// Opens no connection.
     #[expect(clippy::unnecessary_wraps, reason = "on the other engine it can fail")]
     pub fn open(_: &Settings) -> Result<Self> {
         Ok(Self)
@@ -151,7 +151,7 @@ impl Epoch {
     }
 }
 
-/// What PostgreSQL says in its own words.
+/// SQL that is specific to PostgreSQL.
 pub mod dialect {
     use crate::columns::{Condition, Expr};
     use diesel::prelude::*;
@@ -161,7 +161,7 @@ pub mod dialect {
     extern "SQL" {
         /// A number to order by.
         fn random() -> diesel::sql_types::Double;
-        /// The later of two moments.
+        /// The later of two times.
         #[sql_name = "greatest"]
         fn later(
             x: diesel::sql_types::Timestamptz,
@@ -169,12 +169,12 @@ pub mod dialect {
         ) -> diesel::sql_types::Timestamptz;
     }
 
-    /// Whether it is one of these.
+    /// Whether the expression is one of these values.
     pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &[i64]) -> Condition<QS> {
         Box::new(on.eq_any(ids.to_vec()))
     }
 
-    /// The same number. PostgreSQL has statistics, and chooses the index well.
+    /// The same number. PostgreSQL has statistics, and chooses the right index.
     pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
         on
     }
@@ -187,7 +187,7 @@ pub mod dialect {
         Box::new(on.ilike(pattern.to_owned()).escape('\\'))
     }
 
-    // Macros, for `LockingDsl`'s own parameter cannot be named outside Diesel.
+    // Macros, because the type parameter of `LockingDsl` cannot be named outside Diesel.
     macro_rules! for_update {
         ($query:expr) => {
             $query.for_update()

@@ -1,8 +1,6 @@
-//! What is specific to SQLite.
-//!
-//! One writer connection, for SQLite has one writer: writers queue fairly in its pool instead of meeting
-//! `SQLITE_BUSY`. Readers see the last commit and never wait (WAL). Statements run on the caller's thread: a few
-//! microseconds from the page cache, and never cancelled half-way.
+//! What is specific to SQLite. One writer connection, because SQLite allows one writer: writers wait in the queue of
+//! its pool instead of getting `SQLITE_BUSY`. Readers see the last commit and never wait (WAL). Statements run on the
+//! caller's thread: they take a few microseconds from the page cache, and are never cancelled.
 
 use crate::failure::Cause;
 use crate::session::{self, Settings};
@@ -37,12 +35,12 @@ pub use memory::in_memory;
 pub type Db = diesel::sqlite::Sqlite;
 /// A connection.
 pub type Conn = SyncConnectionWrapper<SqliteConnection, Inline>;
-/// What runs migrations.
+/// The runner of migrations.
 pub type Harness = SqliteConnection;
-/// The migrations this build knows.
+/// The migrations of this build.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
 
-/// Measures all tables. Of each index at most 1,000 rows are read: a fraction of a second for any table.
+/// Updates the statistics of all tables. Reads at most 1,000 rows of each index: a fraction of a second for any table.
 pub const ANALYZE: &str = "PRAGMA analysis_limit = 1000; ANALYZE";
 
 /// The SQL types of the schema.
@@ -73,8 +71,8 @@ pub fn write_json<T: Serialize>(value: &T, out: &mut Output<'_, '_, Db>) -> seri
     Ok(IsNull::No)
 }
 
-/// What a failure means of which Diesel tells no kind. Diesel passes on SQLite's message and not its code; the messages
-/// are part of the library that is compiled in (`sqlite3_errstr`), in English always.
+/// The meaning of an error without a kind of Diesel. Diesel passes on SQLite's message without its code; the messages
+/// are those of the compiled-in library (`sqlite3_errstr`), always in English.
 pub fn cause(message: &str) -> Cause {
     const CAUSES: [(&str, Cause); 8] = [
         ("database is locked", Cause::Conflict),                  // SQLITE_BUSY
@@ -110,8 +108,8 @@ fn path_of(url: &str) -> Result<&str> {
         .ok_or_else(|| Error::internal("the address of an SQLite database is sqlite://PATH"))
 }
 
-/// Makes the file, where there is none, and takes other users' access to it away. SQLite gives the files beside it the
-/// same mode when it makes them; those that are there already are changed too.
+/// Creates the file if missing, and removes other users' access to it. SQLite creates its other files with the same
+/// mode; existing ones are changed too.
 fn make_private(path: &str) -> std::io::Result<()> {
     const PRIVATE: u32 = 0o600;
     let made = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path);
@@ -133,7 +131,7 @@ fn connect(path: &str, pragmas: &str) -> ConnectionResult<SqliteConnection> {
     if path != ":memory:"
         && let Err(error) = make_private(path)
     {
-        // SQLite itself says whether it can be opened; who may change the mode is another question.
+        // Not an error: the owner of the file may be another user. SQLite reports if it cannot open the file.
         tracing::warn!(path, %error, "other users may be able to read the database");
     }
     let mut connection = SqliteConnection::establish(path)?;
@@ -155,12 +153,12 @@ pub async fn begin(connection: &mut Conn) -> QueryResult<()> {
     connection.spawn_blocking(|c| AnsiTransactionManager::begin_transaction_sql(c, "BEGIN IMMEDIATE")).await
 }
 
-/// Keeps what the transaction did.
+/// Commits the transaction.
 pub async fn commit(connection: &mut Conn) -> QueryResult<()> {
     <Conn as AsyncConnection>::TransactionManager::commit_transaction(connection).await
 }
 
-/// Runs some work on a connection of its own, in one transaction that no other process can interleave.
+/// Runs some work on a separate connection, in one transaction under the write lock.
 pub async fn with_harness<R: Send + 'static>(
     settings: &Settings,
     work: impl FnOnce(&mut Harness) -> diesel::migration::Result<R> + Send + 'static,
@@ -173,8 +171,8 @@ pub async fn with_harness<R: Send + 'static>(
     task.await.map_err(Error::internal)?
 }
 
-/// Connects, again and again for a second: of two processes that make a file a write-ahead one at once, one is told
-/// that it is locked without having waited.
+/// Connects, with retries for one second: when two processes switch a file to write-ahead logging at the same time, one
+/// of them gets "locked" without waiting.
 fn connect_patiently(path: &str) -> ConnectionResult<SqliteConnection> {
     for _ in 0..20 {
         if let Ok(connection) = connect(path, "") {
@@ -185,8 +183,8 @@ fn connect_patiently(path: &str) -> ConnectionResult<SqliteConnection> {
     connect(path, "")
 }
 
-/// Runs statements on the spot. diesel-async's own runtime panics on current-thread runtimes, actix-web's workers
-/// among them, when its caller goes away in the middle of a statement: it waits in `block_in_place`.
+/// Runs statements on the current thread. diesel-async's own runtime panics on current-thread runtimes, such as
+/// actix-web's workers, when its caller is dropped during a statement: it waits in `block_in_place`.
 pub struct Inline;
 
 impl SpawnBlocking for Inline {
@@ -208,7 +206,7 @@ impl SpawnBlocking for Inline {
 pub struct Epoch {
     path: String,
     number: AtomicU64,
-    /// The idle connections; as many as were ever in use at once.
+    /// The idle connections; their number is the most that were in use at once.
     idle: Mutex<Vec<Watch>>,
 }
 
@@ -260,14 +258,14 @@ impl Watch {
         Ok(Self { told: told.map_err(ConnectionError::CouldntSetupConfiguration)?, connection })
     }
 
-    /// Whether somebody committed since it was asked last.
+    /// Whether there was a commit since the last call.
     fn has_news(&mut self) -> QueryResult<bool> {
         let told = DataVersion.get_result(&mut self.connection)?;
         Ok(std::mem::replace(&mut self.told, told) != told)
     }
 }
 
-/// `PRAGMA data_version`. A type of its own, so that Diesel keeps the prepared statement.
+/// `PRAGMA data_version`. A separate type, so that Diesel caches the prepared statement.
 #[derive(QueryId, Clone, Copy)]
 struct DataVersion;
 
@@ -310,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_of_the_machine_is_told_from_a_bug() {
+    fn a_fault_of_the_machine_is_distinguished_from_a_bug() {
         let mut connection = connect(":memory:", "").unwrap();
         connection.batch_execute("CREATE TABLE t (x TEXT); PRAGMA max_page_count = 3").unwrap();
         let full = connection.batch_execute("INSERT INTO t VALUES (randomblob(100000))").unwrap_err();
@@ -322,8 +320,8 @@ mod tests {
         assert_eq!(cause(&bug.to_string()), Cause::Other, "{bug}");
     }
 
-    /// Without the option SQLite prepares a kept statement again each time a value is bound that its planner looked
-    /// at, that of a `LIMIT` among them.
+    /// Without the option SQLite prepares a cached statement again each time a value is bound that its planner used,
+    /// such as that of a `LIMIT`.
     #[test]
     fn the_library_is_built_so_that_statements_stay_prepared() {
         let mut connection = connect(":memory:", "").unwrap();

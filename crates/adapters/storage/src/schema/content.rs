@@ -1,4 +1,4 @@
-//! Components and what they hold.
+//! Components and their records.
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};

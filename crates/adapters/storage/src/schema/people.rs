@@ -1,4 +1,4 @@
-//! Organizations, people, clients and spaces.
+//! Organizations, users, clients and spaces.
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Bool, Text};

@@ -1,4 +1,4 @@
-//! API clients. They are the deployment's, not an organization's: see the port.
+//! API clients. They belong to the deployment, not to an organization: see the port.
 
 use crate::columns::{self, columns};
 use crate::engine::Db;

@@ -1,4 +1,4 @@
-//! Where records of components stand: what each of them shows of its component and its space.
+//! The places of records of components: the component and space of each record.
 
 use super::components::{OfSpace, of_space};
 use crate::columns::{self, Condition, EnumColumn, JsonColumn};
@@ -66,7 +66,7 @@ async fn read(
     Ok(rows.into_iter().map(Into::into).collect())
 }
 
-/// These components, by id, whoever sees them.
+/// These components, by id, visible or not.
 pub(super) async fn of_components(
     connection: &mut Conn,
     organization: OrganizationId,
@@ -82,7 +82,7 @@ pub(super) async fn of_components(
     Ok(places.into_iter().map(|place| (place.component.0, place)).collect())
 }
 
-/// The component of this id, if the reader sees it, it is inside this part of the organization and of this kind.
+/// The component of this id, if it is visible to the reader, inside this part of the organization, and of this kind.
 pub(super) async fn visible(
     connection: &mut Conn,
     read_context: ReadContext,

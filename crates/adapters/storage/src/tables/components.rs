@@ -67,7 +67,7 @@ pub(super) fn of_space() -> OfSpace {
     components::space_manifest.eq(spaces::manifest).and(components::space_id.eq(spaces::id))
 }
 
-/// The active step of the component's space. Asks for `components`.
+/// The active step of the component's space. Requires `components`.
 pub(super) fn active_step<QS: 'static>() -> Expr<QS, BigInt> {
     let active = steps::table
         .filter(steps::space_manifest.eq(components::space_manifest))
@@ -77,7 +77,7 @@ pub(super) fn active_step<QS: 'static>() -> Expr<QS, BigInt> {
     Box::new(Correlated(active))
 }
 
-/// The newest change of a step of the component's space. Asks for `components`.
+/// The latest change of a step of the component's space. Requires `components`.
 pub(super) fn newest_step<QS: 'static>() -> Expr<QS, sql::Moment> {
     let newest = steps::table
         .filter(steps::space_manifest.eq(components::space_manifest))
@@ -115,7 +115,7 @@ fn class_of_space() -> Expr<Located, Text> {
     Box::new(classes)
 }
 
-/// A component as it is read, without its resources.
+/// A component for reads, without its resources.
 type Found = (Row, JsonColumn<Translated>, OffsetDateTime, Option<i64>, Option<OffsetDateTime>);
 
 /// The visible components of a reader that also satisfy these conditions, by id.

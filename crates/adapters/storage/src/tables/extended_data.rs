@@ -26,7 +26,7 @@ macro_rules! row {
     };
 }
 
-/// Writes the data, the text in which it is searched, and the time.
+/// Writes the data, its text for searches, and the time.
 macro_rules! keep {
     ($atomic:ident, $table:ident, $row:expr, $kept:ident) => {
         diesel::update($row)
@@ -122,7 +122,7 @@ impl ExtendedDataStore for Session {
     }
 }
 
-/// The host that waits for its confirmation stands among the hosts, and is never written from here.
+/// The pending host is in the table of hosts, and is not written here.
 async fn keep_of_organization(atomic: &Atomic<'_>, id: OrganizationId, kept: StoredData) -> Result<()> {
     let StoredData { mut data, updated_at } = kept;
     if data.remove(KEY_OF_HOST).is_none() {

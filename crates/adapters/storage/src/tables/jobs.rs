@@ -26,7 +26,7 @@ use serde_json::value::RawValue;
 use std::time::Duration;
 use time::OffsetDateTime;
 
-/// What is written of a new job, and read of a claimed one.
+/// The columns to write of a new job, and to read of a claimed one.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = jobs, check_for_backend(Db))]
 struct Row {
@@ -44,7 +44,7 @@ struct Row {
     updated_at: OffsetDateTime,
 }
 
-/// What a list reads: no payload and no result, of which each may have a MiB.
+/// The columns for lists, without payload and result, which may have 1 MiB each.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = jobs, check_for_backend(Db))]
 struct SummaryRow {
@@ -56,7 +56,7 @@ struct SummaryRow {
     updated_at: OffsetDateTime,
 }
 
-/// What the client of a job reads. The result stays text.
+/// The columns for the client of a job. The result is not parsed.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = jobs, check_for_backend(Db))]
 struct ReportRow {
@@ -127,7 +127,7 @@ impl From<ReportRow> for JobReport {
     }
 }
 
-/// What a transition writes; a `None` clears its column.
+/// The columns to write of a transition; `None` clears a column.
 #[derive(AsChangeset)]
 #[diesel(table_name = jobs, treat_none_as_null = true)]
 struct Transition<'a> {
@@ -168,7 +168,7 @@ impl<'a> Transition<'a> {
 
 type Boxed<'a> = diesel::dsl::IntoBoxed<'a, jobs::table, Db>;
 
-/// The jobs of one owner. A service token's have no user: null is a value here.
+/// The jobs of one owner. Those of a service token have no user: null is compared as a value.
 fn of<'a>(organization: OrganizationId, owner: JobOwner) -> Boxed<'a> {
     let jobs = jobs::table
         .into_boxed()
@@ -188,18 +188,18 @@ fn condition(filter: &JobFilter) -> Result<Condition<jobs::table>> {
     holds(Column::Text(column), &filter.condition)
 }
 
-/// In the words of the index `jobs_due`: a bound value would not match it.
+/// The same condition as the index `jobs_due`: a bound value would not match it.
 fn pending() -> SqlLiteral<Bool> {
     sql("jobs.status = 'pending'")
 }
 
-/// In the words of the index `jobs_leased`.
+/// The same condition as the index `jobs_leased`.
 fn processing() -> SqlLiteral<Bool> {
     sql("jobs.status = 'processing'")
 }
 
 impl Session {
-    /// Ends the turn of a worker with a job it still owns.
+    /// Updates a job that the worker still owns.
     async fn end(&self, worker: &str, id: JobId, transition: Transition<'_>) -> Result<Finish> {
         let ended = diesel::update(jobs::table.find(UuidColumn(id.0)))
             .filter(jobs::worker.eq(worker))
@@ -211,7 +211,7 @@ impl Session {
         self.finish(id, ended).await
     }
 
-    /// What it means that so many rows met the worker's claim.
+    /// The result for this number of updated rows.
     async fn finish(&self, id: JobId, rows: usize) -> Result<Finish> {
         if rows > 0 {
             return Ok(Finish::Recorded);

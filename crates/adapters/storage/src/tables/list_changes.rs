@@ -18,7 +18,8 @@ impl ListChanges for Session {
         if lists.is_empty() {
             return Ok(None);
         }
-        // All lists of the organization, which are as few as there are kinds: one text, whichever are asked for.
+        // Reads all lists of the organization, which are few: the statement text does not depend on the requested
+        // lists.
         let all: Vec<(String, OffsetDateTime)> = list_changes::table
             .filter(dsl::organization_id.eq(organization.0))
             .select((dsl::list, dsl::changed_at))

@@ -1,4 +1,4 @@
-//! Links that sign a user in: one a user.
+//! Links that sign a user in: one for each user.
 
 use crate::columns;
 use crate::engine::Db;

@@ -22,7 +22,7 @@ fn of(organization: OrganizationId) -> Scoped {
     meetings::table.filter(meetings::organization_id.eq(organization.0))
 }
 
-/// These rows with who is registered.
+/// These rows with their registered users.
 async fn with_registrations(connection: &mut Conn, rows: Vec<Row>) -> Result<Vec<(MeetingId, Meeting)>> {
     let mut registrations = registrations_of(connection, rows.iter().map(|row| row.id).collect()).await?;
     let meetings = rows.into_iter().map(|row| {
@@ -32,7 +32,7 @@ async fn with_registrations(connection: &mut Conn, rows: Vec<Row>) -> Result<Vec
     Ok(meetings.collect())
 }
 
-/// Writes who is registered, where that changes.
+/// Writes the registered users, if they change.
 async fn write_registrations(
     connection: &mut Conn,
     organization: OrganizationId,

@@ -18,7 +18,7 @@ use time::OffsetDateTime;
 const PRIMARY: &str = "primary";
 pub(super) const SECONDARY: &str = "secondary";
 pub(super) const UNCONFIRMED: &str = "unconfirmed";
-/// A secondary host that waits to become the primary one.
+/// A pending primary host.
 pub(super) const PROMOTED: &str = "promoted";
 
 #[derive(Queryable, Selectable)]
@@ -146,7 +146,7 @@ fn folded(text: &str) -> String {
     text.to_lowercase()
 }
 
-/// Keeps the names of an organization in place of those it had.
+/// Replaces the names of an organization.
 async fn write_names(atomic: &Atomic<'_>, id: OrganizationId, name: &Translated) -> Result<()> {
     let own = organization_names::table.filter(organization_names::organization_id.eq(id.0));
     diesel::delete(own).execute(&mut *atomic.connection().await?).await.stored()?;
@@ -167,7 +167,7 @@ async fn write_names(atomic: &Atomic<'_>, id: OrganizationId, name: &Translated)
 }
 
 impl Session {
-    /// Refuses hosts that lead to somebody else, before anything is written.
+    /// Refuses hosts of other organizations, before any write.
     async fn check_hosts(&self, organization: &Organization, own: Option<OrganizationId>) -> Result<()> {
         let id = own.unwrap_or(OrganizationId(0));
         let wanted: Vec<String> = hosts_of(id, organization).into_iter().map(|h| h.host).collect();

@@ -1,4 +1,4 @@
-//! The components of proposals, as proposals read them.
+//! The components of proposals.
 
 use super::components::{OfSpace, active_step, newest_step, of_space};
 use crate::columns::{self, EnumColumn, Expr, JsonColumn};
@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use time::OffsetDateTime;
 
-/// The rules of proposals do not depend on the length of comments, which is the organization's to say.
+/// The rules of proposals do not depend on the length of comments, which is a setting of the organization.
 const ANY_LENGTH: i64 = 1000;
 
 #[derive(Queryable, Selectable)]
@@ -41,7 +41,7 @@ pub(super) struct Columns {
     updated_at: OffsetDateTime,
 }
 
-/// A place as it is read.
+/// The row of a place.
 #[derive(Queryable)]
 pub(super) struct Row {
     pub(super) component: Columns,
@@ -52,7 +52,7 @@ pub(super) struct Row {
     pub(super) participates: Option<bool>,
 }
 
-/// What a [`Row`] is read from.
+/// The columns of a [`Row`].
 type Read<QS> = (
     <Columns as Selectable<Db>>::SelectExpression,
     spaces::scope_id,
@@ -62,7 +62,7 @@ type Read<QS> = (
     Rule,
 );
 
-/// What to read for a [`Row`]. Asks for `components` and `spaces`.
+/// The columns of a [`Row`]. Requires `components` and `spaces`.
 pub(super) fn read<QS: 'static>(reader: Option<UserId>) -> Read<QS> {
     let columns = columns::of::<Columns>();
     let participates = Rule::Participates(reader);
@@ -96,7 +96,7 @@ impl From<Row> for Place {
 /// Components with their spaces.
 type Located = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
 
-/// These components, by id, whoever may see them.
+/// These components, by id, visible or not.
 pub(super) async fn of_components(
     connection: &mut Conn,
     organization: OrganizationId,
@@ -117,7 +117,7 @@ pub(super) async fn of_components(
     Ok(rows.into_iter().map(|row| (row.component.id, Arc::new(row.into()))).collect())
 }
 
-/// The component of this id, if the reader sees it and it is inside this part of the organization.
+/// The component of this id, if it is visible to the reader and inside this part of the organization.
 pub(super) async fn visible(
     connection: &mut Conn,
     read_context: ReadContext,

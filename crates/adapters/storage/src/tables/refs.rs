@@ -9,7 +9,7 @@ use civitas_kernel::{OrganizationId, Result};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
-/// Records without organization are kept under 0: a primary key has no nulls.
+/// Records without organization are stored under 0: a primary key has no nulls.
 fn key(organization: Option<OrganizationId>) -> i64 {
     organization.map_or(0, |id| id.0)
 }

@@ -21,11 +21,11 @@ diesel::alias!(proposals as earlier: Earlier);
 
 #[diesel::declare_sql_function]
 extern "SQL" {
-    /// The newest of several moments.
+    /// The latest of several times.
     #[aggregate]
     #[sql_name = "max"]
     fn newest(x: sql::Moment) -> Nullable<sql::Moment>;
-    /// The number, or another where there is none.
+    /// The number, or another one for null.
     #[sql_name = "coalesce"]
     fn or(x: Nullable<BigInt>, y: BigInt) -> BigInt;
 }
@@ -35,9 +35,9 @@ extern "SQL" {
 pub(super) struct Resources {
     /// The first [`ComponentDetail::MOST_RESOURCES`], by id.
     pub(super) first: Vec<i64>,
-    /// How many there are.
+    /// Their number.
     pub(super) count: i64,
-    /// The newest change of one of them, or of a vote of the reader in the component.
+    /// The latest change of one of them, or of a vote of the reader in the component.
     pub(super) changed_at: Option<OffsetDateTime>,
 }
 
@@ -47,7 +47,7 @@ impl Resources {
     }
 }
 
-/// The visible resources of visible components. Of a token's user also the own drafts and votes.
+/// The visible resources of visible components, with the drafts and votes of the user of the token.
 pub(super) async fn of_components(
     connection: &mut Conn,
     read_context: ReadContext,
@@ -76,13 +76,13 @@ pub(super) async fn of_components(
     Ok(found)
 }
 
-/// Where the resources of a component are.
+/// The table of the resources of a component.
 enum Location {
-    /// Among the proposals: there readers have drafts and votes of their own.
+    /// The proposals, with drafts and votes of the reader.
     AsProposals,
-    /// In this table, those of which this holds.
+    /// This table, with this condition.
     In(&'static str, Rule),
-    /// It has none, or none that are kept yet.
+    /// None, or not stored yet.
     None,
 }
 
@@ -101,8 +101,8 @@ fn kept_in(manifest: ComponentManifest, read_context: ReadContext, now: OffsetDa
     }
 }
 
-/// The rows of a table that components name, and beside each how many its component has in all and when one of
-/// them last changed. The table has `id`, `component_id` and `updated_at`.
+/// The rows of a table that components list, each with the number in its component and the time of their latest change.
+/// The table has `id`, `component_id` and `updated_at`.
 struct Named {
     table: &'static str,
     shown: Rule,
@@ -113,7 +113,7 @@ impl Query for Named {
     type SqlType = (BigInt, BigInt, BigInt, sql::Moment);
 }
 
-/// What is written depends on the table, so there is no name for it; statements are kept by their text.
+/// The text depends on the table, so statements are cached by their text.
 impl QueryId for Named {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
@@ -141,7 +141,7 @@ impl QueryFragment<Db> for Named {
     }
 }
 
-/// The rows of a table that these components name and count.
+/// The rows of a table that these components list and count.
 async fn shown_in(
     connection: &mut Conn,
     table: &'static str,
@@ -178,7 +178,7 @@ async fn published(connection: &mut Conn, ids: &[i64], found: &mut HashMap<i64, 
     for (component, count, changed_at) in totals {
         found.insert(component, Resources { first: Vec::new(), count, changed_at });
     }
-    // Where the list of a component ends, found by its index: what stands beyond is not read.
+    // The end of the list of a component, found by its index: rows after it are not read.
     let last_named = earlier
         .filter(earlier.field(proposals::component_id).eq(components::id))
         .filter(earlier.field(proposals::published_at).is_not_null())
@@ -204,7 +204,7 @@ async fn published(connection: &mut Conn, ids: &[i64], found: &mut HashMap<i64, 
     Ok(())
 }
 
-/// The drafts of a user, whatever client created them, and when the user last voted.
+/// The drafts of a user, created by any client, and the time of the user's last vote.
 async fn own(
     connection: &mut Conn,
     user: UserId,

@@ -1,4 +1,4 @@
-//! Roles of people in spaces, and invitations to them.
+//! Roles of users in spaces, and invitations to them.
 
 mod listing;
 
@@ -47,7 +47,7 @@ fn of(organization: OrganizationId) -> Scoped {
     roles::table.filter(roles::organization_id.eq(organization.0))
 }
 
-/// The role of this name. Rows know the time of an invitation more precisely than names do.
+/// The role of this name. The time of an invitation is more precise in rows than in names.
 fn named(id: &SpaceRoleId) -> Condition<roles::table> {
     let place = roles::space_manifest.eq(EnumColumn(id.space.manifest)).and(roles::space_id.eq(id.space.id));
     let user: Condition<roles::table> = match id.user {

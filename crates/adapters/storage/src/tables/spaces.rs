@@ -77,7 +77,7 @@ fn condition(filter: &SpaceFilter, locales: &Locales) -> Result<Condition<spaces
     holds(column, &filter.condition)
 }
 
-/// A visible component of a space, as a space names it.
+/// A visible component of a space, as listed in the space.
 #[derive(Queryable)]
 struct Part {
     space_manifest: EnumColumn<SpaceManifest>,

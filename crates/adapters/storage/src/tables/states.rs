@@ -33,7 +33,7 @@ fn of(organization: OrganizationId) -> Scoped {
     proposal_states::table.filter(proposal_states::organization_id.eq(organization.0))
 }
 
-/// Writes the token beside the proposals that have the state as public answer: `public_state` is a copy of it, for
+/// Writes the token into the proposals that have the state as public answer: `public_state` is a copy of it, for
 /// filters and indices.
 async fn write_public_tokens(
     connection: &mut Conn,

@@ -38,7 +38,7 @@ fn of(organization: OrganizationId) -> Scoped {
     steps::table.filter(steps::organization_id.eq(organization.0))
 }
 
-/// What to write. The time of the change is that of the write: a step has none of its own.
+/// The columns to write. The time of the change is that of the write: a step does not have one.
 async fn changeset<'a>(_: &mut Conn, _: OrganizationId, step: &'a Step) -> Result<Changeset<'a>> {
     Ok(Changeset::of(step, clock::now()))
 }

@@ -40,7 +40,7 @@ impl From<Row> for Task {
 #[async_trait]
 impl TaskQueue for Session {
     async fn add(&self, task: &NewTask) -> Result<()> {
-        // One that takes the place of another is known by another id: whoever runs that one has lost it.
+        // A task that replaces another one has a new id: the worker of the old one has lost its lease.
         let fresh = (
             tasks::id.eq(UuidColumn(sortable_id())),
             tasks::payload.eq(JsonColumn(&task.payload)),
@@ -92,7 +92,7 @@ impl TaskStore for Session {
         limit: i64,
     ) -> Result<Vec<Task>> {
         let due = || tasks::table.filter(tasks::kind.eq_any(kinds)).filter(tasks::due_at.le(now));
-        // Mostly there is nothing to do, which is no reason to wait for a writer.
+        // Reads first: mostly there is nothing to do, and then it need not wait for the writer.
         let any: bool = diesel::select(exists(due())).get_result(&mut *self.read().await?).await.stored()?;
         if !any {
             return Ok(Vec::new());

@@ -64,7 +64,7 @@ impl From<UserRow> for IdentityUser {
     }
 }
 
-/// What [`civitas_accounts::User::state`] says, of a row.
+/// [`civitas_accounts::User::state`] of a row.
 fn state(blocked_at: Option<OffsetDateTime>, locked_at: Option<OffsetDateTime>) -> UserState {
     match (blocked_at, locked_at) {
         (Some(_), _) => UserState::Blocked,
@@ -97,7 +97,7 @@ impl TokenStore for Session {
     }
 
     async fn identify(&self, organization: OrganizationId, id: TokenId) -> Result<Option<Identity>> {
-        // In the words of the index `users_eligible_admins`.
+        // The same condition as the index `users_eligible_admins`.
         let first_admin = admins
             .filter(admins.field(users::organization_id).eq(organization.0))
             .filter(admins.field(users::admin))

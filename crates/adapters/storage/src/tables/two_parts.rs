@@ -18,27 +18,27 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// Whether this way leads to later dates.
+    /// Whether dates increase in this direction.
     pub(super) fn is_forward(self, direction: Direction) -> bool {
         (direction == Direction::Ascending) == (self == Self::Next)
     }
 }
 
-/// A list in two parts. What it has is what differs between tables; the order is here.
+/// A list in two parts. Implementations read the tables; the order is implemented here.
 #[async_trait]
 pub(super) trait TwoParts: Sync {
-    /// What is read of a record.
+    /// The type of a record.
     type Row: Send;
 
     /// Some of the dated records, in this direction.
     async fn dated(&self, connection: &mut Conn, direction: Direction, rows: Rows) -> Result<Vec<Self::Row>>;
-    /// How many dated records there are. Asked only for pages that begin behind all of them.
+    /// The number of dated records. Used only for pages that begin after all of them.
     async fn count_dated(&self, connection: &mut Conn) -> Result<i64>;
     /// The ids of the drafts, ascending.
     async fn drafts(&self, connection: &mut Conn) -> Result<Vec<i64>>;
     /// The records of these ids, ascending.
     async fn rows_of(&self, connection: &mut Conn, ids: &[i64]) -> Result<Vec<Self::Row>>;
-    /// The dated records beside one: the next, and the one before.
+    /// The dated neighbours of a record: the next, and the previous one.
     async fn beside(
         &self,
         connection: &mut Conn,
@@ -46,7 +46,7 @@ pub(super) trait TwoParts: Sync {
         id: i64,
         at: OffsetDateTime,
     ) -> Result<(Option<i64>, Option<i64>)>;
-    /// The dated record at the end this way comes from: the first of the list for `Next`, the last for `Prev`.
+    /// The first dated record in this direction: the first of the list for `Next`, the last for `Prev`.
     async fn outermost(&self, connection: &mut Conn, direction: Direction, way: Way) -> Result<Option<i64>>;
 
     /// Some rows of the list, in its order.
@@ -75,7 +75,7 @@ pub(super) trait TwoParts: Sync {
         Ok(found)
     }
 
-    /// The neighbours of a member whose date is `at`, or which is a draft: the next, and the one before.
+    /// The neighbours of a member whose date is `at`, or which is a draft: the next, and the previous one.
     async fn neighbours(
         &self,
         connection: &mut Conn,
@@ -109,7 +109,7 @@ fn length<T>(rows: &[T]) -> i64 {
     i64::try_from(rows.len()).unwrap_or(i64::MAX)
 }
 
-/// These rows of a slice, as far as there are any.
+/// These rows of a slice; fewer if the slice is shorter.
 fn part(ids: &[i64], rows: Rows) -> &[i64] {
     let index = |at: i64| usize::try_from(at.max(0)).map_or(ids.len(), |at| at.min(ids.len()));
     let start = index(rows.offset);

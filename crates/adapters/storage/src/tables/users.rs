@@ -1,4 +1,4 @@
-//! People's accounts.
+//! Accounts of users.
 
 use crate::columns::{self, Condition, columns};
 use crate::engine::Db;

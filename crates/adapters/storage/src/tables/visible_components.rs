@@ -1,8 +1,7 @@
-//! Reads of records of components in two steps (docs/decisions/0021).
-//!
-//! Step one reads the set of components the reader sees: [`VisibleComponents::load`]. Step two reads the table of the
-//! records alone, narrowed to the set, in the order of a partial index on `(organization_id, time, id, component_id)`
-//! or `(component_id, time, id)`. [`OnPage`] chooses the rows of a page by their ids, [`Seek`] finds a neighbour.
+//! Reads of records of components in two steps (docs/decisions/0021). Step one reads the set of visible components:
+//! [`VisibleComponents::load`]. Step two reads only the table of the records, restricted to the set, in the order of a
+//! partial index on `(organization_id, time, id, component_id)` or `(component_id, time, id)`. [`OnPage`] chooses the
+//! rows of a page by their ids, [`Seek`] finds a neighbour.
 
 use super::components::of_space;
 use crate::columns::{self, Condition, Expr};
@@ -46,13 +45,13 @@ impl VisibleComponents {
         Ok(Self { organization, ids: visible.load(connection).await.stored()? })
     }
 
-    /// Whether the reader sees none; then no record is visible.
+    /// Whether no component is visible; then no record is visible.
     pub(super) fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// Whether a record belongs to one of them, for a statement that reads in the order of an index: with one
-    /// component the index of components gives the order, else that of organizations.
+    /// Whether a record belongs to one of them, for a statement that reads in the order of an index: with one component
+    /// the index by component gives the order, else the index by organization.
     pub(super) fn contain<QS: 'static>(
         &self,
         organization: Expr<QS, BigInt>,
@@ -70,7 +69,7 @@ impl VisibleComponents {
     }
 }
 
-/// The rows of a select that are read: so many, after so many.
+/// Limit and offset of a select.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rows {
     pub(super) limit: i64,
@@ -78,15 +77,15 @@ pub(super) struct Rows {
 }
 
 impl From<PageRequest> for Rows {
-    /// The rows of a page, and the one that tells whether another page follows.
+    /// The rows of a page, and one more to detect whether another page follows.
     fn from(page: PageRequest) -> Self {
         Self { limit: page.fetch(), offset: page.offset() }
     }
 }
 
 impl Rows {
-    /// The limits that are written into statements. With the limit in the text, both planners know how few rows are
-    /// read; with few different limits, few statements are kept prepared.
+    /// The limits that are written into statements. With the limit in the text, the planners of both engines can use
+    /// it; with few different limits, few prepared statements are cached.
     const LIMITS: [i64; 5] = [2, 11, 21, 51, 101];
 
     /// The smallest of the limits that is enough.
@@ -104,7 +103,7 @@ pub(super) struct OnPage<QS, Q> {
 }
 
 impl<QS, Q> OnPage<QS, Q> {
-    /// These rows of `ids`, which says the order.
+    /// These rows of `ids`, which has the order.
     pub(super) fn of(id: Expr<QS, BigInt>, ids: Q, rows: Rows) -> Self {
         Self { id, ids, rows }
     }
@@ -125,7 +124,7 @@ impl<QS, Q: QueryFragment<Db>> QueryFragment<Db> for OnPage<QS, Q> {
     }
 }
 
-/// The first id of the first select that finds one, else null. Each select is a range of an index.
+/// The first id of the first select that has one, else null. Each select is a range of an index.
 pub(super) struct Seek<Q>(pub(super) Vec<Q>);
 
 impl<Q: QueryFragment<Db>> QueryFragment<Db> for Seek<Q> {
@@ -162,7 +161,7 @@ impl<Q, GB> ValidGrouping<GB> for Seek<Q> {
     type IsAggregate = is_aggregate::No;
 }
 
-/// Statements are kept by their text.
+/// Statements are cached by their text.
 impl<QS, Q> QueryId for OnPage<QS, Q> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

@@ -143,12 +143,12 @@ impl VoteStore for Session {
     }
 
     async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()> {
-        // Always in this order, so that two transactions never wait for each other.
+        // Always in this order, to prevent deadlocks.
         let proposal = proposals::table
             .filter(proposals::organization_id.eq(organization.0))
             .filter(proposals::id.eq(proposal.0))
             .select(proposals::id);
-        // What is not there needs no lock.
+        // A missing row needs no lock.
         let _ = lock_row!(self, proposal);
         let user = users::table
             .filter(users::organization_id.eq(organization.0))

@@ -48,7 +48,7 @@ struct Own {
     participates: Option<bool>,
 }
 
-/// What the user has in each component.
+/// The votes of the user in each component.
 async fn own(
     connection: &mut Conn,
     organization: OrganizationId,
@@ -87,7 +87,7 @@ async fn own(
 }
 
 /// How many published, visible proposals each component has by public state, and how many of them the user has
-/// voted on. Two counts, each along an index, rather than a look for a vote on each proposal.
+/// voted on. Two counts, each along an index, instead of a search for a vote on each proposal.
 async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<HashMap<i64, Vec<Tally>>> {
     let shown = || {
         let published = proposals::published_at.is_not_null();

@@ -49,7 +49,7 @@ impl Votes {
     }
 }
 
-/// Votes, with the refusal of an import.
+/// Votes, with the error of an import.
 struct ImportedVotes<'a>(&'a dyn VoteStore);
 
 #[async_trait]

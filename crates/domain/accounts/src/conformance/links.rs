@@ -9,9 +9,9 @@ use civitas_kernel::{OrganizationId, Result, UserId};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// The stores, and two organizations that are there, `mine.example` and `other.example`.
+/// The stores, and two existing organizations, `mine.example` and `other.example`.
 pub struct LinkWorld<'a> {
-    /// Where people come from.
+    /// The store of accounts.
     pub users: &'a dyn UserStore,
     /// Under test.
     pub organizations: &'a dyn OrganizationLookup,
@@ -40,7 +40,7 @@ impl LinkWorld<'_> {
     }
 }
 
-/// What accounts know of their organization is what it is.
+/// The lookup returns the settings of the organization.
 pub async fn knows_the_home_of_an_account(world: LinkWorld<'_>) -> Result<()> {
     for (organization, host) in [(world.mine, "mine.example"), (world.other, "other.example")] {
         let found = world.organizations.find(organization).await?.unwrap_or_default();
@@ -79,7 +79,7 @@ pub async fn keeps_confirmations(world: LinkWorld<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A user has one magic link, with a number of its own each time; it is found and removed in its organization only.
+/// A user has one magic link, with a new number each time; it is found and removed in its organization only.
 pub async fn keeps_one_magic_link_of_a_user(world: LinkWorld<'_>) -> Result<()> {
     let (nora, ada) = (world.person("nora").await?, world.person("ada").await?);
     let link = |user, text, redirect_url: Option<&str>| MagicLink {
@@ -108,7 +108,7 @@ pub async fn keeps_one_magic_link_of_a_user(world: LinkWorld<'_>) -> Result<()> 
     Ok(())
 }
 
-/// A session counts in its organization until its end; a new one removes the expired ones of its user.
+/// A session is valid in its organization until it expires; a new one removes the expired ones of its user.
 pub async fn keeps_sessions_until_their_end(world: LinkWorld<'_>) -> Result<()> {
     let nora = world.person("nora").await?;
     let session = |text, at| ParticipantSession {

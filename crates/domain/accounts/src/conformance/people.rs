@@ -14,7 +14,7 @@ async fn ids(world: &World<'_>, key: &str, value: &str) -> Result<Vec<UserId>> {
     Ok(page.items.into_iter().map(|(id, _)| id).collect())
 }
 
-/// Whoever is not deleted is listed, by id, and found by any part of what can be asked.
+/// Accounts that are not deleted are listed by id, and found by every filter.
 pub async fn lists_living_accounts(world: World<'_>) -> Result<()> {
     let nora = world.add_user(&user("Nora_Blum")).await?;
     let zoe = world.add_user(&unusual()).await?;

@@ -76,7 +76,7 @@ pub async fn keeps_roles(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A name is that of a role when each of its members is; the second counts, not what is below it.
+/// A role is found by its name only if every member is equal; times are compared in whole seconds.
 pub async fn finds_roles_by_their_names(world: World<'_>) -> Result<()> {
     let (roles, mine) = (world.roles, world.mine);
     let nora = world.add_user(&user("Nora")).await?;
@@ -114,7 +114,7 @@ pub async fn finds_roles_by_their_names(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What is removed is gone, and nothing else is.
+/// A removed role is not found, and no other one is removed.
 pub async fn removes_roles(world: World<'_>) -> Result<()> {
     let nora = world.add_user(&user("Nora")).await?;
     let [moderator, valuator] =
@@ -176,7 +176,7 @@ pub async fn lists_roles_in_order(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Filters of words, and which of the roles of [`filters_roles`] they leave.
+/// Text filters, and the roles of [`filters_roles`] they select.
 const WORDS: &[(&str, &str, &[usize])] = &[
     ("resource_id_blank", "1", &[]),
     ("resource_id_lt", "1", &[]),
@@ -206,7 +206,7 @@ async fn found(world: &World<'_>, pairs: &[(&str, &str)]) -> Result<Vec<RoleId>>
     Ok(page.items.into_iter().map(|detail| detail.id).collect())
 }
 
-/// Every predicate means the same of flags and of rows.
+/// Every predicate works the same on flags and on rows.
 pub async fn filters_roles(world: World<'_>) -> Result<()> {
     let mine = world.mine;
     let ada = world.add_user(&admin("ada")).await?;

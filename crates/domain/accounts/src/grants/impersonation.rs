@@ -11,14 +11,14 @@ use time::OffsetDateTime;
 /// The most bytes of extended data, as compact JSON; `None` for no limit (contract 01 §11.3).
 pub type ExtraLimit = Option<usize>;
 
-/// Finds or registers the user. Runs inside one transaction; when two register the same name at once, the loser's
-/// `Conflict` is tried again and finds the winner's user.
+/// Finds or registers the user. Runs inside one transaction; of two concurrent registrations of one name, one gets
+/// `Conflict`, is repeated and finds the user of the other.
 pub struct Impersonation<'a> {
     /// The store of accounts.
     pub users: &'a dyn UserStore,
-    /// What the registered are sent.
+    /// Queues mails to registered users.
     pub registration_mails: RegistrationMails<'a>,
-    /// The cap of `extra`.
+    /// The limit of the extended data.
     pub extra_limit: ExtraLimit,
 }
 
@@ -47,7 +47,7 @@ impl Impersonation<'_> {
             (None, Some(username)) if asked.registration.on_missing && asked.id.is_none() => {
                 let registered = self.registered(organization, username, &asked.registration, now).await;
                 let mut user = match registered {
-                    // Of two that register one person at once, the slower one finds its address taken.
+                    // Of two concurrent registrations of one address, one finds it taken.
                     Err(_) if self.users.find_by_nickname(organization, username).await?.is_some() => {
                         return Err(Error::Conflict("the user was registered meanwhile".into()));
                     }
@@ -116,7 +116,7 @@ impl Impersonation<'_> {
         Plain(self.users).change(organization, id, &change).await
     }
 
-    /// Each top-level key given replaces the stored one; then blanks go (contract 02 §2.4).
+    /// Each top-level key given replaces the stored one; then blank values are removed (contract 02 §2.4).
     fn merged(&self, user: &mut User, extra: &Map<String, Value>) -> Result<()> {
         if extra.is_empty() {
             return Ok(());
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn all_broken_rules_of_a_registration_are_told_at_once() {
+    async fn all_broken_rules_of_a_registration_are_returned_at_once() {
         let registration = Registration {
             email: Some("Taken@example.org".to_owned()),
             name: Some("<b>".to_owned()),

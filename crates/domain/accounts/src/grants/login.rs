@@ -14,9 +14,7 @@ pub struct Logins<'a> {
 }
 
 impl Logins<'_> {
-    /// The user with this nickname and password.
-    ///
-    /// A failure is counted at once, whatever becomes of the request.
+    /// The user with this nickname and password. A failure is counted at once, independent of the rest of the request.
     ///
     /// # Errors
     /// `User not found` for an unknown user, a user without password and a wrong password alike, in the same time;

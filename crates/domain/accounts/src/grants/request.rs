@@ -28,13 +28,13 @@ pub struct Granted {
     pub client: ClientId,
     /// Its public name.
     pub client_uid: String,
-    /// The granted scopes in the order asked, separated by single spaces.
+    /// The granted scopes in the order of the request, separated by single spaces.
     pub scope: String,
-    /// For whom.
+    /// The grant.
     pub grant: GrantKind,
 }
 
-/// For whom a token is asked.
+/// The grant of a token request.
 #[derive(Debug)]
 pub enum GrantKind {
     /// For the client itself.
@@ -57,13 +57,13 @@ pub struct Login {
 /// A user a client acts for.
 #[derive(Debug)]
 pub struct Impersonate {
-    /// The user's id as sent; it wins over the name.
+    /// The user's id as sent; it takes precedence over the name.
     pub id: Option<Value>,
     /// The nickname.
     pub username: Option<String>,
-    /// What to do when there is no such user.
+    /// How to register a missing user.
     pub registration: Registration,
-    /// What to put into the user's extended data.
+    /// Values to merge into the user's extended data.
     pub extra: Map<String, Value>,
 }
 
@@ -96,7 +96,7 @@ const KNOWN: [&str; 10] = [
 ];
 
 impl TokenRequest {
-    /// Reads a body. Credentials in it win over those of HTTP Basic.
+    /// Reads a body. Credentials in it take precedence over those of HTTP Basic.
     pub fn read(body: &Map<String, Value>, basic: Option<(String, Secret)>) -> Self {
         let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
         let sent = |key: &str| body.get(key).filter(|v| !v.is_null()).cloned();
@@ -126,7 +126,7 @@ impl TokenRequest {
     }
 
     pub(super) fn into_impersonate(self) -> Result<GrantKind> {
-        // A password is no part of this grant.
+        // This grant has no password.
         let stranger = self.unknown.or_else(|| self.password.map(|_| "password".to_owned()));
         if let Some(name) = stranger {
             return Err(unknown_parameter(&name));

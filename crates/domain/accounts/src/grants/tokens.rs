@@ -8,20 +8,20 @@ use crate::{
 use civitas_kernel::{Error, Result, TokenId, UserId};
 use time::Duration;
 
-/// A token that was just issued: the only moment its text is known.
+/// A token that was just issued. Its text is not available later.
 #[derive(Debug)]
 pub struct Issued {
     /// The JWT.
     pub token: String,
-    /// How long it counts, in seconds.
+    /// Its lifetime, in seconds.
     pub expires_in: i64,
-    /// The granted scopes in the order asked.
+    /// The granted scopes in the order of the request.
     pub scope: String,
     /// When it was issued, in Unix seconds.
     pub created_at: i64,
 }
 
-/// Issues a token. `host` is the organization's primary host, `user` whom it acts for.
+/// Issues a token. `host` is the organization's primary host, `user` the user it acts for.
 pub async fn issue(
     tokens: &dyn TokenStore,
     signer: &dyn TokenSigner,
@@ -64,12 +64,12 @@ pub async fn issue(
     })
 }
 
-/// What introspection tells of a token.
+/// The result of introspection.
 #[derive(Debug)]
 pub enum Introspected {
-    /// Nothing: unknown, ended, or somebody else's.
+    /// Not active: unknown, expired, or of another client.
     Inactive,
-    /// All of it.
+    /// A valid token.
     Known {
         /// The token's number.
         id: TokenId,
@@ -84,14 +84,14 @@ pub enum Introspected {
 
 /// Describes tokens to the client they were issued to.
 pub struct Introspection<'a> {
-    /// Tells the caller of a token.
+    /// Authenticates tokens.
     pub callers: Callers<'a>,
     /// The store of accounts.
     pub users: &'a dyn UserStore,
 }
 
 impl Introspection<'_> {
-    /// What the bearer's client may know of a token. `Err` inside: what is wrong with the bearer.
+    /// Describes a token to the client of the bearer token. The inner `Err` is the fault of the bearer token.
     pub async fn describe(
         &self,
         auth: AuthContext,
@@ -122,13 +122,13 @@ impl Introspection<'_> {
 pub struct Revocation<'a> {
     /// The store of clients.
     pub clients: &'a dyn ClientStore,
-    /// Tells the caller of a token.
+    /// Authenticates tokens.
     pub callers: Callers<'a>,
 }
 
 impl Revocation<'_> {
-    /// Revokes a token of the client whose credentials the request carries. A token that is not valid anyway is
-    /// none to revoke, whoever asks.
+    /// Revokes a token of the client whose credentials the request carries. For an invalid token it does nothing, with
+    /// any credentials.
     ///
     /// # Errors
     /// `unauthorized_client` when the token is valid and the credentials are not those of its client.

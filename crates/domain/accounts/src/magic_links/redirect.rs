@@ -7,10 +7,10 @@ use url::{ParseError, Url};
 /// The longest address, in characters.
 const LONGEST: usize = 2048;
 
-/// Rule 0: the address without the white space around it; `None` when there is none.
+/// Rule 0: the address without surrounding white space; `None` when there is none.
 ///
 /// # Errors
-/// `invalid_url` for what is no text.
+/// `invalid_url` for a value that is not a text.
 pub fn read(sent: Option<&Value>) -> Result<Option<String>> {
     match sent {
         None | Some(Value::Null) => Ok(None),
@@ -19,10 +19,9 @@ pub fn read(sent: Option<&Value>) -> Result<Option<String>> {
     }
 }
 
-/// Rules 1 to 7, for an address without white space around it. `destinations` are hosts as they are kept.
-///
-/// An address is read as browsers read it, and refused where others read it otherwise: a check is worth nothing when
-/// the one who follows the address finds another host in it.
+/// Rules 1 to 7, for an address without white space around it. `destinations` are hosts in the stored form. An address
+/// is parsed as browsers parse it, and refused if other parsers differ: otherwise a client could find another host in
+/// it than the one checked.
 ///
 /// # Errors
 /// `too_long`, `ascii_only`, `invalid_url`, `https_only`, `host_blank`, `userinfo`, `host_not_allowed`.
@@ -34,14 +33,14 @@ pub fn check(url: &str, destinations: &[String]) -> Result<()> {
     if rest.is_some_and(|rest| !rest.bytes().all(|b| (0x20..=0x7E).contains(&b))) {
         return Err(refused("ascii_only", "Must contain only printable ASCII characters"));
     }
-    // Browsers drop tabs and line breaks, and read `\` as `/`; nobody else does.
+    // Browsers drop tabs and line breaks, and read `\` as `/`; other parsers do not.
     if url.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
         return Err(invalid());
     }
     let parsed = match Url::parse(url) {
         Ok(parsed) => Some(parsed),
         Err(ParseError::EmptyHost) => None,
-        // It names a host and takes its scheme from the page it stands on: readable, but not https by itself.
+        // An address without scheme takes that of the page: valid, but not https by itself.
         Err(ParseError::RelativeUrlWithoutBase)
             if url.starts_with("//") && Url::parse(&format!("https:{url}")).is_ok() =>
         {
@@ -66,7 +65,7 @@ pub fn check(url: &str, destinations: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// What stands behind `https://`, in any case.
+/// The part after `https://`, case-insensitively.
 fn rest_of_https(url: &str) -> Option<&str> {
     const START: &str = "https://";
     let start = url.get(..START.len())?;

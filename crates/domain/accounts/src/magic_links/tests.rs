@@ -64,7 +64,7 @@ async fn follow(
 }
 
 #[tokio::test]
-async fn a_link_leads_where_it_was_told_or_to_the_front_page() {
+async fn a_link_redirects_to_the_given_address_or_to_the_front_page() {
     let token = Secret::alphanumeric();
     for (kept, location) in [
         (None, "/"),
@@ -95,7 +95,7 @@ async fn each_reason_not_to_sign_in_has_its_sentence_whoever_asks() {
 }
 
 #[tokio::test]
-async fn a_link_that_is_gone_when_it_is_taken_signs_nobody_in() {
+async fn a_link_that_was_removed_meanwhile_does_not_sign_in() {
     let token = Secret::alphanumeric();
     let (_, signed_in) = follow(&link(&token, None, false), &nora(|_| {}), &token, NOW).await;
     assert_eq!(signed_in, Err("Token not found".to_owned()));

@@ -1,17 +1,17 @@
-//! The words of the mails. `{name}` is the reader, `{organization}` the sender; the link stands between opening and
-//! closing, on a line of its own.
+//! The texts of the mails. `{name}` is the receiver, `{organization}` the sender; the link is between opening and
+//! closing, on a separate line.
 
 use super::MailKind;
 use civitas_kernel::Locale;
 
-/// The words of one mail in one language.
+/// The texts of one mail in one language.
 pub(super) struct Words {
     pub(super) subject: &'static str,
     pub(super) opening: &'static str,
     pub(super) closing: &'static str,
 }
 
-/// The words of this mail in this language; in English if it is none of [`Locale::OF_SERVICE`].
+/// The texts of this mail in this language; in English if it is none of [`Locale::OF_SERVICE`].
 pub(super) fn of(mail: MailKind, locale: Locale) -> Words {
     match mail {
         MailKind::Confirmation => confirmation(locale),

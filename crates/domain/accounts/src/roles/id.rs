@@ -35,31 +35,31 @@ struct Members {
     role_type: String,
 }
 
-/// What names a role. It changes with the type of the role, and with the time of its invitation.
+/// The name of a role. It changes with the type of the role, and with the time of its invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum RoleId {
-    /// That of a general administrator.
+    /// The name of a general administrator.
     GeneralAdmin {
-        /// Of which organization.
+        /// The organization.
         organization: OrganizationId,
-        /// Who.
+        /// The user.
         user: UserId,
     },
-    /// That of a role in a space.
+    /// The name of a role in a space.
     InSpace(SpaceRoleId),
 }
 
-/// What names a role in a space.
+/// The name of a role in a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpaceRoleId {
     /// The space: never an initiative, which has no roles.
     pub space: SpaceRef,
-    /// Who; `None` for a pending invitation without account.
+    /// The user; `None` for a pending invitation without account.
     pub user: Option<UserId>,
     /// When they were invited, in whole seconds; `None` for a role given directly.
     pub invited_at: Option<OffsetDateTime>,
-    /// What they are.
+    /// The kind.
     pub kind: RoleKind,
 }
 
@@ -75,7 +75,7 @@ impl RoleId {
         }
     }
 
-    /// The class name of what the role is in.
+    /// The class name of the place of the role.
     pub fn resource_type(&self) -> &'static str {
         match self {
             Self::GeneralAdmin { .. } => Self::ORGANIZATION,
@@ -83,7 +83,7 @@ impl RoleId {
         }
     }
 
-    /// The number of what the role is in.
+    /// The number of the place of the role.
     pub fn resource_id(&self) -> i64 {
         match self {
             Self::GeneralAdmin { organization, .. } => organization.0,
@@ -91,7 +91,7 @@ impl RoleId {
         }
     }
 
-    /// Whose it is; `None` for a pending invitation without account.
+    /// Its user; `None` for a pending invitation without account.
     pub fn user(&self) -> Option<UserId> {
         match self {
             Self::GeneralAdmin { user, .. } => Some(*user),
@@ -120,7 +120,7 @@ impl RoleId {
         URL_SAFE_NO_PAD.encode(json)
     }
 
-    /// What a text names, whether there is such a role or not. Padding, the order of keys and other keys do not
+    /// Parses a name; the role need not exist. Padding, the order of keys and other keys do not
     /// matter; each of the five members must be there and of its type.
     pub fn decode(text: &str) -> Option<Self> {
         let json = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok()?;
@@ -165,7 +165,7 @@ pub(super) fn space_class(class: &str) -> Option<SpaceManifest> {
     SpaceManifest::of_class(class).filter(|manifest| *manifest != SpaceManifest::Initiatives)
 }
 
-/// A time as ids know it.
+/// A time in the format of ids.
 pub(super) fn whole_seconds(at: OffsetDateTime) -> OffsetDateTime {
     let at = at.to_offset(UtcOffset::UTC);
     at.replace_nanosecond(0).unwrap_or(at)

@@ -4,19 +4,19 @@ use crate::{ROLE_FIELDS, RoleDetail, RoleId, RoleStore, UserStore};
 use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::{Ability, Access, Ctx, Error, Page, PageRequest, Result, Scope};
 
-/// What reading roles asks.
+/// The rights to read roles.
 pub const READ_ROLES: Access = Access::either(Scope::Roles, &[Ability::RolesRead]);
 
-/// What can be done with roles.
+/// Reads and writes roles.
 pub struct Roles<'a> {
-    /// Where those in spaces are kept.
+    /// The store of roles in spaces.
     pub store: &'a dyn RoleStore,
-    /// Where general administrators are kept.
+    /// The store of accounts, with general administrators.
     pub users: &'a dyn UserStore,
 }
 
 impl Roles<'_> {
-    /// The roles of the organization but those of deleted accounts, in the order of contract 03 §4.2.
+    /// The roles of the organization, except those of deleted accounts, in the order of contract 03 §4.2.
     ///
     /// # Errors
     /// `Forbidden`; `Unknown filter`, `Invalid value for filter`.
@@ -28,13 +28,13 @@ impl Roles<'_> {
     /// One role.
     ///
     /// # Errors
-    /// `Forbidden`; `NotFound` when there is none of this name, or its account is deleted.
+    /// `Forbidden`; `NotFound` when there is no role of this name, or its account is deleted.
     pub async fn find(&self, ctx: &Ctx, id: &RoleId) -> Result<RoleDetail> {
         ctx.require(&READ_ROLES)?;
         self.seek(ctx, id).await
     }
 
-    /// The role of this name, whatever the caller may do.
+    /// The role of this name, without checking permission.
     pub(super) async fn seek(&self, ctx: &Ctx, id: &RoleId) -> Result<RoleDetail> {
         let found = match id {
             RoleId::GeneralAdmin { organization, user } if *organization == ctx.organization => {

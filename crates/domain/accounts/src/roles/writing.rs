@@ -1,4 +1,4 @@
-//! Giving, changing and taking roles (contract 03 §4.4 to §4.6).
+//! Creates, changes and removes roles (contract 03 §4.4 to §4.6).
 
 use super::id::space_class;
 use super::{RoleKind, RoleType, Roles};
@@ -11,19 +11,19 @@ use civitas_kernel::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What giving, changing and taking roles asks.
+/// The rights to create, change and remove roles.
 pub const WRITE_ROLES: Access = Access::either(Scope::Roles, &[Ability::RolesWrite]);
 
-/// Give somebody a role. The words are as sent: which of them is wrong is told in the order of contract 03 §4.4.
+/// Gives a user a role. The members are as sent: errors are in the order of contract 03 §4.4.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CreateRole {
-    /// The class name of what the role is in.
+    /// The class name of the place of the role.
     pub resource_type: String,
     /// Its number.
     pub resource_id: i64,
     /// Who.
     pub user: UserId,
-    /// What they shall be.
+    /// The new kind.
     pub role_type: String,
 }
 
@@ -33,12 +33,12 @@ impl Command for CreateRole {
     type Output = RoleDetail;
 }
 
-/// Change what somebody is in a space.
+/// Changes the kind of a role in a space.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UpdateRole {
-    /// Which role.
+    /// The role.
     pub id: RoleId,
-    /// What they shall be, as sent.
+    /// The new kind, as sent.
     pub role_type: String,
     /// `resource_type`, `resource_id` and `user_id`, those of them that were sent: they must be the role's.
     pub sent: Map<String, Value>,
@@ -50,7 +50,7 @@ impl Command for UpdateRole {
     type Output = RoleDetail;
 }
 
-/// Take a role away.
+/// Removes a role.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DestroyRole {
     /// Which.
@@ -98,7 +98,7 @@ impl Grant {
 }
 
 impl Roles<'_> {
-    /// Rows 3 to 8: what is to be given to whom, if it can be.
+    /// Rows 3 to 8: the role to create, if it is allowed.
     async fn grant(&self, ctx: &Ctx, command: &CreateRole) -> Result<Grant> {
         ctx.require(&WRITE_ROLES)?;
         let grant = Grant::of(ctx, command)?;
@@ -116,7 +116,7 @@ impl Roles<'_> {
         Ok(grant)
     }
 
-    /// Whether nobody gave this role to the user before. Several invitations without account may wait side by side.
+    /// Whether the user does not have this role yet. Several pending invitations without account are allowed.
     async fn not_given(
         &self,
         ctx: &Ctx,
@@ -131,7 +131,7 @@ impl Roles<'_> {
         if given { Err(Role::taken()) } else { Ok(()) }
     }
 
-    /// Sets or clears the flag of a general administrator, and answers whether that changed anything.
+    /// Sets or clears the flag of a general administrator. Returns whether that changed anything.
     async fn set_admin(&self, ctx: &Ctx, id: UserId, admin: bool) -> Result<(User, bool)> {
         let user = find_for_update(self.users, ctx.organization, id).await?;
         let change = Change::of(user, ctx.now, |user| user.admin = admin);
@@ -155,7 +155,7 @@ impl Roles<'_> {
         Ok(role.detail())
     }
 
-    /// The new kind of a role that is there, if the change is another one.
+    /// The new kind of an existing role, if it differs.
     async fn exchange(&self, ctx: &Ctx, command: &UpdateRole) -> Result<Option<RoleKind>> {
         let wanted = role_type(&command.role_type)?;
         same_identity(&command.id, &command.sent)?;
@@ -250,7 +250,7 @@ fn role_type(name: &str) -> Result<RoleType> {
     RoleType::parse(name).ok_or_else(unknown)
 }
 
-/// What was sent of a role's identity is the role's. Digits in a text are a number.
+/// Whether the identity members that were sent are the role's. Digits in a text are a number.
 fn same_identity(id: &RoleId, sent: &Map<String, Value>) -> Result<()> {
     let number = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
     let same = |name: &str, value: &Value| match name {

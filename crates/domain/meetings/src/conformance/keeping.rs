@@ -1,4 +1,4 @@
-//! What is stored, and what is refused.
+//! Writes: stored records and errors.
 
 use super::{ALL, NOW, World, open, text, within};
 use crate::{Meeting, MeetingQuery};
@@ -49,7 +49,7 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Who has no account in the organization is not registered, and then nothing is stored.
+/// A registered user without an account in the organization is an error, and nothing is stored.
 pub async fn registers_nobody_without_an_account(world: World<'_>) -> Result<()> {
     let with = |user| Meeting { registrations: [world.nora, user].into(), ..open(world.agenda) };
     let stranger = UserId(i64::MAX);

@@ -7,14 +7,14 @@ use civitas_kernel::{Direction, MeetingId, Order, PageRequest, Result, SpaceMani
 use serde_json::json;
 use time::{Duration, OffsetDateTime};
 
-/// By start in both directions, ids ascending in either; by pages of any length, each comes once.
+/// By start in both directions, ids ascending in either; pages of any length have each once.
 pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
     let mut all: Vec<(OffsetDateTime, MeetingId)> = Vec::new();
     for (i, hours) in [5, 1, 3, 1, 5, 1, 9, -7].into_iter().enumerate() {
         let component = if i % 2 == 0 { world.agenda } else { world.walks };
         let start_time = NOW + Duration::hours(hours);
         all.push((start_time, world.add(&Meeting { start_time, ..open(component) }).await?));
-        // What this reader does not see must not be met on the way.
+        // Meetings that are invisible to this reader must not appear in the list.
         world.add(&Meeting { start_time, ..closed(component) }).await?;
     }
     let reader = world.of(world.otto);
@@ -68,7 +68,7 @@ pub async fn filters_by_number_and_extended_data(world: World<'_>) -> Result<()>
     Ok(())
 }
 
-/// A read that is narrowed to a part of the organization finds what stands there, and nothing else.
+/// A read that is restricted to a part of the organization finds only records of that part.
 pub async fn stays_inside(world: World<'_>) -> Result<()> {
     let here = world.add(&open(world.agenda)).await?;
     let beside = world.add(&open(world.walks)).await?;

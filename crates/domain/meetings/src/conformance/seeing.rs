@@ -1,4 +1,4 @@
-//! Who sees what of a meeting.
+//! Visibility of meetings.
 
 use super::{ALL, NOW, World, closed, everything, open, text, within};
 use crate::{Meeting, Place};
@@ -21,8 +21,9 @@ async fn seen(
     Ok([found, listed, inside])
 }
 
-/// Open and transparent ones to all who see their component; others to the registered, to who holds a role in the
-/// space, and to administrators; what is unpublished, hidden or deleted to nobody; what is withdrawn as before.
+/// Open and transparent meetings are visible to all who see their component; others to registered users, users with a
+/// role in the space, and administrators; unpublished, hidden or deleted ones to no viewer. A withdrawal does not
+/// change visibility.
 pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
     let [as_admin, as_public] = world.services();
     let (nora, otto, admin) = (world.of(world.nora), world.of(world.otto), world.of(world.admin));

@@ -130,7 +130,7 @@ fn a_new_default_language_needs_name_and_description() {
 }
 
 #[test]
-fn all_faults_are_told_in_the_order_of_the_settings() {
+fn all_errors_are_in_the_order_of_the_settings() {
     let sent = json!({"time_zone": "x", "badges_enabled": 1, "host": "x", "name": null,
         "secondary_hosts": ["a.example"], "available_locales": []});
     let sent = sent.as_object().unwrap();

@@ -1,4 +1,4 @@
-//! Writes: what is stored, what is refused.
+//! Writes: stored records and errors.
 
 use super::{ALL, NOW, World, draft, everything, published, text, within};
 use crate::{PROPOSAL_FIELDS, Proposal, ProposalQuery, ProposalState};
@@ -32,7 +32,8 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A user begins one draft in a component: another is refused until the first is published or gone, whoever asks.
+/// A user has one draft in a component: another one is refused until the first is published or removed, through any
+/// client.
 pub async fn keeps_one_draft_of_a_user(world: World<'_>) -> Result<()> {
     let (mine, nora) = (world.mine, world.nora);
     let mine_of = |component| draft(component, nora);
@@ -56,7 +57,7 @@ pub async fn keeps_one_draft_of_a_user(world: World<'_>) -> Result<()> {
     world.proposals.remove(mine, third).await?;
     assert_eq!(world.proposals.find(mine, third).await?, None);
     world.add(&mine_of(world.ideas)).await?;
-    // Who joined another's draft has one too, though the place of the first author is free.
+    // A second author of a draft has one too, although the row of the first author is free.
     let joined =
         Proposal { authors: vec![world.admin, world.otto], ..Proposal::draft(world.transparent, NOW) };
     world.add(&joined).await?;
@@ -73,7 +74,7 @@ pub async fn a_published_proposal_becomes_no_second_draft(world: World<'_>) -> R
     Ok(())
 }
 
-/// What a user has in a component is counted by authorship, once per proposal, drafts left out.
+/// The proposals of a user in a component are counted by authorship, once per proposal, without drafts.
 pub async fn knows_the_author_by_place(world: World<'_>) -> Result<()> {
     let of = |authors| Proposal { authors, ..published(world.ideas) };
     world.add(&of(vec![world.nora, world.otto])).await?;

@@ -101,7 +101,7 @@ pub async fn filters_by_votes_and_leaves_drafts_out(world: World<'_>) -> Result<
     Ok(())
 }
 
-/// Proposals at equal and different times and drafts of two people, in the order they were added.
+/// Proposals at equal and different times and drafts of two users, in the order they were added.
 async fn crowd(world: &World<'_>) -> Result<Vec<(ProposalId, Proposal)>> {
     let mut all = Vec::new();
     for (i, hours) in
@@ -120,7 +120,7 @@ async fn crowd(world: &World<'_>) -> Result<Vec<(ProposalId, Proposal)>> {
         };
         all.push((world.add(&proposal).await?, proposal));
     }
-    // What nobody sees must not be met on the way.
+    // Invisible proposals must not appear in the list.
     let hidden_at = Some(NOW);
     world.add(&Proposal { hidden_at, ..published(world.ideas) }).await?;
     world.add(&Proposal { deleted_at: hidden_at, ..published(world.wishes) }).await?;
@@ -129,7 +129,7 @@ async fn crowd(world: &World<'_>) -> Result<Vec<(ProposalId, Proposal)>> {
     Ok(all)
 }
 
-/// The ids in the order of contract 06 §1.5, said again: by time, what has none last or first, then by id.
+/// The ids in the order of contract 06 §1.5: by time, those without a time last or first, then by id.
 fn in_order(mut all: Vec<(ProposalId, Proposal)>, direction: Direction) -> Vec<ProposalId> {
     all.sort_by(|(a, x), (b, y)| {
         let times = match (x.published_at, y.published_at) {
@@ -142,7 +142,7 @@ fn in_order(mut all: Vec<(ProposalId, Proposal)>, direction: Direction) -> Vec<P
     all.into_iter().map(|(id, _)| id).collect()
 }
 
-/// Both directions, for readers with and without drafts; by pages of any length, each comes once.
+/// Both directions, for readers with and without drafts; pages of any length have each once.
 pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
     let all = crowd(&world).await?;
     for (read_context, has_drafts) in [(world.of(world.otto), true), (world.services()[1], false)] {
@@ -174,7 +174,7 @@ pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// From the first, `next` leads through the whole list to the last, and `prev` back.
+/// Following `next` from the first gives the whole list, and `prev` from the last gives it in reverse.
 pub async fn neighbours_are_those_of_the_list(world: World<'_>) -> Result<()> {
     crowd(&world).await?;
     let parts = [Within::default(), within(world.ideas), within(world.wishes)];
@@ -203,7 +203,7 @@ pub async fn neighbours_are_those_of_the_list(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A proposal outside has no neighbours, nor one that is filtered out; filters choose the neighbours of the others.
+/// A proposal outside of the part or the filters has no neighbours; the neighbours of others match the filters.
 pub async fn neighbours_stay_inside_and_satisfy_the_filters(world: World<'_>) -> Result<()> {
     let mut all = Vec::new();
     for hours in 0..4 {

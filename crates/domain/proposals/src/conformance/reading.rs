@@ -20,8 +20,8 @@ async fn seen(
     Ok([found, listed, inside])
 }
 
-/// Published proposals in visible components to all who see those, drafts to their authors; what is hidden or
-/// deleted to nobody. A service token has no drafts, whatever it sees.
+/// Published proposals in visible components are visible to all who see those, drafts to their authors, hidden or
+/// deleted ones to no viewer. A service token has no drafts.
 pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
     let [as_admin, as_public] = world.services();
     let (nora, otto, admin) = (world.of(world.nora), world.of(world.otto), world.of(world.admin));
@@ -135,7 +135,7 @@ pub async fn tells_all_of_a_proposal(world: World<'_>) -> Result<()> {
 }
 
 /// A place is a visible proposals component, with its scope, the rules in force, and whether the reader takes part:
-/// in a public space everybody who is somebody, in another its members and administrators.
+/// in a public space every user, in another one its members and administrators.
 pub async fn shows_a_place_to_its_readers(world: World<'_>) -> Result<()> {
     let (nora, otto, admin) = (world.of(world.nora), world.of(world.otto), world.of(world.admin));
     let [_, public] = world.services();

@@ -5,7 +5,7 @@ use crate::{Proposal, Tally, VOTE_FIELDS, Vote, VotingStatus};
 use civitas_kernel::filter::{RawFilter, RawValue, read};
 use civitas_kernel::{Error, PageRequest, ProposalId, Result, SpaceManifest, VoteId, Within};
 
-/// A user has one vote on a proposal; gone, there may be another.
+/// A user has one vote on a proposal; after its removal there may be another one.
 pub async fn keeps_one_vote_of_a_user(world: World<'_>) -> Result<()> {
     let id = world.add(&published(world.ideas)).await?;
     let vote = world.vote(id, world.nora, 1).await?;
@@ -47,7 +47,7 @@ pub async fn counts_votes(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Votes of anybody on what is visible: published, neither hidden nor deleted, in a component the reader sees.
+/// Votes of all users on visible proposals: published, neither hidden nor deleted, in a visible component.
 pub async fn shows_votes_on_what_is_visible(world: World<'_>) -> Result<()> {
     let (nora, admin) = (world.of(world.nora), world.of(world.admin));
     for (proposal, of_nora, of_admin) in [
@@ -108,7 +108,8 @@ pub async fn filters_votes(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a user has in each component: proposals, votes, the draft of the asking client, and what is left to vote on.
+/// The voting status of a user in each component: proposals, votes, the draft of the calling client, and the remaining
+/// proposals.
 pub async fn tells_how_a_user_stands(world: World<'_>) -> Result<()> {
     let (mine, nora) = (world.mine, world.nora);
     let (rejected, _) =

@@ -35,7 +35,7 @@ pub async fn entries(world: World<'_>) -> Result<Samples<'_, Entry>> {
     })
 }
 
-/// The entries of each kind have pages of their own.
+/// The entries of each kind have separate pages.
 pub async fn pages_of_entries_are_of_a_kind(world: World<'_>) -> Result<()> {
     let home = world.add(&space(SpaceManifest::Assemblies, "home")).await?;
     let mut kept: Vec<(EntryRef, Entry)> = Vec::new();

@@ -18,13 +18,13 @@ fn raw(key: &str, value: &str) -> RawFilter {
 }
 
 impl World<'_> {
-    /// The titles of the spaces one filter leaves, in their order.
+    /// The titles of the spaces that match a filter, in their order.
     async fn spaces_where(&self, key: &str, value: &str) -> Result<Vec<String>> {
         let filters = read(SPACE_FIELDS, &raw(key, value))?;
         let read_context = self.seen_by(Viewer::Public);
         let page = self.spaces.list(read_context, None, &filters, PageRequest::default()).await?;
         let title = |texts: &Translated| texts.first_text().map(|(_, t)| t.to_owned()).unwrap_or_default();
-        // The harness has spaces of its own; those of these tests have extended data.
+        // The harness has other spaces; only those of these tests have extended data.
         let own = page.items.iter().filter(|d| !d.space.extended_data.is_empty());
         Ok(own.map(|d| title(&d.space.title)).collect())
     }
@@ -34,7 +34,7 @@ impl World<'_> {
         let read_context = self.seen_by(Viewer::Public);
         let page = self.components.list(read_context, None, &filters, PageRequest::default()).await?;
         let name = |texts: &Translated| texts.first_text().map(|(_, t)| t.to_owned()).unwrap_or_default();
-        // As above: those of these tests have a weight.
+        // As above: only those of these tests have a weight.
         let own = page.items.iter().filter(|d| d.component.weight == WEIGHT);
         Ok(own.map(|d| name(&d.component.name)).collect())
     }
@@ -52,7 +52,7 @@ impl World<'_> {
     }
 }
 
-/// Spaces by kind, number, slug, title and extended data; in any case of any script where it says so.
+/// Spaces by kind, number, slug, title and extended data; case-insensitive in every script for `start` and `matches`.
 pub async fn filters_spaces(world: World<'_>) -> Result<()> {
     let trees = world.add_marked(SpaceManifest::Assemblies, text("Árboles 100%"), Some("Trees_1")).await?;
     let votes = world.add_marked(SpaceManifest::Initiatives, text("ÉTÉ"), None).await?;
@@ -90,7 +90,7 @@ pub async fn filters_spaces(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A positive condition holds for any translation; a negative one asks that there is one, and that none is refused.
+/// A positive condition holds for any translation; a negative one requires a translation, and that all satisfy it.
 pub async fn negations_look_at_every_translation(world: World<'_>) -> Result<()> {
     let both: Translated = [(Locale::EN, "Bench".to_owned()), (Locale::FR, "Banc".to_owned())].into();
     let hollow: Translated = [(Locale::ES, String::new())].into();

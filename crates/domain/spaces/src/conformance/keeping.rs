@@ -1,4 +1,4 @@
-//! Writes: what is stored, what is refused.
+//! Writes: stored records and errors.
 
 use super::{NOW, World, component, space, text};
 use crate::{Component, ComponentManifest, Space, Step, StepAdmin, Visibility};
@@ -101,7 +101,7 @@ fn object(value: Value) -> Map<String, Value> {
     if let Value::Object(members) = value { members } else { Map::new() }
 }
 
-/// Numbers are taken per kind and over the whole deployment.
+/// Numbers are assigned per kind in the whole deployment.
 pub async fn numbers_spaces_by_kind(world: World<'_>) -> Result<()> {
     let first = world.add(&space(SpaceManifest::Conferences, "first")).await?;
     let process = world.add(&space(SpaceManifest::ParticipatoryProcesses, "process")).await?;

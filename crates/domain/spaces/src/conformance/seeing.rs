@@ -7,7 +7,7 @@ use civitas_kernel::records::conformance::replace;
 use civitas_kernel::{ComponentId, Error, PageRequest, Result, SpaceManifest, SpaceRef, Viewer};
 use time::Duration;
 
-/// Contract 05 §1.3, cell by cell: who reads a space, by its kind, its visibility and its publication.
+/// Contract 05 §1.3, cell by cell: the readers of a space, by its kind, visibility and publication.
 pub async fn shows_spaces_by_the_table(world: World<'_>) -> Result<()> {
     for manifest in SpaceManifest::ALL {
         for visibility in [Visibility::Public, Visibility::Transparent, Visibility::Private] {
@@ -39,7 +39,7 @@ async fn shows_a_space_to_whom_it_may(
         (Viewer::Admin(world.admin), published || of_admins),
     ];
     agrees(world, id, &expected).await?;
-    // Who moderates or has not answered an invitation is no member; who joined or accepted is.
+    // Moderators and users with a pending invitation are not members; users who joined or accepted are.
     world.people.appoint(world.mine, id, world.nora, Role::Moderator).await?;
     world.people.appoint(world.mine, id, world.otto, Role::Invited).await?;
     expected.push((otto, published && open));
@@ -52,7 +52,7 @@ async fn shows_a_space_to_whom_it_may(
     Ok(())
 }
 
-/// The space is found and listed for exactly those.
+/// Checks that the space is found and listed for exactly these readers.
 async fn agrees(world: &World<'_>, id: SpaceRef, expected: &[(Viewer, bool)]) -> Result<()> {
     for (viewer, sees) in expected {
         let read_context = world.seen_by(*viewer);
@@ -86,7 +86,7 @@ pub async fn shows_components_by_the_rules(world: World<'_>) -> Result<()> {
                 let sees = in_space && !deleted && (published || viewer.is_admin());
                 assert_eq!(seen(&world, viewer, space, id).await?, [sees; 4], "{viewer:?} of {part:?}");
             }
-            // Out of the way of the next.
+            // Removed before the next case.
             let gone = Component { deleted_at: Some(NOW), ..part };
             replace(world.components, world.mine, id, &gone).await?;
         }
@@ -94,7 +94,7 @@ pub async fn shows_components_by_the_rules(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether the component is found, listed, named by its space, and counted there.
+/// Whether the component is found, listed, listed in its space, and counted there.
 async fn seen(world: &World<'_>, viewer: Viewer, space: SpaceRef, id: ComponentId) -> Result<[bool; 4]> {
     let read_context = world.seen_by(viewer);
     let found = world.components.find_visible(read_context, id).await?.is_some();
@@ -105,7 +105,7 @@ async fn seen(world: &World<'_>, viewer: Viewer, space: SpaceRef, id: ComponentI
     Ok([found, listed, named, around.is_some_and(|s| s.component_count == 1)])
 }
 
-/// A space names its first components, by weight, kind and id, and counts all; so does the list.
+/// A space lists its first components, by weight, kind and id, and counts all; so does the list.
 pub async fn counts_components_beyond_those_it_names(world: World<'_>) -> Result<()> {
     let space = world.add_assembly("full", Visibility::Public).await?;
     let add = async |manifest, weight| {
@@ -130,7 +130,7 @@ pub async fn counts_components_beyond_those_it_names(world: World<'_>) -> Result
     Ok(())
 }
 
-/// Spaces by age, kind and number, components by id; walked by pages of any length, each comes once.
+/// Spaces by age, kind and number, components by id; pages of any length have each once.
 pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
     let mut parts = Vec::new();
     let mut spaces = Vec::new();

@@ -1,5 +1,5 @@
-//! How a connection is made: in the clear, or over TLS where the address says `sslmode=require`. Both ways errors come
-//! with their SQLSTATE ([`super::wire`]).
+//! Opens a connection: unencrypted, or over TLS if the address has `sslmode=require`. In both cases errors have their
+//! SQLSTATE ([`super::wire`]).
 
 use super::wire::Wire;
 use diesel::{ConnectionError, ConnectionResult};
@@ -17,8 +17,8 @@ use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream}
 use tokio_postgres::{Config, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Connects as the address asks. Over TLS the server must prove its name with a certificate that the system trusts
-/// (`SSL_CERT_FILE` names other roots): stricter than `libpq`, whose `require` believes anybody.
+/// Connects to this address. Over TLS the server must have a certificate for its name that the system trusts
+/// (`SSL_CERT_FILE` selects other roots): stricter than `libpq`, whose `require` does not check the certificate.
 pub async fn connect(url: &str) -> ConnectionResult<AsyncPgConnection> {
     let mut config: Config = url.parse().map_err(|error| refused(&error))?;
     if config.get_ssl_mode() == SslMode::Require {
@@ -34,17 +34,17 @@ pub async fn connect(url: &str) -> ConnectionResult<AsyncPgConnection> {
             socket.map_err(|e| ConnectionError::BadConnection(format!("{}: {e}", path.display())))?;
         let wire = Wire::over(socket, |_| ChannelBinding::none());
         let (client, connection) = config.connect_raw(wire, NoTls).await.map_err(|error| refused(&error))?;
-        // It ends with its client, which also receives its errors.
+        // The task ends with its client, which also receives its errors.
         tokio::spawn(connection.map(drop));
         return AsyncPgConnection::try_from(client).await;
     }
-    // No TLS is spoken: what tokio-postgres takes for TLS that begins at once is the wire alone.
+    // Without TLS: tokio-postgres treats the plain wire as a TLS stream that needs no negotiation.
     config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
     let (client, connection) = config.connect(Plain).await.map_err(|error| refused(&error))?;
     AsyncPgConnection::try_from_client_and_connection(client, connection).await
 }
 
-/// Puts the wire over a socket.
+/// Wraps a socket.
 #[derive(Clone, Copy)]
 struct Plain;
 
@@ -68,7 +68,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> TlsConnect<S> for Plain {
     }
 }
 
-/// Puts the wire over TLS.
+/// Wraps a TLS stream.
 #[derive(Clone)]
 struct Secure<T>(T);
 
@@ -101,7 +101,7 @@ where
     }
 }
 
-/// Made once: to read the system's certificates takes a while.
+/// Created once, because reading the certificates of the system is slow.
 fn connector() -> ConnectionResult<MakeRustlsConnect> {
     static CONNECTOR: OnceLock<Result<MakeRustlsConnect, String>> = OnceLock::new();
     CONNECTOR
@@ -124,7 +124,7 @@ fn make() -> Result<MakeRustlsConnect, Box<dyn Error>> {
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// The failure with its causes: the first of them only says that there was one.
+/// The error with its causes; the outermost text alone has no details.
 fn refused(error: &tokio_postgres::Error) -> ConnectionError {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,9 +1,8 @@
-//! The SQLSTATE of errors. diesel-async passes on the message of an error of PostgreSQL and not its code, and the
-//! message is in the language of the server. So the code is written before the message where it arrives: a stream
-//! between the socket (or TLS) and tokio-postgres rewrites each `ErrorResponse`.
-//!
-//! A connection on which the server says that it only reads (SQLSTATE 25006) is closed after that answer: the pool
-//! makes a new one, perhaps to another server that writes.
+//! Adds the SQLSTATE to the messages of errors. diesel-async passes on the message of an error of PostgreSQL without
+//! its code, and the message is in the language of the server. Therefore a stream between the socket (or TLS) and
+//! tokio-postgres rewrites each `ErrorResponse`: it writes the code before the message. A connection to a read-only
+//! server (SQLSTATE 25006) is closed after that answer: the pool opens a new one, possibly to another server that is
+//! writable.
 //!
 //! Source: the PostgreSQL manual, "Message Formats"; `docs/decisions/0019-sqlstate-from-the-wire.md`.
 
@@ -13,40 +12,40 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, TlsStream};
 
-/// The longest error that is rewritten, in bytes; a longer one passes as it is.
+/// The longest error that is rewritten, in bytes; a longer one is not changed.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
-/// How much is read at once, in bytes.
+/// The size of a read, in bytes.
 const CHUNK: usize = 16 * 1024;
 /// `read_only_sql_transaction`
 const READ_ONLY: &[u8] = b"25006";
 
-/// A stream from which errors come with their SQLSTATE before their message.
+/// A stream that writes the SQLSTATE before the message of each error.
 pub struct Wire<S> {
     inner: S,
     binding: fn(&S) -> ChannelBinding,
     messages: Messages,
     chunk: Box<[u8; CHUNK]>,
-    /// How much of `messages.ready` was passed on.
+    /// The number of bytes of `messages.ready` that were passed on.
     handed: usize,
 }
 
 impl<S> Wire<S> {
-    /// Over a stream whose channel binding is told by `binding`.
+    /// Wraps a stream; `binding` returns its channel binding.
     pub fn over(inner: S, binding: fn(&S) -> ChannelBinding) -> Self {
         Self { inner, binding, messages: Messages::default(), chunk: Box::new([0; CHUNK]), handed: 0 }
     }
 }
 
-/// Messages of the server, cut out of what was read.
+/// Splits the bytes of the server into messages.
 #[derive(Default)]
 struct Messages {
-    /// Kind and length of the message that is being read: at most 5 bytes.
+    /// Kind and length of the current message: at most 5 bytes.
     head: Vec<u8>,
-    /// How much of its body is still to come.
+    /// The number of bytes of its body that are not read yet.
     rest: usize,
-    /// The body of an error, as far as it was read.
+    /// The part of the body of an error that was read.
     error: Option<Vec<u8>>,
-    /// What can be passed on.
+    /// The bytes that can be passed on.
     ready: Vec<u8>,
     is_read_only: bool,
     is_over: bool,
@@ -76,7 +75,7 @@ impl Messages {
         }
     }
 
-    /// `length` counts itself.
+    /// `length` includes its own bytes.
     fn begin(&mut self, kind: u8, length: u32) {
         self.rest = usize::try_from(length).unwrap_or(usize::MAX).saturating_sub(4);
         if kind == b'E' && self.rest <= MAX_ERROR_BYTES {
@@ -104,7 +103,7 @@ impl Messages {
     }
 }
 
-/// The fields of an error: a mail and a text each, every text with a zero behind it.
+/// The fields of an error: a code byte and a text each, with a zero after every text.
 fn fields(body: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     body.split(|byte| *byte == 0).filter_map(|field| field.split_first().map(|(kind, text)| (*kind, text)))
 }
@@ -191,7 +190,7 @@ mod tests {
         [&[kind], length.to_be_bytes().as_slice(), body].concat()
     }
 
-    /// What comes out, whatever the pieces in which it came in.
+    /// The output, with the input in pieces of any size.
     fn handed_on(sent: &[u8], piece: usize) -> (Vec<u8>, bool) {
         let mut messages = Messages::default();
         sent.chunks(piece).for_each(|piece| messages.push(piece));

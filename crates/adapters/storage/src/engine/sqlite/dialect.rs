@@ -1,4 +1,4 @@
-//! What SQLite says in its own words.
+//! SQL that is specific to SQLite.
 
 use super::Db;
 use crate::columns::{Condition, Expr};
@@ -11,13 +11,13 @@ use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 extern "SQL" {
     /// A number to order by.
     fn random() -> diesel::sql_types::BigInt;
-    /// The later of two moments.
+    /// The later of two times.
     #[sql_name = "max"]
     fn later(
         x: diesel::sql_types::TimestamptzSqlite,
         y: diesel::sql_types::TimestamptzSqlite,
     ) -> diesel::sql_types::TimestamptzSqlite;
-    /// Lower case in every script, where SQLite's own `lower` and `LIKE` know ASCII only.
+    /// Lower case in every script; SQLite's own `lower` and `LIKE` support ASCII only.
     fn fold(x: Nullable<Text>) -> Nullable<Text>;
 }
 
@@ -25,18 +25,18 @@ pub(super) fn register(connection: &mut SqliteConnection) -> QueryResult<()> {
     fold_utils::register_impl(connection, |x: Option<String>| x.map(|x| x.to_lowercase()))
 }
 
-/// Whether it is one of these. One text however many there are, so that the prepared statement is kept: Diesel's
-/// `eq_any` writes a `?` for each, and keeps none.
+/// Whether the expression is one of these values. The statement text does not depend on their number, so that it is
+/// cached as prepared statement: Diesel's `eq_any` writes a `?` for each, and is not cached.
 pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &[i64]) -> Condition<QS> {
     let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
     Box::new(Among { on, ids: format!("[{}]", ids.join(",")) })
 }
 
-// A literal, for a bound value would be one more to bind.
+// A literal, to save a bind parameter.
 diesel::postfix_operator!(PlusZero, " + 0", Nullable<BigInt>);
 
-/// The same number, for which no index is searched. Without statistics of a set of ids, SQLite may search an index
-/// for each of them and sort what it finds, where the order of another index is asked for.
+/// The same number, but SQLite uses no index for it. Without statistics of a set of ids, SQLite may search an index for
+/// each id and sort the rows, instead of reading another index in the requested order.
 pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
     Box::new(PlusZero::new(on))
 }
@@ -44,7 +44,7 @@ pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
 /// The aggregate function that makes an array of JSON.
 pub const JSON_ARRAY: &str = "json_group_array";
 
-/// An expression, and the array of JSON it is looked for in.
+/// An expression, and the JSON array to search.
 struct Among<QS> {
     on: Expr<QS, BigInt>,
     ids: String,
@@ -81,7 +81,7 @@ pub fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> Condition<QS> {
     Box::new(fold(on).like(pattern.to_lowercase()).escape('\\'))
 }
 
-// A write transaction is alone on the database already.
+// A write transaction has the write lock of the database already.
 macro_rules! for_update {
     ($query:expr) => {
         $query

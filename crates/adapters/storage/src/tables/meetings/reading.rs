@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use time::OffsetDateTime;
 
-/// What is read of a meeting beside its place.
+/// The columns of a meeting to read.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = meetings, check_for_backend(Db))]
 struct Facts {
@@ -36,7 +36,7 @@ struct Facts {
     updated_at: OffsetDateTime,
 }
 
-/// What is read of a component and its space.
+/// The columns of a component and its space to read.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = components, check_for_backend(Db))]
 struct Component {
@@ -72,7 +72,7 @@ impl Facts {
     }
 }
 
-/// What is visible of a visible component (contract 06 §5.3). The first three conditions are those of the partial
+/// The visible meetings of a visible component (contract 06 §5.3). The first three conditions are those of the partial
 /// indexes, exactly.
 fn shown(viewer: Viewer) -> Vec<Condition<meetings::table>> {
     vec![

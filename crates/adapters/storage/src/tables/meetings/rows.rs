@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
 use time::OffsetDateTime;
 
-/// How many people one statement names; SQLite takes some 32,000 values.
+/// The most users in one statement; SQLite allows about 32,000 values.
 pub(super) const AT_ONCE: usize = 10_000;
 
 columns! {
@@ -41,7 +41,7 @@ columns! {
     write_only { extended_data_text: String = |meeting| canonical_object(&meeting.extended_data) }
 }
 
-/// Who is registered for these meetings.
+/// The registered users of these meetings.
 pub(super) async fn registrations_of(
     connection: &mut Conn,
     ids: Vec<i64>,
@@ -59,7 +59,7 @@ pub(super) async fn registrations_of(
     Ok(registrations)
 }
 
-/// Registers these people, and nobody else.
+/// Sets the registered users.
 ///
 /// # Errors
 /// `NotFound` when one of them has no account in the organization.

@@ -20,13 +20,13 @@ type Ids = IntoBoxed<'static, Select<posts::table, posts::id>, Db>;
 /// The visible posts of a part of an organization (contract 07 A.1).
 pub(super) struct List {
     components: VisibleComponents,
-    /// Whose drafts and scheduled posts are members.
+    /// The author whose drafts and scheduled posts are members.
     author: Option<UserId>,
     now: OffsetDateTime,
 }
 
 impl List {
-    /// Reads the components the reader sees.
+    /// Reads the visible components.
     pub(super) async fn open(
         connection: &mut Conn,
         read_context: ReadContext,
@@ -37,7 +37,7 @@ impl List {
         Ok(Self { components, author: read_context.participant, now })
     }
 
-    /// Whether the reader sees no component; then the list is empty.
+    /// Whether no component is visible; then the list is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.components.is_empty()
     }
@@ -58,12 +58,12 @@ impl List {
             .filter(visible)
     }
 
-    /// The members with a date: with this condition they are found in the partial indexes.
+    /// The members with a date; the condition is that of the partial indexes.
     fn with_date(&self) -> Ids {
         self.members().filter(posts::published_at.is_not_null())
     }
 
-    /// The members at this time that lie this way of an id, nearest first.
+    /// The members at this time that are in this direction from an id, nearest first.
     fn at_the_same_time(&self, id: i64, at: OffsetDateTime, way: Way) -> Ids {
         let members = self.with_date().filter(posts::published_at.eq(at));
         match way {
@@ -72,7 +72,7 @@ impl List {
         }
     }
 
-    /// The members this way of a time, or all of them, nearest first.
+    /// The members in this direction from a time, or all of them, nearest first.
     fn at_other_times(&self, at: Option<OffsetDateTime>, way: Way, direction: Direction) -> Ids {
         let forward = way.is_forward(direction);
         let members = self.with_date();

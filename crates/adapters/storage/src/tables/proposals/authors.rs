@@ -12,8 +12,8 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
 
-/// The proposals and drafts a user is an author of. What is asked of them beside, `+ 0` keeps from SQLite's indices:
-/// it would walk all records of a component, to look in each for the user.
+/// The proposals and drafts a user is an author of. In further conditions `+ 0` prevents the use of an index by SQLite:
+/// it would read all records of a component and search each for the user.
 #[auto_type(no_type_alias)]
 pub(in crate::tables) fn written_by(user: i64) -> _ {
     proposals::table
@@ -63,7 +63,7 @@ pub(super) async fn authors_of(connection: &mut Conn, ids: &[i64]) -> Result<Has
     Ok(authors)
 }
 
-/// Writes the authors, where they change. Who is named twice is stored once.
+/// Writes the authors, if they change. Duplicates are stored once.
 pub(super) async fn write_authors(
     connection: &mut Conn,
     _: OrganizationId,

@@ -20,17 +20,17 @@ use time::OffsetDateTime;
 /// The ids of some proposals.
 pub(super) type Ids = IntoBoxed<'static, Select<proposals::table, proposals::id>, Db>;
 
-/// What a query lists.
+/// The members of a list.
 pub(super) struct List<'a> {
     read_context: ReadContext,
     query: &'a ProposalQuery,
     components: VisibleComponents,
-    /// Whose drafts are members.
+    /// The author whose drafts are members.
     author: Option<UserId>,
 }
 
 impl<'a> List<'a> {
-    /// Reads the components the reader sees.
+    /// Reads the visible components.
     pub(super) async fn open(
         connection: &mut Conn,
         read_context: ReadContext,
@@ -42,7 +42,7 @@ impl<'a> List<'a> {
         Ok(Self { read_context, query, components, author })
     }
 
-    /// Whether the reader sees no component; then the list is empty.
+    /// Whether no component is visible; then the list is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.components.is_empty()
     }
@@ -61,7 +61,7 @@ impl<'a> List<'a> {
         Ok(self.filtered(self.in_order())?.filter(proposals::published_at.is_not_null()))
     }
 
-    /// When a member was published: null inside for a draft, none for what is not a member.
+    /// The time of publication of a member: `Some(None)` for a draft, `None` if it is not a member.
     pub(super) async fn time_of(
         &self,
         connection: &mut Conn,
@@ -94,7 +94,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The members at this time that lie this way of an id, nearest first.
+    /// The members at this time that are in this direction from an id, nearest first.
     fn at_the_same_time(&self, id: i64, at: OffsetDateTime, way: Way) -> Result<Ids> {
         let members = self.published()?.filter(proposals::published_at.eq(at));
         Ok(match way {
@@ -103,7 +103,7 @@ impl<'a> List<'a> {
         })
     }
 
-    /// The published members this way of a time, or all of them, nearest first.
+    /// The published members in this direction from a time, or all of them, nearest first.
     fn at_other_times(&self, at: Option<OffsetDateTime>, way: Way, direction: Direction) -> Result<Ids> {
         let members = self.published()?;
         let forward = way.is_forward(direction);

@@ -6,8 +6,8 @@ use crate::tables::two_parts::TwoParts;
 use civitas_kernel::{Direction, Order, ProposalId, ReadContext, Result};
 use civitas_proposals::{Neighbours, ProposalQuery};
 
-/// The neighbours of a proposal in the list a query makes; none when it is not in that list. In random order the
-/// next one is any other, and there is none before.
+/// The neighbours of a proposal in the list of a query; none when it is not in that list. In random order the next one
+/// is any other proposal, and there is no previous one.
 pub(super) async fn neighbours(
     connection: &mut Conn,
     read_context: ReadContext,

@@ -19,7 +19,7 @@ use diesel_async::RunQueryDsl;
 use std::sync::Arc;
 use time::OffsetDateTime;
 
-/// What is read of a proposal beside its place.
+/// The columns of a proposal to read.
 #[derive(Queryable)]
 pub(super) struct Facts {
     row: Row,
@@ -37,7 +37,7 @@ type ReadFacts = (
     Expr<proposals::table, sql::Moment>,
 );
 
-/// What to read for [`Facts`].
+/// The columns of [`Facts`].
 pub(super) fn read(reader: Option<UserId>) -> ReadFacts {
     let client = api_clients::table
         .filter(proposals::api_client_id.eq(api_clients::id.nullable()))
@@ -73,7 +73,7 @@ impl Facts {
         self.row.component_id
     }
 
-    /// The proposal, as it is read.
+    /// The proposal for reads.
     pub(super) fn detail(self, place: Arc<Place>) -> ProposalDetail {
         let id = ProposalId(self.row.id);
         let state = self.row.public_state();
@@ -147,7 +147,7 @@ pub(super) async fn visible(
     Ok(place.map(|place| facts.detail(Arc::new(place))))
 }
 
-/// The proposal of this id as an anonymous viewer reads it, visible or not.
+/// The proposal of this id for an anonymous viewer, visible or not.
 pub(super) async fn any(
     connection: &mut Conn,
     organization: OrganizationId,

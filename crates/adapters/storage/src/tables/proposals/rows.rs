@@ -41,7 +41,7 @@ columns! {
 }
 
 impl Row {
-    /// What everybody may know of the state.
+    /// The public part of the state.
     pub(super) fn public_state(&self) -> PublicState {
         match (self.withdrawn_at, self.state_published_at, self.state_id) {
             (Some(_), ..) => PublicState::Withdrawn,
@@ -51,7 +51,7 @@ impl Row {
     }
 }
 
-/// What to write, with the public token of its state.
+/// The columns to write, with the public token of its state.
 pub(super) async fn changeset<'a>(
     connection: &mut Conn,
     _: OrganizationId,
@@ -61,13 +61,13 @@ pub(super) async fn changeset<'a>(
     Ok(Changeset::of(proposal, public_state))
 }
 
-/// Whose one draft in its component this is.
+/// The first author of a draft, who may have one draft in a component; `None` for other proposals.
 fn draft_author(proposal: &Proposal) -> Option<i64> {
     let is_draft = proposal.published_at.is_none() && proposal.deleted_at.is_none();
     if is_draft { first(&proposal.authors) } else { None }
 }
 
-/// The one who began it. (`first` of a list is Diesel's here.)
+/// The first author. (`first` of a list is Diesel's here.)
 fn first(authors: &[UserId]) -> Option<i64> {
     match authors {
         [UserId(first), ..] => Some(*first),
@@ -75,7 +75,7 @@ fn first(authors: &[UserId]) -> Option<i64> {
     }
 }
 
-/// The public state token of contract 06 §1.6, kept beside the proposal for filters.
+/// The public state token of contract 06 §1.6, stored with the proposal for filters.
 async fn public_token(connection: &mut Conn, proposal: &Proposal) -> Result<String> {
     if proposal.withdrawn_at.is_some() {
         return Ok(PublicState::Withdrawn.token().to_owned());

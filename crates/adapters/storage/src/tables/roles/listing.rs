@@ -55,19 +55,19 @@ impl From<Listed> for RoleDetail {
     }
 }
 
-/// Where a row stands in the list; general administrators are group 0. In the words of the indexes `roles_in_order..`.
+/// The sort key of a row; general administrators are group 0. The same expression as in the indexes `roles_in_order..`.
 fn group() -> SqlLiteral<Integer> {
     sql("CASE roles.space_manifest WHEN 'participatory_processes' THEN 1 \
          WHEN 'assemblies' THEN CASE roles.kind WHEN 'space_private_member' THEN 3 ELSE 2 END ELSE 4 END")
 }
 
-/// The class name of a row's space. In the words of the index `roles_in_order_of_class`.
+/// The class name of a row's space. The same expression as in the index `roles_in_order_of_class`.
 fn class() -> SqlLiteral<Nullable<Text>> {
     sql("CASE roles.space_manifest WHEN 'participatory_processes' THEN 'Platform::ParticipatoryProcess' \
          WHEN 'assemblies' THEN 'Platform::Assembly' ELSE 'Platform::Conference' END")
 }
 
-/// That the row is not of a deleted account.
+/// Whether the account of the row is not deleted.
 pub(super) fn of_living() -> Condition<roles::table> {
     let deleted =
         users::table.filter(users::id.nullable().eq(roles::user_id)).filter(users::deleted_at.is_not_null());

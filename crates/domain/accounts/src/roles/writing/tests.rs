@@ -31,7 +31,7 @@ fn role(kind: RoleKind) -> Role {
     }
 }
 
-/// Where user 42 lives.
+/// A store with user 42.
 fn people(user: User) -> MockUserStore {
     let mut users = MockUserStore::new();
     let held = user.clone();
@@ -40,7 +40,7 @@ fn people(user: User) -> MockUserStore {
     users
 }
 
-/// Where the user is a moderator of the space, by invitation, and a valuator.
+/// A store in which the user is a moderator of the space, by invitation, and a valuator.
 fn places() -> MockRoleStore {
     let mut store = MockRoleStore::new();
     let moderator = |id: &SpaceRoleId| {
@@ -72,7 +72,7 @@ fn moderator() -> RoleId {
     RoleId::InSpace(role(RoleKind::SpaceModerator).id())
 }
 
-/// The field and the sentence of a refusal.
+/// The field and the text of an error.
 fn refusal<T>(outcome: Result<T>) -> (String, String) {
     let Err(error) = outcome else { panic!("it was done") };
     let field = error.details().first().map(|detail| detail.field.clone().into_owned());
@@ -131,7 +131,7 @@ async fn a_creation_is_refused_in_the_order_of_the_table() {
 }
 
 #[tokio::test]
-async fn nobody_who_left_is_given_a_role() {
+async fn a_deleted_user_is_not_given_a_role() {
     let (store, users) = (places(), people(User { deleted_at: Some(THEN), ..user(false) }));
     let roles = Roles { store: &store, users: &users };
     for command in
