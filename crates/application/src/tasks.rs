@@ -136,7 +136,7 @@ impl WorkSource for TaskWorker {
             Ok(true) => {}
             Ok(false) => tracing::debug!("the task has ended, or was replaced by another one"),
             Err(error) => {
-                tracing::error!(%error, "the outcome of the task could not be stored; it will run again")
+                tracing::error!(%error, "the outcome of the task could not be stored; it will run again");
             }
         }
     }

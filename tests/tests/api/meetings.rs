@@ -387,9 +387,8 @@ async fn meetings_are_only_read_and_only_where_they_are_switched_on() {
         for path in ["/meetings", "/meetings/1"] {
             service.anonymous().get(path).await.refuses(501, "Not implemented");
         }
-        let machine = service.machine().await;
-        machine.get("/meetings").await.refuses(501, "Not implemented");
-        machine.get("/proposals").await.is(200);
+        service.machine().await.get("/meetings").await.refuses(501, "Not implemented");
+        service.machine().await.get("/proposals").await.is(200);
         service.user_through("town", "full", "norablum").await.get("/meetings").await.is(200);
     }
     for service in services().await {
