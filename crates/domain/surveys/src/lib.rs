@@ -1,0 +1,1 @@
+//! Questionnaires, their questions and the responses to them.
