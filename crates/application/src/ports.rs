@@ -6,6 +6,7 @@ use civitas_accounts::{
     ClientStore, ConfirmationStore, OrganizationLookup, RoleStore, SessionStore, SystemAdminStore,
     TokenStore, UserStore,
 };
+use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
@@ -56,6 +57,16 @@ pub trait Ports: Send + Sync {
     fn posts(&self) -> &dyn PostStore;
     /// Components and users, for blog posts.
     fn blogs(&self) -> &dyn BlogLookup;
+    /// Attachments.
+    fn attachments(&self) -> &dyn AttachmentStore;
+    /// Collections of attachments.
+    fn collections(&self) -> &dyn CollectionStore;
+    /// The rows of files.
+    fn files(&self) -> &dyn FileRegistry;
+    /// Announced uploads.
+    fn uploads(&self) -> &dyn UploadStore;
+    /// The records that files are attached to.
+    fn parents(&self) -> &dyn ParentLookup;
     /// Jobs.
     fn jobs(&self) -> &dyn JobStore;
     /// The outbox of events.

@@ -44,6 +44,14 @@ integer_ids! {
     PostId,
     /// A link that signs a user in once.
     MagicLinkId,
+    /// A file in the file store.
+    FileId,
+    /// An upload that a client announced.
+    UploadId,
+    /// A file or a link attached to a record.
+    AttachmentId,
+    /// A collection of attachments of one record.
+    CollectionId,
 }
 
 /// A job: a random UUID, because the id gives the right to read the job (contract 09 A.2).
@@ -71,6 +79,12 @@ impl fmt::Display for TaskId {
 #[expect(clippy::disallowed_methods, reason = "this is where ids come from")]
 pub fn random_job_id() -> JobId {
     JobId(Uuid::new_v4())
+}
+
+/// 244 random bits from a cryptographic source, as 64 hexadecimal digits: whoever has the text has a right.
+#[expect(clippy::disallowed_methods, reason = "this is where ids come from")]
+pub fn random_key() -> String {
+    format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
 /// An id that sorts by time of creation: for internal rows, not for secrets.

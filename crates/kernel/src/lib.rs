@@ -39,8 +39,9 @@ pub use ctx::{Caller, Ctx, ReadContext, TokenUser, UserState, Viewer};
 pub use error::{BoxError, Error, FieldError, Result, Wording};
 pub use event::{Event, EventName, Subject};
 pub use ids::{
-    ClientId, ComponentId, JobId, MagicLinkId, MeetingId, OrganizationId, PostId, ProposalId, StateId,
-    StepId, TaskId, TokenId, UserId, VoteId, random_job_id, sortable_id,
+    AttachmentId, ClientId, CollectionId, ComponentId, FileId, JobId, MagicLinkId, MeetingId, OrganizationId,
+    PostId, ProposalId, StateId, StepId, TaskId, TokenId, UploadId, UserId, VoteId, random_job_id,
+    random_key, sortable_id,
 };
 pub use locale::{Locale, Locales, Translated};
 pub use page::{Direction, Order, Page, PageRequest};

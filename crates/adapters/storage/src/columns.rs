@@ -6,6 +6,7 @@ pub(crate) use self::mapping::{ColumnValue, columns};
 
 use crate::engine::{self, Db, dialect, sql};
 use civitas_accounts::RoleKind;
+use civitas_attachments::{ContentFault, FileState, FileType, ParentKind};
 use civitas_jobs::JobStatus;
 use civitas_kernel::{EventName, Locale, SpaceManifest};
 use civitas_organizations::RegistrationMode;
@@ -120,7 +121,19 @@ macro_rules! text_enums {
     )+};
 }
 
-text_enums!(ComponentManifest, EntryKind, EventName, JobStatus, Locale, RoleKind, SpaceManifest);
+text_enums!(
+    ComponentManifest,
+    ContentFault,
+    EntryKind,
+    EventName,
+    FileState,
+    FileType,
+    JobStatus,
+    Locale,
+    ParentKind,
+    RoleKind,
+    SpaceManifest,
+);
 
 impl TextEnum for Visibility {
     fn name(&self) -> &str {

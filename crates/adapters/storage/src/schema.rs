@@ -1,9 +1,11 @@
 //! The tables of the migrations, with column types that both engines share.
 
+mod attached;
 mod content;
 mod people;
 mod work;
 
+pub(crate) use self::attached::{attachment_collections, attachments, files, uploads};
 pub(crate) use self::content::{
     components, entries, meeting_registrations, meetings, posts, proposal_authors, proposal_states,
     proposals, votes,
@@ -47,6 +49,8 @@ diesel::joinable!(jobs -> organizations (organization_id));
 diesel::joinable!(outbox -> organizations (organization_id));
 diesel::joinable!(list_changes -> organizations (organization_id));
 
+diesel::joinable!(attachments -> files (file_id));
+
 diesel::allow_tables_to_appear_in_same_query!(
     organizations,
     organization_hosts,
@@ -67,6 +71,10 @@ diesel::allow_tables_to_appear_in_same_query!(
     meeting_registrations,
     posts,
     entries,
+    files,
+    attachment_collections,
+    attachments,
+    uploads,
     jobs,
     outbox,
     archive_refs,

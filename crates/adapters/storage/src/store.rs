@@ -11,6 +11,7 @@ use civitas_accounts::{
     TokenStore, UserStore,
 };
 use civitas_application::{ListChanges, Ports, RefStore, Store, Transaction};
+use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
@@ -99,6 +100,11 @@ ports! {
     meetings: MeetingStore,
     posts: PostStore,
     blogs: BlogLookup,
+    attachments: AttachmentStore,
+    collections: CollectionStore,
+    files: FileRegistry,
+    uploads: UploadStore,
+    parents: ParentLookup,
     jobs: JobStore,
     outbox: Outbox,
     organization_lookup: OrganizationLookup,

@@ -1,10 +1,55 @@
 //! Files attached to records: uploads, classification, metadata (contract 07 part B).
+//!
+//! The bytes of a file are in a [`FileStore`], its row in a [`FileRegistry`]. The row is added before the bytes are
+//! stored and deleted after they are deleted, so that no object is without a row. An [`Attachment`] or an [`Upload`]
+//! refers to a stored file; a file to which nothing refers any more is marked as removed, and deleted later.
+//!
+//! ```
+//! use civitas_attachments::{AllowList, ParentKind};
+//!
+//! let kind = ParentKind::named("proposals").expect("a short name of a kind");
+//! assert_eq!(kind.as_str(), "Platform::Proposals::Proposal");
+//! assert!(kind.allow_list().has_extension_of("plan.PDF"));
+//! assert!(!AllowList::Admin.has_extension_of("plan.svg"));
+//! ```
 
+mod allow_list;
+mod attachment;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod content;
+mod file;
+mod filename;
+mod parent;
+mod ports;
+mod reading;
+mod staging;
+mod upload;
+mod writing;
 
+pub use allow_list::AllowList;
+pub use attachment::{Attachment, AttachmentDetail, Collection, FILE_TYPES, FileType};
 pub use content::{
     ByteStream, Content, ContentFault, FileIntake, FileStore, Inspected, MAX_IMAGE_SIDE, Received, Reception,
     THUMBNAIL_HEIGHT,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use content::{MockFileIntake, MockFileStore};
+pub use file::{FileState, PENDING, StoredFile};
+pub use filename::{MAX_FILENAME_BYTES, sanitize, sanitize_and_shorten};
+pub use parent::{PARENT_NAMES, Parent, ParentKind};
+pub use ports::{
+    ATTACHMENT_FIELDS, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentStore, CollectionStore,
+    FileRegistry, ParentLookup, UploadStore,
+};
+#[cfg(any(test, feature = "mocks"))]
+pub use ports::{
+    MockAttachmentStore, MockCollectionStore, MockFileRegistry, MockParentLookup, MockUploadStore,
+};
+pub use reading::{Attachments, READ_ATTACHMENTS, reader};
+pub use staging::{Announcement, SentHead, StageUpload, Staged, UploadWrites, wrong_length};
+pub use upload::{ATTACH_WINDOW, SignedId, UPLOAD_WINDOW, Upload};
+pub use writing::{
+    AttachFile, AttachmentEdit, AttachmentPorts, AttachmentWrites, DESTROY_ATTACHMENTS, DestroyAttachment,
+    Grouping, SentText, Source, UpdateAttachment, UploadedFiles, WRITE_ATTACHMENTS,
+};

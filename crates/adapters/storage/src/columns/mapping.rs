@@ -23,9 +23,11 @@
 
 use super::{EnumColumn, JsonColumn};
 use civitas_accounts::{Digest, RoleKind};
+use civitas_attachments::{ContentFault, FileState, FileType, ParentKind};
 use civitas_kernel::{
-    Abilities, ClientId, ComponentId, Locale, Locales, MeetingId, OrganizationId, PostId, ProposalId, Scopes,
-    SpaceManifest, StateId, StepId, Translated, UserId, VoteId,
+    Abilities, AttachmentId, ClientId, CollectionId, ComponentId, FileId, Locale, Locales, MeetingId,
+    OrganizationId, PostId, ProposalId, Scopes, SpaceManifest, StateId, StepId, Translated, UploadId, UserId,
+    VoteId,
 };
 use civitas_organizations::{Features, RegistrationMode};
 use civitas_spaces::{ComponentManifest, Visibility};
@@ -169,10 +171,21 @@ macro_rules! texts {
 
 plain!(i64, bool, OffsetDateTime);
 ids! {
-    ClientId, ComponentId, MeetingId, OrganizationId, PostId, ProposalId, StateId, StepId, UserId, VoteId
+    AttachmentId, ClientId, CollectionId, ComponentId, FileId, MeetingId, OrganizationId, PostId, ProposalId, StateId, StepId, UploadId, UserId, VoteId
 }
 json!(BTreeMap<StepId, Map<String, Value>>, Features, Map<String, Value>, Translated, Vec<String>);
-enums!(ComponentManifest, Locale, RegistrationMode, RoleKind, SpaceManifest, Visibility);
+enums!(
+    ComponentManifest,
+    ContentFault,
+    FileState,
+    FileType,
+    Locale,
+    ParentKind,
+    RegistrationMode,
+    RoleKind,
+    SpaceManifest,
+    Visibility
+);
 texts! {
     Abilities: Abilities::read;
     Scopes: Scopes::read;

@@ -3,6 +3,8 @@
 mod reading;
 mod rows;
 
+pub(super) use self::reading::shown;
+
 use self::rows::{Changeset, Row, register, registrations_of};
 use crate::engine::Conn;
 use crate::records::records;

@@ -1,11 +1,14 @@
 //! All queries, one module for each table.
 
+mod attachment_collections;
+mod attachments;
 mod clients;
 mod component_places;
 mod components;
 mod confirmations;
 mod entries;
 mod extended_data;
+mod files;
 mod jobs;
 mod list_changes;
 mod magic_links;
@@ -27,6 +30,7 @@ mod system_admins;
 mod tasks;
 mod tokens;
 mod two_parts;
+mod uploads;
 mod users;
 mod visible_components;
 mod votes;

@@ -6,6 +6,8 @@ mod neighbours;
 mod reading;
 mod rows;
 
+pub(super) use self::reading::{published_or_own, shown};
+
 use self::authors::{with_authors, write_authors, written_by};
 use self::rows::{Row, changeset};
 use crate::columns::Condition;

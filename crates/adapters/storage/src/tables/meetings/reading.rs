@@ -74,7 +74,7 @@ impl Facts {
 
 /// The visible meetings of a visible component (contract 06 §5.3). The first three conditions are those of the partial
 /// indexes, exactly.
-fn shown(viewer: Viewer) -> Vec<Condition<meetings::table>> {
+pub(in crate::tables) fn shown(viewer: Viewer) -> Vec<Condition<meetings::table>> {
     vec![
         Box::new(meetings::published_at.is_not_null().nullable()),
         Box::new(meetings::hidden_at.is_null().nullable()),

@@ -93,12 +93,12 @@ impl Facts {
 }
 
 /// Whether a proposal is neither hidden nor deleted.
-pub(super) fn shown() -> Condition<proposals::table> {
+pub(in crate::tables) fn shown() -> Condition<proposals::table> {
     Box::new(proposals::hidden_at.is_null().and(proposals::deleted_at.is_null()).nullable())
 }
 
 /// Whether a proposal is published, or a draft of this user. For statements that find their rows by id.
-pub(super) fn published_or_own(author: Option<UserId>) -> Condition<proposals::table> {
+pub(in crate::tables) fn published_or_own(author: Option<UserId>) -> Condition<proposals::table> {
     match author {
         None => Box::new(proposals::published_at.is_not_null().nullable()),
         Some(user) => {

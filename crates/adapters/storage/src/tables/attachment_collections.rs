@@ -1,0 +1,52 @@
+//! Collections of attachments.
+
+use crate::columns::EnumColumn;
+use crate::columns::columns;
+use crate::failure::Stored;
+use crate::records::records;
+use crate::schema::attachment_collections;
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_attachments::{Collection, CollectionStore, Parent, ParentKind};
+use civitas_kernel::{CollectionId, OrganizationId, Result, SpaceManifest, Translated};
+use diesel::dsl::{Eq, Filter, exists};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+columns! {
+    /// A collection as its row stores it.
+    attachment_collections as Collection;
+    id CollectionId;
+    fields {
+        name: Translated,
+        weight: i64,
+    }
+    nested { parent: Parent { kind as attached_to_type: ParentKind, id as attached_to_id: i64 } }
+    write_only {
+        space_manifest: Option<EnumColumn<SpaceManifest>> = |of| of.parent.space().map(|space| EnumColumn(space.manifest)),
+        space_id: Option<i64> = |of| of.parent.space().map(|space| space.id),
+        proposal_id: Option<i64> = |of| of.parent.of_kind(ParentKind::Proposal),
+        meeting_id: Option<i64> = |of| of.parent.of_kind(ParentKind::Meeting),
+        post_id: Option<i64> = |of| of.parent.of_kind(ParentKind::Post),
+    }
+}
+
+type Scoped = Filter<attachment_collections::table, Eq<attachment_collections::organization_id, i64>>;
+
+/// The collections of one organization.
+fn of(organization: OrganizationId) -> Scoped {
+    attachment_collections::table.filter(attachment_collections::organization_id.eq(organization.0))
+}
+
+records! { attachment_collections: CollectionId => Collection; }
+
+#[async_trait]
+impl CollectionStore for Session {
+    async fn is_of(&self, organization: OrganizationId, id: CollectionId, parent: Parent) -> Result<bool> {
+        let own = of(organization)
+            .filter(attachment_collections::id.eq(id.0))
+            .filter(attachment_collections::attached_to_type.eq(EnumColumn(parent.kind)))
+            .filter(attachment_collections::attached_to_id.eq(parent.id));
+        diesel::select(exists(own)).get_result(&mut *self.read().await?).await.stored()
+    }
+}

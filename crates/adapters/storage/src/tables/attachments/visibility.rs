@@ -1,0 +1,79 @@
+//! Which attachments a reader sees: those whose record the reader sees (contract 07 B.4). Each record is found by its
+//! id, so that the cost of a row does not depend on the number of records.
+
+use super::super::{meetings, proposals};
+use crate::columns::{Condition, EnumColumn, Expr};
+use crate::correlated::Correlated;
+use crate::schema::{attachments, components, meetings as meeting, posts, proposals as proposal, spaces};
+use crate::tables::visible_components::VisibleComponents;
+use crate::visibility::Rule;
+use civitas_attachments::{AttachmentReader, ParentKind};
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+
+/// Whether the reader sees the record of an attachment.
+pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Condition<attachments::table> {
+    let (viewer, participant) = (reader.read_context.viewer, reader.read_context.participant);
+    let in_component = of.contain_one::<meeting::table>(Box::new(meeting::component_id.nullable()));
+    let shown = meetings::shown(viewer).into_iter();
+    let seen_meetings = meeting::table
+        .filter(meeting::id.nullable().eq(attachments::meeting_id))
+        .filter(shown.fold(in_component, |all, next| Box::new(all.and(next))))
+        .select(meeting::id);
+    let seen_proposals = proposal::table
+        .filter(proposal::id.nullable().eq(attachments::proposal_id))
+        .filter(of.contain_one::<proposal::table>(Box::new(proposal::component_id.nullable())))
+        .filter(proposals::shown())
+        .filter(proposals::published_or_own(participant))
+        .select(proposal::id);
+    let seen_posts = posts::table
+        .filter(posts::id.nullable().eq(attachments::post_id))
+        .filter(of.contain_one::<posts::table>(Box::new(posts::component_id.nullable())))
+        .filter(Rule::PostIsVisible(participant, reader.now))
+        .select(posts::id);
+    let seen_spaces = spaces::table
+        .filter(spaces::manifest.nullable().eq(attachments::space_manifest))
+        .filter(spaces::id.nullable().eq(attachments::space_id))
+        .filter(Rule::SpaceIsVisible(viewer))
+        .select(spaces::id);
+    any([
+        Box::new(Correlated(seen_proposals)),
+        Box::new(Correlated(seen_meetings)),
+        Box::new(Correlated(seen_posts)),
+        Box::new(Correlated(seen_spaces)),
+    ])
+}
+
+/// Whether the record of an attachment is neither deleted nor hidden, in a component that is not deleted.
+pub(in crate::tables) fn shown_to_all() -> Condition<attachments::table> {
+    let in_use = || components::table.filter(components::deleted_at.is_null()).select(components::id);
+    let shown_meetings = meeting::table
+        .filter(meeting::id.nullable().eq(attachments::meeting_id))
+        .filter(meeting::component_id.eq_any(in_use()))
+        .filter(meeting::hidden_at.is_null())
+        .filter(meeting::deleted_at.is_null())
+        .select(meeting::id);
+    let shown_proposals = proposal::table
+        .filter(proposal::id.nullable().eq(attachments::proposal_id))
+        .filter(proposal::component_id.eq_any(in_use()))
+        .filter(proposals::shown())
+        .select(proposal::id);
+    let shown_posts = posts::table
+        .filter(posts::id.nullable().eq(attachments::post_id))
+        .filter(posts::component_id.eq_any(in_use()))
+        .filter(posts::deleted_at.is_null())
+        .select(posts::id);
+    any([
+        Box::new(Correlated(shown_proposals)),
+        Box::new(Correlated(shown_meetings)),
+        Box::new(Correlated(shown_posts)),
+        Box::new(attachments::space_id),
+    ])
+}
+
+/// Whether the record is the organization, or one of these is found.
+fn any(found: [Expr<attachments::table, BigInt>; 4]) -> Condition<attachments::table> {
+    let of_organization: Condition<attachments::table> =
+        Box::new(attachments::attached_to_type.eq(EnumColumn(ParentKind::Organization)).nullable());
+    found.into_iter().fold(of_organization, |some, next| Box::new(some.or(next.is_not_null())))
+}

@@ -1,0 +1,146 @@
+//! The rows of files.
+
+use super::attachments::shown_to_all;
+use crate::columns::{self, columns};
+use crate::engine::Conn;
+use crate::failure::Stored;
+use crate::records::records;
+use crate::schema::{attachments, files};
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_attachments::{ContentFault, FileRegistry, FileState, StoredFile};
+use civitas_kernel::{FileId, OrganizationId, Result};
+use diesel::dsl::{Eq, Filter, exists, sql};
+use diesel::prelude::*;
+use diesel::sql_types::Bool;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+columns! {
+    /// A file as its row stores it.
+    files as StoredFile;
+    id FileId;
+    fields {
+        key: String,
+        object: String,
+        filename: String,
+        content_type: String,
+        fault: Option<ContentFault>,
+        byte_size: i64,
+        sha256: String,
+        thumbnail_bytes: Option<i64>,
+        state: FileState,
+        created_at: OffsetDateTime,
+    }
+}
+
+type Scoped = Filter<files::table, Eq<files::organization_id, i64>>;
+
+/// The files of one organization.
+fn of(organization: OrganizationId) -> Scoped {
+    files::table.filter(files::organization_id.eq(organization.0))
+}
+
+records! { files: FileId => StoredFile; }
+
+/// Files by the ids that a read of attachments names.
+pub(super) async fn of_ids(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    ids: &[i64],
+) -> Result<Vec<(FileId, StoredFile)>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<Row> = of(organization)
+        .filter(columns::any_of(files::id.nullable(), ids))
+        .select(columns::of::<Row>())
+        .load(connection)
+        .await
+        .stored()?;
+    Ok(rows.into_iter().map(Into::into).collect())
+}
+
+#[async_trait]
+impl FileRegistry for Session {
+    async fn find_served(&self, organization: OrganizationId, key: &str) -> Result<Option<StoredFile>> {
+        let connection = &mut *self.read().await?;
+        let row: Option<Row> = of(organization)
+            .filter(files::key.eq(key))
+            .filter(files::state.eq(FileState::Stored.as_str()))
+            .select(columns::of::<Row>())
+            .first(connection)
+            .await
+            .optional()
+            .stored()?;
+        let Some(row) = row else { return Ok(None) };
+        let attachment = attachments::table
+            .filter(attachments::file_id.eq(row.id))
+            .filter(attachments::organization_id.eq(organization.0))
+            .filter(shown_to_all());
+        let is_attached: bool = diesel::select(exists(attachment)).get_result(connection).await.stored()?;
+        Ok(is_attached.then(|| <(FileId, StoredFile)>::from(row).1))
+    }
+
+    async fn removed(&self, pending_since: OffsetDateTime, limit: i64) -> Result<Vec<(FileId, StoredFile)>> {
+        // The condition of the partial index, exactly.
+        let unused = || sql::<Bool>("files.state <> 'stored'");
+        let abandoned = || {
+            files::table
+                .filter(unused())
+                .filter(files::created_at.lt(pending_since))
+                .filter(files::state.eq(FileState::Pending.as_str()))
+        };
+        // Most calls find none, and do not wait for the write lock.
+        let is_any: bool =
+            diesel::select(exists(abandoned())).get_result(&mut *self.read().await?).await.stored()?;
+        if is_any {
+            diesel::update(abandoned())
+                .set(files::state.eq(FileState::Removed.as_str()))
+                .execute(&mut *self.write().await?)
+                .await
+                .stored()?;
+        }
+        let rows: Vec<Row> = files::table
+            .filter(unused())
+            .filter(files::state.eq(FileState::Removed.as_str()))
+            .order((files::created_at, files::id))
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+
+    async fn forget(&self, ids: &[FileId]) -> Result<()> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let removed = files::table
+            .filter(columns::any_of(files::id.nullable(), &ids))
+            .filter(files::state.eq(FileState::Removed.as_str()));
+        diesel::delete(removed).execute(&mut *self.write().await?).await.stored()?;
+        Ok(())
+    }
+
+    async fn stored_after(&self, after: Option<FileId>, limit: i64) -> Result<Vec<(FileId, StoredFile)>> {
+        let rows: Vec<Row> = files::table
+            .filter(files::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .filter(files::state.eq(FileState::Stored.as_str()))
+            .order(files::id)
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+
+    async fn known_objects(&self, names: &[String]) -> Result<Vec<String>> {
+        files::table
+            .filter(files::object.eq_any(names))
+            .select(files::object)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()
+    }
+}

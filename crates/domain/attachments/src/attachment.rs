@@ -1,0 +1,152 @@
+//! Attachments, their collections, and the rules of their members (contract 07 B.1, B.5).
+
+use crate::{Parent, StoredFile};
+use civitas_kernel::limits::{LINE, PROSE, any_too_long};
+use civitas_kernel::records::Entity;
+use civitas_kernel::{AttachmentId, CollectionId, FieldError, FileId, Locale, Translated};
+use time::OffsetDateTime;
+
+/// What an attachment is (contract 07 B.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileType {
+    /// A file whose bytes are an image.
+    Image,
+    /// Any other file.
+    Document,
+    /// An address instead of a file.
+    Link,
+}
+
+/// The names of the types, for filters.
+pub const FILE_TYPES: &[&str] = &["image", "document", "link"];
+
+impl FileType {
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+            Self::Document => "document",
+            Self::Link => "link",
+        }
+    }
+
+    /// The type with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Image, Self::Document, Self::Link].into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// The type of a file.
+    pub fn of(file: &StoredFile) -> Self {
+        if file.is_image() { Self::Image } else { Self::Document }
+    }
+}
+
+/// An attachment: exactly one of `file` and `link` is given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attachment {
+    /// The record it is attached to.
+    pub parent: Parent,
+    /// Its title.
+    pub title: Translated,
+    /// Its description.
+    pub description: Translated,
+    /// Lists are sorted by it, ascending.
+    pub weight: i64,
+    /// A collection of the same record.
+    pub collection: Option<CollectionId>,
+    /// What it is.
+    pub file_type: FileType,
+    /// The file.
+    pub file: Option<FileId>,
+    /// The address of a link.
+    pub link: Option<String>,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// When it was last changed.
+    pub updated_at: OffsetDateTime,
+}
+
+impl Attachment {
+    /// A file, without texts.
+    pub fn of_file(parent: Parent, id: FileId, file: &StoredFile, now: OffsetDateTime) -> Self {
+        Self { file: Some(id), file_type: FileType::of(file), ..Self::of_link(parent, None, now) }
+    }
+
+    /// A link, without texts.
+    pub fn of_link(parent: Parent, link: Option<String>, now: OffsetDateTime) -> Self {
+        Self {
+            parent,
+            title: Translated::default(),
+            description: Translated::default(),
+            weight: 0,
+            collection: None,
+            file_type: FileType::Link,
+            file: None,
+            link,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// What is wrong with its texts: title before description. Both are required in `locale`, the default one of the
+    /// organization.
+    pub fn text_errors(&self, locale: Locale) -> Vec<FieldError> {
+        let blank = |field, label: &str, text: &Translated| {
+            let is_blank = text.get(locale).is_none_or(|text| text.trim().is_empty());
+            is_blank.then(|| FieldError::new(field, "blank", format!("{label} cannot be blank")))
+        };
+        let long = |field, label: &str, text: &Translated, max| any_too_long(field, label, text, max);
+        let errors = [
+            blank("title", "Title", &self.title).or(long("title", "Title", &self.title, LINE)),
+            blank("description", "Description", &self.description).or(long(
+                "description",
+                "Description",
+                &self.description,
+                PROSE,
+            )),
+        ];
+        errors.into_iter().flatten().collect()
+    }
+}
+
+impl Entity for Attachment {
+    type Id = AttachmentId;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+}
+
+/// A named group of attachments of one record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Collection {
+    /// The record.
+    pub parent: Parent,
+    /// Its name.
+    pub name: Translated,
+    /// Collections are sorted by it, ascending.
+    pub weight: i64,
+}
+
+impl Entity for Collection {
+    type Id = CollectionId;
+
+    fn set_updated_at(&mut self, _: OffsetDateTime) {}
+}
+
+/// An attachment as a caller reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttachmentDetail {
+    /// Its id.
+    pub id: AttachmentId,
+    /// The attachment.
+    pub attachment: Attachment,
+    /// Its file; `None` for a link.
+    pub file: Option<StoredFile>,
+}
+
+/// The error of a collection that is not one of the record.
+pub(crate) fn foreign_collection() -> FieldError {
+    let text = "Attachment collection is not included in the list";
+    FieldError::new("attachment_collection_id", "inclusion", text)
+}

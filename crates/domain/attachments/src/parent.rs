@@ -1,0 +1,173 @@
+//! The records that files can be attached to (contract 07 B.3).
+
+use crate::AllowList;
+use civitas_kernel::{MeetingId, OrganizationId, PostId, ProposalId, SpaceManifest, SpaceRef};
+use serde::{Deserialize, Serialize};
+
+/// A kind of record with attachments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ParentKind {
+    /// The organization itself.
+    Organization,
+    /// A participatory space of this kind.
+    Space(SpaceManifest),
+    /// A proposal.
+    Proposal,
+    /// A meeting.
+    Meeting,
+    /// A blog post.
+    Post,
+    /// An answer to a question of a questionnaire. Its files are created by submitting the questionnaire.
+    Answer,
+}
+
+impl ParentKind {
+    /// All kinds.
+    pub const ALL: [Self; 9] = [
+        Self::Organization,
+        Self::Space(SpaceManifest::ParticipatoryProcesses),
+        Self::Space(SpaceManifest::Assemblies),
+        Self::Space(SpaceManifest::Conferences),
+        Self::Space(SpaceManifest::Initiatives),
+        Self::Proposal,
+        Self::Meeting,
+        Self::Post,
+        Self::Answer,
+    ];
+
+    /// The class name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Organization => "Platform::Organization",
+            Self::Space(manifest) => manifest.class(),
+            Self::Proposal => "Platform::Proposals::Proposal",
+            Self::Meeting => "Platform::Meetings::Meeting",
+            Self::Post => "Platform::Blogs::Post",
+            Self::Answer => "Platform::Forms::Answer",
+        }
+    }
+
+    /// The kind with this class name, case-sensitive.
+    pub fn parse(class: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == class)
+    }
+
+    /// The kind with this class name or short name, case-sensitive.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "organization" => Some(Self::Organization),
+            "proposals" | "proposal" => Some(Self::Proposal),
+            "meetings" => Some(Self::Meeting),
+            "blogs" => Some(Self::Post),
+            name => SpaceManifest::parse(name).map(Self::Space).or_else(|| Self::parse(name)),
+        }
+    }
+
+    /// The files it accepts.
+    pub fn allow_list(self) -> AllowList {
+        match self {
+            Self::Proposal | Self::Answer => AllowList::Participant,
+            _ => AllowList::Admin,
+        }
+    }
+
+    /// Whether its attachments can be in collections.
+    pub fn has_collections(self) -> bool {
+        !matches!(self, Self::Organization | Self::Answer)
+    }
+}
+
+/// The names that requests can use: class names and short names, without the one that cannot be created.
+pub const PARENT_NAMES: &[&str] = &[
+    "organization",
+    "participatory_processes",
+    "assemblies",
+    "conferences",
+    "initiatives",
+    "proposals",
+    "proposal",
+    "meetings",
+    "blogs",
+    "Platform::Organization",
+    "Platform::ParticipatoryProcess",
+    "Platform::Assembly",
+    "Platform::Conference",
+    "Platform::Initiative",
+    "Platform::Proposals::Proposal",
+    "Platform::Meetings::Meeting",
+    "Platform::Blogs::Post",
+    "Platform::Forms::Answer",
+];
+
+/// A record with attachments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Parent {
+    /// Its kind.
+    pub kind: ParentKind,
+    /// Its number, unique among the records of its kind.
+    pub id: i64,
+}
+
+impl Parent {
+    /// The space, if it is one.
+    pub fn space(self) -> Option<SpaceRef> {
+        match self.kind {
+            ParentKind::Space(manifest) => Some(SpaceRef { manifest, id: self.id }),
+            _ => None,
+        }
+    }
+
+    /// The id if the record is of this kind.
+    pub fn of_kind(self, kind: ParentKind) -> Option<i64> {
+        (self.kind == kind).then_some(self.id)
+    }
+}
+
+impl From<OrganizationId> for Parent {
+    fn from(id: OrganizationId) -> Self {
+        Self { kind: ParentKind::Organization, id: id.0 }
+    }
+}
+
+impl From<SpaceRef> for Parent {
+    fn from(space: SpaceRef) -> Self {
+        Self { kind: ParentKind::Space(space.manifest), id: space.id }
+    }
+}
+
+impl From<ProposalId> for Parent {
+    fn from(id: ProposalId) -> Self {
+        Self { kind: ParentKind::Proposal, id: id.0 }
+    }
+}
+
+impl From<MeetingId> for Parent {
+    fn from(id: MeetingId) -> Self {
+        Self { kind: ParentKind::Meeting, id: id.0 }
+    }
+}
+
+impl From<PostId> for Parent {
+    fn from(id: PostId) -> Self {
+        Self { kind: ParentKind::Post, id: id.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_of_a_request_means_a_kind_and_each_kind_has_its_class_among_them() {
+        for name in PARENT_NAMES {
+            assert!(ParentKind::named(name).is_some(), "{name}");
+        }
+        for kind in ParentKind::ALL {
+            assert!(PARENT_NAMES.contains(&kind.as_str()), "{kind:?}");
+            assert_eq!(ParentKind::parse(kind.as_str()), Some(kind));
+        }
+        for unknown in ["", "Proposal", "proposalS", "posts", "Platform::User", "organizations"] {
+            assert_eq!(ParentKind::named(unknown), None, "{unknown}");
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! Creating, changing and deleting attachments (contract 07 B.5, B.7).
+
+use crate::attachment::foreign_collection;
+use crate::reading::reader;
+use crate::staging::set_state;
+use crate::{
+    Attachment, AttachmentDetail, AttachmentStore, CollectionStore, FileRegistry, FileState, Parent,
+    ParentKind, ParentLookup, SignedId, StoredFile, UploadStore,
+};
+use async_trait::async_trait;
+use civitas_kernel::records::{Change, Records, find_for_update};
+use civitas_kernel::{
+    Ability, Access, AttachmentId, CollectionId, Command, Ctx, Error, FieldError, FileId, Handle, Locale,
+    Result, Scope, Translated, UploadId, Wording,
+};
+use serde::{Deserialize, Serialize};
+
+/// The rights to create and change attachments, and to upload files.
+pub const WRITE_ATTACHMENTS: Access = Access::either(Scope::Attachments, &[Ability::AttachmentsWrite]);
+/// The rights to delete attachments.
+pub const DESTROY_ATTACHMENTS: Access = Access::either(Scope::Attachments, &[Ability::AttachmentsDestroy]);
+
+/// The file of a new attachment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Source {
+    /// None was sent, or it is empty.
+    Missing,
+    /// It has more than this number of bytes.
+    TooLarge {
+        /// The most bytes of a file.
+        limit: i64,
+    },
+    /// A file that the same request sent, whose bytes are stored.
+    Stored(FileId),
+    /// A file that was uploaded before, by its signed id.
+    Uploaded(String),
+}
+
+/// A text as it was sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum SentText {
+    /// One text, in the default language.
+    Default(String),
+    /// The texts of all languages.
+    Each(Translated),
+}
+
+impl SentText {
+    /// Replaces a text: all languages, or only the default one.
+    fn apply(self, text: &mut Translated, locale: Locale) {
+        match self {
+            Self::Default(sent) => text.set(locale, sent),
+            Self::Each(sent) => *text = sent,
+        }
+    }
+}
+
+/// The members of an attachment that can be changed. An absent member keeps its value.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AttachmentEdit {
+    /// The title.
+    pub title: Option<SentText>,
+    /// The description.
+    pub description: Option<SentText>,
+    /// The weight.
+    pub weight: Option<i64>,
+    /// The collection.
+    pub collection: Option<Grouping>,
+    /// What was wrong with members before they could be read.
+    pub errors: Vec<FieldError>,
+}
+
+/// The collection of an attachment; `None` for none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grouping {
+    /// The collection.
+    pub id: Option<CollectionId>,
+}
+
+/// The order in which errors are reported; other members follow.
+const ORDER: [&str; 4] = ["file", "signed_id", "title", "description"];
+
+impl AttachmentEdit {
+    fn apply(self, attachment: &mut Attachment, locale: Locale) {
+        if let Some(title) = self.title {
+            title.apply(&mut attachment.title, locale);
+        }
+        if let Some(description) = self.description {
+            description.apply(&mut attachment.description, locale);
+        }
+        if let Some(weight) = self.weight {
+            attachment.weight = weight;
+        }
+        if let Some(grouping) = self.collection {
+            attachment.collection = grouping.id;
+        }
+    }
+}
+
+/// Attaches a file to a record.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AttachFile {
+    /// The record.
+    pub parent: Parent,
+    /// The file.
+    pub source: Source,
+    /// The other members.
+    pub edit: AttachmentEdit,
+}
+
+/// Changes an attachment; its file stays.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct UpdateAttachment {
+    /// The attachment.
+    pub id: AttachmentId,
+    /// The members.
+    pub edit: AttachmentEdit,
+}
+
+/// Deletes an attachment.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DestroyAttachment {
+    /// The attachment.
+    pub id: AttachmentId,
+}
+
+impl Command for AttachFile {
+    const KEY: &'static str = "attachments#create";
+    const ACCESS: Access = WRITE_ATTACHMENTS;
+    type Output = AttachmentDetail;
+}
+
+impl Command for UpdateAttachment {
+    const KEY: &'static str = "attachments#update";
+    const ACCESS: Access = WRITE_ATTACHMENTS;
+    type Output = AttachmentDetail;
+}
+
+impl Command for DestroyAttachment {
+    const KEY: &'static str = "attachments#destroy";
+    const ACCESS: Access = DESTROY_ATTACHMENTS;
+    type Output = ();
+}
+
+/// The ports that writes of attachments need.
+#[derive(Clone, Copy)]
+pub struct AttachmentPorts<'a> {
+    /// The store of attachments.
+    pub store: &'a dyn AttachmentStore,
+    /// The store of collections.
+    pub collections: &'a dyn CollectionStore,
+    /// The rows of files.
+    pub files: &'a dyn FileRegistry,
+    /// The store of uploads.
+    pub uploads: &'a dyn UploadStore,
+    /// Reads the records that files are attached to.
+    pub parents: &'a dyn ParentLookup,
+}
+
+/// The file of a new attachment, and the upload it comes from.
+struct Found {
+    id: FileId,
+    file: StoredFile,
+    upload: Option<UploadId>,
+}
+
+impl AttachmentPorts<'_> {
+    /// The attachment that a command creates, and the upload that it uses up, after all checks. The file is locked in a
+    /// transaction.
+    async fn check_new(
+        &self,
+        ctx: &Ctx,
+        command: AttachFile,
+        is_locked: bool,
+    ) -> Result<(Attachment, Found)> {
+        ctx.require(&WRITE_ATTACHMENTS)?;
+        let AttachFile { parent, source, edit } = command;
+        let sees = parent.kind != ParentKind::Answer && self.parents.sees(reader(ctx), parent).await?;
+        if !sees {
+            return Err(Error::NotFound);
+        }
+        if edit.title.is_none() && !edit.errors.iter().any(|error| error.field == "title") {
+            return Err(Error::missing("title"));
+        }
+        if edit.description.is_none() && !edit.errors.iter().any(|error| error.field == "description") {
+            return Err(Error::missing("description"));
+        }
+        let found = self.file_of(ctx, source, is_locked).await?;
+        let refusal = |file: &StoredFile| parent.kind.allow_list().refusal(file);
+        let (found, error) = match found {
+            Ok(found) => {
+                let error = refusal(&found.file);
+                (Some(found), error)
+            }
+            Err(error) => (None, Some(error)),
+        };
+        let mut attachment = match &found {
+            Some(found) => Attachment::of_file(parent, found.id, &found.file, ctx.now),
+            None => Attachment::of_link(parent, None, ctx.now),
+        };
+        self.edit(ctx, &mut attachment, edit, error).await?;
+        // Without a file there was an error.
+        Ok((attachment, found.ok_or(Error::NotFound)?))
+    }
+
+    /// Applies an edit, and reports all that is wrong with the result, in the order of the members.
+    async fn edit(
+        &self,
+        ctx: &Ctx,
+        attachment: &mut Attachment,
+        mut edit: AttachmentEdit,
+        file_error: Option<FieldError>,
+    ) -> Result<()> {
+        let mut errors: Vec<FieldError> = file_error.into_iter().collect();
+        let unread = std::mem::take(&mut edit.errors);
+        let is_moved = edit.collection.is_some();
+        edit.apply(attachment, ctx.default_locale);
+        let is_unread = |error: &FieldError| unread.iter().any(|other| other.field == error.field);
+        errors
+            .extend(attachment.text_errors(ctx.default_locale).into_iter().filter(|error| !is_unread(error)));
+        errors.extend(unread);
+        if let Some(id) = attachment.collection.filter(|_| is_moved)
+            && !(attachment.parent.kind.has_collections()
+                && self.collections.is_of(ctx.organization, id, attachment.parent).await?)
+        {
+            errors.push(foreign_collection());
+        }
+        errors
+            .sort_by_key(|error| ORDER.iter().position(|field| *field == error.field).unwrap_or(ORDER.len()));
+        Error::unless_valid(Wording::InvalidRequest, errors)
+    }
+
+    /// The file of a new attachment, or what is wrong with it.
+    async fn file_of(
+        &self,
+        ctx: &Ctx,
+        source: Source,
+        is_locked: bool,
+    ) -> Result<std::result::Result<Found, FieldError>> {
+        let organization = ctx.organization;
+        let (id, upload) = match source {
+            Source::Missing => return Ok(Err(FieldError::new("file", "blank", "File cannot be blank"))),
+            Source::TooLarge { limit } => return Ok(Err(too_large(limit))),
+            Source::Stored(id) => (id, None),
+            Source::Uploaded(signed) => {
+                let uploaded = UploadedFiles { uploads: self.uploads };
+                match uploaded.find(ctx, &signed, is_locked).await? {
+                    Ok((upload, id)) => (id, Some(upload)),
+                    Err(error) => return Ok(Err(error)),
+                }
+            }
+        };
+        let file = Records::find(self.files, organization, id).await?;
+        let file = file.filter(|file| file.state != FileState::Removed);
+        Ok(file.map(|file| Found { id, file, upload }).ok_or_else(dead_signed_id))
+    }
+
+    /// The checks of a new attachment on the pool, before its bytes are stored.
+    ///
+    /// # Errors
+    /// Those of the command.
+    pub async fn precheck_new(&self, ctx: &Ctx, command: AttachFile) -> Result<()> {
+        self.check_new(ctx, command, false).await.map(drop)
+    }
+}
+
+/// Finds files by signed ids.
+pub struct UploadedFiles<'a> {
+    /// The store of uploads.
+    pub uploads: &'a dyn UploadStore,
+}
+
+impl UploadedFiles<'_> {
+    /// The upload and the file of a signed id, if the caller may attach it now; else what is wrong. `is_locked`: locks
+    /// the upload until the transaction ends, so that only one caller uses it.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn find(
+        &self,
+        ctx: &Ctx,
+        signed: &str,
+        is_locked: bool,
+    ) -> Result<std::result::Result<(UploadId, FileId), FieldError>> {
+        let Some(signed) = SignedId::parse(signed) else { return Ok(Err(dead_signed_id())) };
+        let upload = if is_locked {
+            self.uploads.find_for_update(ctx.organization, signed.id).await?
+        } else {
+            self.uploads.find(ctx.organization, signed.id).await?
+        };
+        let upload = upload.filter(|upload| {
+            signed.is_of(upload) && upload.client == ctx.caller.client && upload.is_attachable(ctx.now)
+        });
+        let not_uploaded = || FieldError::new("signed_id", "not_uploaded", "File has not been uploaded");
+        Ok(match upload {
+            None => Err(dead_signed_id()),
+            Some(upload) => upload.file.map(|file| (signed.id, file)).ok_or_else(not_uploaded),
+        })
+    }
+}
+
+/// The error of a signed id that is forged, expired, foreign or used.
+fn dead_signed_id() -> FieldError {
+    FieldError::new("signed_id", "invalid", "signed_id is invalid or expired")
+}
+
+fn too_large(limit: i64) -> FieldError {
+    const MEBIBYTE: i64 = 1024 * 1024;
+    let size =
+        if limit % MEBIBYTE == 0 { format!("{} MB", limit / MEBIBYTE) } else { format!("{limit} bytes") };
+    FieldError::new("file", "too_large", format!("File must be at most {size}"))
+}
+
+/// Writes attachments.
+pub struct AttachmentWrites<'a>(pub AttachmentPorts<'a>);
+
+#[async_trait]
+impl Handle<AttachFile> for AttachmentWrites<'_> {
+    async fn handle(&self, ctx: &Ctx, command: AttachFile) -> Result<AttachmentDetail> {
+        let ports = &self.0;
+        let organization = ctx.organization;
+        let (attachment, found) = ports.check_new(ctx, command, true).await?;
+        let Found { id: file_id, mut file, upload } = found;
+        let id = ports.store.add(organization, &attachment).await?;
+        set_state(ports.files, organization, file_id, FileState::Stored).await?;
+        file.state = FileState::Stored;
+        if let Some(upload) = upload {
+            ports.uploads.remove(organization, upload).await?;
+        }
+        Ok(AttachmentDetail { id, attachment, file: Some(file) })
+    }
+}
+
+#[async_trait]
+impl Handle<UpdateAttachment> for AttachmentWrites<'_> {
+    async fn handle(&self, ctx: &Ctx, command: UpdateAttachment) -> Result<AttachmentDetail> {
+        ctx.require(&WRITE_ATTACHMENTS)?;
+        let (ports, UpdateAttachment { id, edit }) = (&self.0, command);
+        let found = ports.store.find_visible(reader(ctx), id).await?.ok_or(Error::NotFound)?;
+        let before = find_for_update(ports.store, ctx.organization, id).await?;
+        let mut after = before.clone();
+        ports.edit(ctx, &mut after, edit, None).await?;
+        let change = Change::of(before, ctx.now, |attachment| *attachment = after);
+        if !change.is_empty() {
+            ports.store.save(ctx.organization, id, &change).await?;
+        }
+        Ok(AttachmentDetail { attachment: change.after, ..found })
+    }
+}
+
+#[async_trait]
+impl Handle<DestroyAttachment> for AttachmentWrites<'_> {
+    async fn handle(&self, ctx: &Ctx, DestroyAttachment { id }: DestroyAttachment) -> Result<()> {
+        ctx.require(&DESTROY_ATTACHMENTS)?;
+        self.0.store.find_visible(reader(ctx), id).await?.ok_or(Error::NotFound)?;
+        self.0.store.remove(ctx.organization, id).await
+    }
+}
+
+#[cfg(test)]
+mod tests;
