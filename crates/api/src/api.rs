@@ -6,7 +6,7 @@ use crate::resources::{self, events};
 use crate::response_cache::ResponseCache;
 use crate::route::{Limits, Route};
 use crate::router::Router;
-use civitas_application::{Announcer, Commands, Site};
+use civitas_application::{Announcer, Commands, Files, Site};
 use civitas_kernel::Locales;
 use std::sync::Arc;
 
@@ -34,6 +34,11 @@ impl Api {
             response_cache: ResponseCache::new(),
             router: Router::of(routes.list),
         })
+    }
+
+    /// The files, for the reaper.
+    pub fn files(&self) -> &Files {
+        &self.backend.files
     }
 
     /// The commands, for the worker.

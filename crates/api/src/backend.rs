@@ -1,7 +1,8 @@
 //! Services shared by all requests: settings, store, commands, tokens.
 
 use civitas_accounts::{Passwords, TokenSigner};
-use civitas_application::{Announcer, Commands, Registry, Site, Store, TokenService};
+use civitas_application::{Announcer, Commands, Files, Registry, Site, Store, TokenService};
+use civitas_attachments::{FileIntake, FileStore};
 use civitas_kernel::Locales;
 use ipnet::IpNet;
 use std::sync::Arc;
@@ -48,6 +49,10 @@ pub struct Services {
     pub signer: Arc<dyn TokenSigner>,
     /// Checks passwords.
     pub passwords: Arc<dyn Passwords>,
+    /// Stores the bytes of files.
+    pub objects: Arc<dyn FileStore>,
+    /// Receives and inspects files.
+    pub intake: Arc<dyn FileIntake>,
     /// The runtime for requests with long computations; it has several threads.
     pub runtime: Handle,
 }
@@ -59,6 +64,8 @@ pub(crate) struct Backend {
     pub(crate) commands: Arc<Commands>,
     pub(crate) token_service: TokenService,
     pub(crate) signer: Arc<dyn TokenSigner>,
+    /// Receives, stores and serves files.
+    pub(crate) files: Files,
     /// The runtime for requests with long computations.
     pub(crate) runtime: Handle,
     /// Limits the number of such requests at once.
@@ -73,7 +80,8 @@ impl Backend {
         announcer: Announcer,
         registry: Registry,
     ) -> Self {
-        let Services { store, signer, passwords, runtime } = services;
+        let Services { store, signer, passwords, objects, intake, runtime } = services;
+        let files = Files::new(store.clone(), announcer.clone(), objects, intake);
         let limit = settings.max_async_api_job_payload_bytes;
         let commands = Commands::new(registry, store.clone(), announcer.clone(), signer.clone(), limit);
         let token_service = TokenService {
@@ -85,7 +93,7 @@ impl Backend {
             extra_limit: settings.extended_data_limit(),
         };
         let (commands, heavy) = (Arc::new(commands), Semaphore::new(HEAVY));
-        Self { settings, commands, token_service, signer, runtime, heavy }
+        Self { settings, commands, token_service, signer, files, runtime, heavy }
     }
 
     /// The languages of the deployment.

@@ -23,7 +23,7 @@ pub(crate) const LIGHT: usize = 32 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A parsed body, or the error.
-type Members = Result<Map<String, Value>, ApiError>;
+pub(crate) type Members = Result<Map<String, Value>, ApiError>;
 
 /// A parsed body.
 #[derive(Debug, Default)]
@@ -67,26 +67,69 @@ async fn elsewhere(parse: impl FnOnce() -> Members + Send + 'static) -> Members 
     outcome.unwrap_or_else(|gone| Err(Error::Unavailable(gone.into()).into()))
 }
 
-/// Reads the bytes of a body with a minimum speed: 10 s, and one second more for each KiB. A slow body holds only its
-/// connection.
-async fn collect(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes, ApiError> {
+/// The chunks of a body, with a maximum length and a minimum speed: 10 s, and one second more for each KiB. A slow body
+/// holds only its connection.
+pub(crate) struct Paced {
+    payload: Payload,
+    started: Instant,
+    received: u64,
+    limit: u64,
+}
+
+impl Paced {
+    /// A body of at most `limit` bytes, which begins to arrive now.
+    pub(crate) fn new(payload: Payload, limit: u64) -> Self {
+        Self { payload, started: Instant::now(), received: 0, limit }
+    }
+
+    /// The next chunk; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Option<Result<Bytes, ApiError>> {
+        let deadline = self.started + PATIENCE + Duration::from_secs(self.received / 1024);
+        Some(match timeout_at(deadline, self.payload.next()).await {
+            Ok(Some(Ok(chunk))) => {
+                self.received += chunk.len() as u64;
+                if self.received <= self.limit { Ok(chunk) } else { Err(ApiError::TooLarge) }
+            }
+            Ok(None) => return None,
+            Ok(Some(Err(_))) | Err(_) => Err(ApiError::Malformed),
+        })
+    }
+}
+
+async fn collect(request: &HttpRequest, payload: Payload, limit: usize) -> Result<Bytes, ApiError> {
     let announced =
         request.headers().get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
         return Err(ApiError::TooLarge);
     }
-    let started = Instant::now();
-    let mut bytes = BytesMut::new();
-    loop {
-        let kibibytes = u64::try_from(bytes.len() / 1024).unwrap_or(u64::MAX);
-        let deadline = started + PATIENCE + Duration::from_secs(kibibytes);
-        match timeout_at(deadline, payload.next()).await {
-            Ok(Some(Ok(chunk))) if bytes.len() + chunk.len() <= limit => bytes.extend_from_slice(&chunk),
-            Ok(Some(Ok(_))) => return Err(ApiError::TooLarge),
-            Ok(None) => return Ok(bytes.freeze()),
-            Ok(Some(Err(_))) | Err(_) => return Err(ApiError::Malformed),
-        }
+    let (mut body, mut bytes) = (Paced::new(payload, limit as u64), BytesMut::new());
+    while let Some(chunk) = body.next().await {
+        bytes.extend_from_slice(&chunk?);
     }
+    Ok(bytes.freeze())
+}
+
+/// Whether a request has a form with files.
+pub(crate) fn is_multipart(request: &HttpRequest) -> bool {
+    let media_type = request.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    media_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("multipart/form-data")
+}
+
+/// Parses bracket notation, in which a name is used once.
+///
+/// # Errors
+/// `Malformed` for a name that is used twice, or both as a value and as an object.
+pub(crate) fn bracketed(pairs: Vec<(String, String)>) -> Members {
+    let mut names: Vec<&str> = pairs.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    let is_used_twice = |pair: &[&str]| {
+        let rest = pair[1].strip_prefix(pair[0]);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+    };
+    if names.windows(2).any(is_used_twice) {
+        return Err(ApiError::Malformed);
+    }
+    nested(pairs)
 }
 
 fn json(bytes: &[u8]) -> Members {

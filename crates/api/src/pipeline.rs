@@ -4,6 +4,7 @@ use crate::api::Api;
 use crate::backend::Backend;
 use crate::body::{self, Body};
 use crate::error::ApiError;
+use crate::incoming::Incoming;
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::request::{Request, auth_context, bearer};
@@ -127,8 +128,14 @@ async fn process(
     Span::current().record("organization", tenant.id.0);
     let has_body = !matches!(*http.method(), Method::GET | Method::HEAD);
     let limit = api.backend.settings.max_body_bytes;
-    let Body { members: body, bytes } =
-        if has_body { body::read(http, payload, limit).await? } else { Body::default() };
+    let (body, incoming) = match has_body {
+        true if route.handler.reads(body::is_multipart(http)) => {
+            (Body::default(), Some(Incoming::new(http.headers().clone(), payload)))
+        }
+        true => (body::read(http, payload, limit).await?, None),
+        false => (Body::default(), None),
+    };
+    let Body { members: body, bytes } = body;
     if !is_on(&tenant, &route.path) {
         return Err(Error::Disabled.into());
     }
@@ -159,8 +166,11 @@ async fn process(
         backend: api.backend.clone(),
     };
     let until = request.ctx.as_ref().map(|ctx| ctx.caller.token_expires_at);
-    let reply =
-        if bytes > body::LIGHT { aside(route, request).await? } else { (route.handler)(request).await? };
+    let reply = if bytes > body::LIGHT {
+        aside(route, request).await?
+    } else {
+        route.handler.call(request, incoming).await?
+    };
     Ok((reply, until))
 }
 
@@ -170,8 +180,9 @@ async fn aside(route: &Arc<Route>, request: Request) -> Answer {
     let (backend, route, span) = (request.backend.clone(), route.clone(), Span::current());
     let _permit = backend.heavy.acquire().await.map_err(|closed| Error::Unavailable(closed.into()))?;
     let runtime = backend.runtime.clone();
-    let answer =
-        backend.runtime.spawn_blocking(move || runtime.block_on((route.handler)(request).instrument(span)));
+    let answer = backend
+        .runtime
+        .spawn_blocking(move || runtime.block_on(route.handler.call(request, None).instrument(span)));
     answer.await.map_err(Error::internal)?
 }
 

@@ -3,6 +3,7 @@
 
 use crate::document::Doc;
 use crate::error::ApiError;
+use crate::incoming::Incoming;
 use crate::receipt::Accepted;
 use crate::reply::Reply;
 use crate::request::Request;
@@ -18,8 +19,39 @@ pub const BASE: &str = "/api/rest_full/v0.3";
 
 /// The result of a handler.
 pub(crate) type Answer = Result<Reply, ApiError>;
+/// A handler of a request whose body was read.
+type HandleMembers = Box<dyn Fn(Request) -> LocalBoxFuture<'static, Answer> + Send + Sync>;
+/// A handler that reads the body itself. A body that is no file was read: then it is in the request.
+type HandleBody = Box<dyn Fn(Request, Option<Incoming>) -> LocalBoxFuture<'static, Answer> + Send + Sync>;
+
 /// A handler of any kind.
-pub(crate) type Handler = Box<dyn Fn(Request) -> LocalBoxFuture<'static, Answer> + Send + Sync>;
+pub(crate) enum Handler {
+    /// Gets requests whose body was read.
+    OfMembers(HandleMembers),
+    /// Gets forms with files unread; other bodies are read.
+    OfForms(HandleBody),
+    /// Gets all bodies unread.
+    OfBytes(HandleBody),
+}
+
+impl Handler {
+    /// Whether it gets this body unread.
+    pub(crate) fn reads(&self, is_multipart: bool) -> bool {
+        match self {
+            Self::OfMembers(_) => false,
+            Self::OfForms(_) => is_multipart,
+            Self::OfBytes(_) => true,
+        }
+    }
+
+    /// Handles a request.
+    pub(crate) fn call(&self, request: Request, body: Option<Incoming>) -> LocalBoxFuture<'static, Answer> {
+        match self {
+            Self::OfMembers(handle) => handle(request),
+            Self::OfForms(handle) | Self::OfBytes(handle) => handle(request, body),
+        }
+    }
+}
 /// Reads a command: ids in the path, query and body, each in the order of its checks.
 pub(crate) type ReadCommand<B, C> = fn(&Request, Sent<'_, B>) -> Result<C>;
 /// Builds the use-case of a command over ports.
@@ -59,7 +91,7 @@ pub struct Route {
 impl Route {
     /// Whether its answers name or count blog posts.
     pub(crate) fn shows_posts(&self) -> bool {
-        ["/blogs", "/components"].iter().any(|path| self.path.starts_with(path))
+        ["/attachments", "/blogs", "/components"].iter().any(|path| self.path.starts_with(path))
     }
 }
 
@@ -119,9 +151,45 @@ impl Routes {
     ) where
         F: Future<Output = Answer> + 'static,
     {
-        let handler: Handler = Box::new(move |request| Box::pin(handler(request)));
+        let handler = Handler::OfMembers(Box::new(move |request| Box::pin(handler(request))));
+        self.add(id, method, path, gate, doc, handler);
+    }
+
+    fn add(&mut self, id: &'static str, method: Method, path: &str, gate: Gate, doc: Doc, handler: Handler) {
         let (path, status) = (path.to_owned(), doc.status);
         self.list.push(Route { id, method, path, gate, status, command: None, doc, handler });
+    }
+
+    /// A route whose body is one file.
+    pub(crate) fn receive<F>(
+        &mut self,
+        id: &'static str,
+        path: &str,
+        doc: Doc,
+        handler: impl Fn(Request, Option<Incoming>) -> F + Send + Sync + 'static,
+    ) where
+        F: Future<Output = Answer> + 'static,
+    {
+        let handler = Handler::OfBytes(Box::new(move |request, body| Box::pin(handler(request, body))));
+        self.add(id, Method::PUT, path, Gate::Open, doc, handler);
+    }
+
+    /// A command without a job, whose body may be a form with a file. The handler executes it.
+    pub(crate) fn write_form<C, F>(
+        &mut self,
+        id: &'static str,
+        path: &str,
+        doc: Doc,
+        (use_case, view): (BuildUseCase<C>, View<C>),
+        handler: impl Fn(Request, Option<Incoming>) -> F + Send + Sync + 'static,
+    ) where
+        C: Command<Output: CommandOutput>,
+        F: Future<Output = Answer> + 'static,
+    {
+        let handler = Handler::OfForms(Box::new(move |request, body| Box::pin(handler(request, body))));
+        self.add(id, Method::POST, path, Gate::Needs(C::ACCESS), doc, handler);
+        self.name_command::<C>();
+        self.register(use_case, view);
     }
 
     /// `GET` with these rights.

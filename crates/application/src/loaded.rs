@@ -2,6 +2,7 @@
 
 use civitas_accounts::RoleDetail;
 use civitas_accounts::magic_links::NewMagicLink;
+use civitas_attachments::{AttachmentDetail, Staged};
 use civitas_blogs::PostDetail;
 use civitas_kernel::VoteId;
 use civitas_organizations::UpdatedOrganization;
@@ -38,6 +39,8 @@ impl CommandOutput for UpdatedDraft {
 impl CommandOutput for Cast {}
 impl CommandOutput for (VoteId, Vote) {}
 impl CommandOutput for PostDetail {}
+impl CommandOutput for AttachmentDetail {}
+impl CommandOutput for Staged {}
 impl CommandOutput for RoleDetail {}
 impl CommandOutput for NewMagicLink {}
 impl CommandOutput for UpdatedOrganization {}

@@ -1,5 +1,6 @@
 //! Resources, one file each: routes, commands, bodies, views.
 
+pub(crate) mod attachments;
 pub(crate) mod blogs;
 pub(crate) mod components;
 pub(crate) mod drafts;
@@ -34,6 +35,7 @@ pub(crate) fn all(limits: Limits) -> Routes {
         votes::routes,
         meetings::routes,
         blogs::routes,
+        attachments::routes,
         extended_data::routes,
         jobs::routes,
     ] {

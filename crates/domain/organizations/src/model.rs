@@ -25,6 +25,10 @@ pub struct Tenant {
     pub features: Features,
     /// The longest comment, in characters, where a component sets none.
     pub comments_max_length: i64,
+    /// The prefix of references to its records, and of the names of its files.
+    pub reference_prefix: String,
+    /// The most bytes of an attached file.
+    pub max_attachment_bytes: i64,
 }
 
 /// Who may register (contract 03 §1.1).

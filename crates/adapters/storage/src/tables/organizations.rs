@@ -30,6 +30,8 @@ struct TenantRow {
     available_locales: String,
     features: JsonColumn<Features>,
     comments_max_length: i64,
+    reference_prefix: String,
+    max_attachment_bytes: i64,
 }
 
 impl TenantRow {
@@ -42,6 +44,8 @@ impl TenantRow {
             available_locales: Locales::from_column(self.available_locales),
             features: self.features.0,
             comments_max_length: self.comments_max_length,
+            reference_prefix: self.reference_prefix,
+            max_attachment_bytes: self.max_attachment_bytes,
         }
     }
 }

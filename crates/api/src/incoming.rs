@@ -1,0 +1,153 @@
+//! Bodies with files: read part by part, so that memory does not depend on their length.
+
+use crate::body::{Paced, bracketed};
+use crate::error::ApiError;
+use actix_multipart::{Field, Multipart};
+use actix_web::error::PayloadError;
+use actix_web::http::header::{CONTENT_LENGTH, HeaderMap};
+use actix_web::web::{Bytes, Payload};
+use civitas_application::Files;
+use civitas_attachments::{ByteStream, Reception};
+use civitas_kernel::{Error, Result};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde_json::{Map, Value};
+use std::cell::Cell;
+use std::rc::Rc;
+use tokio::sync::mpsc;
+
+/// The most chunks of a body in memory between connection and disk.
+const CHUNKS: usize = 4;
+/// What a body with a file may have in addition to the file: its other parts and their boundaries. In bytes.
+pub(crate) const SURROUNDINGS: u64 = 1024 * 1024;
+/// The most parts of a form with files.
+const MAX_PARTS: usize = 100;
+
+/// A body that was not read.
+pub(crate) struct Incoming {
+    /// The headers of the request.
+    pub(crate) headers: HeaderMap,
+    payload: Payload,
+}
+
+/// The parts of a form with a file.
+pub(crate) struct Form {
+    /// The text parts, as members: `title[en]` is `{"title": {"en": ..}}`.
+    pub(crate) members: Map<String, Value>,
+    /// The name and the content of the part `file`; `None` without such a part with a file name.
+    pub(crate) file: Option<(String, Reception)>,
+}
+
+impl Incoming {
+    /// The body of this request.
+    pub(crate) fn new(headers: HeaderMap, payload: Payload) -> Self {
+        Self { headers, payload }
+    }
+
+    /// The announced length; `None` for a chunked body.
+    pub(crate) fn length(&self) -> Option<u64> {
+        self.headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    }
+
+    /// Receives the body as one file of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// `Malformed` for a body that ends early or arrives too slowly; `Unavailable` when the disk is full.
+    pub(crate) async fn receive(self, files: &Files, limit: u64) -> Result<Reception, ApiError> {
+        let body = Paced::new(self.payload, u64::MAX);
+        let chunks = stream::unfold(body, |mut body| async move {
+            let next = body.next().await?;
+            Some((next, body))
+        });
+        receive(files, limit, chunks.boxed_local()).await
+    }
+
+    /// Reads a form: its text parts, and its part `file`, of which at most `limit` bytes are kept.
+    ///
+    /// # Errors
+    /// `TooLarge` for a body that is more than [`SURROUNDINGS`] longer than `limit`; `Malformed`; `Unavailable`.
+    pub(crate) async fn form(self, files: &Files, limit: u64) -> Result<Form, ApiError> {
+        let longest = limit.saturating_add(SURROUNDINGS);
+        if self.length().is_some_and(|length| length > longest) {
+            return Err(ApiError::TooLarge);
+        }
+        let failure: Rc<Cell<Option<ApiError>>> = Rc::default();
+        let body = (Paced::new(self.payload, longest), failure.clone());
+        let chunks = stream::unfold(body, |(mut body, failure)| async move {
+            let next = body.next().await?.map_err(|error| {
+                failure.set(Some(error));
+                PayloadError::Incomplete(None)
+            });
+            Some((next, (body, failure)))
+        });
+        let parts = Multipart::new(&self.headers, chunks.boxed_local());
+        let read = read_parts(files, limit, parts).await;
+        // The reason of a failed read is lost in the parser.
+        read.map_err(|error| failure.take().unwrap_or(error))
+    }
+}
+
+async fn read_parts(files: &Files, limit: u64, mut parts: Multipart) -> Result<Form, ApiError> {
+    let (mut pairs, mut file, mut text_bytes) = (Vec::new(), None, 0);
+    while let Some(mut part) = parts.try_next().await.map_err(|_| ApiError::Malformed)? {
+        let name = part.name().map(str::to_owned).ok_or(ApiError::Malformed)?;
+        let filename = part.content_disposition().and_then(|sent| sent.get_filename().map(str::to_owned));
+        match filename {
+            Some(filename) if name == "file" && file.is_none() => {
+                file = Some((filename, receive(files, limit, chunks_of(part)).await?));
+            }
+            _ if name == "file" && file.is_some() => return Err(ApiError::Malformed),
+            _ => {
+                let mut text = Vec::new();
+                while let Some(chunk) = part.try_next().await.map_err(|_| ApiError::Malformed)? {
+                    text_bytes += chunk.len() as u64;
+                    if text_bytes > SURROUNDINGS {
+                        return Err(ApiError::TooLarge);
+                    }
+                    text.extend_from_slice(&chunk);
+                }
+                // A part `file` without a name is no file.
+                if name != "file" {
+                    pairs.push((name, String::from_utf8(text).map_err(|_| ApiError::Malformed)?));
+                }
+            }
+        }
+        if pairs.len() > MAX_PARTS {
+            return Err(ApiError::TooLarge);
+        }
+    }
+    Ok(Form { members: bracketed(pairs)?, file })
+}
+
+type Chunks = stream::LocalBoxStream<'static, Result<Bytes, ApiError>>;
+
+fn chunks_of(part: Field) -> Chunks {
+    part.map_err(|_| ApiError::Malformed).boxed_local()
+}
+
+/// Receives these chunks as a file of at most `limit` bytes. The rest of a longer one is read and dropped.
+async fn receive(files: &Files, limit: u64, mut chunks: Chunks) -> Result<Reception, ApiError> {
+    let (to, from) = mpsc::channel::<Result<Bytes>>(CHUNKS);
+    let bytes: ByteStream = stream::unfold(from, |mut from| async move {
+        let next = from.recv().await?;
+        Some((next, from))
+    })
+    .boxed();
+    let pump = async move {
+        let mut is_open = true;
+        while let Some(chunk) = chunks.next().await {
+            match chunk {
+                Ok(chunk) if is_open => is_open = to.send(Ok(chunk)).await.is_ok(),
+                Ok(_) => {}
+                Err(error) => {
+                    // The receiver must not take the end of the chunks for the end of the file.
+                    let _ = to.send(Err(Error::rejected("the body is incomplete"))).await;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    };
+    let (pumped, received) = tokio::join!(pump, files.receive(bytes, limit));
+    pumped?;
+    Ok(received?)
+}

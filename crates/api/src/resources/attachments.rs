@@ -1,0 +1,396 @@
+//! `/attachments` (contract 07 part B).
+
+mod body;
+
+use self::body::{attachment_members, edit, new_attachment, update_members};
+use crate::answers;
+use crate::document::{Doc, Holds};
+use crate::error::ApiError;
+use crate::incoming::{Form, Incoming};
+use crate::links::{base, origin};
+use crate::reply::{Document, Reply};
+use crate::request::Request;
+use crate::route::{Answer, Routes, Write};
+use crate::served_files::address_of;
+use crate::shapes::{CreationDate, EditionDate, TranslatedProp, type_names};
+use crate::typed_body::{Body, NoBody, Presence, Sent};
+use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
+use actix_web::http::{Method, StatusCode};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use civitas_application::{Ports, RenderContext};
+use civitas_attachments::{
+    ATTACHMENT_FIELDS, Announcement, AttachFile, AttachmentDetail, AttachmentPorts, AttachmentWrites,
+    Attachments, DestroyAttachment, READ_ATTACHMENTS, Reception, SentHead, Source, StageUpload, Staged,
+    UpdateAttachment, UploadWrites, sanitize_and_shorten, wrong_length,
+};
+use civitas_kernel::{AttachmentId, Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use validator::Validate;
+
+/// The lists whose removals change `Last-Modified` of a list of attachments.
+const LISTS: &[&str] = &["attachments", "proposals", "meetings", "posts", "components", "spaces", "roles"];
+
+/// A file or a link attached to a record.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = attachment)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AttachmentView {
+    id: String,
+    #[serde(rename = "type")]
+    kind: AttachmentType,
+    attributes: AttachmentAttributes,
+}
+
+type_names! {
+    /// The type of an attachment.
+    AttachmentType = "attachment" in "attachment_object_type",
+}
+
+/// The content of an attachment.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = attachment_attributes)]
+#[serde(deny_unknown_fields)]
+struct AttachmentAttributes {
+    title: TranslatedProp,
+    description: TranslatedProp,
+    /// Lists are sorted by it, ascending.
+    weight: i64,
+    #[schema(required)]
+    attachment_collection_id: Option<i64>,
+    /// `image`, `document` or `link`.
+    file_type: &'static str,
+    /// The media type that was detected in the bytes.
+    #[schema(required)]
+    content_type: Option<String>,
+    /// The address of the file, or the link itself.
+    #[schema(required)]
+    url: Option<String>,
+    /// The address of a smaller copy; only images have one.
+    #[schema(required)]
+    thumbnail_url: Option<String>,
+    attached_to: AttachedTo,
+    created_at: CreationDate,
+    updated_at: EditionDate,
+}
+
+/// The record of an attachment.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = attachment_attached_to)]
+#[serde(deny_unknown_fields)]
+struct AttachedTo {
+    /// Its class name.
+    #[serde(rename = "type")]
+    class: &'static str,
+    id: i64,
+}
+
+/// An announced upload.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = attachment_direct_upload_response)]
+#[serde(deny_unknown_fields)]
+struct UploadView {
+    /// The right to send the bytes to `{base}/attachments/direct_upload/{signed_id}`, and to attach the file once.
+    signed_id: String,
+    filename: String,
+    content_type: String,
+    byte_size: i64,
+}
+
+/// A new attachment. With the content type `multipart/form-data` the file itself is the part `file`, and
+/// `signed_id` is absent; a text by language is sent as `title[en]`. The members may also be in `data.attributes`.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = attachment_create_body, examples(json!({"signed_id": "712--6f0c", "attached_to_type": "proposals",
+    "attached_to_id": 904, "title": {"en": "Site plan"}, "description": {"en": "Scale 1:500"}})))]
+#[expect(dead_code, reason = "describes the members; they are read one by one")]
+pub(crate) struct AttachmentToCreate {
+    /// The signed id of an upload.
+    signed_id: Option<String>,
+    /// `organization`, `participatory_processes`, `assemblies`, `conferences`, `initiatives`, `proposals`, `meetings`,
+    /// `blogs`, or a class name.
+    attached_to_type: Option<String>,
+    attached_to_id: Option<i64>,
+    /// One text, in the default language, or texts by language.
+    #[schema(value_type = Object)]
+    title: Option<Value>,
+    #[schema(value_type = Object)]
+    description: Option<Value>,
+    weight: Option<i64>,
+    attachment_collection_id: Option<i64>,
+}
+
+/// The new members of an attachment; an absent one keeps its value. The members may also be in `data.attributes`.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = attachment_update_body, examples(json!({"title": {"en": "Site plan"}, "weight": 2})))]
+#[expect(dead_code, reason = "describes the members; they are read one by one")]
+pub(crate) struct AttachmentToUpdate {
+    /// One text, which replaces that of the default language, or texts by language, which replace all.
+    #[schema(value_type = Object)]
+    title: Option<Value>,
+    #[schema(value_type = Object)]
+    description: Option<Value>,
+    weight: Option<i64>,
+    /// Null removes the attachment from its collection.
+    attachment_collection_id: Option<i64>,
+}
+
+impl Body for AttachmentToCreate {}
+impl Body for AttachmentToUpdate {}
+
+/// The announcement of an upload; the same members may be in the query.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = attachment_direct_upload_body, examples(json!({"filename": "site-plan.pdf", "byte_size": 12345,
+    "checksum": "b1kCrCNwJL3QwXbLkwY9xA==", "content_type": "application/pdf"})))]
+#[expect(dead_code, reason = "describes the members; they are read one by one")]
+pub(crate) struct UploadToAnnounce {
+    filename: Option<String>,
+    byte_size: Option<i64>,
+    /// The MD5 of the file, in base64.
+    checksum: Option<String>,
+    content_type: Option<String>,
+}
+
+impl Body for UploadToAnnounce {
+    const PRESENCE: Presence = Presence::Optional;
+}
+
+pub(crate) fn routes(routes: &mut Routes) {
+    let list = Doc::page::<AttachmentView>("Lists the attachments").pages().filters(ATTACHMENT_FIELDS);
+    routes.read("listAttachments", "/attachments", READ_ATTACHMENTS, list, index);
+    let show = Doc::item::<AttachmentView>("Shows an attachment");
+    routes.read("showAttachment", "/attachments/{id}", READ_ATTACHMENTS, show, show_one);
+    let create = Doc::item::<AttachmentView>("Attaches a file to a record").created().fails(404).fails(413);
+    routes.write_form::<AttachFile, _>(
+        "createAttachment",
+        "/attachments",
+        create.takes::<AttachmentToCreate>(),
+        (|ports, _| Box::new(writes(ports)), result),
+        attach,
+    );
+    let announce = Doc::whole::<UploadView>("Announces an upload").created();
+    let announce = announce.with("filename", Holds::Text).with("byte_size", Holds::Integer);
+    routes.write_form::<StageUpload, _>(
+        "attachmentsDirectUpload",
+        "/attachments/direct_upload",
+        announce.with("checksum", Holds::Text).with("content_type", Holds::Text).takes::<UploadToAnnounce>(),
+        (|ports, _| Box::new(uploads(ports)), |_, staged| json!(staged_view(staged))),
+        stage,
+    );
+    let upload = Doc::silent("Receives the bytes of an upload", StatusCode::NO_CONTENT).fails(404).fails(413);
+    routes.receive(
+        "uploadAttachmentBytes",
+        "/attachments/direct_upload/{signed_id}",
+        upload.fails(422).noting("The signed id gives the right; a token is ignored."),
+        receive,
+    );
+    for (ids, method) in [(["updateAttachment", ""], Method::PUT), (["", ""], Method::PATCH)] {
+        routes.write_now(&Write {
+            ids,
+            method,
+            path: "/attachments/{id}",
+            read: |request, _: Sent<'_, AttachmentToUpdate>| {
+                let id = AttachmentId(request.id()?);
+                Ok(UpdateAttachment { id, edit: edit(request, update_members(&request.body, id)?) })
+            },
+            use_case: |ports, _| Box::new(writes(ports)),
+            view: result,
+            doc: Doc::item::<AttachmentView>("Changes the members of an attachment"),
+        });
+    }
+    routes.write_now(&Write {
+        ids: ["deleteAttachment", ""],
+        method: Method::DELETE,
+        path: "/attachments/{id}",
+        read: |request, _: Sent<'_, NoBody>| Ok(DestroyAttachment { id: AttachmentId(request.id()?) }),
+        use_case: |ports, _| Box::new(writes(ports)),
+        view: |_, ()| Value::Null,
+        doc: Doc::silent("Deletes an attachment and its file", StatusCode::NO_CONTENT),
+    });
+}
+
+fn ports(ports: &dyn Ports) -> AttachmentPorts<'_> {
+    AttachmentPorts {
+        store: ports.attachments(),
+        collections: ports.collections(),
+        files: ports.files(),
+        uploads: ports.uploads(),
+        parents: ports.parents(),
+    }
+}
+
+fn writes(of: &dyn Ports) -> AttachmentWrites<'_> {
+    AttachmentWrites(ports(of))
+}
+
+fn uploads(ports: &dyn Ports) -> UploadWrites<'_> {
+    UploadWrites { uploads: ports.uploads(), files: ports.files() }
+}
+
+async fn index(request: Request) -> Answer {
+    let context = request.render_context()?;
+    let attachments = Attachments { store: request.ports().attachments() };
+    let page = attachments.list(context.ctx, &request.query.filter()?, request.query.page()).await?;
+    let changed_at = |found: &AttachmentDetail| found.attachment.updated_at;
+    answers::page(&request, LISTS, page, false, changed_at, |found| view(&context, found)).await
+}
+
+async fn show_one(request: Request) -> Answer {
+    let context = request.render_context()?;
+    let attachments = Attachments { store: request.ports().attachments() };
+    let found = attachments.find(context.ctx, AttachmentId(request.id()?)).await?;
+    answers::item(&request, LISTS, found.attachment.updated_at, view(&context, found)).await
+}
+
+/// Attaches a file that the form has, or one that was uploaded before.
+async fn attach(request: Request, body: Option<Incoming>) -> Answer {
+    let Some(body) = body else {
+        let members = attachment_members(&request.body)?;
+        let source = match members.get("signed_id") {
+            Some(Value::String(signed)) => Source::Uploaded(signed.clone()),
+            None | Some(Value::Null) => Source::Missing,
+            Some(_) => Source::Uploaded(String::new()),
+        };
+        return created(&request, new_attachment(&request, members, source)?).await;
+    };
+    let limit = request.tenant.max_attachment_bytes;
+    let files = &request.backend.files;
+    let Form { members, file } = body.form(files, limit.unsigned_abs()).await?;
+    let received = match file {
+        None => None,
+        Some((_, Reception::TooLong)) => {
+            return created(&request, new_attachment(&request, &members, Source::TooLarge { limit })?).await;
+        }
+        Some((name, Reception::Complete(received))) => Some((name, received)),
+    };
+    let Some((name, received)) = received.filter(|(_, received)| received.content.byte_size > 0) else {
+        return created(&request, new_attachment(&request, &members, Source::Missing)?).await;
+    };
+    let command = new_attachment(&request, &members, Source::Missing)?;
+    let (organization, prefix) = (request.tenant.id, &request.tenant.reference_prefix);
+    let inspected = files.inspect(received).await?;
+    let name = sanitize_and_shorten(&name);
+    let new = files.register(organization, prefix, name, inspected, request.now).await?;
+    let (id, file) = (new.id, new.file.clone());
+    let attached = async {
+        let command = AttachFile { source: Source::Stored(id), ..command };
+        ports(request.ports()).precheck_new(request.ctx()?, command.clone()).await?;
+        files.put(new).await?;
+        created(&request, command).await
+    };
+    let answer = attached.await;
+    if answer.is_err() {
+        files.discard(organization, id, &file).await;
+    }
+    answer
+}
+
+/// Executes the command.
+async fn created(request: &Request, command: AttachFile) -> Answer {
+    let commands = &request.backend.commands;
+    let document = commands.execute(request.ctx()?, &request.tenant, None, command).await?;
+    Ok(Reply::json(StatusCode::CREATED, &document)?)
+}
+
+/// Announces an upload; the answer has its address in a header.
+async fn stage(request: Request, body: Option<Incoming>) -> Answer {
+    if body.is_some() {
+        return Err(ApiError::UnsupportedMediaType);
+    }
+    let text = |name: &'static str| match request.body.get(name) {
+        None => Ok(request.query.get(name).map(str::to_owned)),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(Value::Null) => Ok(None),
+        Some(_) => Err(Error::rejected(format!("{name} is invalid"))),
+    };
+    let required =
+        |name: &'static str| text(name)?.filter(|text| !text.is_empty()).ok_or_else(|| Error::missing(name));
+    let (filename, byte_size, checksum) =
+        (required("filename")?, required("byte_size")?, required("checksum")?);
+    let content_type = text("content_type")?;
+    let announcement = Announcement {
+        filename: &filename,
+        content_type: content_type.as_deref(),
+        byte_size: byte_size.parse().ok(),
+        checksum: &checksum,
+    };
+    let command = StageUpload::new(announcement, request.tenant.max_attachment_bytes)?;
+    let commands = &request.backend.commands;
+    let document = commands.execute(request.ctx()?, &request.tenant, None, command).await?;
+    let signed = document["signed_id"].as_str().unwrap_or_default();
+    let path = format_args!("/attachments/direct_upload/{signed}");
+    let address = base(&request.render_context()?, path);
+    Ok(Reply::json(StatusCode::CREATED, &document)?
+        .with("Location", address)
+        .with("Cache-Control", "no-store"))
+}
+
+fn staged_view(staged: Staged) -> UploadView {
+    UploadView {
+        signed_id: staged.signed.expose(),
+        filename: staged.upload.filename,
+        content_type: staged.upload.content_type,
+        byte_size: staged.upload.byte_size,
+    }
+}
+
+/// Receives the bytes of an upload.
+async fn receive(request: Request, body: Option<Incoming>) -> Answer {
+    let body = body.ok_or(ApiError::Malformed)?;
+    let (organization, files) = (request.tenant.id, &request.backend.files);
+    let open = uploads(request.ports());
+    let (id, upload) = open.find_open(organization, request.segment("signed_id"), request.now).await?;
+    let length = body.length();
+    if length.is_some_and(|length| length > request.tenant.max_attachment_bytes.unsigned_abs()) {
+        return Err(ApiError::TooLarge);
+    }
+    let (content_type, md5) =
+        (header(&body.headers, CONTENT_TYPE.as_str()), header(&body.headers, "content-md5"));
+    upload.check_head(SentHead { length, content_type, md5 })?;
+    let limit = upload.byte_size.unsigned_abs();
+    let Reception::Complete(received) = body.receive(files, limit).await? else {
+        return Err(wrong_length().into());
+    };
+    upload.check_bytes(received.content.byte_size, &STANDARD.encode(received.md5))?;
+    let prefix = &request.tenant.reference_prefix;
+    files.complete_upload(organization, prefix, (id, &upload), received, request.now).await?;
+    Ok(Reply::empty(StatusCode::NO_CONTENT))
+}
+
+fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or("?"))
+}
+
+/// An attachment as the result of a command.
+fn result(context: &RenderContext<'_>, found: AttachmentDetail) -> Value {
+    json!(Document { data: view(context, found) })
+}
+
+fn view(context: &RenderContext<'_>, found: AttachmentDetail) -> AttachmentView {
+    let AttachmentDetail { id, attachment, file } = found;
+    let address = |is_thumbnail| {
+        file.as_ref().map(|file| origin(context, format_args!("{}", address_of(file, is_thumbnail))))
+    };
+    let thumbnail_url =
+        if file.as_ref().is_some_and(|file| file.thumbnail_bytes.is_some()) { address(true) } else { None };
+    let url = attachment.link.clone().or_else(|| address(false));
+    AttachmentView {
+        id: id.to_string(),
+        kind: AttachmentType,
+        attributes: AttachmentAttributes {
+            title: TranslatedProp(attachment.title),
+            description: TranslatedProp(attachment.description),
+            weight: attachment.weight,
+            attachment_collection_id: attachment.collection.map(|id| id.0),
+            file_type: attachment.file_type.as_str(),
+            url,
+            thumbnail_url,
+            content_type: Some(file.map_or_else(|| "text/uri-list".to_owned(), |file| file.content_type)),
+            attached_to: AttachedTo { class: attachment.parent.kind.as_str(), id: attachment.parent.id },
+            created_at: CreationDate(attachment.created_at),
+            updated_at: EditionDate(attachment.updated_at),
+        },
+    }
+}

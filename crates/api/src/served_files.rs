@@ -1,0 +1,200 @@
+//! `GET /files/{key}/{filename}` (contract 07 B.8): the bytes of files, outside of `{base}`. Whoever has the key may
+//! read. No browser runs what is in a file: its headers make it inert.
+
+use crate::backend::Backend;
+use crate::error::ApiError;
+use crate::tenancy::{self, Origin};
+use actix_web::body::SizedStream;
+use actix_web::http::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_SECURITY_POLICY, ETAG,
+    HeaderMap, IF_NONE_MATCH, IF_RANGE, RANGE,
+};
+use actix_web::http::{Method, StatusCode};
+use actix_web::{HttpRequest, HttpResponse, web};
+use civitas_attachments::StoredFile;
+use civitas_kernel::Error;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::ops::Range;
+use std::sync::Arc;
+use tracing::Instrument;
+
+/// What a segment of a path, and the value of `filename*`, has unescaped.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// The longest header `Range` that is read, in bytes.
+const MAX_RANGE: usize = 100;
+
+/// The path of a file, or of its thumbnail.
+pub(crate) fn address_of(file: &StoredFile, is_thumbnail: bool) -> String {
+    let thumbnail = if is_thumbnail { "thumbnail/" } else { "" };
+    format!("/files/{}/{thumbnail}{}", file.key, utf8_percent_encode(&file.filename, ESCAPED))
+}
+
+/// The routes. Other methods answer 404.
+pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
+    for (path, is_thumbnail) in [("/files/{key}/thumbnail/{name}", true), ("/files/{key}/{name}", false)] {
+        let backend = backend.clone();
+        let answer = move |request: HttpRequest| {
+            let backend = backend.clone();
+            let span = tracing::info_span!("api.file", status = tracing::field::Empty);
+            let answered = async move {
+                let response =
+                    serve(&backend, &request, is_thumbnail).await.unwrap_or_else(|error| error.respond());
+                tracing::Span::current().record("status", response.status().as_u16());
+                response
+            };
+            answered.instrument(span)
+        };
+        config.route(path, web::get().to(answer.clone()));
+        config.route(path, web::head().to(answer));
+    }
+}
+
+async fn serve(
+    backend: &Backend,
+    request: &HttpRequest,
+    is_thumbnail: bool,
+) -> Result<HttpResponse, ApiError> {
+    let tenant = tenancy::resolve(backend, request, &Origin::of(backend, request)).await?.tenant()?;
+    let key = request.match_info().get("key").unwrap_or_default();
+    let is_key = key.len() == 64 && key.bytes().all(|b| b.is_ascii_hexdigit());
+    let found = if is_key { Some(backend.files.find(tenant.id, key).await?) } else { None };
+    let file = found.ok_or(Error::NotFound)?;
+    let (object, length) = match (is_thumbnail, file.thumbnail_bytes) {
+        (false, _) => (file.object.clone(), file.byte_size),
+        (true, Some(length)) => (file.thumbnail_object(), length),
+        (true, None) => return Err(Error::NotFound.into()),
+    };
+    let length = length.unsigned_abs();
+    let etag =
+        format!("\"{}{}\"", &file.sha256[..32.min(file.sha256.len())], if is_thumbnail { "-t" } else { "" });
+    let headers = request.headers();
+    if header(headers, &IF_NONE_MATCH).is_some_and(|sent| names(sent, &etag)) {
+        return Ok(head(StatusCode::NOT_MODIFIED, &file, &etag).finish());
+    }
+    let is_current = header(headers, &IF_RANGE).is_none_or(|sent| sent == etag);
+    let asked = header(headers, &RANGE).filter(|_| is_current).map_or(Asked::All, |sent| asked(sent, length));
+    let (status, range) = match asked {
+        Asked::All => (StatusCode::OK, 0..length),
+        Asked::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
+        Asked::Nothing => {
+            let mut response = head(StatusCode::RANGE_NOT_SATISFIABLE, &file, &etag);
+            return Ok(response.insert_header((CONTENT_RANGE, format!("bytes */{length}"))).finish());
+        }
+    };
+    let mut response = head(status, &file, &etag);
+    response.content_type(file.content_type.as_str());
+    if status == StatusCode::PARTIAL_CONTENT {
+        let part = format!("bytes {}-{}/{length}", range.start, range.end - 1);
+        response.insert_header((CONTENT_RANGE, part));
+    }
+    let sent = range.end - range.start;
+    if *request.method() == Method::HEAD {
+        return Ok(response.no_chunking(sent).finish());
+    }
+    let bytes = backend.files.read(&object, range).await?;
+    Ok(response.body(SizedStream::new(sent, bytes)))
+}
+
+/// The headers of every answer with a file.
+fn head(status: StatusCode, file: &StoredFile, etag: &str) -> actix_web::HttpResponseBuilder {
+    let kind = if file.is_shown_inline() { "inline" } else { "attachment" };
+    let name = utf8_percent_encode(&file.filename, ESCAPED);
+    let mut response = HttpResponse::build(status);
+    response
+        .insert_header((ETAG, etag))
+        .insert_header((ACCEPT_RANGES, "bytes"))
+        .insert_header((CACHE_CONTROL, "private, max-age=0, must-revalidate"))
+        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"))
+        .insert_header((CONTENT_DISPOSITION, format!("{kind}; filename*=UTF-8''{name}")));
+    response
+}
+
+fn header<'h>(headers: &'h HeaderMap, name: &actix_web::http::header::HeaderName) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Whether a list of entity tags has this one; weak comparison.
+fn names(sent: &str, etag: &str) -> bool {
+    sent.split(',')
+        .map(|tag| tag.trim())
+        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
+}
+
+/// The part of a file that a request asks for.
+#[derive(Debug, PartialEq)]
+enum Asked {
+    All,
+    Part(Range<u64>),
+    /// A part after the end.
+    Nothing,
+}
+
+/// Reads a header `Range`. One with several ranges, or in another form, is ignored (RFC 9110 §14.2).
+fn asked(sent: &str, length: u64) -> Asked {
+    let number =
+        |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
+    let range = sent.strip_prefix("bytes=").filter(|_| sent.len() <= MAX_RANGE);
+    let Some((first, last)) = range.and_then(|range| range.split_once('-')) else { return Asked::All };
+    match (first.trim(), last.trim()) {
+        ("", last) => match number(last) {
+            None => Asked::All,
+            Some(0) => Asked::Nothing,
+            Some(_) if length == 0 => Asked::Nothing,
+            Some(count) => Asked::Part(length.saturating_sub(count)..length),
+        },
+        (first, last) => match (number(first), if last.is_empty() { Some(u64::MAX) } else { number(last) }) {
+            (Some(first), Some(last)) if first > last => Asked::All,
+            (Some(first), Some(_)) if first >= length => Asked::Nothing,
+            (Some(first), Some(last)) => Asked::Part(first..last.saturating_add(1).min(length)),
+            _ => Asked::All,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_range_is_read_and_anything_else_is_the_whole_file() {
+        for (sent, expected) in [
+            ("bytes=0-4", Asked::Part(0..5)),
+            ("bytes=5-", Asked::Part(5..10)),
+            ("bytes=5-99", Asked::Part(5..10)),
+            ("bytes=-3", Asked::Part(7..10)),
+            ("bytes=-99", Asked::Part(0..10)),
+            ("bytes=9-9", Asked::Part(9..10)),
+            ("bytes=10-", Asked::Nothing),
+            ("bytes=-0", Asked::Nothing),
+            ("bytes=18446744073709551615-", Asked::Nothing),
+            ("bytes=0-18446744073709551615", Asked::Part(0..10)),
+            ("bytes=4-2", Asked::All),
+            ("bytes=0-1,3-4", Asked::All),
+            ("bytes=-", Asked::All),
+            ("bytes=a-b", Asked::All),
+            ("bytes=+1-2", Asked::All),
+            ("bytes=99999999999999999999-", Asked::All),
+            ("items=0-1", Asked::All),
+            ("", Asked::All),
+        ] {
+            assert_eq!(asked(sent, 10), expected, "{sent}");
+        }
+        assert_eq!(asked("bytes=0-", 0), Asked::Nothing);
+    }
+
+    #[test]
+    fn nothing_in_a_name_ends_a_header_or_a_segment() {
+        let file = StoredFile {
+            key: "k".to_owned(),
+            filename: "a\"; b/é\n?#%.pdf".to_owned(),
+            ..StoredFile::for_test(time::OffsetDateTime::UNIX_EPOCH, civitas_attachments::FileState::Stored)
+        };
+        assert_eq!(address_of(&file, true), "/files/k/thumbnail/a%22%3B%20b%2F%C3%A9%0A%3F%23%25.pdf");
+    }
+
+    #[test]
+    fn a_tag_is_compared_weakly_and_in_lists() {
+        assert!(names("\"a\", W/\"b\"", "\"b\"") && names("*", "\"b\""));
+        assert!(!names("\"a\"", "\"b\""));
+    }
+}

@@ -1,0 +1,213 @@
+//! Receives, stores, serves and deletes files. A file has its row before its bytes are stored, and loses it after they
+//! are deleted ([`FileState`]), so a crash at any time leaves no bytes without a row.
+
+use crate::worker_loop::goes_on;
+use crate::{Announcer, Store};
+use bytes::Bytes;
+use civitas_attachments::{
+    ATTACH_WINDOW, ByteStream, Content, FileIntake, FileState, FileStore, Inspected, PENDING, Received,
+    Reception, StoredFile, Upload, UploadWrites,
+};
+use civitas_kernel::records::Change;
+use civitas_kernel::{Error, FileId, OrganizationId, Result, UploadId, clock};
+use futures_util::{StreamExt, stream};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+use time::OffsetDateTime;
+use tokio::sync::watch;
+
+/// The most rows of one step of the reaper.
+const BATCH: i64 = 100;
+/// How often the reaper looks for removed files.
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// A new file: its row is stored, its bytes are not.
+pub struct NewFile {
+    /// The row.
+    pub id: FileId,
+    /// The file.
+    pub file: StoredFile,
+    content: Content,
+    thumbnail: Option<Content>,
+}
+
+/// Receives, stores, serves and deletes files.
+#[derive(Clone)]
+pub struct Files {
+    store: Arc<dyn Store>,
+    announcer: Announcer,
+    objects: Arc<dyn FileStore>,
+    intake: Arc<dyn FileIntake>,
+}
+
+impl Files {
+    /// Files over these services.
+    pub fn new(
+        store: Arc<dyn Store>,
+        announcer: Announcer,
+        objects: Arc<dyn FileStore>,
+        intake: Arc<dyn FileIntake>,
+    ) -> Self {
+        Self { store, announcer, objects, intake }
+    }
+
+    /// Receives at most `limit` bytes.
+    ///
+    /// # Errors
+    /// Those of the stream; `Unavailable` when the disk is full.
+    pub async fn receive(&self, bytes: ByteStream, limit: u64) -> Result<Reception> {
+        self.intake.receive(bytes, limit).await
+    }
+
+    /// The same for bytes in memory, without a limit.
+    ///
+    /// # Errors
+    /// `Unavailable` when the disk is full.
+    pub async fn receive_all(&self, bytes: Vec<u8>) -> Result<Received> {
+        let limit = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let bytes = stream::iter([Ok(Bytes::from(bytes))]).boxed();
+        match self.receive(bytes, limit).await? {
+            Reception::Complete(received) => Ok(received),
+            Reception::TooLong => Err(Error::internal("bytes that are longer than they are")),
+        }
+    }
+
+    /// Inspects received bytes.
+    ///
+    /// # Errors
+    /// `Unavailable` when the disk is full.
+    pub async fn inspect(&self, received: Received) -> Result<Inspected> {
+        self.intake.inspect(received).await
+    }
+
+    /// Stores the row of a file, pending. `prefix`: the `reference_prefix` of the organization.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn register(
+        &self,
+        organization: OrganizationId,
+        prefix: &str,
+        filename: String,
+        inspected: Inspected,
+        now: OffsetDateTime,
+    ) -> Result<NewFile> {
+        let file = StoredFile::new(prefix, filename, &inspected, now);
+        let id = self.store.files().add(organization, &file).await?;
+        Ok(NewFile { id, file, content: inspected.content, thumbnail: inspected.thumbnail })
+    }
+
+    /// Stores the bytes of a registered file.
+    ///
+    /// # Errors
+    /// `Unavailable` when the file store does not answer or is full.
+    pub async fn put(&self, new: NewFile) -> Result<(FileId, StoredFile)> {
+        let NewFile { id, file, content, thumbnail } = new;
+        self.objects.put(&file.object, content).await?;
+        if let Some(thumbnail) = thumbnail {
+            self.objects.put(&file.thumbnail_object(), thumbnail).await?;
+        }
+        Ok((id, file))
+    }
+
+    /// Gives a pending file up: the reaper deletes its bytes. Errors are logged: the reaper finds the file anyway.
+    pub async fn discard(&self, organization: OrganizationId, id: FileId, file: &StoredFile) {
+        let change =
+            Change { before: file.clone(), after: StoredFile { state: FileState::Removed, ..file.clone() } };
+        if let Err(error) = self.store.files().save(organization, id, &change).await {
+            tracing::warn!(%error, "a file could not be marked as removed");
+        }
+    }
+
+    /// Stores the bytes of an upload, and makes them its file.
+    ///
+    /// # Errors
+    /// `NotFound` when the upload was attached or removed meanwhile; `Unavailable`.
+    pub async fn complete_upload(
+        &self,
+        organization: OrganizationId,
+        prefix: &str,
+        (id, upload): (UploadId, &Upload),
+        received: Received,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        let inspected = self.inspect(received).await?;
+        let new = self.register(organization, prefix, upload.filename.clone(), inspected, now).await?;
+        let (file_id, file) = (new.id, new.file.clone());
+        let completed = async {
+            self.put(new).await?;
+            let work = async |tx: &dyn crate::Transaction| {
+                let writes = UploadWrites { uploads: tx.uploads(), files: tx.files() };
+                writes.complete(organization, id, file_id).await
+            };
+            self.announcer.in_transaction(&*self.store, now, work).await
+        };
+        let outcome = completed.await;
+        if outcome.is_err() {
+            self.discard(organization, file_id, &file).await;
+        }
+        outcome
+    }
+
+    /// The file with this key, if it is attached to a record that is neither deleted nor hidden.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn find(&self, organization: OrganizationId, key: &str) -> Result<StoredFile> {
+        self.store.files().find_served(organization, key).await?.ok_or(Error::NotFound)
+    }
+
+    /// The bytes of a range of an object.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such object.
+    pub async fn read(&self, object: &str, range: Range<u64>) -> Result<ByteStream> {
+        self.objects.read(object, range).await?.ok_or(Error::NotFound)
+    }
+
+    /// Deletes what is no longer used: old uploads, the bytes of removed files, then their rows. A file whose bytes
+    /// cannot be deleted stays for the next time.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn sweep(&self, now: OffsetDateTime) -> Result<()> {
+        while self.store.uploads().remove_announced_before(now - ATTACH_WINDOW, BATCH).await? == BATCH {}
+        loop {
+            let removed = self.store.files().removed(now - PENDING, BATCH).await?;
+            let mut deleted = Vec::new();
+            for (id, file) in &removed {
+                match self.delete_objects(file).await {
+                    Ok(()) => deleted.push(*id),
+                    Err(error) => {
+                        tracing::warn!(%error, file = id.0, "the bytes of a file could not be deleted")
+                    }
+                }
+            }
+            if !deleted.is_empty() {
+                self.store.files().forget(&deleted).await?;
+            }
+            if deleted.len() < removed.len() || i64::try_from(removed.len()).is_ok_and(|found| found < BATCH)
+            {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn delete_objects(&self, file: &StoredFile) -> Result<()> {
+        if file.thumbnail_bytes.is_some() {
+            self.objects.delete(&file.thumbnail_object()).await?;
+        }
+        self.objects.delete(&file.object).await
+    }
+
+    /// Sweeps again and again, until `stop` is true.
+    pub async fn run_reaper(self, mut stop: watch::Receiver<bool>) {
+        while goes_on(&stop) {
+            if let Err(error) = self.sweep(clock::now()).await {
+                tracing::warn!(%error, "removed files could not be deleted");
+            }
+            tokio::select! { () = tokio::time::sleep(INTERVAL) => {}, _ = stop.changed() => {} }
+        }
+    }
+}
