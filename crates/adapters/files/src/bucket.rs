@@ -26,6 +26,8 @@ use tokio::sync::Semaphore;
 
 /// The length of a part of a multipart upload, in bytes. At most 10,000 parts: 80 GiB.
 const PART: u64 = 8 << 20;
+/// A part is in pieces of this length, in bytes.
+const PIECE: usize = 64 * 1024;
 /// How many uploads run at the same time. Each has one part in memory.
 const UPLOADS: usize = 4;
 
@@ -76,8 +78,8 @@ impl Bucket {
         let _permit = self.uploads.acquire().await.map_err(Error::internal)?;
         content.file.rewind().map_err(disk_error)?;
         if content.byte_size <= PART {
-            let (_, bytes) = next_part(content).await?;
-            self.client.put(&path, bytes.into()).await.map_err(storage_error)?;
+            let (_, pieces) = next_part(content, Vec::new()).await?;
+            self.client.put(&path, pieces.into_iter().collect()).await.map_err(storage_error)?;
             return Ok(());
         }
         let upload = self.client.put_multipart(&path).await.map_err(storage_error)?;
@@ -118,24 +120,35 @@ impl Bucket {
 
 /// Sends a file in parts, one at a time, and completes the upload.
 async fn send_parts(mut upload: AbortOnDrop, mut content: Content) -> Result<()> {
+    let mut pieces = Vec::new();
     while content.byte_size > 0 {
-        let (rest, bytes) = next_part(content).await?;
-        content = rest;
-        upload.get()?.put_part(PutPayload::from(bytes)).await.map_err(storage_error)?;
+        (content, pieces) = next_part(content, pieces).await?;
+        let part = pieces.iter().cloned().collect::<PutPayload>();
+        upload.get()?.put_part(part).await.map_err(storage_error)?;
     }
     upload.get()?.complete().await.map_err(storage_error)?;
     upload.0 = None;
     Ok(())
 }
 
-/// The next part, and the rest.
-async fn next_part(mut content: Content) -> Result<(Content, Bytes)> {
+/// The next part in pieces, and the rest. The memory of `pieces` is used again: an allocation for each part would leave
+/// freed memory in the pools of several threads.
+async fn next_part(mut content: Content, pieces: Vec<Bytes>) -> Result<(Content, Vec<Bytes>)> {
     blocking(move || {
-        let length = usize::try_from(content.byte_size.min(PART)).map_err(Error::internal)?;
-        let mut bytes = vec![0; length];
-        content.file.read_exact(&mut bytes).map_err(disk_error)?;
-        content.byte_size -= length as u64;
-        Ok((content, Bytes::from(bytes)))
+        let mut left = content.byte_size.min(PART);
+        let mut pieces = pieces.into_iter();
+        let mut part = Vec::new();
+        while left > 0 {
+            let length = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE);
+            let free = pieces.next().and_then(|piece| piece.try_into_mut().ok());
+            let mut piece = free.unwrap_or_default();
+            piece.resize(length, 0);
+            content.file.read_exact(&mut piece).map_err(disk_error)?;
+            part.push(piece.freeze());
+            left -= length as u64;
+            content.byte_size -= length as u64;
+        }
+        Ok((content, part))
     })
     .await
 }
