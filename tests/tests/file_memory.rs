@@ -49,31 +49,32 @@ async fn growth(work: impl Future<Output = ()>) -> u64 {
     };
     work.await;
     ended.store(true, Ordering::Relaxed);
-    watch.join().unwrap();
+    watch.join().expect("a measurement");
     highest.load(Ordering::Relaxed).saturating_sub(before)
 }
 
 async fn store_and_read(intake: &Intake, store: &Store, length: u64) {
-    let Reception::Complete(received) = intake.receive(body(length), length).await.unwrap() else {
+    let Reception::Complete(received) = intake.receive(body(length), length).await.expect("a file") else {
         panic!("too long")
     };
-    let inspected = intake.inspect(received).await.unwrap();
+    let inspected = intake.inspect(received).await.expect("a file");
     assert_eq!(inspected.content_type, "text/plain");
-    store.put("a", inspected.content).await.unwrap();
-    let stream = store.read("a", 0..length).await.unwrap().unwrap();
-    let read = stream.try_fold(0, async |read, chunk| Ok(read + chunk.len() as u64)).await.unwrap();
+    store.put("a", inspected.content).await.expect("a stored file");
+    let stream = store.read("a", 0..length).await.expect("an answer").expect("an object");
+    let read =
+        stream.try_fold(0, async |read, chunk| Ok(read + chunk.len() as u64)).await.expect("all bytes");
     assert_eq!(read, length);
 }
 
 /// Starts the server in a process of its own, which ends when its input ends. Returns the settings of a client.
 fn server() -> (Child, Vec<(String, String)>) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = Command::new(std::env::current_exe().expect("a path"));
     command.args(["--ignored", "--exact", "--nocapture", "server_for_another_process"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a process");
+    let lines = BufReader::new(child.stdout.take().expect("its output")).lines().map_while(Result::ok);
     let settings = lines.skip_while(|line| line != "settings").skip(1).take_while(|line| line != "end");
-    let settings =
-        settings.map(|line| line.split_once('=').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap());
+    let settings = settings
+        .filter_map(|line| line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())));
     (child, settings.collect())
 }
 
