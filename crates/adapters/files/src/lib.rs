@@ -1,1 +1,36 @@
 //! Stores files in a directory or in object storage, and inspects their content.
+//!
+//! [`Store`] implements `FileStore`, [`Intake`] implements `FileIntake`.
+//!
+//! ```
+//! use civitas_attachments::{Content, FileStore};
+//! use std::io::Write;
+//!
+//! # #[tokio::main]
+//! # async fn main() -> civitas_kernel::Result<()> {
+//! let directory = tempfile::tempdir().expect("a temporary directory");
+//! let store = civitas_files::Store::open(&format!("file://{}", directory.path().display()), [])?;
+//! let mut file = tempfile::tempfile().expect("a temporary file");
+//! file.write_all(b"hello").expect("space on the disk");
+//! store.put("CITY/greeting", Content { file, byte_size: 5 }).await?;
+//! assert!(store.read("CITY/greeting", 0..5).await?.is_some());
+//! # Ok(())
+//! # }
+//! ```
+
+mod bucket;
+mod connector;
+mod detect;
+mod directory;
+mod disk;
+mod images;
+mod intake;
+mod name;
+mod object;
+#[cfg(test)]
+mod samples;
+mod store;
+
+pub use intake::Intake;
+pub use object::StoredObject;
+pub use store::Store;

@@ -1,0 +1,129 @@
+//! The media type of a file, from its bytes alone.
+//!
+//! The first rule that matches decides:
+//!
+//! 1. the signature at the first byte: JPEG, PNG, WebP, GIF, PDF, RTF, OLE documents, ZIP archives (OOXML,
+//!    `OpenDocument`);
+//! 2. a file that is text as a whole: markup, scripts, or plain text;
+//! 3. the signatures of the crate `infer`, for files that are not text;
+//! 4. `application/octet-stream`.
+//!
+//! XML, SVG and HTML are never images.
+
+mod archive;
+mod ole;
+mod text;
+
+use crate::images::Format;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// How much of the begin of a file the signatures are looked for in, in bytes.
+const HEAD: usize = 4096;
+/// A file without a known type.
+const UNKNOWN: &str = "application/octet-stream";
+
+/// What a file is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Detected {
+    /// An image that is decoded.
+    Picture(Format),
+    /// The media type of any other file.
+    Other(String),
+}
+
+/// Detects the type of a file of `size` bytes. Does not move the position of the file.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(crate) fn detect(file: &File, size: u64) -> io::Result<Detected> {
+    let head = read_up_to(file, 0, HEAD)?;
+    if let Some(format) = Format::of(&head) {
+        return Ok(Detected::Picture(format));
+    }
+    let content_type = match signature(&head) {
+        Some(Signature::Ole) => ole::content_type(file)?.to_owned(),
+        Some(Signature::Zip) => archive::content_type(file, size)?,
+        Some(Signature::Exact(content_type)) => content_type.to_owned(),
+        None => match text::content_type(file, &head)? {
+            Some(content_type) => content_type.to_owned(),
+            None => inferred(&head).to_owned(),
+        },
+    };
+    Ok(Detected::Other(content_type))
+}
+
+enum Signature {
+    Exact(&'static str),
+    Ole,
+    Zip,
+}
+
+fn signature(head: &[u8]) -> Option<Signature> {
+    let exact: [(&[u8], &str); 4] = [
+        (b"GIF87a", "image/gif"),
+        (b"GIF89a", "image/gif"),
+        (b"%PDF-", "application/pdf"),
+        (b"{\\rtf", "application/rtf"),
+    ];
+    if let Some((_, content_type)) = exact.iter().find(|(begin, _)| head.starts_with(begin)) {
+        return Some(Signature::Exact(content_type));
+    }
+    if head.starts_with(ole::SIGNATURE) {
+        return Some(Signature::Ole);
+    }
+    (head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")).then_some(Signature::Zip)
+}
+
+/// Types of `infer`, except those that the rules before decide.
+fn inferred(head: &[u8]) -> &'static str {
+    let decided = |found: &str| {
+        found.starts_with("text/")
+            || found.starts_with("application/vnd.o")
+            || found.starts_with("application/vnd.ms-")
+            || [
+                "image/jpeg",
+                "image/png",
+                "image/webp",
+                "image/gif",
+                "application/pdf",
+                "application/rtf",
+                "application/msword",
+                "application/zip",
+            ]
+            .contains(&found)
+    };
+    infer::get(head).map(|kind| kind.mime_type()).filter(|found| !decided(found)).unwrap_or(UNKNOWN)
+}
+
+/// At most `length` bytes at `offset`; fewer at the end of the file.
+fn read_up_to(file: &File, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    let mut filled = 0;
+    while filled < length {
+        match file.read_at(&mut bytes[filled..], offset.saturating_add(filled as u64)) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            // An offset from the file itself that the system refuses.
+            Err(cause) if cause.kind() == io::ErrorKind::InvalidInput => break,
+            Err(cause) => return Err(cause),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+/// A little-endian number of two bytes.
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
+}
+
+/// A little-endian number of four bytes.
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests;

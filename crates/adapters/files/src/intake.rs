@@ -1,0 +1,156 @@
+//! Receives files and inspects them.
+
+use crate::detect::{self, Detected};
+use crate::disk::{blocking, disk_error};
+use crate::images;
+use async_trait::async_trait;
+use civitas_attachments::{ByteStream, Content, FileIntake, Inspected, Received, Reception};
+use civitas_kernel::{Error, Result};
+use futures_util::StreamExt;
+use md5::{Digest, Md5};
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// How many bytes are collected before they are written.
+const BUFFER: usize = 256 * 1024;
+/// How many images are decoded at the same time; see [`images`] for the memory of one.
+const DECODERS: usize = 1;
+
+/// Receives files into a directory for temporary files, and inspects them.
+///
+/// The files have no names: the file system frees them when they are dropped, or when the process ends in any way.
+/// One image is decoded at a time.
+#[derive(Debug, Clone)]
+pub struct Intake {
+    directory: Arc<PathBuf>,
+    decoders: Arc<Semaphore>,
+}
+
+impl Intake {
+    /// `directory` is created where it is absent, for its owner only. It needs space for the files that are received
+    /// at the same time, twice for images.
+    ///
+    /// # Errors
+    /// `Unavailable` when it cannot be created or written.
+    pub fn open(directory: impl Into<PathBuf>) -> Result<Self> {
+        let directory = directory.into();
+        let prepare = || {
+            DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
+            tempfile::tempfile_in(&directory)
+        };
+        prepare().map_err(disk_error)?;
+        Ok(Self { directory: Arc::new(directory), decoders: Arc::new(Semaphore::new(DECODERS)) })
+    }
+}
+
+#[async_trait]
+impl FileIntake for Intake {
+    async fn receive(&self, mut bytes: ByteStream, limit: u64) -> Result<Reception> {
+        let directory = Arc::clone(&self.directory);
+        let mut sink = blocking(move || Sink::new(&directory)).await?;
+        let mut byte_size = 0;
+        while let Some(chunk) = bytes.next().await {
+            let mut chunk = chunk?;
+            byte_size += chunk.len() as u64;
+            if byte_size > limit {
+                return Ok(Reception::TooLong);
+            }
+            while !chunk.is_empty() {
+                let part = chunk.split_to(chunk.len().min(BUFFER - sink.buffer.len()));
+                sink.buffer.extend_from_slice(&part);
+                if sink.buffer.len() == BUFFER {
+                    sink = blocking(move || sink.flush()).await?;
+                }
+            }
+        }
+        let sink = blocking(move || sink.flush()).await?;
+        let content = Content { file: sink.file, byte_size };
+        Ok(Reception::Complete(Received { content, md5: sink.md5.finalize().into() }))
+    }
+
+    async fn inspect(&self, received: Received) -> Result<Inspected> {
+        let content = received.content;
+        let (content, detected) = blocking(move || {
+            let detected = detect::detect(&content.file, content.byte_size).map_err(disk_error)?;
+            Ok((content, detected))
+        })
+        .await?;
+        match detected {
+            Detected::Other(content_type) => blocking(move || whole(content, content_type)).await,
+            Detected::Picture(format) => {
+                let permit = Arc::clone(&self.decoders).acquire_owned().await.map_err(Error::internal)?;
+                let directory = Arc::clone(&self.directory);
+                // The permit is held until the work ends, also when the future is dropped before.
+                blocking(move || {
+                    let processed = images::process(&content, format, &directory);
+                    drop(permit);
+                    picture(content, format, processed.map_err(disk_error)?)
+                })
+                .await
+            }
+        }
+    }
+}
+
+/// A file that is stored as it is.
+fn whole(mut content: Content, content_type: String) -> Result<Inspected> {
+    let sha256 = sha256(&mut content.file).map_err(disk_error)?;
+    Ok(Inspected { content, sha256, content_type, fault: None, thumbnail: None })
+}
+
+fn picture(content: Content, format: images::Format, processed: images::Processed) -> Result<Inspected> {
+    let content_type = format.content_type().to_owned();
+    match processed {
+        Ok(picture) => {
+            let inspected = whole(picture.content, content_type)?;
+            Ok(Inspected { thumbnail: Some(picture.thumbnail), ..inspected })
+        }
+        Err(fault) => Ok(Inspected { fault: Some(fault), ..whole(content, content_type)? }),
+    }
+}
+
+/// SHA-256 of a file from its first byte. The file is at its first byte afterwards.
+fn sha256(file: &mut File) -> io::Result<[u8; 32]> {
+    file.rewind()?;
+    let mut context = ring::digest::Context::new(&ring::digest::SHA256);
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let length = file.read(&mut buffer)?;
+        if length == 0 {
+            break;
+        }
+        context.update(&buffer[..length]);
+    }
+    file.rewind()?;
+    let mut digest = [0; 32];
+    digest.copy_from_slice(context.finish().as_ref());
+    Ok(digest)
+}
+
+/// A temporary file that is written in blocks, and the MD5 of what was written.
+struct Sink {
+    file: File,
+    md5: Md5,
+    buffer: Vec<u8>,
+}
+
+impl Sink {
+    fn new(directory: &Path) -> Result<Self> {
+        let file = tempfile::tempfile_in(directory).map_err(disk_error)?;
+        Ok(Self { file, md5: Md5::new(), buffer: Vec::with_capacity(BUFFER) })
+    }
+
+    fn flush(mut self) -> Result<Self> {
+        self.file.write_all(&self.buffer).map_err(disk_error)?;
+        self.md5.update(&self.buffer);
+        self.buffer.clear();
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests;

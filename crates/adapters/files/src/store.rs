@@ -1,0 +1,194 @@
+//! Where the bytes of files are stored.
+
+use crate::bucket::Bucket;
+use crate::directory::Directory;
+use crate::disk::{blocking, disk_error};
+use crate::name;
+use crate::object::StoredObject;
+use async_trait::async_trait;
+use civitas_attachments::{ByteStream, Content, FileStore};
+use civitas_kernel::{BoxError, Error, Result};
+use futures_util::TryStreamExt;
+use futures_util::stream::{self, BoxStream, StreamExt};
+use ring::rand::{SecureRandom, SystemRandom};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::ops::Range;
+use std::time::Duration;
+use url::Url;
+
+/// A directory, or a bucket with the S3 interface.
+///
+/// A range that ends after the end of an object is cut; one that begins there is `Unavailable`, because the object is
+/// shorter than its record says. Requests to a bucket are tried at most four times, within a minute.
+#[derive(Debug, Clone)]
+pub struct Store(Place);
+
+#[derive(Debug, Clone)]
+enum Place {
+    Directory(Directory),
+    Bucket(Bucket),
+}
+
+impl Store {
+    /// Opens `file:///PATH`, which is created where it is absent, or `s3://BUCKET/PREFIX`.
+    ///
+    /// `settings` are environment variables. Those of object storage begin with `AWS_`: `AWS_ACCESS_KEY_ID`,
+    /// `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT`, `AWS_ALLOW_HTTP`, `AWS_PROXY_URL`, ... The others are
+    /// ignored. Blocks while it creates directories.
+    ///
+    /// # Errors
+    /// `Internal` for an invalid URL or setting. `Unavailable` when the directory cannot be created.
+    pub fn open(url: &str, settings: impl IntoIterator<Item = (String, String)>) -> Result<Self> {
+        let invalid = |cause: BoxError| Error::internal(format!("files_url is invalid: {cause}"));
+        let parsed = Url::parse(url).map_err(|cause| invalid(cause.into()))?;
+        if parsed.query().is_some() || parsed.fragment().is_some() || !parsed.username().is_empty() {
+            return Err(invalid("only a scheme and a path are allowed".into()));
+        }
+        let place = match (parsed.scheme(), parsed.host_str()) {
+            ("file", None) => {
+                let path = parsed.to_file_path().map_err(|()| invalid("not an absolute path".into()))?;
+                Place::Directory(Directory::open(path)?)
+            }
+            ("s3", Some(bucket)) => {
+                let prefix = parsed.path().trim_matches('/');
+                if !prefix.is_empty() {
+                    name::check(prefix)?;
+                }
+                Place::Bucket(Bucket::open(bucket, prefix, settings).map_err(|cause| invalid(cause.into()))?)
+            }
+            _ => return Err(invalid("expected file:///PATH or s3://BUCKET/PREFIX".into())),
+        };
+        Ok(Self(place))
+    }
+
+    /// The objects whose names begin with the segments of `prefix`; all for an empty prefix. In no order.
+    pub fn list(&self, prefix: &str) -> BoxStream<'static, Result<StoredObject>> {
+        if !prefix.is_empty()
+            && let Err(error) = name::check(prefix)
+        {
+            return stream::once(async { Err(error) }).boxed();
+        }
+        match &self.0 {
+            Place::Directory(directory) => directory.list(prefix),
+            Place::Bucket(bucket) => bucket.list(prefix),
+        }
+    }
+
+    /// Removes incomplete objects of killed processes that nothing was written to for `age`. Returns how many.
+    ///
+    /// In a bucket it removes nothing: a lifecycle rule of the bucket must abort incomplete uploads.
+    ///
+    /// # Errors
+    /// `Unavailable` when the directory cannot be read.
+    pub async fn sweep(&self, age: Duration) -> Result<u64> {
+        match &self.0 {
+            Place::Directory(directory) => directory.sweep(age).await,
+            Place::Bucket(_) => Ok(0),
+        }
+    }
+}
+
+#[async_trait]
+impl FileStore for Store {
+    async fn put(&self, name: &str, content: Content) -> Result<()> {
+        name::check(name)?;
+        match &self.0 {
+            Place::Directory(directory) => directory.put(name, content).await,
+            Place::Bucket(bucket) => bucket.put(name, content).await,
+        }
+    }
+
+    async fn read(&self, name: &str, range: Range<u64>) -> Result<Option<ByteStream>> {
+        name::check(name)?;
+        match &self.0 {
+            Place::Directory(directory) => directory.read(name, range).await,
+            Place::Bucket(bucket) => bucket.read(name, range).await,
+        }
+    }
+
+    async fn delete(&self, name: &str) -> Result<()> {
+        name::check(name)?;
+        match &self.0 {
+            Place::Directory(directory) => directory.delete(name).await,
+            Place::Bucket(bucket) => bucket.delete(name).await,
+        }
+    }
+
+    async fn ready(&self) -> Result<()> {
+        let name = format!("ready/{}", random_hex()?);
+        let sample = blocking(|| {
+            let mut file = tempfile::tempfile().map_err(disk_error)?;
+            file.write_all(b"ready").map_err(disk_error)?;
+            Ok(Content { file, byte_size: 5 })
+        });
+        self.put(&name, sample.await?).await?;
+        let read = match self.read(&name, 0..5).await {
+            Ok(Some(stream)) => stream.try_collect::<Vec<_>>().await.map(|chunks| chunks.concat()),
+            Ok(None) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        };
+        self.delete(&name).await?;
+        if read? == b"ready" {
+            Ok(())
+        } else {
+            Err(Error::Unavailable("what was stored is not what is read".into()))
+        }
+    }
+}
+
+/// 32 random hexadecimal digits.
+fn random_hex() -> Result<String> {
+    let mut bytes = [0; 16];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| Error::internal("no random bytes"))?;
+    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(url: &str) -> Result<Store> {
+        Store::open(url, [("AWS_REGION".to_owned(), "us-east-1".to_owned())])
+    }
+
+    #[test]
+    fn only_absolute_paths_and_buckets_are_urls_of_a_store() {
+        for url in [
+            "",
+            "files",
+            "file://files",
+            "file://host/files",
+            "http://bucket/x",
+            "s3:///x",
+            "s3://bucket/a b",
+            "s3://bucket/.x",
+            "s3://bucket/x?y=1",
+            "s3://user:secret@bucket/x",
+            "file:///tmp/x#y",
+        ] {
+            assert!(matches!(open(url), Err(Error::Internal(_))), "{url}");
+        }
+        assert!(open("s3://bucket").is_ok());
+        assert!(open("s3://bucket/a/b/").is_ok());
+    }
+
+    #[test]
+    fn a_directory_is_created_for_its_owner_only() {
+        use std::os::unix::fs::PermissionsExt;
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("a/b");
+        open(&format!("file://{}", path.display())).unwrap();
+        assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_created_is_unavailable() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert!(matches!(open(&format!("file://{}/x", file.path().display())), Err(Error::Unavailable(_))));
+    }
+}
