@@ -14,6 +14,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod files;
 pub mod secret_key;
 pub mod store;
 pub mod telemetry;

@@ -4,9 +4,9 @@
 //! [`start`], so that neither starves the other.
 
 use crate::config::Config;
-use crate::secret_key;
 use crate::store::{Database, Lock};
 use crate::tls::Certificate;
+use crate::{files, secret_key};
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::http::header::X_CONTENT_TYPE_OPTIONS;
 use actix_web::middleware::DefaultHeaders;
@@ -82,7 +82,10 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     let lock = database.lock()?;
     let store = database.open().await?;
     let key = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
+    let (objects, intake) = files::of(&config)?;
     let services = Services {
+        objects,
+        intake,
         store: store.clone(),
         signer: Arc::new(Signer::new(&key.0)),
         passwords: Arc::new(Argon2Passwords::new()),
@@ -110,12 +113,13 @@ fn workers(
     let commands = api.commands();
     let jobs = Worker::new(commands.clone(), config.worker_count());
     let tasks = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), task_kinds(config)?);
-    let (store, told, count) = (commands.store().clone(), told.clone(), config.worker_count());
+    let (store, files) = (commands.store().clone(), api.files().clone());
+    let (told, count) = (told.clone(), config.worker_count());
     Ok(tokio::spawn(async move {
         if is_alone {
             take_over(&*store, told.clone()).await;
         }
-        tokio::join!(jobs.run(told.clone()), tasks.run(count, told));
+        tokio::join!(jobs.run(told.clone()), tasks.run(count, told.clone()), files.run_reaper(told));
     }))
 }
 
