@@ -82,8 +82,10 @@ impl Bucket {
             self.client.put(&path, pieces.into_iter().collect()).await.map_err(storage_error)?;
             return Ok(());
         }
-        let upload = self.client.put_multipart(&path).await.map_err(storage_error)?;
-        send_parts(AbortOnDrop(Some(upload)), content).await
+        let client = Arc::clone(&self.client);
+        // A task, so that an upload is aborted too when this future is dropped before its id arrives.
+        let begun = tokio::spawn(async move { client.put_multipart(&path).await.map(AbortOnDrop::new) });
+        send_parts(begun.await.map_err(Error::internal)?.map_err(storage_error)?, content).await
     }
 
     pub async fn read(&self, name: &str, range: Range<u64>) -> Result<Option<ByteStream>> {
@@ -157,6 +159,10 @@ async fn next_part(mut content: Content, pieces: Vec<Bytes>) -> Result<(Content,
 struct AbortOnDrop(Option<Box<dyn MultipartUpload>>);
 
 impl AbortOnDrop {
+    fn new(upload: Box<dyn MultipartUpload>) -> Self {
+        Self(Some(upload))
+    }
+
     fn get(&mut self) -> Result<&mut dyn MultipartUpload> {
         match &mut self.0 {
             Some(upload) => Ok(&mut **upload),

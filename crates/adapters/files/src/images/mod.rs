@@ -6,7 +6,8 @@
 //!
 //! Memory of one image of 8,000 × 8,000 pixels while it is decoded, as measured: 190 MB for JPEG, 370 to 550 MB when it
 //! is progressive; 250 MB for PNG with 8 bits, twice that with 16; 290 MB for WebP, 430 MB when it is lossless. Turning
-//! an image by 90° needs its pixels twice, and a JPEG file is in memory as a whole beside its pixels. One image is decoded at a time.
+//! an image by 90° needs its pixels twice, and a JPEG file is in memory as a whole beside its pixels. One image is
+//! decoded at a time.
 
 mod jpeg;
 mod pixels;
