@@ -2,7 +2,7 @@
 //! it measures the memory of the process. The server with the S3 interface is another process.
 
 use bytes::Bytes;
-use civitas_attachments::{ByteStream, FileIntake, FileStore, Reception};
+use civitas_attachments::{ByteStream, FileIntake, FileStore, ReceiveOutcome};
 use civitas_files::{Intake, Store};
 use civitas_tests::ObjectServer;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -54,7 +54,8 @@ async fn growth(work: impl Future<Output = ()>) -> u64 {
 }
 
 async fn store_and_read(intake: &Intake, store: &Store, length: u64) {
-    let Reception::Complete(received) = intake.receive(body(length), length).await.expect("a file") else {
+    let ReceiveOutcome::Complete(received) = intake.receive(body(length), length).await.expect("a file")
+    else {
         panic!("too long")
     };
     let inspected = intake.inspect(received).await.expect("a file");
@@ -108,7 +109,7 @@ async fn long_files_take_little_memory() {
     }
     let refused = async {
         let reception = intake.receive(body(2048 * MIB), 1024 * MIB).await.unwrap();
-        assert!(matches!(reception, Reception::TooLong));
+        assert!(matches!(reception, ReceiveOutcome::TooLong));
     };
     let added = growth(refused).await;
     println!("{added} bytes for a body of 2 GiB with a limit of 1 GiB");

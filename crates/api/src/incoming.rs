@@ -7,7 +7,7 @@ use actix_web::error::PayloadError;
 use actix_web::http::header::{CONTENT_LENGTH, HeaderMap};
 use actix_web::web::{Bytes, Payload};
 use civitas_application::Files;
-use civitas_attachments::{ByteStream, Reception};
+use civitas_attachments::{ByteStream, ReceiveOutcome};
 use civitas_kernel::{Error, Result};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value};
@@ -34,7 +34,7 @@ pub(crate) struct Form {
     /// The text parts, as members: `title[en]` is `{"title": {"en": ..}}`.
     pub(crate) members: Map<String, Value>,
     /// The name and the content of the part `file`; `None` without such a part with a file name.
-    pub(crate) file: Option<(String, Reception)>,
+    pub(crate) file: Option<(String, ReceiveOutcome)>,
 }
 
 impl Incoming {
@@ -52,7 +52,7 @@ impl Incoming {
     ///
     /// # Errors
     /// `Malformed` for a body that ends early or arrives too slowly; `Unavailable` when the disk is full.
-    pub(crate) async fn receive(self, files: &Files, limit: u64) -> Result<Reception, ApiError> {
+    pub(crate) async fn receive(self, files: &Files, limit: u64) -> Result<ReceiveOutcome, ApiError> {
         let body = Paced::new(self.payload, u64::MAX);
         let chunks = stream::unfold(body, |mut body| async move {
             let next = body.next().await?;
@@ -125,7 +125,7 @@ fn chunks_of(part: Field) -> Chunks {
 }
 
 /// Receives these chunks as a file of at most `limit` bytes. The rest of a longer one is read and dropped.
-async fn receive(files: &Files, limit: u64, mut chunks: Chunks) -> Result<Reception, ApiError> {
+async fn receive(files: &Files, limit: u64, mut chunks: Chunks) -> Result<ReceiveOutcome, ApiError> {
     let (to, from) = mpsc::channel::<Result<Bytes>>(CHUNKS);
     let bytes: ByteStream = stream::unfold(from, |mut from| async move {
         let next = from.recv().await?;

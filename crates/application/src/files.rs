@@ -5,8 +5,8 @@ use crate::worker_loop::goes_on;
 use crate::{Announcer, Store};
 use bytes::Bytes;
 use civitas_attachments::{
-    ATTACH_WINDOW, ByteStream, Content, FileIntake, FileState, FileStore, Inspected, PENDING, Received,
-    Reception, StoredFile, Upload, UploadWrites,
+    ATTACH_WINDOW, ByteStream, Content, FileIntake, FileState, FileStore, Inspected, PENDING, ReceiveOutcome,
+    Received, StoredFile, Upload, UploadWrites,
 };
 use civitas_kernel::records::Change;
 use civitas_kernel::{Error, FileId, OrganizationId, Result, UploadId, clock};
@@ -56,7 +56,7 @@ impl Files {
     ///
     /// # Errors
     /// Those of the stream; `Unavailable` when the disk is full.
-    pub async fn receive(&self, bytes: ByteStream, limit: u64) -> Result<Reception> {
+    pub async fn receive(&self, bytes: ByteStream, limit: u64) -> Result<ReceiveOutcome> {
         self.intake.receive(bytes, limit).await
     }
 
@@ -68,8 +68,8 @@ impl Files {
         let limit = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let bytes = stream::iter([Ok(Bytes::from(bytes))]).boxed();
         match self.receive(bytes, limit).await? {
-            Reception::Complete(received) => Ok(received),
-            Reception::TooLong => Err(Error::internal("bytes that are longer than they are")),
+            ReceiveOutcome::Complete(received) => Ok(received),
+            ReceiveOutcome::TooLong => Err(Error::internal("bytes that are longer than they are")),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::detect::{self, Detected};
 use crate::disk::{blocking, disk_error};
 use crate::images;
 use async_trait::async_trait;
-use civitas_attachments::{ByteStream, Content, FileIntake, Inspected, Received, Reception};
+use civitas_attachments::{ByteStream, Content, FileIntake, Inspected, ReceiveOutcome, Received};
 use civitas_kernel::{Error, Result};
 use futures_util::StreamExt;
 use md5::{Digest, Md5};
@@ -49,7 +49,7 @@ impl Intake {
 
 #[async_trait]
 impl FileIntake for Intake {
-    async fn receive(&self, mut bytes: ByteStream, limit: u64) -> Result<Reception> {
+    async fn receive(&self, mut bytes: ByteStream, limit: u64) -> Result<ReceiveOutcome> {
         let directory = Arc::clone(&self.directory);
         let mut sink = blocking(move || Sink::new(&directory)).await?;
         let mut byte_size = 0;
@@ -57,7 +57,7 @@ impl FileIntake for Intake {
             let mut chunk = chunk?;
             byte_size += chunk.len() as u64;
             if byte_size > limit {
-                return Ok(Reception::TooLong);
+                return Ok(ReceiveOutcome::TooLong);
             }
             while !chunk.is_empty() {
                 let part = chunk.split_to(chunk.len().min(BUFFER - sink.buffer.len()));
@@ -69,7 +69,7 @@ impl FileIntake for Intake {
         }
         let sink = blocking(move || sink.flush()).await?;
         let content = Content { file: sink.file, byte_size };
-        Ok(Reception::Complete(Received { content, md5: sink.md5.finalize().into() }))
+        Ok(ReceiveOutcome::Complete(Received { content, md5: sink.md5.finalize().into() }))
     }
 
     async fn inspect(&self, received: Received) -> Result<Inspected> {

@@ -21,7 +21,7 @@ use base64::engine::general_purpose::STANDARD;
 use civitas_application::{Ports, RenderContext};
 use civitas_attachments::{
     ATTACHMENT_FIELDS, Announcement, AttachFile, AttachmentDetail, AttachmentPorts, AttachmentWrites,
-    Attachments, DestroyAttachment, READ_ATTACHMENTS, Reception, SentHead, Source, StageUpload, Staged,
+    Attachments, DestroyAttachment, READ_ATTACHMENTS, ReceiveOutcome, SentHead, Source, StageUpload, Staged,
     UpdateAttachment, UploadWrites, sanitize_and_shorten, wrong_length,
 };
 use civitas_kernel::{AttachmentId, Error, Result};
@@ -259,10 +259,10 @@ async fn attach(request: Request, body: Option<Incoming>) -> Answer {
     let Form { members, file } = body.form(files, limit.unsigned_abs()).await?;
     let received = match file {
         None => None,
-        Some((_, Reception::TooLong)) => {
+        Some((_, ReceiveOutcome::TooLong)) => {
             return created(&request, new_attachment(&request, &members, Source::TooLarge { limit })?).await;
         }
-        Some((name, Reception::Complete(received))) => Some((name, received)),
+        Some((name, ReceiveOutcome::Complete(received))) => Some((name, received)),
     };
     let Some((name, received)) = received.filter(|(_, received)| received.content.byte_size > 0) else {
         return created(&request, new_attachment(&request, &members, Source::Missing)?).await;
@@ -350,7 +350,7 @@ async fn receive(request: Request, body: Option<Incoming>) -> Answer {
         (header(&body.headers, CONTENT_TYPE.as_str()), header(&body.headers, "content-md5"));
     upload.check_head(SentHead { length, content_type, md5 })?;
     let limit = upload.byte_size.unsigned_abs();
-    let Reception::Complete(received) = body.receive(files, limit).await? else {
+    let ReceiveOutcome::Complete(received) = body.receive(files, limit).await? else {
         return Err(wrong_length().into());
     };
     upload.check_bytes(received.content.byte_size, &STANDARD.encode(received.md5))?;

@@ -30,7 +30,7 @@ pub struct Received {
 
 /// What became of a body.
 #[derive(Debug)]
-pub enum Reception {
+pub enum ReceiveOutcome {
     /// All bytes arrived.
     Complete(Received),
     /// There were more bytes than the limit; none is kept.
@@ -74,7 +74,7 @@ pub trait FileIntake: Send + Sync {
     ///
     /// # Errors
     /// Those of the stream. `Unavailable` when the disk is full.
-    async fn receive(&self, bytes: ByteStream, limit: u64) -> Result<Reception>;
+    async fn receive(&self, bytes: ByteStream, limit: u64) -> Result<ReceiveOutcome>;
 
     /// Detects the media type from the bytes. Decodes images completely, removes their metadata (an orientation is
     /// applied to the pixels), and makes their thumbnails.

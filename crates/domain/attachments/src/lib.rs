@@ -30,8 +30,8 @@ mod writing;
 pub use allow_list::AllowList;
 pub use attachment::{Attachment, AttachmentDetail, Collection, FILE_TYPES, FileType};
 pub use content::{
-    ByteStream, Content, ContentFault, FileIntake, FileStore, Inspected, MAX_IMAGE_SIDE, Received, Reception,
-    THUMBNAIL_HEIGHT,
+    ByteStream, Content, ContentFault, FileIntake, FileStore, Inspected, MAX_IMAGE_SIDE, ReceiveOutcome,
+    Received, THUMBNAIL_HEIGHT,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use content::{MockFileIntake, MockFileStore};

@@ -16,8 +16,8 @@ fn body(chunks: &[&[u8]]) -> ByteStream {
 
 async fn complete(body: ByteStream, limit: u64) -> Received {
     match intake().receive(body, limit).await.unwrap() {
-        Reception::Complete(received) => received,
-        Reception::TooLong => panic!("too long"),
+        ReceiveOutcome::Complete(received) => received,
+        ReceiveOutcome::TooLong => panic!("too long"),
     }
 }
 
@@ -45,7 +45,7 @@ async fn the_limit_is_inclusive_and_reading_ends_behind_it() {
         counter.fetch_add(1000, Ordering::Relaxed);
         Ok(Bytes::from_static(&[7; 1000]))
     });
-    assert!(matches!(intake().receive(endless.boxed(), 5_000_000).await.unwrap(), Reception::TooLong));
+    assert!(matches!(intake().receive(endless.boxed(), 5_000_000).await.unwrap(), ReceiveOutcome::TooLong));
     assert_eq!(read.load(Ordering::Relaxed), 5_001_000);
 }
 
@@ -59,7 +59,8 @@ async fn an_error_of_the_stream_is_returned() {
 async fn nothing_has_a_name_in_the_directory() {
     let directory = tempfile::tempdir().unwrap();
     let intake = Intake::open(directory.path().join("a/b")).unwrap();
-    let Reception::Complete(received) = intake.receive(body(&[&vec![0; 400_000]]), 1 << 20).await.unwrap()
+    let ReceiveOutcome::Complete(received) =
+        intake.receive(body(&[&vec![0; 400_000]]), 1 << 20).await.unwrap()
     else {
         panic!("too long")
     };
