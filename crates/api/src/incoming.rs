@@ -79,7 +79,8 @@ impl Incoming {
             });
             Some((next, (body, failure)))
         });
-        let parts = Multipart::new(&self.headers, chunks.boxed_local());
+        // The parser asks again after the end.
+        let parts = Multipart::new(&self.headers, chunks.fuse().boxed_local());
         let read = read_parts(files, limit, parts).await;
         // The reason of a failed read is lost in the parser.
         read.map_err(|error| failure.take().unwrap_or(error))
