@@ -10,6 +10,7 @@ use civitas_jobs::JobStatus;
 use civitas_kernel::{EventName, Locale, SpaceManifest};
 use civitas_organizations::RegistrationMode;
 use civitas_spaces::{ComponentManifest, EntryKind, Visibility};
+use civitas_surveys::{ConditionType, QuestionType};
 use diesel::ExpressionMethods;
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, FromSqlRow};
@@ -120,7 +121,17 @@ macro_rules! text_enums {
     )+};
 }
 
-text_enums!(ComponentManifest, EntryKind, EventName, JobStatus, Locale, RoleKind, SpaceManifest);
+text_enums!(
+    ComponentManifest,
+    ConditionType,
+    EntryKind,
+    EventName,
+    JobStatus,
+    Locale,
+    QuestionType,
+    RoleKind,
+    SpaceManifest
+);
 
 impl TextEnum for Visibility {
     fn name(&self) -> &str {

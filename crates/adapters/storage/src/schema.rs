@@ -1,12 +1,16 @@
 //! The tables of the migrations, with column types that both engines share.
 
 mod content;
+mod forms;
 mod people;
 mod work;
 
 pub(crate) use self::content::{
     components, entries, meeting_registrations, meetings, posts, proposal_authors, proposal_states,
     proposals, votes,
+};
+pub(crate) use self::forms::{
+    answer_options, answers, display_conditions, matrix_rows, questionnaires, questions, responses, surveys,
 };
 pub(crate) use self::people::{
     access_tokens, api_clients, confirmations, magic_links, organization_hosts, organization_names,
@@ -67,6 +71,14 @@ diesel::allow_tables_to_appear_in_same_query!(
     meeting_registrations,
     posts,
     entries,
+    surveys,
+    questionnaires,
+    questions,
+    matrix_rows,
+    answer_options,
+    display_conditions,
+    responses,
+    answers,
     jobs,
     outbox,
     archive_refs,

@@ -24,11 +24,13 @@
 use super::{EnumColumn, JsonColumn};
 use civitas_accounts::{Digest, RoleKind};
 use civitas_kernel::{
-    Abilities, ClientId, ComponentId, Locale, Locales, MeetingId, OrganizationId, PostId, ProposalId, Scopes,
-    SpaceManifest, StateId, StepId, Translated, UserId, VoteId,
+    Abilities, AnswerOptionId, ClientId, ComponentId, DisplayConditionId, Locale, Locales, MeetingId,
+    OrganizationId, PostId, ProposalId, QuestionId, QuestionnaireId, ResponseId, Scopes, SpaceManifest,
+    StateId, StepId, SurveyId, Translated, UserId, VoteId,
 };
 use civitas_organizations::{Features, RegistrationMode};
 use civitas_spaces::{ComponentManifest, Visibility};
+use civitas_surveys::{ConditionType, QuestionType};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
@@ -169,10 +171,20 @@ macro_rules! texts {
 
 plain!(i64, bool, OffsetDateTime);
 ids! {
-    ClientId, ComponentId, MeetingId, OrganizationId, PostId, ProposalId, StateId, StepId, UserId, VoteId
+    AnswerOptionId, ClientId, ComponentId, DisplayConditionId, MeetingId, OrganizationId, PostId, ProposalId,
+    QuestionId, QuestionnaireId, ResponseId, StateId, StepId, SurveyId, UserId, VoteId
 }
 json!(BTreeMap<StepId, Map<String, Value>>, Features, Map<String, Value>, Translated, Vec<String>);
-enums!(ComponentManifest, Locale, RegistrationMode, RoleKind, SpaceManifest, Visibility);
+enums!(
+    ComponentManifest,
+    ConditionType,
+    Locale,
+    QuestionType,
+    RegistrationMode,
+    RoleKind,
+    SpaceManifest,
+    Visibility
+);
 texts! {
     Abilities: Abilities::read;
     Scopes: Scopes::read;

@@ -6,6 +6,7 @@ mod components;
 mod confirmations;
 mod entries;
 mod extended_data;
+mod forms;
 mod jobs;
 mod list_changes;
 mod magic_links;
