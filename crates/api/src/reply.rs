@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 
 const REVALIDATED: HeaderValue = HeaderValue::from_static("private, max-age=0, must-revalidate");
 const BY_TOKEN: HeaderValue = HeaderValue::from_static("Authorization");
+const BY_TOKEN_AND_LANGUAGE: HeaderValue = HeaderValue::from_static("Authorization, Accept-Language");
 
 /// One resource.
 #[derive(Debug, Serialize)]
@@ -29,11 +30,11 @@ pub(crate) struct Document<T> {
 
 /// One page of resources.
 #[derive(Debug, Serialize)]
-pub(crate) struct Collection<T> {
+pub(crate) struct Collection<T, M = CollectionMeta> {
     /// The resources.
     pub(crate) data: Vec<T>,
     /// The position of the page in the list.
-    pub(crate) meta: CollectionMeta,
+    pub(crate) meta: M,
 }
 
 /// The position of a page in a list. The total is never computed.
