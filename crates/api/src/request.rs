@@ -86,9 +86,7 @@ impl Request {
             LanguageParameter::Locales => {
                 AnswerLanguages { locales: self.locales()?.cloned(), language: None }
             }
-            LanguageParameter::Locale => {
-                AnswerLanguages { locales: None, language: Some(self.language()?) }
-            }
+            LanguageParameter::Locale => AnswerLanguages { locales: None, language: Some(self.language()?) },
         })
     }
 

@@ -110,7 +110,9 @@ fn says(name: &str) -> String {
         "page" => "Which page; what is no number from 1 means 1",
         "per_page" => "How many on a page; more than 100 means 100",
         "locales[]" => "The languages of translated texts; all when absent. `locales=en,fr` means the same",
-        "locale" => "The language of texts; by default that of `Accept-Language`, of the user, or of the organization",
+        "locale" => {
+            "The language of texts; by default that of `Accept-Language`, of the user, or of the organization"
+        }
         "questionnaire_id" => "Means the same as `filter[questionnaire_id]`",
         "question_id" => "Means the same as `filter[question_id]`",
         "space_manifest" => "Only in spaces of this kind",

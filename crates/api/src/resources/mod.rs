@@ -5,6 +5,7 @@ pub(crate) mod components;
 pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod extended_data;
+pub(crate) mod forms;
 pub(crate) mod jobs;
 pub(crate) mod magic_links;
 pub(crate) mod meetings;
@@ -34,6 +35,7 @@ pub(crate) fn all(limits: Limits) -> Routes {
         votes::routes,
         meetings::routes,
         blogs::routes,
+        forms::routes,
         extended_data::routes,
         jobs::routes,
     ] {

@@ -5,7 +5,7 @@ use crate::{
     JobSummary, LEASE,
 };
 use civitas_kernel::filter::{Condition, Is};
-use civitas_kernel::{
+use civitas_kernel::{AnswerLanguages, 
     ClientId, FieldError, Locale, OrganizationId, PageRequest, Result, TokenId, UserId, random_job_id,
 };
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn job(organization: OrganizationId, owner: JobOwner, seconds: i64) -> Job {
         payload: JobPayload {
             name: "votes#create".to_owned(),
             command: json!({"title": "Été", "n": seconds}),
-            locales: None,
+            languages: AnswerLanguages::default(),
         },
         attempts: 0,
         created_at: NOW + Duration::seconds(seconds),
@@ -86,7 +86,10 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
         payload: JobPayload {
             name: "votes#create".to_owned(),
             command: json!({"deep": [{"a": 1}], "nothing": null}),
-            locales: Some([Locale::FR].into_iter().collect()),
+            languages: AnswerLanguages {
+                locales: Some([Locale::FR].into_iter().collect()),
+                language: Some(Locale::FR),
+            },
         },
         ..job(world.mine, PERSON, 0)
     };
