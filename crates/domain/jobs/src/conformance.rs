@@ -5,8 +5,9 @@ use crate::{
     JobSummary, LEASE,
 };
 use civitas_kernel::filter::{Condition, Is};
-use civitas_kernel::{AnswerLanguages, 
-    ClientId, FieldError, Locale, OrganizationId, PageRequest, Result, TokenId, UserId, random_job_id,
+use civitas_kernel::{
+    AnswerLanguages, ClientId, FieldError, Locale, OrganizationId, PageRequest, Result, TokenId, UserId,
+    random_job_id,
 };
 use serde_json::{Value, json};
 use std::slice::from_ref;

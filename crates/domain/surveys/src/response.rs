@@ -1,6 +1,6 @@
 //! Responses: the stored answers of one submission.
 
-use crate::Answer;
+use crate::{Answer, Questionnaire, digest};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{AnswerId, Error, FieldError, QuestionId, QuestionnaireId, ResponseId, UserId, Wording};
 use serde_json::Value;
@@ -52,6 +52,26 @@ pub struct Response {
     pub created_at: OffsetDateTime,
     /// Its answers, in the order of the questions at the time of the submission.
     pub answers: Vec<AnswerRow>,
+}
+
+impl Response {
+    /// A response without answers. Its session token is the digest of the respondent, or a random text.
+    pub fn new(
+        id: QuestionnaireId,
+        questionnaire: &Questionnaire,
+        user: Option<UserId>,
+        now: OffsetDateTime,
+    ) -> Self {
+        let token = |user| digest::of_user(&questionnaire.salt, user);
+        Self {
+            questionnaire: id,
+            user,
+            session_token: user.map_or_else(digest::random, token),
+            client_ip: None,
+            created_at: now,
+            answers: Vec::new(),
+        }
+    }
 }
 
 impl Entity for Response {

@@ -190,17 +190,14 @@ impl Handle<SubmitAnswers> for Responses<'_> {
         if answers.is_empty() {
             return Err(refused("questionnaire", "invalid", "Questionnaire has no questions to answer"));
         }
-        let salt = &questionnaire.salt;
+        let digest = |address| digest::of_address(&questionnaire.salt, address);
         let mut response = Response {
-            questionnaire: found.id,
-            user,
-            session_token: user.map_or_else(digest::random, |user| digest::of_user(salt, user)),
-            client_ip: command.client_ip.map(|address| digest::of_address(salt, address)),
-            created_at: ctx.now,
+            client_ip: command.client_ip.map(digest),
             answers: answers
                 .iter()
                 .map(|(question, answer)| AnswerRow::of(*question, answer.as_ref()))
                 .collect(),
+            ..Response::new(found.id, questionnaire, user, ctx.now)
         };
         let stored = self.responses.add(ctx.organization, &response).await?;
         let ids = self.responses.answer_ids(ctx.organization, stored).await?;

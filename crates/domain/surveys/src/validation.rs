@@ -3,7 +3,7 @@
 
 use crate::answer::{self, Fault};
 use crate::display::{self, Answered};
-use crate::{Answer, Form};
+use crate::{Answer, Form, FormQuestion};
 use civitas_kernel::{Error, FieldError, QuestionId, Result, Wording};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashSet};
@@ -54,6 +54,17 @@ impl Form {
             checked.faults.insert(usize::MAX, strange);
         }
         checked
+    }
+}
+
+impl FormQuestion {
+    /// Reads a submitted value without the rules on its size: its type, its options and rows. `None`: unanswered.
+    ///
+    /// # Errors
+    /// `Rejected` for another value, and for a question that has no answer.
+    pub fn read_answer(&self, sent: &Value) -> Result<Option<Answer>> {
+        let shape = self.shape().ok_or_else(|| Error::rejected("Question has no answer"))?;
+        answer::read(shape, sent).map_err(|fault| Error::rejected(fault.wording().1))
     }
 }
 

@@ -123,7 +123,6 @@ struct AnswerAttributes {
 #[derive(Serialize, ToSchema)]
 #[schema(as = answer_index_response)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
 struct AnswerIndex {
     data: Vec<AnswerView>,
     meta: ListMeta,

@@ -75,7 +75,6 @@ struct QuestionIdentifier {
 #[derive(Serialize, ToSchema)]
 #[schema(as = answer_option_item_response)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
 struct OptionItem {
     data: OptionView,
     meta: LocaleMeta,
@@ -85,7 +84,6 @@ struct OptionItem {
 #[derive(Serialize, ToSchema)]
 #[schema(as = answer_option_index_response)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
 struct OptionIndex {
     data: Vec<OptionView>,
     meta: ListMeta,

@@ -85,7 +85,6 @@ pub(crate) enum QuestionTypeName {
 #[derive(Serialize, ToSchema)]
 #[schema(as = question_item_response)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
 struct QuestionItem {
     data: QuestionView,
     meta: LocaleMeta,
@@ -95,7 +94,6 @@ struct QuestionItem {
 #[derive(Serialize, ToSchema)]
 #[schema(as = question_index_response)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
 struct QuestionIndex {
     data: Vec<QuestionView>,
     meta: ListMeta,

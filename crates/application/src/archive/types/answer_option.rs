@@ -31,7 +31,8 @@ impl RecordKind for AnswerOptions {
         let (ports, of) = (import.context.ports, import.owner);
         let reference = required("question", &fields.question)?;
         let id: QuestionId = import.context.refs.resolve(of, &reference).await?;
-        let question = ports.questions().find(of, id).await?.ok_or_else(|| unknown("question", &reference))?;
+        let question =
+            ports.questions().find(of, id).await?.ok_or_else(|| unknown("question", &reference))?;
         if !question.kind.has_options() {
             return Err(format!("question {reference:?} does not have options").into());
         }

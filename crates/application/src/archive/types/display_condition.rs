@@ -46,7 +46,9 @@ async fn set_option(
             let id: AnswerOptionId = import.context.refs.resolve(import.owner, reference).await?;
             let option = import.context.ports.answer_options().find(import.owner, id).await?;
             if option.is_none_or(|option| option.question != condition.condition_question) {
-                return Err(format!("answer_option {reference:?} is not one of the condition question").into());
+                return Err(
+                    format!("answer_option {reference:?} is not one of the condition question").into()
+                );
             }
             condition.option = Some(id);
         }

@@ -44,7 +44,8 @@ async fn host(
         }
         (None, Some(reference)) => {
             let id: MeetingId = import.context.refs.resolve(of, reference).await?;
-            let meeting = ports.meetings().find(of, id).await?.ok_or_else(|| unknown("meeting", reference))?;
+            let meeting =
+                ports.meetings().find(of, id).await?.ok_or_else(|| unknown("meeting", reference))?;
             Ok(Some((Host::Meeting(id), meeting.component)))
         }
     }

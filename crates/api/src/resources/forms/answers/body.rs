@@ -8,7 +8,7 @@ use crate::typed_body::{Sent, bodies};
 use civitas_kernel::{Error, QuestionnaireId, Result, UserId};
 use civitas_surveys::SubmitAnswers;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::net::IpAddr;
 use utoipa::ToSchema;
 use validator::Validate;
@@ -142,6 +142,7 @@ fn options(meta: &Map<String, Value>) -> Result<Options> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn other_members_of_the_top_level_are_refused() {

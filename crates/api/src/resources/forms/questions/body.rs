@@ -9,7 +9,7 @@ use crate::typed_body::{ClosedData, Sent, bodies, read_at};
 use civitas_kernel::{Error, FieldError, QuestionId, QuestionnaireId, Result, Wording};
 use civitas_surveys::{CreateQuestion, QuestionType, Replacement, UpdateQuestion};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 use validator::Validate;
 
