@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod events;
+mod forms;
 mod meetings;
 mod refusals;
 mod round_trip;
