@@ -14,6 +14,7 @@
 //! ```
 
 mod allow_list;
+mod answers;
 mod attachment;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -28,6 +29,7 @@ mod upload;
 mod writing;
 
 pub use allow_list::AllowList;
+pub use answers::{AnswerUploads, Sender};
 pub use attachment::{Attachment, AttachmentDetail, Collection, FILE_TYPES, FileType};
 pub use content::{
     ByteStream, Content, ContentFault, FileIntake, FileStore, Inspected, MAX_IMAGE_SIDE, ReceiveOutcome,
