@@ -2,6 +2,7 @@
 
 pub mod databases;
 pub mod document;
+mod files;
 mod fixtures;
 pub mod mail_server;
 mod name_server;
@@ -12,6 +13,7 @@ mod world;
 mod writes;
 
 pub use databases::{Database, Engine, databases};
+pub use files::Files;
 pub use fixtures::Fixtures;
 pub use name_server::NameServer;
 pub use object_server::ObjectServer;

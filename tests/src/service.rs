@@ -80,17 +80,25 @@ impl Service {
     pub async fn over(database: Database, archive: &str, settings: &[(&str, &str)]) -> Self {
         let locales = settings.iter().find(|(name, _)| *name == "locales");
         let locales = locales.map_or_else(Locales::standard, |(_, list)| list.parse().expect("locales"));
+        let directory = tempfile::tempdir().expect("a directory");
+        let files_url =
+            settings.iter().find(|(name, _)| *name == "files_url").map(|(_, url)| (*url).to_owned());
+        let files_url = files_url.unwrap_or_else(|| format!("file://{}/files", directory.path().display()));
+        let files = (
+            civitas_server::files::store_at(&files_url).expect("a store of files"),
+            civitas_files::Intake::open(directory.path().join("incoming")).expect("a directory"),
+        );
         let options = ImportOptions {
             dry_run: false,
             single_label_hosts: false,
             locales: &locales,
             now: clock::now(),
             announcer: None,
+            files: Some(FileServices { objects: &files.0, intake: &files.1, directory: None }),
         };
         let passwords = Argon2Passwords::new();
         let report = import(&*database.store, &passwords, archive.as_bytes(), options, &mut |_| {}).await;
         let report = serde_json::to_value(report.expect("the archive is sound")).expect("a report");
-        let directory = tempfile::tempdir().expect("a directory");
         let mut flags = vec![
             ("database_url".to_owned(), database.url().to_owned()),
             ("data_dir".to_owned(), directory.path().display().to_string()),

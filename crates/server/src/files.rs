@@ -28,10 +28,13 @@ pub fn store_at(url: &str) -> Result<Store> {
 }
 
 /// The store of files, and what receives them.
+pub(crate) type Services = (Arc<dyn FileStore>, Arc<dyn FileIntake>);
+
+/// Opens both.
 ///
 /// # Errors
 /// As [`store_at`].
-pub(crate) fn of(config: &Config) -> Result<(Arc<dyn FileStore>, Arc<dyn FileIntake>)> {
+pub(crate) fn of(config: &Config) -> Result<Services> {
     let store = store_at(&config.files_url)?;
     Ok((Arc::new(store), Arc::new(Intake::open(config.data_dir.join(INCOMING))?)))
 }

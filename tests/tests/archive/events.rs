@@ -20,6 +20,7 @@ async fn tell(store: &dyn Store, archive: &str) {
         locales: &Locales::standard(),
         now: NOW,
         announcer: Some(&announcer),
+        files: None,
     };
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await.unwrap();
 }

@@ -26,6 +26,7 @@ async fn read(store: &dyn Store, archive: &str, dry_run: bool) -> Result<Report,
         locales: &Locales::standard(),
         now: NOW,
         announcer: None,
+        files: None,
     };
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await
 }

@@ -1,5 +1,6 @@
 //! An export equals the import, on both engines.
 
+use civitas_tests::Files;
 use crate::{CITY, read};
 use civitas_application::Store;
 use civitas_application::archive::{ExportOptions, demo, export};
@@ -9,7 +10,7 @@ use std::collections::HashMap;
 
 async fn write(store: &dyn Store, options: &ExportOptions) -> String {
     let mut output = Vec::new();
-    export(store, options, &mut output).await.expect("an archive");
+    export(store, &Files::empty().objects, options, &mut output).await.expect("an archive");
     String::from_utf8(output).expect("UTF-8")
 }
 
@@ -99,7 +100,7 @@ async fn an_export_without_secrets_has_none_and_everything_else() {
         assert!(own.contains("client_secret_hash"));
         assert!(!own.contains("root@city.example") && !own.contains("ops-client"));
         let nowhere = ExportOptions { organization: Some("nowhere.example".into()), with_secrets: false };
-        let error = export(store, &nowhere, Vec::new()).await.unwrap_err();
+        let error = export(store, &Files::empty().objects, &nowhere, Vec::new()).await.unwrap_err();
         assert_eq!(error.to_string(), "no organization has the host nowhere.example");
     }
 }

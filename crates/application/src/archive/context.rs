@@ -1,6 +1,7 @@
 //! What all records of one import share, and the interface of a record type.
 
 use super::error::{ExportError, RecordError};
+use super::files::{FileServices, ImportedFiles};
 use super::output::Output;
 use super::record::Record;
 use super::refs::Refs;
@@ -8,7 +9,8 @@ use super::report::{Outcome, Report};
 use crate::{Announcer, Ports};
 use async_trait::async_trait;
 use civitas_accounts::Passwords;
-use civitas_kernel::{Locales, OrganizationId};
+use civitas_attachments::{ByteStream, FileStore, StoredFile};
+use civitas_kernel::{Error, Locales, OrganizationId, Result};
 use time::OffsetDateTime;
 
 /// Options of an import.
@@ -24,6 +26,8 @@ pub struct ImportOptions<'a> {
     pub now: OffsetDateTime,
     /// Renders the events of each created or changed record. `None` discards them.
     pub announcer: Option<&'a Announcer>,
+    /// Stores files. `None`: records with files are refused.
+    pub files: Option<FileServices<'a>>,
 }
 
 /// What all records of one import share.
@@ -36,6 +40,22 @@ pub(super) struct ImportContext<'a> {
     pub(super) report: Report,
     /// The ref of the current record.
     pub(super) reference: String,
+    pub(super) files: ImportedFiles<'a>,
+}
+
+/// What is exported: rows, and the bytes of files.
+#[derive(Clone, Copy)]
+pub(super) struct ExportSource<'a> {
+    pub(super) ports: &'a dyn Ports,
+    pub(super) objects: &'a dyn FileStore,
+}
+
+impl ExportSource<'_> {
+    /// The bytes of a file.
+    pub(super) async fn read(&self, file: &StoredFile) -> Result<ByteStream> {
+        let bytes = self.objects.read(&file.object, 0..file.byte_size.unsigned_abs()).await?;
+        bytes.ok_or_else(|| Error::internal(format!("the file store has no object {}", file.object)))
+    }
 }
 
 /// The result of the import of one record.
@@ -64,7 +84,7 @@ pub(super) trait RecordType: Send {
     /// Writes the rows of an organization; `None`: the rows that belong to no organization.
     async fn export(
         &mut self,
-        ports: &dyn Ports,
+        source: ExportSource<'_>,
         organization: Option<OrganizationId>,
         output: &mut Output<'_>,
     ) -> Result<(), ExportError>;

@@ -1,10 +1,11 @@
 //! Export: writes the database, or one organization of it, as an archive.
 
-use super::context::RecordType;
+use super::context::{ExportSource, RecordType};
 use super::error::ExportError;
 use super::output::{Output, PAGE};
 use super::types;
-use crate::Store;
+use crate::{Ports, Store};
+use civitas_attachments::FileStore;
 use civitas_kernel::OrganizationId;
 use std::io::Write;
 
@@ -28,24 +29,26 @@ pub struct ExportOptions {
 /// See [`ExportError`].
 pub async fn export(
     store: &dyn Store,
+    objects: &dyn FileStore,
     options: &ExportOptions,
     mut writer: impl Write + Send,
 ) -> Result<(), ExportError> {
     let mut output = Output::new(&mut writer, options.with_secrets);
     let mut types = types::all();
+    let source = ExportSource { ports: as_ports(store), objects };
     if let Some(host) = &options.organization {
         let found = store.organizations().find_by_host(&host.trim().to_lowercase()).await?;
         let id = found.ok_or_else(|| ExportError::UnknownHost(host.clone()))?;
-        export_rows(store, &mut types, Some(id), &mut output).await?;
+        export_rows(source, &mut types, Some(id), &mut output).await?;
     } else {
-        export_rows(store, &mut types, None, &mut output).await?;
+        export_rows(source, &mut types, None, &mut output).await?;
         let mut after = None;
         loop {
             let ids = store.organizations().ids(after, PAGE).await?;
             let Some(last) = ids.last() else { break };
             after = Some(*last);
             for id in ids {
-                export_rows(store, &mut types, Some(id), &mut output).await?;
+                export_rows(source, &mut types, Some(id), &mut output).await?;
             }
         }
     }
@@ -54,13 +57,17 @@ pub async fn export(
 
 /// Writes the rows of one organization; `None`: the rows that belong to no organization.
 async fn export_rows(
-    store: &dyn Store,
+    source: ExportSource<'_>,
     types: &mut [Box<dyn RecordType>],
     organization: Option<OrganizationId>,
     output: &mut Output<'_>,
 ) -> Result<(), ExportError> {
     for kind in types {
-        kind.export(store, organization, output).await?;
+        kind.export(source, organization, output).await?;
     }
     Ok(())
+}
+
+fn as_ports(store: &dyn Store) -> &dyn Ports {
+    store
 }

@@ -2,6 +2,7 @@
 
 use super::context::{ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ImportError, RecordError};
+use super::files::{ImportedFiles, delete_objects};
 use super::lines::Lines;
 use super::record::{self, Head, Record};
 use super::refs::{RecordId, Refs, unknown};
@@ -52,13 +53,21 @@ pub async fn import(
         refs: Refs::new(&*transaction),
         report: Report::default(),
         reference: String::new(),
+        files: ImportedFiles::new(options.files, options.dry_run),
     };
-    let import = Import { transaction: &*transaction, types: types::all(), context };
+    let mut import = Import { transaction: &*transaction, types: types::all(), context };
     let done = import.run(Lines::new(input), progress).await;
+    let Import { context: ImportContext { files, report, .. }, .. } = import;
+    let (done, stored) = (done.map(|()| report), files.into_stored());
     if done.is_err() || options.dry_run {
         transaction.rollback().await;
+        delete_objects(options.files, &stored).await;
     } else {
-        transaction.commit().await.map_err(|error| ImportError::Store(0, error))?;
+        let committed = transaction.commit().await;
+        if committed.is_err() {
+            delete_objects(options.files, &stored).await;
+        }
+        committed.map_err(|error| ImportError::Store(0, error))?;
         // The records are committed even if this fails.
         if let Err(error) = store.analyze().await {
             tracing::warn!(%error, "the table statistics could not be updated; reads may be slow until they are");
@@ -69,17 +78,18 @@ pub async fn import(
 
 impl Import<'_> {
     async fn run(
-        mut self,
+        &mut self,
         mut lines: Lines<impl BufRead + Send>,
         progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<Report, ImportError> {
+    ) -> Result<(), ImportError> {
         loop {
             let (line, count) = match lines.next() {
-                Ok(None) => return Ok(self.context.report),
+                Ok(None) => return Ok(()),
                 Ok(Some(line)) => (record::read(line), lines.count),
                 Err(error) => return Err(RecordError::from(error.to_string()).at(lines.count, None)),
             };
             let (head, members) = line.map_err(|error| error.at(count, None))?;
+            self.context.files.long_texts = lines.long_texts();
             self.import_record(&head, members)
                 .await
                 .map_err(|error| error.at(count, Some((head.kind, head.reference))))?;

@@ -1,6 +1,6 @@
 //! The part of import and export that is the same for all record types.
 
-use super::context::{ImportContext, ImportedRecord, RecordType};
+use super::context::{ExportSource, ImportContext, ImportedRecord, RecordType};
 use super::error::{ExportError, RecordError};
 use super::output::{Output, PAGE, Row};
 use super::record::Record;
@@ -8,6 +8,7 @@ use super::refs::RecordId;
 use super::report::Outcome;
 use crate::Ports;
 use async_trait::async_trait;
+use civitas_attachments::StoredFile;
 use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin, Records};
 use civitas_kernel::{OrganizationId, Result};
 use serde::de::DeserializeOwned;
@@ -200,7 +201,7 @@ pub(super) trait RecordKind: KindStore {
     /// Writes what follows from a stored entity. `before`: the state it replaces, none if it is new.
     async fn follow_up(
         &mut self,
-        _: &Import<'_, '_, Self>,
+        _: &mut Import<'_, '_, Self>,
         _id: Id<Self>,
         _before: Option<&Self::Entity>,
         _entity: &Self::Entity,
@@ -211,6 +212,16 @@ pub(super) trait RecordKind: KindStore {
     /// The number of a stored entity that clients see, if it is not its id.
     async fn number(&self, _: &Import<'_, '_, Self>, _id: Id<Self>) -> Imported<Option<i64>> {
         Ok(None)
+    }
+
+    /// The object whose bytes are the member `data` of an exported record.
+    fn data_object(&self, _entity: &Self::Entity) -> Option<StoredFile> {
+        None
+    }
+
+    /// Adds members of an exported record that are read for it alone.
+    async fn complete(&self, _: ExportSource<'_>, _: Self::Owner, _: &Found<Self>, row: Row) -> Result<Row> {
+        Ok(row)
     }
 
     /// See [`RecordType::invalidate`].
@@ -261,16 +272,17 @@ impl<K: RecordKind> RecordType for K {
 
     async fn import(&mut self, context: &mut ImportContext<'_>, record: Record) -> Imported<ImportedRecord> {
         let owner = K::Owner::of_record(&record)?;
-        let fields = record.fields(context.options.locales)?;
+        let fields = record.fields(context.options.locales, &context.files.long_texts)?;
         import_fields(self, &mut Import { context, owner }, &record, fields).await
     }
 
     async fn export(
         &mut self,
-        ports: &dyn Ports,
+        source: ExportSource<'_>,
         organization: Option<OrganizationId>,
         output: &mut Output<'_>,
     ) -> Result<(), ExportError> {
+        let ports = source.ports;
         let Some(owner) = K::Owner::of_export(organization) else { return Ok(()) };
         let in_record = organization.filter(|_| K::Owner::IN_RECORD);
         let mut after = None;
@@ -278,9 +290,14 @@ impl<K: RecordKind> RecordType for K {
             let rows = self.page(ports, owner, after).await?;
             let Some((last, _)) = rows.last() else { return Ok(()) };
             after = Some(*last);
-            for (id, entity) in rows {
+            for found in rows {
+                let (id, entity) = &found;
                 let row = output.row(self.type_name(), &id.to_text(), in_record);
-                output.write(&self.write(&entity, row))?;
+                let row = self.complete(source, owner, &found, self.write(entity, row)).await?;
+                match self.data_object(entity) {
+                    None => output.write(&row)?,
+                    Some(file) => output.write_with_data(&row, source.read(&file).await?).await?,
+                }
             }
         }
     }

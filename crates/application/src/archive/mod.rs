@@ -14,6 +14,7 @@
 mod context;
 mod error;
 mod export;
+mod files;
 mod import;
 mod kind;
 mod lines;
@@ -28,6 +29,7 @@ mod types;
 pub use context::ImportOptions;
 pub use error::{ExportError, ImportError, LineError};
 pub use export::{ExportOptions, export};
+pub use files::FileServices;
 pub use import::{Progress, import};
 pub use report::Report;
 

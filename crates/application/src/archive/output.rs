@@ -1,7 +1,11 @@
 //! Output of an export: lines of JSON.
 
 use super::error::ExportError;
+use base64::engine::general_purpose::STANDARD;
+use base64::write::EncoderWriter;
+use civitas_attachments::ByteStream;
 use civitas_kernel::{Error, OrganizationId, extended_data::is_blank};
+use futures_util::TryStreamExt;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
@@ -24,6 +28,24 @@ impl<'a> Output<'a> {
     /// Starts a record.
     pub(super) fn row(&self, kind: &str, reference: &str, organization: Option<OrganizationId>) -> Row {
         Row::new(kind, reference, organization, self.with_secrets)
+    }
+
+    /// Writes a record as one line, with these bytes as its last member `data`, in base64.
+    pub(super) async fn write_with_data(
+        &mut self,
+        row: &Row,
+        mut bytes: ByteStream,
+    ) -> Result<(), ExportError> {
+        let line = serde_json::to_string(row).map_err(|error| ExportError::Store(Error::internal(error)))?;
+        let begin = line.strip_suffix('}').unwrap_or(&line);
+        write!(self.writer, "{begin},\"data\":\"").map_err(ExportError::Write)?;
+        let mut encoder = EncoderWriter::new(&mut *self.writer, &STANDARD);
+        while let Some(chunk) = bytes.try_next().await? {
+            encoder.write_all(&chunk).map_err(ExportError::Write)?;
+        }
+        encoder.finish().map_err(ExportError::Write)?;
+        drop(encoder);
+        writeln!(self.writer, "\"}}").map_err(ExportError::Write)
     }
 
     /// Writes a record as one line.
@@ -63,6 +85,14 @@ impl Row {
             Some(value) => self.with(name, value),
             None => self,
         }
+    }
+
+    /// Replaces the value of a member.
+    pub(super) fn replace(mut self, name: &'static str, value: Value) -> Self {
+        if let Some((_, old)) = self.members.iter_mut().find(|(other, _)| *other == name) {
+            *old = value;
+        }
+        self
     }
 
     /// Adds a member that is left out of exports without secrets.

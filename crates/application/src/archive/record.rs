@@ -1,6 +1,7 @@
 //! Parses one line of an archive.
 
 use super::error::RecordError;
+use super::lines::LongTexts;
 use civitas_kernel::limits::{LINE, PROSE, URL, is_longer};
 use civitas_kernel::{Locales, OrganizationId};
 use serde::de::DeserializeOwned;
@@ -60,7 +61,12 @@ impl Record {
 
     /// The members as the fields of the record type. Checks text lengths, U+0000 and that all languages are `locales` of
     /// the deployment.
-    pub(super) fn fields<R: DeserializeOwned>(&self, locales: &Locales) -> Result<R, RecordError> {
+    pub(super) fn fields<R: DeserializeOwned>(
+        &self,
+        locales: &Locales,
+        long_texts: &LongTexts,
+    ) -> Result<R, RecordError> {
+        let has_nul = |value| has_nul(value, long_texts);
         if let Some(name) = self.members.iter().find_map(|(name, value)| has_nul(value).then_some(name)) {
             return Err(format!("{name} must not contain the character U+0000").into());
         }
@@ -108,11 +114,13 @@ fn languages<'a>(name: &str, value: &'a Value) -> Box<dyn Iterator<Item = &'a st
 }
 
 /// Whether a text contains U+0000, which PostgreSQL cannot store.
-fn has_nul(value: &Value) -> bool {
+fn has_nul(value: &Value, long_texts: &LongTexts) -> bool {
     match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(items) => items.iter().any(has_nul),
-        Value::Object(members) => members.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
+        Value::String(text) => text.contains('\0') && !long_texts.has(text),
+        Value::Array(items) => items.iter().any(|item| has_nul(item, long_texts)),
+        Value::Object(members) => {
+            members.iter().any(|(key, value)| key.contains('\0') || has_nul(value, long_texts))
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
@@ -121,7 +129,7 @@ fn has_nul(value: &Value) -> bool {
 fn max_length(name: &str) -> Option<usize> {
     match name {
         // A response has the answers that its questions allow.
-        "answers" | "extended_data" => None,
+        "answers" | "data" | "extended_data" => None,
         "about"
         | "body"
         | "default_step_settings"
@@ -131,7 +139,7 @@ fn max_length(name: &str) -> Option<usize> {
         | "short_description"
         | "step_settings"
         | "tos" => Some(PROSE),
-        "personal_url" => Some(URL),
+        "link" | "path" | "personal_url" => Some(URL),
         _ => Some(LINE),
     }
 }
@@ -161,7 +169,9 @@ mod tests {
     fn members(json: &str) -> Result<Sample, String> {
         let members = serde_json::from_str(json).unwrap();
         let record = Record { organization: None, existing_id: None, members };
-        record.fields(&Locales::standard()).map_err(|error| error.at(1, None).to_string())
+        record
+            .fields(&Locales::standard(), &LongTexts::default())
+            .map_err(|error| error.at(1, None).to_string())
     }
 
     #[test]

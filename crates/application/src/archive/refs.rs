@@ -4,9 +4,9 @@ use super::error::RecordError;
 use super::members::required;
 use crate::Ports;
 use civitas_kernel::{
-    AnswerOptionId, ClientId, ComponentId, DisplayConditionId, Field, MeetingId, OrganizationId, PostId,
-    ProposalId, QuestionId, QuestionnaireId, ResponseId, SpaceManifest, SpaceRef, StateId, StepId, SurveyId,
-    UserId, VoteId,
+    AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId, Field, MeetingId,
+    OrganizationId, PostId, ProposalId, QuestionId, QuestionnaireId, ResponseId, SpaceManifest, SpaceRef,
+    StateId, StepId, SurveyId, UserId, VoteId,
 };
 use civitas_spaces::{ComponentManifest, EntryKind, EntryRef};
 use std::collections::{HashMap, HashSet};
@@ -80,13 +80,15 @@ macro_rules! numbered {
 }
 
 numbered! {
-    OrganizationId, StateId, VoteId, PostId, DisplayConditionId, ResponseId,
+    OrganizationId, StateId, VoteId, DisplayConditionId, ResponseId, AttachmentId,
+    PostId = "post",
     UserId = "user",
     ClientId = "api_client",
     StepId = "step",
     ComponentId = "component",
     ProposalId = "proposal",
     MeetingId = "meeting",
+    CollectionId = "attachment_collection",
     SurveyId = "survey",
     QuestionnaireId = "questionnaire",
     QuestionId = "question",

@@ -56,6 +56,8 @@ store! {
         async fn removed(&self, pending_since: OffsetDateTime, limit: i64) -> Result<Vec<(FileId, StoredFile)>>;
         /// Deletes the rows of these removed files.
         async fn forget(&self, ids: &[FileId]) -> Result<()>;
+        /// Those files of an organization that exist.
+        async fn find_many(&self, organization: OrganizationId, ids: &[FileId]) -> Result<Vec<(FileId, StoredFile)>>;
         /// The stored files of all organizations after `after` in ascending order of id, at most `limit`.
         async fn stored_after(&self, after: Option<FileId>, limit: i64) -> Result<Vec<(FileId, StoredFile)>>;
         /// Which of these names of objects have a row.
@@ -86,6 +88,14 @@ store! {
         ) -> Result<Page<AttachmentDetail>>;
         /// The attachment, if it is visible.
         async fn find_visible(&self, reader: AttachmentReader, id: AttachmentId) -> Result<Option<AttachmentDetail>>;
+        /// The attachments of other records than answers after `after` in ascending order of id, at most `limit`; for
+        /// export.
+        async fn page_of_records_after(
+            &self,
+            organization: OrganizationId,
+            after: Option<AttachmentId>,
+            limit: i64,
+        ) -> Result<Vec<(AttachmentId, Attachment)>>;
         /// Removes the files of these answers to questionnaires.
         async fn remove_of_answers(&self, organization: OrganizationId, answers: &[i64]) -> Result<()>;
         /// Removes an attachment. Its file is marked as removed.

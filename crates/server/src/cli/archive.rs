@@ -2,7 +2,8 @@
 
 use super::{Console, Failure, Outcome, because, configure, open_store};
 use crate::config::{Scheme, Sources};
-use civitas_application::archive::{self, ExportOptions, ImportOptions, Progress};
+use crate::files;
+use civitas_application::archive::{self, ExportOptions, FileServices, ImportOptions, Progress};
 use civitas_kernel::clock;
 use civitas_tokens::Argon2Passwords;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -49,12 +50,16 @@ fn is_console(path: &Path) -> bool {
 pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let config = configure(sources).map_err(because)?;
     let announcer = civitas_api::announcer(crate::wiring::site(&config));
+    let (objects, intake) = files::of(&config).map_err(because)?;
+    // Paths of files are relative to the archive.
+    let directory = if is_console(&args.file) { None } else { Some(directory_of(&args.file)) };
     let options = ImportOptions {
         dry_run: args.dry_run,
         single_label_hosts: config.public_scheme == Scheme::Http,
         locales: &config.locales,
         now: clock::now(),
         announcer: args.emit_events.then_some(&announcer),
+        files: Some(FileServices { objects: &*objects, intake: &*intake, directory }),
     };
     let mut file;
     let (input, length): (&mut (dyn BufRead + Send), _) = if is_console(&args.file) {
@@ -72,6 +77,14 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
     bar.finish_and_clear();
     let report = report.map_err(because)?;
     writeln!(console.stdout, "{}", report.to_json()).map_err(because)
+}
+
+/// The directory of a file.
+fn directory_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(directory) if directory != Path::new("") => directory,
+        _ => Path::new("."),
+    }
 }
 
 fn open(path: &Path) -> Outcome<(BufReader<File>, u64)> {
@@ -103,8 +116,9 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
     let config = configure(sources).map_err(because)?;
     let options = ExportOptions { organization: args.organization, with_secrets: args.with_secrets };
     let store = open_store(&config).await?;
+    let objects = files::store_at(&config.files_url).map_err(because)?;
     if is_console(&args.output) {
-        return archive::export(&*store, &options, BufWriter::new(&mut *console.stdout))
+        return archive::export(&*store, &objects, &options, BufWriter::new(&mut *console.stdout))
             .await
             .map_err(because);
     }
@@ -112,7 +126,7 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
     let mut draft = args.output.clone().into_os_string();
     draft.push(".part");
     let done = match create(Path::new(&draft)) {
-        Ok(file) => archive::export(&*store, &options, BufWriter::new(file)).await.map_err(because),
+        Ok(file) => archive::export(&*store, &objects, &options, BufWriter::new(file)).await.map_err(because),
         Err(error) => Err(error),
     };
     let kept = done.and_then(|()| fs::rename(&draft, &args.output).map_err(because));

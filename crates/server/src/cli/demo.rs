@@ -3,11 +3,12 @@
 use super::serve::{Signals, until_stopped};
 use super::{Console, Failure, Outcome, because};
 use crate::config::{Config, Scheme, Sources};
+use crate::files;
 use crate::store::{Database, Schema};
 use crate::{telemetry, wiring};
 use civitas_accounts::{Passwords, Secret};
 use civitas_application::Store;
-use civitas_application::archive::{self, ImportOptions, Report};
+use civitas_application::archive::{self, FileServices, ImportOptions, Report};
 use civitas_kernel::{Locales, clock};
 use civitas_tokens::Argon2Passwords;
 use std::collections::BTreeMap;
@@ -35,9 +36,11 @@ pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome 
     let signals = Signals::listen().map_err(because)?;
     let origin = format!("{}://localhost:{}", scheme(&config).as_str(), config.listen.port());
     let locales = config.locales.clone();
+    let (objects, intake) = files::of(&config).map_err(because)?;
+    let files = FileServices { objects: &*objects, intake: &*intake, directory: None };
     let running = wiring::start(config).await.map_err(because)?;
     // Listens first: if the address were found in use after the import, the secrets would not be printed.
-    let news = first_start(&*running.store, &locales).await?;
+    let news = first_start(&*running.store, &locales, files).await?;
     greet(console.stdout, &origin, news.as_ref()).map_err(because)?;
     until_stopped(running, signals).await
 }
@@ -71,7 +74,7 @@ struct News {
 }
 
 /// Imports the demo into an empty database; `None` when it has an organization already.
-async fn first_start(store: &dyn Store, locales: &Locales) -> Outcome<Option<News>> {
+async fn first_start(store: &dyn Store, locales: &Locales, files: FileServices<'_>) -> Outcome<Option<News>> {
     if !store.organizations().ids(None, 1).await.map_err(because)?.is_empty() {
         return Ok(None);
     }
@@ -82,6 +85,7 @@ async fn first_start(store: &dyn Store, locales: &Locales) -> Outcome<Option<New
         locales,
         now: clock::now(),
         announcer: None,
+        files: Some(files),
     };
     let report = archive::import(store, &passwords, archive::demo().as_bytes(), options, &mut |_| ()).await;
     let report = report.map_err(because)?;

@@ -147,6 +147,24 @@ impl AttachmentStore for Session {
         Ok(with_files(connection, organization, row.into_iter().collect()).await?.pop())
     }
 
+    async fn page_of_records_after(
+        &self,
+        organization: OrganizationId,
+        after: Option<AttachmentId>,
+        limit: i64,
+    ) -> Result<Vec<(AttachmentId, Attachment)>> {
+        let rows: Vec<Row> = of(organization)
+            .filter(attachments::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .filter(attachments::answer_id.is_null())
+            .order(attachments::id)
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+
     async fn remove_of_answers(&self, organization: OrganizationId, answers: &[i64]) -> Result<()> {
         if answers.is_empty() {
             return Ok(());

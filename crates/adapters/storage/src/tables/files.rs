@@ -122,6 +122,15 @@ impl FileRegistry for Session {
         Ok(())
     }
 
+    async fn find_many(
+        &self,
+        organization: OrganizationId,
+        ids: &[FileId],
+    ) -> Result<Vec<(FileId, StoredFile)>> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        of_ids(&mut *self.read().await?, organization, &ids).await
+    }
+
     async fn stored_after(&self, after: Option<FileId>, limit: i64) -> Result<Vec<(FileId, StoredFile)>> {
         let rows: Vec<Row> = files::table
             .filter(files::id.gt(after.map_or(i64::MIN, |id| id.0)))

@@ -44,7 +44,7 @@ impl RecordKind for AnswerOptions {
 
     async fn follow_up(
         &mut self,
-        import: &Import<'_, '_, Self>,
+        import: &mut Import<'_, '_, Self>,
         _: AnswerOptionId,
         before: Option<&AnswerOption>,
         option: &AnswerOption,

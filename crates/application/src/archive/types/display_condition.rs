@@ -106,7 +106,7 @@ impl RecordKind for DisplayConditions {
 
     async fn follow_up(
         &mut self,
-        import: &Import<'_, '_, Self>,
+        import: &mut Import<'_, '_, Self>,
         _: DisplayConditionId,
         before: Option<&DisplayCondition>,
         condition: &DisplayCondition,

@@ -2,6 +2,8 @@
 
 mod answer_option;
 mod api_client;
+mod attachment;
+mod attachment_collection;
 mod component;
 mod display_condition;
 mod entry;
@@ -22,7 +24,7 @@ mod system_admin;
 mod user;
 mod vote;
 
-use super::context::{ImportContext, RecordType};
+use super::context::{ExportSource, ImportContext, RecordType};
 use super::kind::{Found, Import, Imported, KindStore, OrganizationKind, RecordKind, Rows};
 use super::members::{Moment, required};
 use super::output::PAGE;
@@ -59,6 +61,8 @@ pub(super) fn all() -> Vec<Box<dyn RecordType>> {
         Box::new(answer_option::AnswerOptions),
         Box::new(display_condition::DisplayConditions),
         Box::new(questionnaire_response::Responses::new()),
+        Box::new(attachment_collection::Collections),
+        Box::new(attachment::Attachments::new()),
         Box::new(entry::Entries(EntryKind::Page)),
         Box::new(entry::Entries(EntryKind::Budget)),
         Box::new(entry::Entries(EntryKind::Result)),

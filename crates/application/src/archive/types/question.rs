@@ -125,7 +125,7 @@ impl RecordKind for Questions {
 
     async fn follow_up(
         &mut self,
-        import: &Import<'_, '_, Self>,
+        import: &mut Import<'_, '_, Self>,
         _: QuestionId,
         before: Option<&Question>,
         question: &Question,

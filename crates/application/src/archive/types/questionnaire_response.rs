@@ -1,12 +1,21 @@
 //! `questionnaire_response`: the answers of one submission. Its session token is not a member: it follows from the
 //! respondent and the salt of the questionnaire.
 
+use super::super::files::FileSource;
+use super::super::output::Row;
 use super::super::refs::{Refs, unknown};
-use super::{Field, ImportContext, Map, OrganizationId, Ports, Result, Value, async_trait};
+use super::{ExportSource, Field, ImportContext, Map, OrganizationId, Ports, Result, Value, async_trait};
 use super::{Import, Imported, Moment, OrganizationKind, PAGE, RecordKind, Rows, members, required};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use civitas_attachments::{AnswerUploads, Parent, ParentKind, Sender};
 use civitas_kernel::records::{RecordAdmin, Records};
-use civitas_kernel::{AnswerOptionId, Error, QuestionId, QuestionnaireId, ResponseId, UserId};
+use civitas_kernel::{
+    AnswerOptionId, AttachmentId, ClientId, Error, QuestionId, QuestionnaireId, ResponseId, UserId,
+};
 use civitas_surveys::{AnswerRow, Form, FormQuestion, QuestionType, Response, ResponseStore};
+use futures_util::TryStreamExt;
+use serde_json::json;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -48,8 +57,8 @@ fn exported(question: &FormQuestion, row: &AnswerRow) -> Value {
     };
     let value = row.read_back();
     match question.question.kind {
-        // The files of answers: their content comes from the port of attachments, which has none yet.
-        QuestionType::Files => Value::Null,
+        // The ids of attachments; `complete` replaces them by the files.
+        QuestionType::Files => value,
         kind if kind.has_rows() => {
             let rows = value.as_object().into_iter().flatten().filter_map(|(id, chosen)| {
                 let row = question.question.rows.iter().find(|row| row.id.to_string() == *id)?;
@@ -60,6 +69,53 @@ fn exported(question: &FormQuestion, row: &AnswerRow) -> Value {
         }
         kind if kind.has_options() && !value.is_null() => existing(&value),
         _ => value,
+    }
+}
+
+impl Import<'_, '_, Responses> {
+    /// The answer to a question for files. Files of a new response are stored after it has its id; those of an existing
+    /// one stay as they are.
+    fn files_of(&mut self, id: QuestionId, value: &Value, former: Option<AnswerRow>) -> Imported<AnswerRow> {
+        let sources: Option<Vec<FileSource>> =
+            serde_json::from_value(value.clone()).map_err(|error| format!("answers: files: {error}"))?;
+        let sources = sources.unwrap_or_default();
+        if let Some(former) = former {
+            return Ok(former);
+        }
+        if !sources.is_empty() {
+            self.context.files.of_answers.push((id, sources));
+        }
+        Ok(AnswerRow::of(id, None))
+    }
+
+    /// Stores the files of a new response.
+    async fn store_files(&mut self, id: ResponseId) -> Imported {
+        let pending = std::mem::take(&mut self.context.files.of_answers);
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let (ports, of, now) = (self.context.ports, self.owner, self.context.options.now);
+        let tenant = ports.organizations().tenant(of).await?.ok_or(Error::NotFound)?;
+        let answers = ports.responses().answer_ids(of, id).await?;
+        let uploads =
+            AnswerUploads { store: ports.attachments(), files: ports.files(), uploads: ports.uploads() };
+        // The client is that of an upload; there is none here.
+        let sender = Sender { organization: of, client: ClientId(0), now };
+        for (question, sources) in pending {
+            let Some((_, answer)) = answers.iter().find(|(other, _)| *other == question) else { continue };
+            let parent = Parent { kind: ParentKind::Answer, id: answer.0 };
+            let mut attached = Vec::new();
+            for source in &sources {
+                let files = &mut self.context.files;
+                let (file, inspected) = files.receive(source, &tenant, parent.kind, now).await?;
+                let file_id = files.keep(ports, of, &file, inspected).await?;
+                let locale = tenant.default_locale;
+                let id = uploads.attach_file(sender, parent, locale, file_id, &file).await?;
+                attached.push(Value::from(id.to_string()));
+            }
+            ports.responses().set_value(of, *answer, &Value::Array(attached)).await?;
+        }
+        Ok(())
     }
 }
 
@@ -98,6 +154,11 @@ async fn set_answers(
     for (reference, value) in &given {
         let id: QuestionId = import.context.refs.resolve(import.owner, reference).await?;
         let question = form.question(id).ok_or_else(|| unknown("question", reference))?;
+        if question.question.kind == QuestionType::Files {
+            let former = response.answers.iter().find(|row| row.question == id).cloned();
+            read.insert(id, import.files_of(id, value, former)?);
+            continue;
+        }
         let value = with_ids(&mut import.context.refs, import.owner, question, value).await?;
         let answer = question.read_answer(&value);
         let answer = answer.map_err(|error| format!("answers: {reference}: {}", error.description()))?;
@@ -105,6 +166,24 @@ async fn set_answers(
     }
     response.answers = form.questions().iter().filter_map(|question| read.remove(&question.id)).collect();
     Ok(())
+}
+
+/// The file of an answer; `None` when it was deleted.
+async fn exported_file(
+    source: ExportSource<'_>,
+    of: OrganizationId,
+    id: AttachmentId,
+) -> Result<Option<Value>> {
+    let attachment = source.ports.attachments().find(of, id).await?;
+    let Some(file) = attachment.and_then(|attachment| attachment.file) else { return Ok(None) };
+    let Some(file) = source.ports.files().find(of, file).await? else { return Ok(None) };
+    let mut stream = source.read(&file).await?;
+    let mut bytes = Vec::new();
+    while let Some(chunk) = stream.try_next().await? {
+        bytes.extend_from_slice(&chunk);
+    }
+    let data = STANDARD.encode(bytes);
+    Ok(Some(json!({"data": data, "filename": file.filename, "content_type": file.content_type})))
 }
 
 /// The value with the ids of options and rows instead of their refs.
@@ -115,10 +194,6 @@ async fn with_ids(
     value: &Value,
 ) -> Imported<Value> {
     let kind = question.question.kind;
-    if kind == QuestionType::Files && !value.is_null() {
-        // The content of files: to be stored by the port of attachments.
-        return Err("files of responses cannot be imported".into());
-    }
     if !kind.has_options() || value.is_null() {
         return Ok(value.clone());
     }
@@ -216,6 +291,45 @@ impl RecordKind for Responses {
         let questionnaire = import.context.ports.questionnaires().find(of, id).await?;
         let questionnaire = questionnaire.ok_or_else(|| unknown("questionnaire", &reference))?;
         Ok(Response::new(id, &questionnaire, user, import.context.options.now))
+    }
+
+    async fn follow_up(
+        &mut self,
+        import: &mut Import<'_, '_, Self>,
+        id: ResponseId,
+        before: Option<&Response>,
+        _: &Response,
+    ) -> Imported {
+        if before.is_some() { Ok(()) } else { import.store_files(id).await }
+    }
+
+    /// Replaces the ids of attachments by their files. The files of one response are in memory.
+    async fn complete(
+        &self,
+        source: ExportSource<'_>,
+        of: OrganizationId,
+        (_, response): &(ResponseId, Response),
+        row: Row,
+    ) -> Result<Row> {
+        let form = self.exported.get(&response.questionnaire);
+        let is_files = |row: &&AnswerRow| {
+            let question = form.and_then(|form| form.question(row.question));
+            question.is_some_and(|question| question.question.kind == QuestionType::Files)
+        };
+        let mut answers = None;
+        for answer in response.answers.iter().filter(is_files) {
+            let Some(ids) = answer.value.as_ref().and_then(Value::as_array) else { continue };
+            let mut files = Vec::new();
+            for id in ids.iter().filter_map(|id| id.as_str()?.parse().ok()) {
+                files.extend(exported_file(source, of, AttachmentId(id)).await?);
+            }
+            let answers = answers.get_or_insert_with(|| self.answers(response));
+            answers.insert(answer.question.to_string(), Value::Array(files));
+        }
+        Ok(match answers {
+            Some(answers) => row.replace("answers", Value::Object(answers)),
+            None => row,
+        })
     }
 
     /// Clients know a response by its first answer.

@@ -9,7 +9,7 @@ use super::super::output::Output;
 use super::super::record::Record;
 use super::super::refs::RecordId;
 use super::super::report::Outcome;
-use super::{Field, OrganizationId, Ports, Result, async_trait};
+use super::{ExportSource, Field, OrganizationId, Ports, Result, async_trait};
 use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
 use civitas_accounts::{Role, RoleKind, SendInvitation, User, is_email};
 use civitas_kernel::records::{Change, Records};
@@ -137,7 +137,7 @@ impl RecordKind for SpaceRoles {
 
     async fn follow_up(
         &mut self,
-        import: &Import<'_, '_, Self>,
+        import: &mut Import<'_, '_, Self>,
         row: i64,
         before: Option<&Role>,
         role: &Role,
@@ -187,7 +187,7 @@ impl RecordType for Roles {
 
     async fn import(&mut self, context: &mut ImportContext<'_>, record: Record) -> Imported<ImportedRecord> {
         let organization = OrganizationId::of_record(&record)?;
-        let fields: RoleFields = record.fields(context.options.locales)?;
+        let fields: RoleFields = record.fields(context.options.locales, &context.files.long_texts)?;
         let existing_id = record.existing_id.as_deref();
         let admin = existing_id.and_then(|id| id.strip_prefix(GENERAL_ADMIN)).and_then(UserId::parse);
         match fields.kind {
@@ -205,10 +205,10 @@ impl RecordType for Roles {
 
     async fn export(
         &mut self,
-        ports: &dyn Ports,
+        source: ExportSource<'_>,
         organization: Option<OrganizationId>,
         output: &mut Output<'_>,
     ) -> Result<(), ExportError> {
-        SpaceRoles.export(ports, organization, output).await
+        SpaceRoles.export(source, organization, output).await
     }
 }

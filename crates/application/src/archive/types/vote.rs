@@ -94,7 +94,7 @@ impl RecordKind for Votes {
     /// Makes the votes of the user in the component temporary or final by their number, where a minimum is set.
     async fn follow_up(
         &mut self,
-        import: &Import<'_, '_, Self>,
+        import: &mut Import<'_, '_, Self>,
         _: VoteId,
         before: Option<&Vote>,
         vote: &Vote,
