@@ -59,10 +59,7 @@ async fn a_questionnaire_keeps_its_new_texts() {
         service.user("member_one").await.put(&sync, &body(json!({}))).await.is(200);
         service.user("maryadmin").await.put(&sync, &body(json!({}))).await.is(200);
         let unknown = json!({"data": {"type": "questionnaires", "id": 99_999_999, "attributes": {}}});
-        machine
-            .put("/questionnaires/99999999/sync", &unknown)
-            .await
-            .refuses(404, "Resource not found");
+        machine.put("/questionnaires/99999999/sync", &unknown).await.refuses(404, "Resource not found");
     }
 }
 

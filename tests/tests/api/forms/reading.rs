@@ -8,7 +8,8 @@ async fn a_questionnaire_is_projected_to_json_forms() {
     for service in services().await {
         let luis = service.user("luisortega").await;
         let shown = luis.get(&questionnaire(&service, "poll")).await.is(200);
-        let (q, o) = (|name: &str| id(&service, "question", name), |name: &str| id(&service, "answer_option", name));
+        let (q, o) =
+            (|name: &str| id(&service, "question", name), |name: &str| id(&service, "answer_option", name));
         let data = shown.data();
         let (grid, table) = (rows(data, &q("grid")), rows(data, &q("table")));
         let one = |names: &[&str]| names.iter().map(|name| o(name)).collect::<Vec<_>>();
