@@ -8,6 +8,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
 
+/// Questionnaires of `city.test`.
+const FORMS: &str = include_str!("../fixtures/forms.ndjson");
+
 /// The statements since the last call of [`counted`].
 static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -38,7 +41,7 @@ async fn counted(client: &Client, method: Method, path: &str, body: Option<&Valu
 #[tokio::test]
 async fn a_request_sends_no_more_statements_than_it_did() {
     set_default_instrumentation(|| Some(Box::new(StatementLog))).unwrap();
-    for service in Service::on_both_engines_with(CITIES, &[]).await {
+    for service in Service::on_both_engines_with(&format!("{CITIES}{FORMS}"), &[]).await {
         let nora = service.user("norablum").await;
         let (ideas, voted) = (service.id("component", "ideas"), service.id("proposal", "p2"));
         let texts = json!({"data": {"title": "Lamps on Main Street", "locale": "en",
@@ -52,6 +55,10 @@ async fn a_request_sends_no_more_statements_than_it_did() {
             "attributes": {"title": {"en": "News"}, "body": {"en": "Text"}}}});
         let vote = json!({"proposal_id": voted, "data": {"weight": 1}});
         let show = format!("/proposals/{voted}");
+        let form = format!("/questionnaires/{}", service.id("questionnaire", "poll"));
+        let mut answers = json!({"meta": {}, "data": {"type": "questionnaire_response", "attributes": {"answers": {}},
+            "relationships": {"questionnaire": {"data": {"id": service.id("questionnaire", "registration")}}}}});
+        answers["data"]["attributes"]["answers"][service.id("question", "diet").to_string()] = json!("none");
         let cast = "/vote_proposals/sync?include_proposal=true";
         // Answers are remembered on SQLite alone, and those that show posts until the next one is published.
         let remembers = service.engine == Engine::Sqlite;
@@ -62,6 +69,9 @@ async fn a_request_sends_no_more_statements_than_it_did() {
             (Method::POST, &publish[..], Some(&json!({})), 7),
             (Method::POST, cast, Some(&vote), 8),
             (Method::POST, "/blogs/sync", Some(&post), 4),
+            (Method::GET, "/questionnaires", None, 9),
+            (Method::GET, &form[..], None, 8),
+            (Method::POST, "/answers/sync", Some(&answers), 9),
         ];
         for (method, path, body, expected) in requests {
             let statements = counted(&nora, method.clone(), path, body).await;

@@ -16,7 +16,7 @@ pub struct AnswerLanguages {
 
 /// Chooses the language of texts in one language (contract 08 §3). The first match of: `explicit`, a parameter of the
 /// caller; `accepted`, the header `Accept-Language`, in written order, by the whole tag or its base language; `user`,
-/// the user's own language; `default`. Letter case is ignored, `_` and `-` are equal.
+/// the user's own language; `default`. Case is ignored, `_` and `-` are equal.
 ///
 /// # Errors
 /// `Invalid` with the code `invalid_locale` when `explicit` is not in `available`.

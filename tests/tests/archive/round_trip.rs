@@ -6,7 +6,7 @@ use civitas_application::Store;
 use civitas_application::archive::{ExportOptions, demo, export};
 use civitas_tests::databases;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 async fn write(store: &dyn Store, options: &ExportOptions) -> String {
     let mut output = Vec::new();
@@ -30,13 +30,37 @@ fn anonymous(archive: &str) -> Vec<Value> {
         Some(text) => Value::from(places[&(kind.to_owned(), text.to_owned())].as_str()),
         None => reference.clone(),
     };
+    let is_text = |record: &&Map<String, Value>| {
+        record["type"] == "question"
+            && record["question_type"].as_str().is_some_and(|kind| kind.ends_with("_answer"))
+    };
+    let texts: HashSet<String> = records
+        .iter()
+        .filter(is_text)
+        .filter_map(|record| record["ref"].as_str().map(str::to_owned))
+        .collect();
     let renamed = |mut record: Map<String, Value>| {
         let kind = record["type"].as_str().expect("a text").to_owned();
         for (name, value) in &mut record {
             match name.as_str() {
                 "ref" => *value = place(&kind, value),
-                "organization" | "space" | "component" | "proposal" | "user" | "api_client" => {
+                "organization" | "space" | "component" | "proposal" | "user" | "api_client" | "survey"
+                | "meeting" | "questionnaire" | "question" | "answer_option" => {
                     *value = place(name, value);
+                }
+                "condition_question" => *value = place("question", value),
+                "answers" => {
+                    let answers = value.as_object().expect("an object").iter();
+                    let answers = answers.map(|(question, answer)| {
+                        let answer = if texts.contains(question) {
+                            answer.clone()
+                        } else {
+                            with_options(answer, &|option| place("answer_option", option))
+                        };
+                        let question = place("question", &Value::from(question.as_str()));
+                        (question.as_str().expect("a text").to_owned(), answer)
+                    });
+                    *value = answers.collect::<Map<_, _>>().into();
                 }
                 "author" => *value = place("user", value),
                 "authors" | "registrations" => {
@@ -56,6 +80,19 @@ fn anonymous(archive: &str) -> Vec<Value> {
         Value::Object(record)
     };
     records.into_iter().map(renamed).collect()
+}
+
+/// An answer with other names of its options: one, a list, or those of rows.
+fn with_options(answer: &Value, rename: &dyn Fn(&Value) -> Value) -> Value {
+    match answer {
+        Value::String(_) => rename(answer),
+        Value::Array(options) => options.iter().map(rename).collect(),
+        Value::Object(rows) => {
+            let rows = rows.iter().map(|(row, chosen)| (row.clone(), with_options(chosen, rename)));
+            Value::Object(rows.collect())
+        }
+        other => other.clone(),
+    }
 }
 
 #[tokio::test]

@@ -54,6 +54,19 @@ fn text(text: &str) -> Translated {
     [(Locale::EN, text.to_owned())].into()
 }
 
+fn new_response(of: QuestionnaireId, user: Option<UserId>, token: &str, answers: &[QuestionId]) -> Response {
+    let row =
+        |question: &QuestionId| AnswerRow { question: *question, body: Some("Yes".to_owned()), value: None };
+    Response {
+        questionnaire: of,
+        user,
+        session_token: token.to_owned(),
+        client_ip: None,
+        created_at: NOW,
+        answers: answers.iter().map(row).collect(),
+    }
+}
+
 impl World<'_> {
     fn public(&self) -> ReadContext {
         ReadContext { organization: self.mine, viewer: Viewer::Public, participant: None }
@@ -75,28 +88,6 @@ impl World<'_> {
 
     async fn option(&self, of: QuestionId) -> Result<AnswerOptionId> {
         self.options.add(self.mine, &AnswerOption { question: of, body: text("Option") }).await
-    }
-
-    fn response(
-        &self,
-        of: QuestionnaireId,
-        user: Option<UserId>,
-        token: &str,
-        answers: &[QuestionId],
-    ) -> Response {
-        let row = |question: &QuestionId| AnswerRow {
-            question: *question,
-            body: Some("Yes".to_owned()),
-            value: None,
-        };
-        Response {
-            questionnaire: of,
-            user,
-            session_token: token.to_owned(),
-            client_ip: None,
-            created_at: NOW,
-            answers: answers.iter().map(row).collect(),
-        }
     }
 
     async fn listed(&self, page: PageRequest) -> Result<Page<QuestionnaireId>> {
@@ -219,7 +210,7 @@ pub async fn responses(world: World<'_>) -> Result<Samples<'_, Response>> {
         let questionnaire = world.questionnaire_in(world.component, NOW).await?;
         let one = world.question(questionnaire, 0, QuestionType::ShortAnswer).await?;
         let two = world.question(questionnaire, 1, QuestionType::Sorting).await?;
-        let mut response = world.response(questionnaire, user, token, &[one, two]);
+        let mut response = new_response(questionnaire, user, token, &[one, two]);
         response.answers[1] = AnswerRow { question: two, body: None, value: Some(json!([token])) };
         let hours = i64::try_from(samples.len()).unwrap_or_default();
         response.created_at = NOW + Duration::hours(hours);
@@ -314,9 +305,9 @@ pub async fn lists_questions_and_options_in_order(world: World<'_>) -> Result<()
 pub async fn stores_one_response_of_a_respondent(world: World<'_>) -> Result<()> {
     let questionnaire = world.questionnaire_in(world.component, NOW).await?;
     let question = world.question(questionnaire, 0, QuestionType::ShortAnswer).await?;
-    let response = world.response(questionnaire, Some(world.nora), "token", &[question]);
+    let response = new_response(questionnaire, Some(world.nora), "token", &[question]);
     let id = world.responses.add(world.mine, &response).await?;
-    let again = world.responses.add(world.mine, &response).await.unwrap_err();
+    let again = world.responses.add(world.mine, &response).await.expect_err("a second response");
     assert_eq!(again.details()[0].code, "already_answered");
     world.responses.remove(world.mine, id).await?;
     world.responses.add(world.mine, &response).await?;
@@ -328,8 +319,8 @@ pub async fn finds_responses_by_their_answers(world: World<'_>) -> Result<()> {
     let questionnaire = world.questionnaire_in(world.component, NOW).await?;
     let one = world.question(questionnaire, 0, QuestionType::ShortAnswer).await?;
     let two = world.question(questionnaire, 1, QuestionType::ShortAnswer).await?;
-    let first = world.response(questionnaire, Some(world.nora), "a", &[one, two]);
-    let second = world.response(questionnaire, None, "b", &[one]);
+    let first = new_response(questionnaire, Some(world.nora), "a", &[one, two]);
+    let second = new_response(questionnaire, None, "b", &[one]);
     let second = Response { created_at: NOW + Duration::HOUR, ..second };
     let first_id = world.responses.add(world.mine, &first).await?;
     let second_id = world.responses.add(world.mine, &second).await?;
@@ -360,9 +351,8 @@ pub async fn removes_answers_with_their_question(world: World<'_>) -> Result<()>
     let questionnaire = world.questionnaire_in(world.component, NOW).await?;
     let one = world.question(questionnaire, 0, QuestionType::ShortAnswer).await?;
     let two = world.question(questionnaire, 1, QuestionType::ShortAnswer).await?;
-    let both =
-        world.responses.add(world.mine, &world.response(questionnaire, None, "a", &[one, two])).await?;
-    let only = world.responses.add(world.mine, &world.response(questionnaire, None, "b", &[one])).await?;
+    let both = world.responses.add(world.mine, &new_response(questionnaire, None, "a", &[one, two])).await?;
+    let only = world.responses.add(world.mine, &new_response(questionnaire, None, "b", &[one])).await?;
     assert!(world.questions.has_answers(world.mine, one).await?);
     world.questions.remove(world.mine, one).await?;
     assert_eq!(world.responses.find(world.mine, only).await?, None);

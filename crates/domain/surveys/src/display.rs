@@ -1,7 +1,7 @@
 //! Which questions are displayed (contract 08 §6.4).
 
 use crate::{Answer, ConditionType, DisplayCondition, Form, FormQuestion};
-use civitas_kernel::QuestionId;
+use civitas_kernel::{QuestionId, Translated};
 use std::collections::HashMap;
 
 /// The answers to the displayed questions so far. A question that is not in it is not displayed, or has no answer.
@@ -40,7 +40,7 @@ fn holds(condition: &DisplayCondition, target: &FormQuestion, answer: Option<&An
 
 /// Whether the text, or the text of a chosen option in any language, contains the value in any language, ignoring case.
 fn matches(condition: &DisplayCondition, target: &FormQuestion, answer: &Answer) -> bool {
-    let values = condition.value.iter().flat_map(|value| value.iter());
+    let values = condition.value.iter().flat_map(Translated::iter);
     let values: Vec<String> = values.map(|(_, value)| value.to_lowercase()).collect();
     let contains = |text: &str| {
         let text = text.to_lowercase();

@@ -120,9 +120,9 @@ impl FormQuestion {
     /// need not be (contract 08 §6.3).
     pub(crate) fn must_be_answered(&self) -> bool {
         let kind = self.question.kind;
-        let can_be = !(kind.has_options() && self.options.is_empty())
-            && !(kind.has_rows() && self.question.rows.is_empty());
-        self.question.mandatory && can_be && !kind.is_presentation()
+        let lacks_options = kind.has_options() && self.options.is_empty();
+        let lacks_rows = kind.has_rows() && self.question.rows.is_empty();
+        self.question.mandatory && !lacks_options && !lacks_rows && !kind.is_presentation()
     }
 }
 

@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_title_is_needed_in_the_default_language() {
         let title = |text: &str| Translated::from([(Locale::EN, text.to_owned())]);
-        let of = |text| Questionnaire::new(Host::Survey(SurveyId(1)), ComponentId(1), title(text), NOW);
+        let of = |text: &str| Questionnaire::new(Host::Survey(SurveyId(1)), ComponentId(1), title(text), NOW);
         of("A").check(Some(Locale::EN)).unwrap();
         of(" ").check(None).unwrap();
         let refused = of(" ").check(Some(Locale::EN)).unwrap_err();

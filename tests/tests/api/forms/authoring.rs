@@ -58,10 +58,8 @@ async fn a_questionnaire_keeps_its_new_texts() {
         nora.put(&path, &body(json!({}))).await.refuses(403, "Forbidden");
         service.user("member_one").await.put(&sync, &body(json!({}))).await.is(200);
         service.user("maryadmin").await.put(&sync, &body(json!({}))).await.is(200);
-        machine
-            .put("/questionnaires/99999999/sync", &body(json!({})))
-            .await
-            .refuses(404, "Resource not found");
+        let unknown = json!({"data": {"type": "questionnaires", "id": 99_999_999, "attributes": {}}});
+        machine.put("/questionnaires/99999999/sync", &unknown).await.refuses(404, "Resource not found");
     }
 }
 
@@ -168,7 +166,7 @@ async fn bodies_of_questions_follow_their_variant() {
             (&refused.body["error_details"][0]["code"], &refused.body["error_details"][0]["field"]),
             (&json!("locked"), &json!("question_type"))
         );
-        let other = json!({"data": {"attributes": {}, "relationships": {"questionnaire": {"data": {"type": "questionnaires", "id": "1"}}}}});
+        let other = json!({"data": {"attributes": {}, "relationships": {"questionnaire": {"data": {"type": "questionnaires", "id": "999"}}}}});
         machine.put(&locked, &other).await.refuses(400, "relationships.questionnaire does not match");
     }
 }

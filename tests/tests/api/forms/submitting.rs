@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 async fn answers_are_stored_and_read_back_in_the_shape_of_the_sheet() {
     for service in services().await {
         let machine = service.machine().await;
-        let (q, o) = (|name| id(&service, "question", name), |name| id(&service, "answer_option", name));
+        let (q, o) =
+            (|name: &str| id(&service, "question", name), |name: &str| id(&service, "answer_option", name));
         let shown = machine.get(&questionnaire(&service, "poll")).await.is(200).data().clone();
         let table = rows(&shown, &q("table"));
         let mut answers = sound(&service, &machine).await;
@@ -44,7 +45,8 @@ async fn answers_are_stored_and_read_back_in_the_shape_of_the_sheet() {
 async fn wrong_answers_are_reported_together_in_the_order_of_questions() {
     for service in services().await {
         let nora = service.user("norablum").await;
-        let (q, o) = (|name| id(&service, "question", name), |name| id(&service, "answer_option", name));
+        let (q, o) =
+            (|name: &str| id(&service, "question", name), |name: &str| id(&service, "answer_option", name));
         let mut wrong = json!({"0": 1});
         wrong[q("text")] = json!("x".repeat(21));
         wrong[q("one")] = json!(o("bus"));

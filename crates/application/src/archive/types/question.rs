@@ -43,6 +43,7 @@ fn set_type(fields: &mut QuestionFields, question: &mut Question) -> Imported {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "setters of other members can fail")]
 fn set_max_characters(fields: &mut QuestionFields, question: &mut Question) -> Imported {
     match fields.max_characters {
         Field::Absent => {}

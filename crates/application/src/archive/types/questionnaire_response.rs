@@ -133,6 +133,7 @@ async fn check_user(
     if user == response.user { Ok(()) } else { Err("user cannot change".into()) }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "setters of other members can fail")]
 fn set_digest(fields: &mut ResponseFields, response: &mut Response) -> Imported {
     std::mem::take(&mut fields.client_ip_digest).apply(&mut response.client_ip);
     Ok(())

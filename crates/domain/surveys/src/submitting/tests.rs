@@ -90,8 +90,8 @@ fn submission(user: Option<i64>, anonymous: bool) -> SubmitAnswers {
 async fn the_respondent_is_the_one_of_the_table() {
     let stores = Stores::survey();
     let respondent = async |ctx: &Ctx, user, anonymous| {
-        let stored = stores.submit(ctx, submission(user, anonymous)).await;
-        stored.map(|stored| stored.response.user).map_err(|error| error.description().into_owned())
+        let saved = stores.submit(ctx, submission(user, anonymous)).await;
+        saved.map(|saved| saved.response.user).map_err(|error| error.description().into_owned())
     };
     let nora = service().of_user(7);
     assert_eq!(respondent(&nora, None, false).await, Ok(Some(UserId(7))));
@@ -151,8 +151,8 @@ async fn files_are_checked_before_and_attached_after_the_response_is_stored() {
         .withf(|_, _, answer, _| *answer == AnswerId(515))
         .returning(|_, _, _, signed| Ok((90_i64..).take(signed.len()).collect()));
     stores.responses.expect_set_value().once().returning(|_, _, _| Ok(()));
-    let stored = stores.submit(&service(), with_files(&["a", "b"])).await.unwrap();
-    assert_eq!(stored.response.answers[1].read_back(), json!(["90", "91"]));
+    let saved = stores.submit(&service(), with_files(&["a", "b"])).await.unwrap();
+    assert_eq!(saved.response.answers[1].read_back(), json!(["90", "91"]));
     let refused = stores.submit(&service(), with_files(&["a", "dead"])).await.unwrap_err();
     assert_eq!(refused.details()[0].field, "answers.2");
     assert_eq!(refused.details()[0].code, "invalid");

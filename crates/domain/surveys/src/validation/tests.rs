@@ -131,7 +131,7 @@ fn server_accepts(form: &Form, question: &FormQuestion, sent: &Map<String, Value
 
 /// Where the server accepts what the schema refuses (contract 08 §6.3), or refuses what the schema accepts.
 fn may_differ(question: &FormQuestion, value: Option<&Value>) -> Option<bool> {
-    let Some(value) = value else { return None };
+    let value = value?;
     let is_mandatory = question.must_be_answered();
     if answer::is_unanswered(value) {
         // Null, an empty text, list or object is unanswered, which a schema does not say.
