@@ -15,6 +15,7 @@ use civitas_organizations::Organization;
 use civitas_proposals::conformance as proposals;
 use civitas_spaces::conformance as spaces;
 use civitas_spaces::{Component, ComponentManifest, Space, Step, Visibility};
+use civitas_surveys::conformance as surveys;
 use serde_json::{Map, Value, json};
 
 /// The public name of the first client.
@@ -60,6 +61,12 @@ pub struct Fixtures {
     pub sessions: ComponentId,
     /// An accountability component of the process.
     pub results: ComponentId,
+    /// A surveys component of the process.
+    pub surveys: ComponentId,
+    /// Another one.
+    pub more_surveys: ComponentId,
+    /// An unpublished one.
+    pub unpublished_surveys: ComponentId,
 }
 
 impl Fixtures {
@@ -95,6 +102,7 @@ impl Fixtures {
         };
         let ideas = proposals_of(process);
         let meetings = of(process, ComponentManifest::Meetings);
+        let surveys = of(process, ComponentManifest::Surveys);
         let components = ComponentAdmin {
             components: store.components(),
             states: store.states(),
@@ -122,6 +130,9 @@ impl Fixtures {
             unpublished_meetings: add(Component { published_at: None, ..meetings }).await?,
             sessions: add(of(assembly, ComponentManifest::Meetings)).await?,
             results: add(of(process, ComponentManifest::Accountability)).await?,
+            surveys: add(surveys.clone()).await?,
+            more_surveys: add(surveys.clone()).await?,
+            unpublished_surveys: add(Component { published_at: None, ..surveys }).await?,
         })
     }
 }
@@ -291,6 +302,28 @@ impl<'a> From<&'a World> for proposals::World<'a> {
             unpublished: fixtures.unpublished,
             transparent: fixtures.transparent,
             blog: fixtures.blog,
+        }
+    }
+}
+
+impl<'a> From<&'a World> for surveys::World<'a> {
+    fn from(world: &'a World) -> Self {
+        let (ports, fixtures) = (world.ports(), &world.fixtures);
+        Self {
+            surveys: ports.surveys(),
+            questionnaires: ports.questionnaires(),
+            questions: ports.questions(),
+            options: ports.answer_options(),
+            conditions: ports.display_conditions(),
+            responses: ports.responses(),
+            lookup: ports.survey_lookup(),
+            mine: fixtures.mine,
+            other: world.other,
+            nora: fixtures.nora,
+            otto: fixtures.otto,
+            component: fixtures.surveys,
+            second: fixtures.more_surveys,
+            unpublished: fixtures.unpublished_surveys,
         }
     }
 }

@@ -155,7 +155,7 @@ impl Service {
 
     /// The full client of `city.test` on its own.
     pub async fn machine(&self) -> Client {
-        let scope = "public proposals meetings blogs oauth roles";
+        let scope = "public proposals meetings blogs oauth roles surveys";
         self.anonymous()
             .with_token(&json!({"grant_type": "client_credentials", "client_id": "id_city_full",
             "client_secret": "key_city_full", "scope": scope}))
@@ -169,8 +169,11 @@ impl Service {
 
     /// A user of an organization through one of its clients.
     pub async fn user_through(&self, organization: &str, client: &str, nickname: &str) -> Client {
-        let scope =
-            if client == "narrow" { "attachments" } else { "public proposals meetings blogs oauth roles" };
+        let scope = if client == "narrow" {
+            "attachments"
+        } else {
+            "public proposals meetings blogs oauth roles surveys"
+        };
         self.at(&format!("{organization}.test"))
             .with_token(&json!({"grant_type": "password",
             "auth_type": "impersonate", "username": nickname, "scope": scope,

@@ -71,6 +71,22 @@ mod blogs {
     );
 }
 
+mod surveys {
+    civitas_tests::records_on_both_engines!(civitas_surveys::conformance:
+        surveys, questionnaires, questions, options, conditions, responses
+    );
+    civitas_tests::on_both_engines!(in a transaction civitas_surveys::conformance:
+        lists_what_is_visible,
+        keeps_the_rows_of_a_question,
+        lists_questions_and_options_in_order,
+        stores_one_response_of_a_respondent,
+        finds_responses_by_their_answers,
+        removes_answers_with_their_question,
+        keeps_conditions_consistent,
+        knows_respondents,
+    );
+}
+
 mod extended_data {
     civitas_tests::on_both_engines!(in a transaction civitas_extended_data::conformance:
         keeps_the_data_of_each_record,

@@ -62,8 +62,21 @@ pub(crate) enum Holds {
     Word(&'static [&'static str]),
     /// A language of the deployment, repeated.
     Locales,
+    /// A language of the organization.
+    Locale,
     /// One of these, repeated.
     List(Box<Holds>),
+}
+
+/// The parameter with the languages of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LanguageParameter {
+    /// There is none: the answer has no texts in languages.
+    None,
+    /// `locales[]`: those of texts in several languages.
+    Locales,
+    /// `locale`: that of texts in one language.
+    Locale,
 }
 
 impl Doc {
@@ -158,9 +171,19 @@ impl Doc {
         self.with("locales[]", Holds::Locales)
     }
 
-    /// Whether it takes `locales[]`.
-    pub(crate) fn takes_locales(&self) -> bool {
-        self.query.iter().any(|parameter| matches!(parameter.holds, Holds::Locales))
+    /// Takes `locale`.
+    pub(crate) fn locale(self) -> Self {
+        self.with("locale", Holds::Locale)
+    }
+
+    /// The parameter with the languages of the answer.
+    pub(crate) fn language_parameter(&self) -> LanguageParameter {
+        let named = self.query.iter().find_map(|parameter| match parameter.holds {
+            Holds::Locales => Some(LanguageParameter::Locales),
+            Holds::Locale => Some(LanguageParameter::Locale),
+            _ => None,
+        });
+        named.unwrap_or(LanguageParameter::None)
     }
 
     /// Takes `page` and `per_page`.

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, PRAGMA, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::http::header::{ALLOW, CACHE_CONTROL, PRAGMA, RETRY_AFTER, WWW_AUTHENTICATE};
 use civitas_accounts::TokenFault;
 use civitas_kernel::{Error, FieldError, Wording};
 use serde::Serialize;
@@ -24,6 +24,9 @@ pub(crate) enum ApiError {
     UnsupportedMediaType,
     /// There is no such path.
     NoRoute,
+    /// The path exists and has no such method; the methods it has. Only the contract's one such operation answers
+    /// this, others are [`Self::NoRoute`].
+    MethodNotAllowed(&'static str),
     /// The path is in the contract and has no implementation.
     NoAction,
     /// The token is missing.
@@ -81,6 +84,7 @@ impl ApiError {
             Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "413: Payload too large"),
             Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "415: Unsupported media type"),
             Self::NoRoute => (StatusCode::NOT_FOUND, "404: Route not found"),
+            Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "405: Method not allowed"),
             Self::NoAction => (StatusCode::NOT_FOUND, "404: Action not found"),
             Self::NoCredentials => (StatusCode::UNAUTHORIZED, "401: Unauthorized access"),
             Self::Bearer(_) => (StatusCode::UNAUTHORIZED, "invalid_token"),
@@ -112,6 +116,9 @@ impl ApiError {
         match self {
             Self::Error(Error::Unauthenticated) | Self::Bearer(_) => {
                 response.insert_header((WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#));
+            }
+            Self::MethodNotAllowed(methods) => {
+                response.insert_header((ALLOW, *methods));
             }
             Self::NoCredentials => {
                 response.insert_header((WWW_AUTHENTICATE, "Bearer"));

@@ -15,6 +15,7 @@ mod backend;
 mod body;
 mod confirmations;
 mod document;
+mod endpoints;
 mod error;
 mod incoming;
 mod links;

@@ -13,7 +13,7 @@ use crate::route::{Answer, Gate, Route};
 use crate::router::Found;
 use crate::tenancy::{self, HostLookup, Origin};
 use actix_web::http::Method;
-use actix_web::http::header::AUTHORIZATION;
+use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderName};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::Callers;
@@ -161,6 +161,8 @@ async fn process(
         body: body.into(),
         authorization: authorization.first().map(|v| (*v).to_owned()),
         locales: OnceLock::new(),
+        language: OnceLock::new(),
+        accept_language: text_of(http, &ACCEPT_LANGUAGE),
         parameters,
         tenant,
         backend: api.backend.clone(),
@@ -172,6 +174,11 @@ async fn process(
         route.handler.call(request, incoming).await?
     };
     Ok((reply, until))
+}
+
+/// A header as text.
+fn text_of(http: &HttpRequest, name: &HeaderName) -> Option<String> {
+    http.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
 /// Answers a request with a long body on a separate runtime, with a limit for requests at once: long computations would

@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 
 const REVALIDATED: HeaderValue = HeaderValue::from_static("private, max-age=0, must-revalidate");
 const BY_TOKEN: HeaderValue = HeaderValue::from_static("Authorization");
+const BY_TOKEN_AND_LANGUAGE: HeaderValue = HeaderValue::from_static("Authorization, Accept-Language");
 
 /// One resource.
 #[derive(Debug, Serialize)]
@@ -29,11 +30,11 @@ pub(crate) struct Document<T> {
 
 /// One page of resources.
 #[derive(Debug, Serialize)]
-pub(crate) struct Collection<T> {
+pub(crate) struct Collection<T, M = CollectionMeta> {
     /// The resources.
     pub(crate) data: Vec<T>,
     /// The position of the page in the list.
-    pub(crate) meta: CollectionMeta,
+    pub(crate) meta: M,
 }
 
 /// The position of a page in a list. The total is never computed.
@@ -43,18 +44,37 @@ pub(crate) struct Collection<T> {
 pub(crate) struct CollectionMeta {
     /// The first page is 1.
     #[schema(minimum = 1)]
-    page: i64,
+    pub(crate) page: i64,
     /// Rows on a page.
     #[schema(minimum = 1, maximum = 100)]
-    per_page: i64,
+    pub(crate) per_page: i64,
     /// Whether another page follows.
-    has_more: bool,
+    pub(crate) has_more: bool,
     /// Its address.
     #[schema(required)]
-    next: Option<String>,
+    pub(crate) next: Option<String>,
     /// The address of the page before.
     #[schema(required)]
-    prev: Option<String>,
+    pub(crate) prev: Option<String>,
+}
+
+impl CollectionMeta {
+    /// The position of the requested page, with the addresses of the pages beside it.
+    pub(crate) fn of(request: &Request, has_more: bool) -> Self {
+        let asked = request.query.page();
+        let address = |page| {
+            let origin = &request.origin;
+            let query = request.query.for_page(page, asked.per_page);
+            format!("{}://{}{}?{query}", origin.scheme, origin.authority, request.path)
+        };
+        Self {
+            page: asked.page,
+            per_page: asked.per_page,
+            has_more,
+            next: has_more.then(|| address(asked.page.saturating_add(1))),
+            prev: (asked.page > 1).then(|| address(asked.page - 1)),
+        }
+    }
 }
 
 /// An answer.
@@ -78,6 +98,8 @@ struct Validators {
     personal: bool,
     /// Whether the same request has a different answer each time.
     shuffled: bool,
+    /// Whether the answer depends on `Accept-Language`.
+    localized: bool,
 }
 
 impl Reply {
@@ -106,6 +128,7 @@ impl Reply {
             date: HttpDate::from(last_modified).to_string(),
             personal: true,
             shuffled: false,
+            localized: false,
         });
         Ok(reply)
     }
@@ -130,26 +153,21 @@ impl Reply {
         shuffled: bool,
         changed_at: OffsetDateTime,
     ) -> Result<Self> {
-        let asked = request.query.page();
-        let has_more = page.has_more || shuffled;
-        let address = |page| {
-            let origin = &request.origin;
-            let query = request.query.for_page(page, asked.per_page);
-            format!("{}://{}{}?{query}", origin.scheme, origin.authority, request.path)
-        };
-        let meta = CollectionMeta {
-            page: asked.page,
-            per_page: asked.per_page,
-            has_more,
-            next: has_more.then(|| address(asked.page.saturating_add(1))),
-            prev: (asked.page > 1).then(|| address(asked.page - 1)),
-        };
+        let meta = CollectionMeta::of(request, page.has_more || shuffled);
         let mut reply = Self::read(request, &Collection { data: page.items, meta }, changed_at)?;
         if let (true, Some(validators)) = (shuffled, &mut reply.validators) {
             validators.etag = etag(request, &reply.body, &sortable_id().to_string());
             validators.shuffled = true;
         }
         Ok(reply)
+    }
+
+    /// The answer depends on `Accept-Language`.
+    pub(crate) fn localized(mut self) -> Self {
+        if let Some(validators) = &mut self.validators {
+            validators.localized = true;
+        }
+        self
     }
 
     /// Whether it may be cached for the same request.
@@ -172,6 +190,7 @@ impl Reply {
             date: String::new(),
             personal: true,
             shuffled: !lasting,
+            localized: false,
         };
         Self { validators: Some(validators), ..Self::empty(StatusCode::OK) }
     }
@@ -192,7 +211,8 @@ impl Reply {
             response.insert_header((LAST_MODIFIED, validators.date.as_str()));
             response.insert_header((CACHE_CONTROL, REVALIDATED));
             if validators.personal {
-                response.insert_header((VARY, BY_TOKEN));
+                let vary = if validators.localized { BY_TOKEN_AND_LANGUAGE } else { BY_TOKEN };
+                response.insert_header((VARY, vary));
             }
         }
         for (name, value) in &self.headers {
@@ -241,7 +261,8 @@ fn etag(request: &Request, body: &[u8], nonce: &str) -> String {
     hash.update(body);
     if let Some(ctx) = &request.ctx {
         let asked = request.locales().ok().flatten();
-        let whose = (ctx.organization, ctx.caller.client, ctx.participant(), ctx.viewer, asked);
+        let languages = (asked, request.language.get());
+        let whose = (ctx.organization, ctx.caller.client, ctx.participant(), ctx.viewer, languages);
         hash.update(format!("{whose:?}").as_bytes());
     }
     hash.update(request.path.as_bytes());

@@ -1,12 +1,13 @@
 //! A request after the checks of the pipeline, and its bearer token.
 
 use crate::backend::Backend;
+use crate::document::LanguageParameter;
 use crate::query::Query;
 use crate::tenancy::Origin;
 use actix_web::http::Method;
 use civitas_accounts::AuthContext;
 use civitas_application::{Ports, RenderContext};
-use civitas_kernel::{Ctx, Error, Locales, Result};
+use civitas_kernel::{AnswerLanguages, Ctx, Error, Locale, Locales, Result, choose_language};
 use civitas_organizations::Tenant;
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
@@ -36,6 +37,10 @@ pub(crate) struct Request {
     pub(crate) authorization: Option<String>,
     /// The languages of the answer; empty until they are read.
     pub(crate) locales: OnceLock<Option<Locales>>,
+    /// The language of texts in one language; empty until it is read.
+    pub(crate) language: OnceLock<Locale>,
+    /// The `Accept-Language` header as sent.
+    pub(crate) accept_language: Option<String>,
     /// The path parameters.
     pub(crate) parameters: Vec<(String, String)>,
 }
@@ -57,7 +62,52 @@ impl Request {
     /// The context of views: caller and languages.
     pub(crate) fn render_context(&self) -> Result<RenderContext<'_>> {
         let site = self.backend.commands.site();
-        Ok(RenderContext { ctx: self.ctx()?, tenant: &self.tenant, site, asked: self.locales()? })
+        let (ctx, asked) = (self.ctx()?, self.locales()?);
+        Ok(RenderContext { ctx, tenant: &self.tenant, site, asked, language: None })
+    }
+
+    /// The context of views with texts in one language.
+    ///
+    /// # Errors
+    /// `invalid_locale`.
+    pub(crate) fn localized_context(&self) -> Result<RenderContext<'_>> {
+        let (ctx, site) = (self.ctx()?, self.backend.commands.site());
+        let language = Some(self.language()?);
+        Ok(RenderContext { ctx, tenant: &self.tenant, site, asked: None, language })
+    }
+
+    /// The languages of the answer to a write that reads them from these parameters.
+    ///
+    /// # Errors
+    /// `Not allowed locales: xx`, `invalid_locale`.
+    pub(crate) fn languages(&self, from: LanguageParameter) -> Result<AnswerLanguages> {
+        Ok(match from {
+            LanguageParameter::None => AnswerLanguages::default(),
+            LanguageParameter::Locales => {
+                AnswerLanguages { locales: self.locales()?.cloned(), language: None }
+            }
+            LanguageParameter::Locale => AnswerLanguages { locales: None, language: Some(self.language()?) },
+        })
+    }
+
+    /// The language of texts in one language (contract 08 §3): `meta.locale` of the body, the parameter `locale`,
+    /// `Accept-Language`, that of the user, or the default one.
+    ///
+    /// # Errors
+    /// `invalid_locale`.
+    pub(crate) fn language(&self) -> Result<Locale> {
+        if let Some(language) = self.language.get() {
+            return Ok(*language);
+        }
+        let in_body = self.body.pointer("/meta/locale").and_then(Value::as_str);
+        let chosen = choose_language(
+            in_body.or_else(|| self.query.get("locale")),
+            self.accept_language.as_deref(),
+            self.ctx()?.caller.user.as_ref().and_then(|user| user.locale),
+            &self.tenant.available_locales,
+            self.tenant.default_locale,
+        )?;
+        Ok(*self.language.get_or_init(|| chosen))
     }
 
     /// The languages the caller requests; `None` without such a parameter.

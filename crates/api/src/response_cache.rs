@@ -12,7 +12,7 @@ use crate::route::Route;
 use crate::tenancy::Origin;
 use actix_web::HttpRequest;
 use actix_web::http::Method;
-use actix_web::http::header::AUTHORIZATION;
+use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION};
 use civitas_application::Store;
 use civitas_kernel::clock;
 use std::collections::HashMap;
@@ -27,6 +27,8 @@ const CAPACITY: usize = 64 * 1024 * 1024;
 const SHARDS: usize = 16;
 /// The approximate size of an entry without its key and body, in bytes.
 const ENTRY_OVERHEAD_BYTES: usize = 512;
+/// The longest `Accept-Language` of a request that is cached, in bytes.
+const LONGEST_LANGUAGES: usize = 256;
 /// The most callers that have a number at once.
 const MOST_CALLERS: usize = 10_000;
 
@@ -59,7 +61,7 @@ pub(crate) struct CachedResponse {
 pub(crate) struct CacheKey {
     /// Scheme, authority and token.
     caller: Box<[u8]>,
-    /// Path and query.
+    /// Path and query, and the languages of the request.
     address: Box<str>,
     epoch: u64,
 }
@@ -131,7 +133,13 @@ impl CacheKey {
         let mut tokens = http.headers().get_all(AUTHORIZATION);
         let (Some(token), None) = (tokens.next(), tokens.next()) else { return None };
         let caller = caller([origin.scheme.as_bytes(), origin.authority.as_bytes(), token.as_bytes()]);
-        let address = http.uri().path_and_query().map_or("", |address| address.as_str()).into();
+        let mut address = http.uri().path_and_query().map_or("", |address| address.as_str()).to_owned();
+        // Some answers depend on the language. A space cannot be in an address.
+        for languages in http.headers().get_all(ACCEPT_LANGUAGE) {
+            let text = languages.to_str().ok().filter(|text| text.len() <= LONGEST_LANGUAGES)?;
+            address = format!("{address} {text}");
+        }
+        let address = address.into();
         Some(Self { caller, address, epoch: store.epoch()? })
     }
 

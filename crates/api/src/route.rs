@@ -2,9 +2,9 @@
 //! generated from it.
 
 use crate::document::Doc;
+use crate::endpoints::Endpoints;
 use crate::error::ApiError;
 use crate::incoming::Incoming;
-use crate::receipt::Accepted;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::typed_body::{Body, Sent};
@@ -189,7 +189,7 @@ impl Routes {
         let handler = Handler::Forms(Box::new(move |request, body| Box::pin(handler(request, body))));
         self.add(id, Method::POST, path, Gate::Needs(C::ACCESS), doc, handler);
         self.name_command::<C>();
-        self.register(use_case, view);
+        self.register(use_case, view, view);
     }
 
     /// `GET` with these rights.
@@ -208,22 +208,31 @@ impl Routes {
 
     /// A command at two endpoints: the path answers 202 with a job, the path with `/sync` the result.
     pub(crate) fn write<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
+        self.write_to(write, Endpoints::common());
+    }
+
+    /// The same, with endpoints that answer in another way.
+    pub(crate) fn write_to<B: Body, C: Command<Output: CommandOutput>>(
+        &mut self,
+        write: &Write<B, C>,
+        endpoints: Endpoints<C>,
+    ) {
         let [id, sync_id] = write.ids;
-        self.later(id, write.method.clone(), write);
-        self.now(sync_id, &format!("{}/sync", write.path), write);
-        self.register(write.use_case, write.view);
+        self.later(id, write.method.clone(), write, endpoints);
+        self.now(sync_id, &format!("{}/sync", write.path), write, endpoints);
+        self.register(write.use_case, write.view, endpoints.job_view.unwrap_or(write.view));
     }
 
     /// The same for a `PUT`, whose asynchronous endpoint also accepts `PATCH` (contract 01 §2).
     pub(crate) fn write_or_patch<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
-        self.later("", Method::PATCH, write);
+        self.later("", Method::PATCH, write, Endpoints::common());
         self.write(write);
     }
 
     /// A command without a job; its one endpoint is the path.
     pub(crate) fn write_now<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
-        self.now(write.ids[0], write.path, write);
-        self.register(write.use_case, write.view);
+        self.now(write.ids[0], write.path, write, Endpoints::common());
+        self.register(write.use_case, write.view, write.view);
     }
 
     /// The same, also at the path with `/sync`.
@@ -231,14 +240,19 @@ impl Routes {
         &mut self,
         write: &Write<B, C>,
     ) {
-        self.now("", &format!("{}/sync", write.path), write);
+        self.now("", &format!("{}/sync", write.path), write, Endpoints::common());
         self.write_now(write);
     }
 
-    fn register<C: Command<Output: CommandOutput>>(&mut self, use_case: BuildUseCase<C>, view: View<C>) {
+    fn register<C: Command<Output: CommandOutput>>(
+        &mut self,
+        use_case: BuildUseCase<C>,
+        view: View<C>,
+        job_view: View<C>,
+    ) {
         let limits = self.limits;
         let registry = std::mem::take(&mut self.registry);
-        self.registry = registry.on(move |ports| use_case(ports, &limits), view);
+        self.registry = registry.on_with_job_view(move |ports| use_case(ports, &limits), view, job_view);
     }
 
     /// The operation that stores the command as a job.
@@ -247,14 +261,15 @@ impl Routes {
         id: &'static str,
         method: Method,
         write: &Write<B, C>,
+        endpoints: Endpoints<C>,
     ) {
-        let doc = write.doc.clone().takes::<B>().accepted::<Accepted>();
-        let (read, speaks) = (write.read, doc.takes_locales());
+        let doc = (endpoints.describe_accepted)(write.doc.clone().takes::<B>());
+        let (read, from) = (write.read, doc.language_parameter());
         self.on(id, method, write.path, Gate::Needs(C::ACCESS), doc, move |request| async move {
-            let asked = if speaks { request.locales()? } else { None };
+            let languages = request.languages(from)?;
             let command = read(&request, Sent::new(&request.body, false))?;
-            let id = request.backend.commands.enqueue(request.ctx()?, asked, command).await?;
-            Ok(Reply::json(StatusCode::ACCEPTED, &Accepted::of(&request, id))?)
+            let id = request.backend.commands.enqueue(request.ctx()?, languages, command).await?;
+            Ok((endpoints.accepted)(&request, id)?)
         });
         self.name_command::<C>();
     }
@@ -265,20 +280,21 @@ impl Routes {
         id: &'static str,
         path: &str,
         write: &Write<B, C>,
+        endpoints: Endpoints<C>,
     ) {
         let doc = write.doc.clone().takes::<B>();
-        let (read, speaks) = (write.read, doc.takes_locales());
+        let (read, from) = (write.read, doc.language_parameter());
         let (status, is_secret) = (doc.status, doc.is_secret);
         let (method, gate) = (write.method.clone(), Gate::Needs(C::ACCESS));
         self.on(id, method, path, gate, doc, move |request| async move {
-            let asked = if speaks { request.locales()? } else { None };
+            let languages = request.languages(from)?;
             let command = read(&request, Sent::new(&request.body, true))?;
             let commands = &request.backend.commands;
-            let document = commands.execute(request.ctx()?, &request.tenant, asked, command).await?;
+            let document = commands.execute(request.ctx()?, &request.tenant, &languages, command).await?;
             if status == StatusCode::NO_CONTENT {
                 return Ok(Reply::empty(status));
             }
-            let reply = Reply::json(status, &document)?;
+            let reply = (endpoints.complete)(Reply::json(status, &document)?, &document);
             Ok(if is_secret { reply.with("Cache-Control", "no-store") } else { reply })
         });
         self.name_command::<C>();

@@ -6,7 +6,7 @@ use crate::{Announcer, CommandOutput, Ports, RenderContext, Site, Store, Transac
 use civitas_accounts::{AuthContext, Callers, TokenSigner};
 use civitas_jobs::{Finish, Job, JobOwner, JobPayload};
 use civitas_kernel::{
-    Command, Ctx, Error, FieldError, Handle, JobId, Locales, Result, Wording, clock, random_job_id,
+    AnswerLanguages, Command, Ctx, Error, FieldError, Handle, JobId, Result, Wording, clock, random_job_id,
 };
 use civitas_organizations::Tenant;
 use serde_json::Value;
@@ -39,19 +39,21 @@ trait Entry: Any + Send + Sync {
     fn run_payload<'a>(&'a self, run: Run<'a>, command: Value) -> Work<'a, Value>;
 }
 
-/// The use-case and the view of a command.
+/// The use-case and the views of a command.
 struct Registered<C: Command> {
     use_case: UseCase<C>,
     view: View<C>,
+    /// Renders the result of a job.
+    job_view: View<C>,
 }
 
 impl<C: Command<Output: CommandOutput>> Registered<C> {
     /// Executes the command, renders its events and its result.
-    async fn run(&self, run: Run<'_>, command: C) -> Result<Value> {
+    async fn run(&self, run: Run<'_>, command: C, view: View<C>) -> Result<Value> {
         let Run { tx, context, announcer, now } = run;
         let output = (self.use_case)(tx).handle(context.ctx, command).await?;
         announcer.render_events_of_command(tx, context.tenant, output.loaded(), now).await?;
-        Ok((self.view)(&context, output))
+        Ok(view(&context, output))
     }
 }
 
@@ -59,7 +61,7 @@ impl<C: Command<Output: CommandOutput>> Entry for Registered<C> {
     fn run_payload<'a>(&'a self, run: Run<'a>, command: Value) -> Work<'a, Value> {
         Box::pin(async move {
             let command = serde_json::from_value(command).map_err(Error::internal)?;
-            self.run(run, command).await
+            self.run(run, command, self.job_view).await
         })
     }
 }
@@ -72,11 +74,22 @@ impl Registry {
     /// Adds a command: its use-case and its view.
     #[must_use]
     pub fn on<C: Command<Output: CommandOutput>>(
-        mut self,
+        self,
         use_case: impl for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync + 'static,
         view: View<C>,
     ) -> Self {
-        self.0.insert(C::NAME, Box::new(Registered { use_case: Box::new(use_case), view }));
+        self.on_with_job_view(use_case, view, view)
+    }
+
+    /// The same, with another view for the results of jobs.
+    #[must_use]
+    pub fn on_with_job_view<C: Command<Output: CommandOutput>>(
+        mut self,
+        use_case: impl for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync + 'static,
+        view: View<C>,
+        job_view: View<C>,
+    ) -> Self {
+        self.0.insert(C::NAME, Box::new(Registered { use_case: Box::new(use_case), view, job_view }));
         self
     }
 
@@ -135,36 +148,41 @@ impl Commands {
         self.announcer.site()
     }
 
-    /// Executes a command synchronously, and renders its result in the languages `asked`.
+    /// Executes a command synchronously, and renders its result in these languages.
     #[tracing::instrument(name = "application.commands.execute", skip_all, fields(name = C::NAME))]
     pub async fn execute<C: Command<Output: CommandOutput>>(
         &self,
         ctx: &Ctx,
         tenant: &Tenant,
-        asked: Option<&Locales>,
+        languages: &AnswerLanguages,
         command: C,
     ) -> Result<Value> {
         let registered = self.registry.of::<C>()?;
         (registered.use_case)(as_store_ports(&*self.store)).precheck(ctx, &command).await?;
         let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
-            let context = RenderContext { ctx, tenant, site: self.site(), asked };
+            let context = RenderContext::new(ctx, tenant, self.site(), languages);
             let run = Run { tx, context, announcer: &self.announcer, now: ctx.now };
-            registered.run(run, command.clone()).await
+            registered.run(run, command.clone(), registered.view).await
         });
         work.await
     }
 
-    /// Runs the checks before a job, stores the command as a job, and commits. The result will be rendered in the
-    /// languages `asked`.
+    /// Runs the checks before a job, stores the command as a job, and commits. The result will be rendered in
+    /// these languages.
     ///
     /// # Errors
     /// Those of the command's `check_enqueue`; `Payload exceeds maximum size of N bytes`.
     #[tracing::instrument(name = "application.commands.enqueue", skip_all, fields(key = C::KEY))]
-    pub async fn enqueue<C: Command>(&self, ctx: &Ctx, asked: Option<&Locales>, command: C) -> Result<JobId> {
+    pub async fn enqueue<C: Command>(
+        &self,
+        ctx: &Ctx,
+        languages: AnswerLanguages,
+        command: C,
+    ) -> Result<JobId> {
         let use_case = (self.registry.of::<C>()?.use_case)(as_store_ports(&*self.store));
         use_case.check_enqueue(ctx, &command).await?;
         let command = serde_json::to_value(command).map_err(Error::internal)?;
-        let payload = JobPayload { name: C::NAME.to_owned(), command, locales: asked.cloned() };
+        let payload = JobPayload { name: C::NAME.to_owned(), command, languages };
         self.payload_fits(&payload)?;
         let job = Job {
             id: random_job_id(),
@@ -217,12 +235,7 @@ impl Commands {
         let auth = AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now };
         let callers = Callers { tokens: tx.tokens(), signer: &*self.signer, locales: &self.site().locales };
         let ctx = callers.resume(auth, job.token).await?;
-        let context = RenderContext {
-            ctx: &ctx,
-            tenant: &tenant,
-            site: self.site(),
-            asked: job.payload.locales.as_ref(),
-        };
+        let context = RenderContext::new(&ctx, &tenant, self.site(), &job.payload.languages);
         let run = Run { tx, context, announcer: &self.announcer, now };
         let entry = self.registry.entry(&job.payload.name)?;
         let result = entry.run_payload(run, job.payload.command.clone()).await?;

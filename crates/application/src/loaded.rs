@@ -7,6 +7,7 @@ use civitas_blogs::PostDetail;
 use civitas_kernel::VoteId;
 use civitas_organizations::UpdatedOrganization;
 use civitas_proposals::{Cast, ProposalDetail, UpdatedDraft, Vote};
+use civitas_surveys::{AnswerOptionDetail, Form, QuestionDetail, QuestionnaireDetail, ResponseDetail};
 use serde_json::Value;
 
 /// A record that was saved in this transaction, in its current state.
@@ -41,6 +42,10 @@ impl CommandOutput for (VoteId, Vote) {}
 impl CommandOutput for PostDetail {}
 impl CommandOutput for AttachmentDetail {}
 impl CommandOutput for Staged {}
+impl CommandOutput for (QuestionnaireDetail, Form) {}
+impl CommandOutput for QuestionDetail {}
+impl CommandOutput for AnswerOptionDetail {}
+impl CommandOutput for ResponseDetail {}
 impl CommandOutput for RoleDetail {}
 impl CommandOutput for NewMagicLink {}
 impl CommandOutput for UpdatedOrganization {}

@@ -15,6 +15,10 @@ use civitas_meetings::MeetingStore;
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{ComponentLookup, ProposalStore, StateStore, VoteStore};
 use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
+use civitas_surveys::{
+    AnswerFiles, AnswerOptionStore, DisplayConditionStore, QuestionStore, QuestionnaireStore, ResponseStore,
+    SurveyLookup, SurveyStore,
+};
 use civitas_tasks::TaskStore;
 use civitas_webhooks::Outbox;
 use time::OffsetDateTime;
@@ -67,6 +71,22 @@ pub trait Ports: Send + Sync {
     fn uploads(&self) -> &dyn UploadStore;
     /// The records that files are attached to.
     fn parents(&self) -> &dyn ParentLookup;
+    /// Surveys.
+    fn surveys(&self) -> &dyn SurveyStore;
+    /// Questionnaires.
+    fn questionnaires(&self) -> &dyn QuestionnaireStore;
+    /// Questions.
+    fn questions(&self) -> &dyn QuestionStore;
+    /// Answer options.
+    fn answer_options(&self) -> &dyn AnswerOptionStore;
+    /// Display conditions of questions.
+    fn display_conditions(&self) -> &dyn DisplayConditionStore;
+    /// Responses to questionnaires.
+    fn responses(&self) -> &dyn ResponseStore;
+    /// Users, for questionnaires.
+    fn survey_lookup(&self) -> &dyn SurveyLookup;
+    /// The files of answers.
+    fn answer_files(&self) -> &dyn AnswerFiles;
     /// Jobs.
     fn jobs(&self) -> &dyn JobStore;
     /// The outbox of events.

@@ -1,6 +1,6 @@
 //! The input of views besides the record.
 
-use civitas_kernel::{Ctx, Locales};
+use civitas_kernel::{AnswerLanguages, Ctx, Locale, Locales};
 use civitas_organizations::Tenant;
 
 /// Settings of the deployment for views: its languages, and scheme and port of absolute links; by default `https` and
@@ -41,9 +41,21 @@ pub struct RenderContext<'a> {
     pub site: &'a Site,
     /// The languages the caller requested; `None` for the default.
     pub asked: Option<&'a Locales>,
+    /// The language of texts in one language, for resources that have such texts.
+    pub language: Option<Locale>,
 }
 
-impl RenderContext<'_> {
+impl<'a> RenderContext<'a> {
+    /// A context with these languages.
+    pub fn new(ctx: &'a Ctx, tenant: &'a Tenant, site: &'a Site, languages: &'a AnswerLanguages) -> Self {
+        Self { ctx, tenant, site, asked: languages.locales.as_ref(), language: languages.language }
+    }
+
+    /// The language of texts in one language.
+    pub fn language(&self) -> Locale {
+        self.language.unwrap_or(self.tenant.default_locale)
+    }
+
     /// The languages shown.
     pub fn locales(&self) -> &Locales {
         self.asked.unwrap_or(&self.ctx.locales)

@@ -42,6 +42,22 @@ integer_ids! {
     MeetingId,
     /// A blog post.
     PostId,
+    /// A survey: the record of a component that has questionnaires.
+    SurveyId,
+    /// A questionnaire of a survey or a meeting.
+    QuestionnaireId,
+    /// A question of a questionnaire.
+    QuestionId,
+    /// An answer option of a question.
+    AnswerOptionId,
+    /// A row of a question with a matrix.
+    MatrixRowId,
+    /// A display condition of a question.
+    DisplayConditionId,
+    /// A submission to a questionnaire. Clients see the lowest id of its answers instead.
+    ResponseId,
+    /// An answer to one question, a row of a submission.
+    AnswerId,
     /// A link that signs a user in once.
     MagicLinkId,
     /// A file in the file store.

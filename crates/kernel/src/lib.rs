@@ -23,6 +23,7 @@ mod event;
 pub mod extended_data;
 pub mod filter;
 mod ids;
+mod languages;
 pub mod limits;
 mod locale;
 mod page;
@@ -39,10 +40,12 @@ pub use ctx::{Caller, Ctx, ReadContext, TokenUser, UserState, Viewer};
 pub use error::{BoxError, Error, FieldError, Result, Wording};
 pub use event::{Event, EventName, Subject};
 pub use ids::{
-    AttachmentId, ClientId, CollectionId, ComponentId, FileId, JobId, MagicLinkId, MeetingId, OrganizationId,
-    PostId, ProposalId, StateId, StepId, TaskId, TokenId, UploadId, UserId, VoteId, random_job_id,
-    random_key, sortable_id,
+    AnswerId, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId, FileId,
+    JobId, MagicLinkId, MatrixRowId, MeetingId, OrganizationId, PostId, ProposalId, QuestionId,
+    QuestionnaireId, ResponseId, StateId, StepId, SurveyId, TaskId, TokenId, UploadId, UserId, VoteId,
+    random_job_id, random_key, sortable_id,
 };
+pub use languages::{AnswerLanguages, choose_language};
 pub use locale::{Locale, Locales, Translated};
 pub use page::{Direction, Order, Page, PageRequest};
 pub use patch::Field;

@@ -46,6 +46,10 @@ async fn strange_ids_methods_and_versions_are_not_found() {
                 "/spaces/assemblies",
                 "/components/blog_components",
                 "/vote_proposals",
+                "/questionnaires",
+                "/questions",
+                "/questionnaire_responses",
+                "/submission_requests",
             ] {
                 nora.get(&format!("{path}/{id}")).await.refuses(404, "Resource not found");
             }
@@ -75,6 +79,12 @@ async fn no_query_brings_the_service_down() {
             "/proposals/1",
             "/meetings",
             "/meetings/1",
+            "/questionnaires",
+            "/questionnaires/1",
+            "/questions",
+            "/answer_options",
+            "/answers",
+            "/questionnaire_responses/1",
         ];
         let queries = [
             "page=9223372036854775807&per_page=100",
@@ -96,6 +106,8 @@ async fn no_query_brings_the_service_down() {
             "order=published_at&order_direction=sideways",
             "%ff%fe=%c3%28",
             "filter[voted_weight_lt]=-9223372036854775808",
+            "filter[questionnaire_id]=9223372036854775807&question_id=-1",
+            "filter[participatory_space_type_matches]=%5C&locale=%F0%9F%98%80",
         ];
         for path in lists {
             for query in queries {

@@ -11,6 +11,7 @@ mod confirmations;
 mod drafts;
 mod edges;
 mod extended_data;
+mod forms;
 mod hosts;
 mod jobs;
 mod limits;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod events;
+mod forms;
 mod meetings;
 mod refusals;
 mod round_trip;
@@ -59,9 +60,10 @@ async fn the_demo_city_imports_and_importing_it_again_changes_nothing() {
         let store = &*database.store;
         let first = read(store, demo(), false).await.unwrap();
         let created = json!({
-            "api_client": 2, "budget": 4, "component": 17, "debate": 3, "meeting": 10, "organization": 1,
-            "page": 1, "post": 12, "proposal": 42, "proposal_state": 1, "result": 2, "role": 4, "space": 6, "step": 5,
-            "system_admin": 1, "user": 6, "vote": 54
+            "answer_option": 13, "api_client": 2, "budget": 4, "component": 17, "debate": 3, "display_condition": 3,
+            "meeting": 10, "organization": 1, "page": 1, "post": 12, "proposal": 42, "proposal_state": 1,
+            "question": 11, "questionnaire": 2, "questionnaire_response": 3, "result": 2, "role": 4, "space": 6,
+            "step": 5, "survey": 1, "system_admin": 1, "user": 6, "vote": 54
         });
         assert_eq!(first.to_json()["created"], created);
         assert_eq!(

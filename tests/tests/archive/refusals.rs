@@ -212,6 +212,34 @@ const REFUSED: &[(&str, &str)] = &[
         r#"post "x": component "blog" is not known"#,
     ),
     (
+        r#"{"type": "survey", "ref": "x", §, "component": "ideas"}"#,
+        r#"survey "x": component "ideas" does not hold surveys"#,
+    ),
+    (
+        r#"{"type": "questionnaire", "ref": "x", §, "title": {}}"#,
+        r#"questionnaire "x": survey or meeting is required"#,
+    ),
+    (
+        r#"{"type": "questionnaire", "ref": "x", §, "survey": "s", "title": {}}"#,
+        r#"questionnaire "x": survey "s" is not known"#,
+    ),
+    (
+        r#"{"type": "question", "ref": "x", §, "questionnaire": "q", "position": 0, "question_type": "sorting", "body": {}}"#,
+        r#"question "x": questionnaire "q" is not known"#,
+    ),
+    (
+        r#"{"type": "answer_option", "ref": "x", §, "question": "q", "body": {}}"#,
+        r#"answer_option "x": question "q" is not known"#,
+    ),
+    (
+        r#"{"type": "display_condition", "ref": "x", §, "question": "q", "condition_question": "p", "condition_type": "equal"}"#,
+        r#"display_condition "x": question "q" is not known"#,
+    ),
+    (
+        r#"{"type": "questionnaire_response", "ref": "x", §, "questionnaire": "q", "answers": {}}"#,
+        r#"questionnaire_response "x": questionnaire "q" is not known"#,
+    ),
+    (
         r#"{"type": "proposal", "ref": "trees", §, "authors": ["nora", "tom"]}"#,
         r#"proposal "trees": user "tom" is not known"#,
     ),

@@ -36,7 +36,7 @@ fn job(organization: OrganizationId) -> Job {
         payload: JobPayload {
             name: "votes#create".to_owned(),
             command: serde_json::Value::Null,
-            locales: None,
+            languages: civitas_kernel::AnswerLanguages::default(),
         },
         attempts: 0,
         created_at: NOW,

@@ -122,7 +122,7 @@ fn job(organization: OrganizationId) -> civitas_jobs::Job {
         payload: civitas_jobs::JobPayload {
             name: "votes#create".to_owned(),
             command: serde_json::Value::Null,
-            locales: None,
+            languages: civitas_kernel::AnswerLanguages::default(),
         },
         attempts: 0,
         created_at: now,

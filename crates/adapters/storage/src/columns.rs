@@ -11,6 +11,7 @@ use civitas_jobs::JobStatus;
 use civitas_kernel::{EventName, Locale, SpaceManifest};
 use civitas_organizations::RegistrationMode;
 use civitas_spaces::{ComponentManifest, EntryKind, Visibility};
+use civitas_surveys::{ConditionType, QuestionType};
 use diesel::ExpressionMethods;
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, FromSqlRow};
@@ -123,6 +124,7 @@ macro_rules! text_enums {
 
 text_enums!(
     ComponentManifest,
+    ConditionType,
     ContentFault,
     EntryKind,
     EventName,
@@ -131,6 +133,7 @@ text_enums!(
     JobStatus,
     Locale,
     ParentKind,
+    QuestionType,
     RoleKind,
     SpaceManifest,
 );

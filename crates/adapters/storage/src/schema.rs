@@ -2,6 +2,7 @@
 
 mod attached;
 mod content;
+mod forms;
 mod people;
 mod work;
 
@@ -9,6 +10,9 @@ pub(crate) use self::attached::{attachment_collections, attachments, files, uplo
 pub(crate) use self::content::{
     components, entries, meeting_registrations, meetings, posts, proposal_authors, proposal_states,
     proposals, votes,
+};
+pub(crate) use self::forms::{
+    answer_options, answers, display_conditions, matrix_rows, questionnaires, questions, responses, surveys,
 };
 pub(crate) use self::people::{
     access_tokens, api_clients, confirmations, magic_links, organization_hosts, organization_names,
@@ -75,6 +79,14 @@ diesel::allow_tables_to_appear_in_same_query!(
     attachment_collections,
     attachments,
     uploads,
+    surveys,
+    questionnaires,
+    questions,
+    matrix_rows,
+    answer_options,
+    display_conditions,
+    responses,
+    answers,
     jobs,
     outbox,
     archive_refs,

@@ -20,6 +20,10 @@ use civitas_meetings::MeetingStore;
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{ComponentLookup, ProposalStore, StateStore, VoteStore};
 use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
+use civitas_surveys::{
+    AnswerFiles, AnswerOptionStore, DisplayConditionStore, QuestionStore, QuestionnaireStore, ResponseStore,
+    SurveyLookup, SurveyStore,
+};
 use civitas_tasks::TaskStore;
 use civitas_webhooks::Outbox;
 use diesel_async::SimpleAsyncConnection;
@@ -105,6 +109,14 @@ ports! {
     files: FileRegistry,
     uploads: UploadStore,
     parents: ParentLookup,
+    surveys: SurveyStore,
+    questionnaires: QuestionnaireStore,
+    questions: QuestionStore,
+    answer_options: AnswerOptionStore,
+    display_conditions: DisplayConditionStore,
+    responses: ResponseStore,
+    survey_lookup: SurveyLookup,
+    answer_files: AnswerFiles,
     jobs: JobStore,
     outbox: Outbox,
     organization_lookup: OrganizationLookup,

@@ -26,6 +26,11 @@ pub(crate) enum Rule {
     /// The post is not deleted, and published at this time or written by this account (contract 07 A.1). Requires
     /// `posts`.
     PostIsVisible(Option<UserId>, OffsetDateTime),
+    /// The survey is not deleted. Requires `surveys`.
+    SurveyIsShown,
+    /// The survey of the questionnaire is not deleted, or the viewer may read its meeting, if its component is visible.
+    /// Requires `questionnaires` only.
+    QuestionnaireIsOpen(Viewer),
     /// The entry is neither hidden nor deleted. Requires `entries`.
     EntryIsShown,
     /// The component's space is one a read is restricted to; the statement itself compares the component, with the
@@ -69,6 +74,8 @@ impl QueryFragment<Db> for Rule {
                 }
                 pass.push_sql(")");
             }
+            Self::SurveyIsShown => pass.push_sql("surveys.deleted_at IS NULL"),
+            Self::QuestionnaireIsOpen(viewer) => questionnaire_is_open(viewer, &mut pass)?,
             Self::EntryIsShown => pass.push_sql("entries.hidden_at IS NULL AND entries.deleted_at IS NULL"),
             Self::IsWithin(within) => is_within(within, &mut pass)?,
             Self::Participates(None) => pass.push_sql("FALSE"),
@@ -119,10 +126,22 @@ fn component_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) 
 
 fn meeting_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
     component_is_visible(viewer, pass)?;
-    pass.push_sql(
-        " AND meetings.published_at IS NOT NULL AND meetings.hidden_at IS NULL AND meetings.deleted_at IS NULL AND ",
-    );
+    pass.push_sql(MEETING_IS_SHOWN);
     meeting_is_open(viewer, pass)
+}
+
+/// Append a rule on meetings.
+const MEETING_IS_SHOWN: &str = " AND meetings.published_at IS NOT NULL AND meetings.hidden_at IS NULL AND meetings.deleted_at IS NULL AND ";
+
+fn questionnaire_is_open<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+    pass.push_sql(
+        "EXISTS (SELECT 1 FROM surveys WHERE surveys.id = questionnaires.survey_id AND surveys.deleted_at IS NULL) \
+         OR EXISTS (SELECT 1 FROM meetings WHERE meetings.id = questionnaires.meeting_id",
+    );
+    pass.push_sql(MEETING_IS_SHOWN);
+    meeting_is_open(viewer, pass)?;
+    pass.push_sql(")");
+    Ok(())
 }
 
 /// Private ones that are not transparent: only the registered, holders of any role in the space, and administrators.

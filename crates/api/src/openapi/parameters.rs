@@ -75,6 +75,7 @@ fn holds(what: &Holds) -> RefOr<Schema> {
         Holds::Boolean => ObjectBuilder::new().schema_type(Type::Boolean).into(),
         Holds::Word(list) => words(list.iter().copied()).into(),
         Holds::Locales => ArrayBuilder::new().items(Ref::from_schema_name(LocaleName::name())).into(),
+        Holds::Locale => Ref::from_schema_name(LocaleName::name()).into(),
         Holds::List(one) => ArrayBuilder::new().items(holds(one)).max_items(Some(MOST_VALUES)).into(),
     }
 }
@@ -109,6 +110,11 @@ fn says(name: &str) -> String {
         "page" => "Which page; what is no number from 1 means 1",
         "per_page" => "How many on a page; more than 100 means 100",
         "locales[]" => "The languages of translated texts; all when absent. `locales=en,fr` means the same",
+        "locale" => {
+            "The language of texts; by default that of `Accept-Language`, of the user, or of the organization"
+        }
+        "questionnaire_id" => "Means the same as `filter[questionnaire_id]`",
+        "question_id" => "Means the same as `filter[question_id]`",
         "space_manifest" => "Only in spaces of this kind",
         "space_id" => "Only in the space of this number",
         "component_id" => "Only in this component",

@@ -24,7 +24,7 @@ use civitas_attachments::{
     Attachments, DestroyAttachment, READ_ATTACHMENTS, ReceiveOutcome, SentHead, Source, StageUpload, Staged,
     UpdateAttachment, UploadWrites, sanitize_and_shorten, wrong_length,
 };
-use civitas_kernel::{AttachmentId, Error, Result};
+use civitas_kernel::{AnswerLanguages, AttachmentId, Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -289,7 +289,8 @@ async fn attach(request: Request, body: Option<Incoming>) -> Answer {
 /// Executes the command.
 async fn created(request: &Request, command: AttachFile) -> Answer {
     let commands = &request.backend.commands;
-    let document = commands.execute(request.ctx()?, &request.tenant, None, command).await?;
+    let document =
+        commands.execute(request.ctx()?, &request.tenant, &AnswerLanguages::default(), command).await?;
     Ok(Reply::json(StatusCode::CREATED, &document)?)
 }
 
@@ -318,7 +319,8 @@ async fn stage(request: Request, body: Option<Incoming>) -> Answer {
     };
     let command = StageUpload::new(announcement, request.tenant.max_attachment_bytes)?;
     let commands = &request.backend.commands;
-    let document = commands.execute(request.ctx()?, &request.tenant, None, command).await?;
+    let document =
+        commands.execute(request.ctx()?, &request.tenant, &AnswerLanguages::default(), command).await?;
     let signed = document["signed_id"].as_str().unwrap_or_default();
     let path = format_args!("/attachments/direct_upload/{signed}");
     let address = base(&request.render_context()?, path);

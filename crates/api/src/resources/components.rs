@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 
 /// The lists whose removals change `Last-Modified` of a list of components.
 const LISTS: &[&str] =
-    &["components", "spaces", "proposals", "votes", "meetings", "posts", "entries", "roles"];
+    &["components", "spaces", "proposals", "votes", "meetings", "posts", "surveys", "entries", "roles"];
 
 /// A component of a space.
 #[derive(Debug, Serialize, ToSchema)]

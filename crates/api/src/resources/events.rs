@@ -26,7 +26,8 @@ impl EventViews for Events {
         loaded: Option<LoadedRecord<'_>>,
     ) -> Result<Value> {
         let nobody = nobody(tenant, &site.locales);
-        let context = RenderContext { ctx: &nobody, tenant, site, asked: Some(&tenant.available_locales) };
+        let asked = Some(&tenant.available_locales);
+        let context = RenderContext { ctx: &nobody, tenant, site, asked, language: None };
         match event.subject {
             Subject::Draft(id) => {
                 Ok(json!(drafts::announced(&context, &proposal(ports, tenant, id, loaded).await?)))

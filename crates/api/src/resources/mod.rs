@@ -6,6 +6,7 @@ pub(crate) mod components;
 pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod extended_data;
+pub(crate) mod forms;
 pub(crate) mod jobs;
 pub(crate) mod magic_links;
 pub(crate) mod meetings;
@@ -36,6 +37,7 @@ pub(crate) fn all(limits: Limits) -> Routes {
         meetings::routes,
         blogs::routes,
         attachments::routes,
+        forms::routes,
         extended_data::routes,
         jobs::routes,
     ] {

@@ -43,6 +43,8 @@ pub(super) struct ImportContext<'a> {
 pub(super) struct ImportedRecord {
     /// The id that is stored for the ref; `<kind>/<number>` for a space.
     pub(super) id: String,
+    /// The number clients see, if it is not the one in `id`.
+    pub(super) number: Option<i64>,
     pub(super) outcome: Outcome,
 }
 

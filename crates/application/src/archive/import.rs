@@ -129,6 +129,7 @@ fn add_to_report(report: &mut Report, name: &'static str, head: &Head, imported:
     report.count(name, imported.outcome);
     let own_reference = (name == types::ORGANIZATION).then_some(head.reference.as_str());
     let organization = head.organization.as_deref().or(own_reference).unwrap_or_default();
-    let number = imported.id.rsplit('/').next().and_then(|number| number.parse().ok()).unwrap_or_default();
+    let in_id = || imported.id.rsplit('/').next().and_then(|number| number.parse().ok());
+    let number = imported.number.or_else(in_id).unwrap_or_default();
     report.add_id(organization, name, &head.reference, number);
 }

@@ -208,6 +208,11 @@ pub(super) trait RecordKind: KindStore {
         Ok(())
     }
 
+    /// The number of a stored entity that clients see, if it is not its id.
+    async fn number(&self, _: &Import<'_, '_, Self>, _id: Id<Self>) -> Imported<Option<i64>> {
+        Ok(None)
+    }
+
     /// See [`RecordType::invalidate`].
     fn invalidate_cache(&mut self, _name: &str) {}
 }
@@ -244,7 +249,8 @@ pub(super) async fn import_fields<K: RecordKind>(
             (id, Outcome::Updated)
         }
     };
-    Ok(ImportedRecord { id: id.to_text(), outcome })
+    let number = kind.number(import, id).await?;
+    Ok(ImportedRecord { id: id.to_text(), number, outcome })
 }
 
 #[async_trait]

@@ -100,7 +100,7 @@ fn languages<'a>(name: &str, value: &'a Value) -> Box<dyn Iterator<Item = &'a st
         ("locale" | "default_locale", Value::String(locale)) => Box::new(std::iter::once(locale.as_str())),
         ("available_locales", Value::Array(locales)) => Box::new(locales.iter().filter_map(Value::as_str)),
         (
-            "body" | "description" | "name" | "short_description" | "subtitle" | "title",
+            "body" | "description" | "name" | "short_description" | "subtitle" | "title" | "tos" | "value",
             Value::Object(texts),
         ) => Box::new(texts.keys().map(String::as_str)),
         _ => Box::new(std::iter::empty()),
@@ -120,14 +120,17 @@ fn has_nul(value: &Value) -> bool {
 /// The maximum length of texts in a member, in characters; `None` if another rule limits it.
 fn max_length(name: &str) -> Option<usize> {
     match name {
-        "extended_data" => None,
+        // A response has the answers that its questions allow.
+        "answers" | "extended_data" => None,
         "about"
         | "body"
         | "default_step_settings"
         | "description"
+        | "matrix_rows"
         | "settings"
         | "short_description"
-        | "step_settings" => Some(PROSE),
+        | "step_settings"
+        | "tos" => Some(PROSE),
         "personal_url" => Some(URL),
         _ => Some(LINE),
     }

@@ -4,8 +4,9 @@ use super::error::RecordError;
 use super::members::required;
 use crate::Ports;
 use civitas_kernel::{
-    ClientId, ComponentId, Field, MeetingId, OrganizationId, PostId, ProposalId, SpaceManifest, SpaceRef,
-    StateId, StepId, UserId, VoteId,
+    AnswerOptionId, ClientId, ComponentId, DisplayConditionId, Field, MeetingId, OrganizationId, PostId,
+    ProposalId, QuestionId, QuestionnaireId, ResponseId, SpaceManifest, SpaceRef, StateId, StepId, SurveyId,
+    UserId, VoteId,
 };
 use civitas_spaces::{ComponentManifest, EntryKind, EntryRef};
 use std::collections::{HashMap, HashSet};
@@ -79,12 +80,17 @@ macro_rules! numbered {
 }
 
 numbered! {
-    OrganizationId, StateId, VoteId, MeetingId, PostId,
+    OrganizationId, StateId, VoteId, PostId, DisplayConditionId, ResponseId,
     UserId = "user",
     ClientId = "api_client",
     StepId = "step",
     ComponentId = "component",
     ProposalId = "proposal",
+    MeetingId = "meeting",
+    SurveyId = "survey",
+    QuestionnaireId = "questionnaire",
+    QuestionId = "question",
+    AnswerOptionId = "answer_option",
 }
 
 /// `assemblies/3`: numbers of spaces are unique per kind only.

@@ -14,6 +14,7 @@
 //! ```
 
 mod allow_list;
+mod answers;
 mod attachment;
 mod checksum;
 #[cfg(feature = "conformance")]
@@ -29,6 +30,7 @@ mod upload;
 mod writing;
 
 pub use allow_list::AllowList;
+pub use answers::{AnswerUploads, Sender};
 pub use attachment::{Attachment, AttachmentDetail, Collection, FILE_TYPES, FileType};
 pub use checksum::Checksum;
 pub use content::{

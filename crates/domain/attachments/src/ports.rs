@@ -86,6 +86,8 @@ store! {
         ) -> Result<Page<AttachmentDetail>>;
         /// The attachment, if it is visible.
         async fn find_visible(&self, reader: AttachmentReader, id: AttachmentId) -> Result<Option<AttachmentDetail>>;
+        /// Removes the files of these answers to questionnaires.
+        async fn remove_of_answers(&self, organization: OrganizationId, answers: &[i64]) -> Result<()>;
         /// Removes an attachment. Its file is marked as removed.
         async fn remove(&self, organization: OrganizationId, id: AttachmentId) -> Result<()>;
     }

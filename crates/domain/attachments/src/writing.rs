@@ -5,7 +5,7 @@ use crate::reading::reader;
 use crate::staging::set_state;
 use crate::{
     Attachment, AttachmentDetail, AttachmentStore, CollectionStore, FileRegistry, FileState, Parent,
-    ParentKind, ParentLookup, SignedId, StoredFile, UploadStore,
+    ParentKind, ParentLookup, Sender, SignedId, StoredFile, UploadStore,
 };
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Records, find_for_update};
@@ -244,7 +244,8 @@ impl AttachmentPorts<'_> {
             Source::Stored(id) => (id, None),
             Source::Uploaded(signed) => {
                 let uploaded = UploadedFiles { uploads: self.uploads };
-                match uploaded.find(ctx, &signed, is_locked).await? {
+                let sender = Sender { organization, client: ctx.caller.client, now: ctx.now };
+                match uploaded.find(sender, &signed, is_locked).await? {
                     Ok((upload, id)) => (id, Some(upload)),
                     Err(error) => return Ok(Err(error)),
                 }
@@ -278,18 +279,18 @@ impl UploadedFiles<'_> {
     /// Those of the store.
     pub async fn find(
         &self,
-        ctx: &Ctx,
+        sender: Sender,
         signed: &str,
         is_locked: bool,
     ) -> Result<std::result::Result<(UploadId, FileId), FieldError>> {
         let Some(signed) = SignedId::parse(signed) else { return Ok(Err(dead_signed_id())) };
         let upload = if is_locked {
-            self.uploads.find_for_update(ctx.organization, signed.id).await?
+            self.uploads.find_for_update(sender.organization, signed.id).await?
         } else {
-            self.uploads.find(ctx.organization, signed.id).await?
+            self.uploads.find(sender.organization, signed.id).await?
         };
         let upload = upload.filter(|upload| {
-            signed.is_of(upload) && upload.client == ctx.caller.client && upload.is_attachable(ctx.now)
+            signed.is_of(upload) && upload.client == sender.client && upload.is_attachable(sender.now)
         });
         let not_uploaded = || FieldError::new("signed_id", "not_uploaded", "File has not been uploaded");
         Ok(match upload {

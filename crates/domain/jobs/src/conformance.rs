@@ -6,7 +6,8 @@ use crate::{
 };
 use civitas_kernel::filter::{Condition, Is};
 use civitas_kernel::{
-    ClientId, FieldError, Locale, OrganizationId, PageRequest, Result, TokenId, UserId, random_job_id,
+    AnswerLanguages, ClientId, FieldError, Locale, OrganizationId, PageRequest, Result, TokenId, UserId,
+    random_job_id,
 };
 use serde_json::{Value, json};
 use std::slice::from_ref;
@@ -39,7 +40,7 @@ fn job(organization: OrganizationId, owner: JobOwner, seconds: i64) -> Job {
         payload: JobPayload {
             name: "votes#create".to_owned(),
             command: json!({"title": "Été", "n": seconds}),
-            locales: None,
+            languages: AnswerLanguages::default(),
         },
         attempts: 0,
         created_at: NOW + Duration::seconds(seconds),
@@ -86,7 +87,10 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
         payload: JobPayload {
             name: "votes#create".to_owned(),
             command: json!({"deep": [{"a": 1}], "nothing": null}),
-            locales: Some([Locale::FR].into_iter().collect()),
+            languages: AnswerLanguages {
+                locales: Some([Locale::FR].into_iter().collect()),
+                language: Some(Locale::FR),
+            },
         },
         ..job(world.mine, PERSON, 0)
     };

@@ -1,6 +1,6 @@
 //! A job and its states, from pending to completed or failed (contract 09 A.5).
 
-use civitas_kernel::{ClientId, Error, FieldError, JobId, Locales, OrganizationId, TokenId, UserId};
+use civitas_kernel::{AnswerLanguages, ClientId, Error, FieldError, JobId, OrganizationId, TokenId, UserId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -79,9 +79,16 @@ pub struct JobPayload {
     pub name: String,
     /// The command.
     pub command: Value,
-    /// The languages of the result, if requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub locales: Option<Locales>,
+    /// The languages of the result.
+    #[serde(flatten)]
+    pub languages: AnswerLanguages,
+}
+
+impl JobPayload {
+    /// The payload of a job that has ended: its command is removed, because it may contain personal data.
+    pub fn ended() -> Self {
+        Self { name: String::new(), command: Value::Null, languages: AnswerLanguages::default() }
+    }
 }
 
 /// Why a job failed, in stable names (contract 09 A.2).

@@ -73,7 +73,7 @@ pub trait JobStore: Send + Sync {
     /// Returns all jobs that are being processed to `pending`, due at `now`; after the last attempt they have failed
     /// with `lost`. For a process without other workers. How many there were.
     async fn take_over(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64>;
-    /// Completes a job this worker still owns. A null result is none.
+    /// Completes a job this worker still owns. A null result is none. Its command is removed; so it is when a job fails.
     async fn complete(&self, worker: &str, id: JobId, result: &Value, now: OffsetDateTime) -> Result<Finish>;
     /// Fails a job this worker still owns.
     async fn fail(&self, worker: &str, id: JobId, failure: &Failure, now: OffsetDateTime) -> Result<Finish>;

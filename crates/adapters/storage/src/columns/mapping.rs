@@ -25,12 +25,13 @@ use super::{EnumColumn, JsonColumn};
 use civitas_accounts::{Digest, RoleKind};
 use civitas_attachments::{ContentFault, FileState, FileType, ParentKind};
 use civitas_kernel::{
-    Abilities, AttachmentId, ClientId, CollectionId, ComponentId, FileId, Locale, Locales, MeetingId,
-    OrganizationId, PostId, ProposalId, Scopes, SpaceManifest, StateId, StepId, Translated, UploadId, UserId,
-    VoteId,
+    Abilities, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId, FileId,
+    Locale, Locales, MeetingId, OrganizationId, PostId, ProposalId, QuestionId, QuestionnaireId, ResponseId,
+    Scopes, SpaceManifest, StateId, StepId, SurveyId, Translated, UploadId, UserId, VoteId,
 };
 use civitas_organizations::{Features, RegistrationMode};
 use civitas_spaces::{ComponentManifest, Visibility};
+use civitas_surveys::{ConditionType, QuestionType};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
@@ -99,7 +100,7 @@ macro_rules! plain {
 
 /// Ids, stored as their numbers.
 macro_rules! ids {
-    ($($id:ident),+) => {$(
+    ($($id:ident),+ $(,)?) => {$(
         impl ColumnValue for $id {
             type Read = i64;
             type Write<'a> = i64;
@@ -171,16 +172,37 @@ macro_rules! texts {
 
 plain!(i64, bool, OffsetDateTime);
 ids! {
-    AttachmentId, ClientId, CollectionId, ComponentId, FileId, MeetingId, OrganizationId, PostId, ProposalId, StateId, StepId, UploadId, UserId, VoteId
+    AnswerOptionId,
+    AttachmentId,
+    ClientId,
+    CollectionId,
+    ComponentId,
+    DisplayConditionId,
+    FileId,
+    MeetingId,
+    OrganizationId,
+    PostId,
+    ProposalId,
+    QuestionId,
+    QuestionnaireId,
+    ResponseId,
+    StateId,
+    StepId,
+    SurveyId,
+    UploadId,
+    UserId,
+    VoteId,
 }
 json!(BTreeMap<StepId, Map<String, Value>>, Features, Map<String, Value>, Translated, Vec<String>);
 enums!(
     ComponentManifest,
+    ConditionType,
     ContentFault,
     FileState,
     FileType,
     Locale,
     ParentKind,
+    QuestionType,
     RegistrationMode,
     RoleKind,
     SpaceManifest,

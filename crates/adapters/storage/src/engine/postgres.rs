@@ -193,12 +193,17 @@ pub mod dialect {
             $query.for_update()
         };
     }
+    macro_rules! for_share {
+        ($query:expr) => {
+            $query.for_share()
+        };
+    }
     macro_rules! skip_locked {
         ($query:expr) => {
             $query.for_update().skip_locked()
         };
     }
-    pub(crate) use {for_update, skip_locked};
+    pub(crate) use {for_share, for_update, skip_locked};
 }
 
 #[cfg(test)]

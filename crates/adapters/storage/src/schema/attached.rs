@@ -62,6 +62,7 @@ diesel::table! {
         link -> Nullable<Text>,
         created_at -> Moment,
         updated_at -> Moment,
+        answer_id -> Nullable<BigInt>,
     }
 }
 

@@ -55,6 +55,7 @@ columns! {
         proposal_id: Option<i64> = |of| of.parent.of_kind(ParentKind::Proposal),
         meeting_id: Option<i64> = |of| of.parent.of_kind(ParentKind::Meeting),
         post_id: Option<i64> = |of| of.parent.of_kind(ParentKind::Post),
+        answer_id: Option<i64> = |of| of.parent.of_kind(ParentKind::Answer),
     }
 }
 
@@ -144,6 +145,22 @@ impl AttachmentStore for Session {
             .optional()
             .stored()?;
         Ok(with_files(connection, organization, row.into_iter().collect()).await?.pop())
+    }
+
+    async fn remove_of_answers(&self, organization: OrganizationId, answers: &[i64]) -> Result<()> {
+        if answers.is_empty() {
+            return Ok(());
+        }
+        let atomic = self.atomic().await?;
+        let removed =
+            diesel::delete(of(organization).filter(columns::any_of(attachments::answer_id, answers)))
+                .execute(&mut *atomic.connection().await?)
+                .await
+                .stored()?;
+        if removed > 0 {
+            atomic.touch_list(organization, "attachments").await?;
+        }
+        atomic.commit().await
     }
 
     async fn remove(&self, organization: OrganizationId, id: AttachmentId) -> Result<()> {

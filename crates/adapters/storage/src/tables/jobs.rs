@@ -16,7 +16,7 @@ use civitas_jobs::{
 use civitas_kernel::{
     ClientId, FieldError, JobId, OrganizationId, Page, PageRequest, Result, TokenId, UserId, clock,
 };
-use diesel::dsl::{exists, sql};
+use diesel::dsl::{Eq, exists, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text};
@@ -156,6 +156,11 @@ impl<'a> Transition<'a> {
         }
     }
 
+    /// To the end of the job, after which the command is not needed.
+    fn ended(self) -> (Self, Eq<jobs::payload, JsonColumn<JobPayload>>) {
+        (self, jobs::payload.eq(JsonColumn(JobPayload::ended())))
+    }
+
     fn failed(failure: &'a Failure, now: OffsetDateTime) -> Self {
         Self {
             error_class: Some(&failure.class),
@@ -199,12 +204,12 @@ fn processing() -> SqlLiteral<Bool> {
 }
 
 impl Session {
-    /// Updates a job that the worker still owns.
+    /// Ends a job that the worker still owns.
     async fn end(&self, worker: &str, id: JobId, transition: Transition<'_>) -> Result<Finish> {
         let ended = diesel::update(jobs::table.find(UuidColumn(id.0)))
             .filter(jobs::worker.eq(worker))
             .filter(processing())
-            .set(transition)
+            .set(transition.ended())
             .execute(&mut *self.write().await?)
             .await
             .stored()?;
@@ -337,7 +342,7 @@ impl JobStore for Session {
                 .stored()?;
         }
         reclaimed += diesel::update(ended())
-            .set(Transition::failed(lost, now))
+            .set(Transition::failed(lost, now).ended())
             .execute(&mut *atomic.connection().await?)
             .await
             .stored()?;
@@ -349,7 +354,7 @@ impl JobStore for Session {
         let atomic = self.atomic().await?;
         let failed =
             diesel::update(jobs::table.filter(processing()).filter(jobs::attempts.ge(MOST_ATTEMPTS)))
-                .set(Transition::failed(lost, now))
+                .set(Transition::failed(lost, now).ended())
                 .execute(&mut *atomic.connection().await?)
                 .await
                 .stored()?;

@@ -9,6 +9,7 @@ mod confirmations;
 mod entries;
 mod extended_data;
 mod files;
+mod forms;
 mod jobs;
 mod list_changes;
 mod magic_links;

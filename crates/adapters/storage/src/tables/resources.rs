@@ -95,9 +95,8 @@ fn kept_in(manifest: ComponentManifest, read_context: ReadContext, now: OffsetDa
         | ComponentManifest::Accountability
         | ComponentManifest::Debates => Location::In("entries", Rule::EntryIsShown),
         ComponentManifest::Blogs => Location::In("posts", Rule::PostIsVisible(read_context.participant, now)),
-        ComponentManifest::Surveys | ComponentManifest::AwesomeMap | ComponentManifest::AwesomeIframe => {
-            Location::None
-        }
+        ComponentManifest::Surveys => Location::In("surveys", Rule::SurveyIsShown),
+        ComponentManifest::AwesomeMap | ComponentManifest::AwesomeIframe => Location::None,
     }
 }
 

@@ -3,19 +3,23 @@
 //! partial index on `(organization_id, time, id, component_id)` or `(component_id, time, id)`. [`OnPage`] chooses the
 //! rows of a page by their ids, [`Seek`] finds a neighbour.
 
-use super::components::of_space;
+use super::components::{OfSpace, of_space};
 use crate::columns::{self, Condition, Expr};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::schema::{components, spaces};
 use crate::visibility::Rule;
 use civitas_kernel::{PageRequest, ReadContext, Result, Within};
+use diesel::dsl::InnerJoinQuerySource;
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use diesel_async::RunQueryDsl;
+
+/// Components with their spaces.
+pub(super) type Located = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
 
 /// The components of one organization that a reader sees, inside a part of it.
 #[derive(Debug)]
@@ -31,6 +35,16 @@ impl VisibleComponents {
         read_context: ReadContext,
         within: Within,
     ) -> Result<Self> {
+        Self::load_where(connection, read_context, within, Vec::new()).await
+    }
+
+    /// Reads the part of the set that satisfies these conditions.
+    pub(super) async fn load_where(
+        connection: &mut Conn,
+        read_context: ReadContext,
+        within: Within,
+        conditions: Vec<Condition<Located>>,
+    ) -> Result<Self> {
         let organization = read_context.organization.0;
         let mut visible = components::table
             .inner_join(spaces::table.on(of_space()))
@@ -41,6 +55,9 @@ impl VisibleComponents {
             .into_boxed::<Db>();
         if let Some(component) = within.component {
             visible = visible.filter(components::id.eq(component.0));
+        }
+        for condition in conditions {
+            visible = visible.filter(condition);
         }
         Ok(Self { organization, ids: visible.load(connection).await.stored()? })
     }

@@ -1,7 +1,9 @@
 //! The record types, one file each.
 
+mod answer_option;
 mod api_client;
 mod component;
+mod display_condition;
 mod entry;
 mod meeting;
 mod organization;
@@ -9,9 +11,13 @@ mod password;
 mod post;
 mod proposal;
 mod proposal_state;
+mod question;
+mod questionnaire;
+mod questionnaire_response;
 mod role;
 mod space;
 mod step;
+mod survey;
 mod system_admin;
 mod user;
 mod vote;
@@ -47,6 +53,12 @@ pub(super) fn all() -> Vec<Box<dyn RecordType>> {
         Box::new(vote::Votes::new()),
         Box::new(meeting::Meetings),
         Box::new(post::Posts),
+        Box::new(survey::Surveys),
+        Box::new(questionnaire::Questionnaires),
+        Box::new(question::Questions),
+        Box::new(answer_option::AnswerOptions),
+        Box::new(display_condition::DisplayConditions),
+        Box::new(questionnaire_response::Responses::new()),
         Box::new(entry::Entries(EntryKind::Page)),
         Box::new(entry::Entries(EntryKind::Budget)),
         Box::new(entry::Entries(EntryKind::Result)),

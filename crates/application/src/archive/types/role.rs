@@ -176,7 +176,7 @@ async fn make_admin(
         let after = User { admin: true, ..before.clone() };
         store.save(organization, id, &Change::new(before, after)).await?;
     }
-    Ok(ImportedRecord { id: format!("{GENERAL_ADMIN}{id}"), outcome })
+    Ok(ImportedRecord { id: format!("{GENERAL_ADMIN}{id}"), number: None, outcome })
 }
 
 #[async_trait]

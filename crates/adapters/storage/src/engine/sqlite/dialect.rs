@@ -87,4 +87,4 @@ macro_rules! for_update {
         $query
     };
 }
-pub(crate) use {for_update, for_update as skip_locked};
+pub(crate) use {for_update, for_update as for_share, for_update as skip_locked};

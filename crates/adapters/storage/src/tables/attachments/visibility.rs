@@ -4,12 +4,15 @@
 use super::super::{meetings, proposals};
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::correlated::Correlated;
-use crate::schema::{attachments, components, meetings as meeting, posts, proposals as proposal, spaces};
+use crate::schema::{
+    answers, attachments, components, meetings as meeting, posts, proposals as proposal, questionnaires,
+    spaces, surveys,
+};
 use crate::tables::visible_components::VisibleComponents;
 use crate::visibility::Rule;
 use civitas_attachments::{AttachmentReader, ParentKind};
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Bool, Nullable};
 
 /// Whether the reader sees the record of an attachment.
 pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Condition<attachments::table> {
@@ -36,12 +39,47 @@ pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Cond
         .filter(spaces::id.nullable().eq(attachments::space_id))
         .filter(Rule::SpaceIsVisible(viewer))
         .select(spaces::id);
-    any([
+    let mut found: Vec<Expr<attachments::table, BigInt>> = vec![
         Box::new(Correlated(seen_proposals)),
         Box::new(Correlated(seen_meetings)),
         Box::new(Correlated(seen_posts)),
         Box::new(Correlated(seen_spaces)),
-    ])
+    ];
+    if reader.reads_answers {
+        found.push(seen_answers(reader, of));
+    }
+    any(found)
+}
+
+/// The answer of an attachment, if the reader sees its questionnaire. Users who are not administrators see their own
+/// answers only.
+fn seen_answers(reader: &AttachmentReader, of: &VisibleComponents) -> Expr<attachments::table, BigInt> {
+    let (viewer, participant) = (reader.read_context.viewer, reader.read_context.participant);
+    let in_component = of.contain_one::<meeting::table>(Box::new(meeting::component_id.nullable()));
+    let shown = meetings::shown(viewer).into_iter();
+    let meeting = meeting::table
+        .filter(meeting::id.nullable().eq(questionnaires::meeting_id))
+        .filter(shown.fold(in_component, |all, next| Box::new(all.and(next))))
+        .select(meeting::id);
+    let survey = surveys::table
+        .filter(surveys::id.nullable().eq(questionnaires::survey_id))
+        .filter(surveys::deleted_at.is_null())
+        .select(surveys::id);
+    let questionnaire = questionnaires::table
+        .filter(questionnaires::id.eq(answers::questionnaire_id))
+        .filter(of.contain_one::<questionnaires::table>(Box::new(questionnaires::component_id.nullable())))
+        .filter(Correlated(survey).is_not_null().or(Correlated(meeting).is_not_null()))
+        .select(questionnaires::id);
+    let own: Condition<answers::table> = match participant.filter(|_| !viewer.is_admin()) {
+        None => Box::new(true.into_sql::<Nullable<Bool>>()),
+        Some(user) => Box::new(answers::user_id.eq(user.0)),
+    };
+    let answer = answers::table
+        .filter(answers::id.nullable().eq(attachments::answer_id))
+        .filter(Correlated(questionnaire).is_not_null())
+        .filter(own)
+        .select(answers::id);
+    Box::new(Correlated(answer))
 }
 
 /// Whether the record of an attachment is neither deleted nor hidden, in a component that is not deleted.
@@ -63,16 +101,17 @@ pub(in crate::tables) fn shown_to_all() -> Condition<attachments::table> {
         .filter(posts::component_id.eq_any(in_use()))
         .filter(posts::deleted_at.is_null())
         .select(posts::id);
-    any([
+    any(vec![
         Box::new(Correlated(shown_proposals)),
         Box::new(Correlated(shown_meetings)),
         Box::new(Correlated(shown_posts)),
         Box::new(attachments::space_id),
+        Box::new(attachments::answer_id),
     ])
 }
 
 /// Whether the record is the organization, or one of these is found.
-fn any(found: [Expr<attachments::table, BigInt>; 4]) -> Condition<attachments::table> {
+fn any(found: Vec<Expr<attachments::table, BigInt>>) -> Condition<attachments::table> {
     let of_organization: Condition<attachments::table> =
         Box::new(attachments::attached_to_type.eq(EnumColumn(ParentKind::Organization)).nullable());
     found.into_iter().fold(of_organization, |some, next| Box::new(some.or(next.is_not_null())))

@@ -1,0 +1,12 @@
+//! Surveys, questionnaires, questions, options, conditions and responses.
+
+mod conditions;
+mod files;
+mod form;
+mod inserting;
+mod lookup;
+mod options;
+mod questionnaires;
+mod questions;
+mod responses;
+mod surveys;

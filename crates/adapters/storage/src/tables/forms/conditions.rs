@@ -1,0 +1,59 @@
+//! Display conditions.
+
+use crate::columns::{self, columns};
+use crate::engine::Conn;
+use crate::failure::Stored;
+use crate::records::records;
+use crate::schema::display_conditions;
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_kernel::{AnswerOptionId, DisplayConditionId, OrganizationId, QuestionId, Result, Translated};
+use civitas_surveys::{ConditionType, DisplayCondition, DisplayConditionStore};
+use diesel::dsl::{Eq, Filter};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+columns! {
+    /// A condition as its row stores it.
+    display_conditions as DisplayCondition;
+    id DisplayConditionId;
+    fields {
+        question as question_id: QuestionId,
+        condition_question as condition_question_id: QuestionId,
+        kind as condition_type: ConditionType,
+        option as answer_option_id: Option<AnswerOptionId>,
+        value: Option<Translated>,
+        mandatory: bool,
+    }
+}
+
+type Scoped = Filter<display_conditions::table, Eq<display_conditions::organization_id, i64>>;
+
+/// The conditions of one organization; the only access to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    display_conditions::table.filter(display_conditions::organization_id.eq(organization.0))
+}
+
+records! { display_conditions: DisplayConditionId => DisplayCondition; }
+
+#[async_trait]
+impl DisplayConditionStore for Session {}
+
+/// The conditions of these questions, in the order of ids.
+pub(super) async fn of_questions(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    questions: &[i64],
+) -> Result<Vec<DisplayCondition>> {
+    if questions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<Row> = of(organization)
+        .filter(columns::any_of(display_conditions::question_id.nullable(), questions))
+        .order(display_conditions::id)
+        .select(columns::of::<Row>())
+        .load(connection)
+        .await
+        .stored()?;
+    Ok(rows.into_iter().map(Row::into_model).collect())
+}

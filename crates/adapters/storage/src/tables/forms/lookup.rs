@@ -1,0 +1,31 @@
+//! Users, for questionnaires.
+
+use crate::failure::Stored;
+use crate::schema::users;
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_blogs::BlogLookup;
+use civitas_kernel::{OrganizationId, Result, SpaceRef, UserId};
+use civitas_surveys::{Respondent, SurveyLookup};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+#[async_trait]
+impl SurveyLookup for Session {
+    async fn administers(&self, organization: OrganizationId, user: UserId, space: SpaceRef) -> Result<bool> {
+        BlogLookup::administers(self, organization, user, space).await
+    }
+
+    async fn respondent(&self, organization: OrganizationId, user: UserId) -> Result<Option<Respondent>> {
+        let blocked: Option<bool> = users::table
+            .filter(users::organization_id.eq(organization.0))
+            .filter(users::id.eq(user.0))
+            .filter(users::deleted_at.is_null())
+            .select(users::blocked_at.is_not_null())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(blocked.map(|blocked| Respondent { blocked }))
+    }
+}

@@ -1,0 +1,233 @@
+//! Questionnaires.
+
+use super::form;
+use crate::columns::{self, Condition, columns};
+use crate::engine::{Conn, Db, dialect};
+use crate::failure::{Stored, changed};
+use crate::filter::{Column, holds};
+use crate::records::records;
+use crate::schema::{components, questionnaires};
+use crate::session::Session;
+use crate::tables::component_places;
+use crate::tables::visible_components::{Located, OnPage, VisibleComponents};
+use crate::visibility::Rule;
+use async_trait::async_trait;
+use civitas_kernel::filter::{Condition as FilterCondition, Is};
+use civitas_kernel::{
+    ComponentId, Error, MeetingId, OrganizationId, Page, PageRequest, QuestionnaireId, ReadContext, Result,
+    SurveyId, Translated, Within,
+};
+use civitas_spaces::ComponentManifest;
+use civitas_surveys::{
+    Form, Host, Questionnaire, QuestionnaireDetail, QuestionnaireField, QuestionnaireFilter,
+    QuestionnaireStore, space_type,
+};
+use diesel::dsl::{Eq, Filter};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+columns! {
+    /// A questionnaire as its row stores it.
+    questionnaires as Questionnaire;
+    read_only { id: i64, survey_id: Option<i64>, meeting_id: Option<i64> }
+    fields {
+        component as component_id: ComponentId,
+        title: Translated,
+        description: Translated,
+        tos: Translated,
+        salt: String,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
+    }
+    read_with { host: Host }
+    write_only {
+        survey_id: Option<i64> = |questionnaire| match questionnaire.host {
+            Host::Survey(id) => Some(id.0),
+            Host::Meeting(_) => None,
+        },
+        meeting_id: Option<i64> = |questionnaire| match questionnaire.host {
+            Host::Survey(_) => None,
+            Host::Meeting(id) => Some(id.0),
+        },
+    }
+}
+
+type Scoped = Filter<questionnaires::table, Eq<questionnaires::organization_id, i64>>;
+
+/// The questionnaires of one organization; the only access to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    questionnaires::table.filter(questionnaires::organization_id.eq(organization.0))
+}
+
+fn model(row: Row) -> Result<(QuestionnaireId, Questionnaire)> {
+    let host = match (row.survey_id, row.meeting_id) {
+        (Some(id), None) => Host::Survey(SurveyId(id)),
+        (None, Some(id)) => Host::Meeting(MeetingId(id)),
+        _ => return Err(Error::internal("a questionnaire without a host")),
+    };
+    Ok((QuestionnaireId(row.id), row.into_model(host)))
+}
+
+#[expect(clippy::unused_async, reason = "other records have members in further tables")]
+async fn with_hosts(_: &mut Conn, rows: Vec<Row>) -> Result<Vec<(QuestionnaireId, Questionnaire)>> {
+    rows.into_iter().map(model).collect()
+}
+
+records! {
+    questionnaires: QuestionnaireId => Questionnaire;
+    read with_hosts;
+}
+
+/// The kind of the components of a host.
+fn manifest(host: Host) -> ComponentManifest {
+    match host {
+        Host::Survey(_) => ComponentManifest::Surveys,
+        Host::Meeting(_) => ComponentManifest::Meetings,
+    }
+}
+
+/// Replaces class names of spaces by manifests.
+fn by_manifest(condition: &FilterCondition) -> FilterCondition {
+    let name = |name: &String| space_type(name).map_or(name.clone(), |manifest| manifest.as_str().to_owned());
+    let names = |list: &[String]| list.iter().map(name).collect();
+    match condition {
+        FilterCondition::Text(Is::Eq(one)) => FilterCondition::Text(Is::Eq(name(one))),
+        FilterCondition::Text(Is::NotEq(one)) => FilterCondition::Text(Is::NotEq(name(one))),
+        FilterCondition::Text(Is::In(list)) => FilterCondition::Text(Is::In(names(list))),
+        FilterCondition::Text(Is::NotIn(list)) => FilterCondition::Text(Is::NotIn(names(list))),
+        other => other.clone(),
+    }
+}
+
+/// A condition on components; `None` for one on questionnaires.
+fn of_component(filter: &QuestionnaireFilter) -> Result<Option<Condition<Located>>> {
+    let column: Column<Located> = match filter.field {
+        QuestionnaireField::Id => return Ok(None),
+        QuestionnaireField::Component => Column::Integer(Box::new(components::id.nullable())),
+        QuestionnaireField::Space => Column::Integer(Box::new(components::space_id.nullable())),
+        QuestionnaireField::SpaceType => Column::Text(Box::new(components::space_manifest.nullable())),
+    };
+    holds(column, &by_manifest(&filter.condition)).map(Some)
+}
+
+/// A condition on questionnaires; `None` for one on components.
+fn of_questionnaire(filter: &QuestionnaireFilter) -> Result<Option<Condition<questionnaires::table>>> {
+    match filter.field {
+        QuestionnaireField::Id => {
+            holds(Column::Integer(Box::new(questionnaires::id.nullable())), &filter.condition).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// One page of the list.
+async fn page(
+    connection: &mut Conn,
+    read_context: ReadContext,
+    filters: &[QuestionnaireFilter],
+    page: PageRequest,
+) -> Result<Page<(QuestionnaireId, Questionnaire)>> {
+    let conditions: Vec<_> =
+        filters.iter().filter_map(|filter| of_component(filter).transpose()).collect::<Result<_>>()?;
+    let visible =
+        VisibleComponents::load_where(connection, read_context, Within::default(), conditions).await?;
+    if visible.is_empty() {
+        return Ok(Page { items: Vec::new(), has_more: false });
+    }
+    let organization = Box::new(questionnaires::organization_id.nullable());
+    let mut ids = questionnaires::table
+        .select(questionnaires::id)
+        .into_boxed::<Db>()
+        .filter(visible.contain(organization, Box::new(questionnaires::component_id.nullable())))
+        .filter(Rule::QuestionnaireIsOpen(read_context.viewer));
+    for filter in filters {
+        if let Some(condition) = of_questionnaire(filter)? {
+            ids = ids.filter(condition);
+        }
+    }
+    let ids = ids.order((questionnaires::updated_at.desc(), questionnaires::id.desc()));
+    let rows: Vec<Row> = questionnaires::table
+        .filter(OnPage::of(Box::new(questionnaires::id.nullable()), ids, page.into()))
+        .order((questionnaires::updated_at.desc(), questionnaires::id.desc()))
+        .limit(page.fetch())
+        .select(columns::of::<Row>())
+        .load(connection)
+        .await
+        .stored()?;
+    let page = Page::cut(rows, page);
+    let items = page.items.into_iter().map(model).collect::<Result<_>>()?;
+    Ok(Page { items, has_more: page.has_more })
+}
+
+#[async_trait]
+impl QuestionnaireStore for Session {
+    async fn list(
+        &self,
+        read_context: ReadContext,
+        filters: &[QuestionnaireFilter],
+        request: PageRequest,
+    ) -> Result<Page<(QuestionnaireDetail, Form)>> {
+        let connection = &mut *self.read().await?;
+        let organization = read_context.organization;
+        let found = page(connection, read_context, filters, request).await?;
+        let ids: Vec<i64> = found.items.iter().map(|(id, _)| id.0).collect();
+        let components = found.items.iter().map(|(_, questionnaire)| questionnaire.component.0).collect();
+        let places = component_places::of_components(connection, organization, components).await?;
+        let mut forms = form::of_questionnaires(connection, organization, &ids).await?;
+        let items = found.items.into_iter().filter_map(|(id, questionnaire)| {
+            let place = places.get(&questionnaire.component.0)?.clone();
+            let form = forms.remove(&id.0).unwrap_or_default();
+            Some((QuestionnaireDetail { id, questionnaire, place }, form))
+        });
+        Ok(Page { items: items.collect(), has_more: found.has_more })
+    }
+
+    async fn find_visible(
+        &self,
+        read_context: ReadContext,
+        id: QuestionnaireId,
+    ) -> Result<Option<QuestionnaireDetail>> {
+        let connection = &mut *self.read().await?;
+        let row: Option<Row> = of(read_context.organization)
+            .filter(questionnaires::id.eq(id.0))
+            .filter(Rule::QuestionnaireIsOpen(read_context.viewer))
+            .select(columns::of::<Row>())
+            .first(connection)
+            .await
+            .optional()
+            .stored()?;
+        let Some(row) = row else { return Ok(None) };
+        let (id, questionnaire) = model(row)?;
+        let (component, manifest) = (questionnaire.component, manifest(questionnaire.host));
+        let within = Within::default();
+        let place = component_places::visible(connection, read_context, within, component, manifest).await?;
+        Ok(place.map(|place| QuestionnaireDetail { id, questionnaire, place }))
+    }
+
+    async fn form(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<Form> {
+        let forms = form::of_questionnaires(&mut *self.read().await?, organization, &[id.0]).await?;
+        Ok(forms.into_values().next().unwrap_or_default())
+    }
+
+    async fn lock_for_submission(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<bool> {
+        let row = of(organization).filter(questionnaires::id.eq(id.0)).select(questionnaires::id);
+        let found: Option<i64> =
+            dialect::for_share!(row).get_result(&mut *self.for_update().await?).await.optional().stored()?;
+        Ok(found.is_some())
+    }
+
+    async fn touch(
+        &self,
+        organization: OrganizationId,
+        id: QuestionnaireId,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        diesel::update(of(organization).filter(questionnaires::id.eq(id.0)))
+            .set(questionnaires::updated_at.eq(now))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .and_then(changed)
+    }
+}

@@ -1,0 +1,217 @@
+//! Questions, with their rows.
+
+use crate::columns::{self, ColumnValue, columns};
+use crate::engine::Conn;
+use crate::failure::{Stored, changed};
+use crate::records::records;
+use crate::schema::{answers, matrix_rows, questions, responses};
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_kernel::{
+    AnswerId, MatrixRowId, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId, Result, Translated,
+};
+use civitas_surveys::{MatrixRow, Question, QuestionStore, QuestionType};
+use diesel::dsl::{Eq, Filter, exists, not};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use std::collections::HashMap;
+
+columns! {
+    /// A question as its row stores it.
+    questions as Question;
+    read_only { id: i64 }
+    fields {
+        questionnaire as questionnaire_id: QuestionnaireId,
+        position: i64,
+        kind as question_type: QuestionType,
+        body: Translated,
+        description: Option<Translated>,
+        mandatory: bool,
+        max_choices: Option<i64>,
+        max_characters: i64,
+    }
+    read_with { rows: Vec<MatrixRow> }
+}
+
+type Scoped = Filter<questions::table, Eq<questions::organization_id, i64>>;
+
+/// The questions of one organization; the only access to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    questions::table.filter(questions::organization_id.eq(organization.0))
+}
+
+/// These questions with their rows.
+async fn with_rows(connection: &mut Conn, found: Vec<Row>) -> Result<Vec<(QuestionId, Question)>> {
+    let with_matrix: Vec<i64> =
+        found.iter().filter(|row| row.question_type.0.has_rows()).map(|row| row.id).collect();
+    let mut rows = rows_of(connection, &with_matrix).await?;
+    let questions = found.into_iter().map(|row| {
+        let rows = rows.remove(&row.id).unwrap_or_default();
+        (QuestionId(row.id), row.into_model(rows))
+    });
+    Ok(questions.collect())
+}
+
+/// The rows of these questions, in their order.
+async fn rows_of(connection: &mut Conn, ids: &[i64]) -> Result<HashMap<i64, Vec<MatrixRow>>> {
+    type Found = (i64, i64, String, i64, <Translated as ColumnValue>::Read);
+    let mut rows: HashMap<i64, Vec<MatrixRow>> = HashMap::new();
+    if ids.is_empty() {
+        return Ok(rows);
+    }
+    let found: Vec<Found> = matrix_rows::table
+        .filter(columns::any_of(matrix_rows::question_id.nullable(), ids))
+        .order((matrix_rows::question_id, matrix_rows::position, matrix_rows::id))
+        .select((
+            matrix_rows::question_id,
+            matrix_rows::id,
+            matrix_rows::reference,
+            matrix_rows::position,
+            matrix_rows::body,
+        ))
+        .load(connection)
+        .await
+        .stored()?;
+    for (question, id, reference, position, body) in found {
+        let row = MatrixRow { id: MatrixRowId(id), reference, position, body: body.0 };
+        rows.entry(question).or_default().push(row);
+    }
+    Ok(rows)
+}
+
+/// Writes the rows, if they change. A row that stays keeps its id.
+async fn write_rows(
+    connection: &mut Conn,
+    _: OrganizationId,
+    id: QuestionId,
+    before: Option<&Question>,
+    after: &Question,
+) -> Result<()> {
+    let old = before.map_or(&[][..], |before| &before.rows[..]);
+    if old == after.rows {
+        return Ok(());
+    }
+    let gone: Vec<i64> = old
+        .iter()
+        .filter(|row| after.rows.iter().all(|other| other.id != row.id))
+        .map(|row| row.id.0)
+        .collect();
+    if !gone.is_empty() {
+        let of_question = matrix_rows::table.filter(matrix_rows::question_id.eq(id.0));
+        diesel::delete(of_question.filter(columns::any_of(matrix_rows::id.nullable(), &gone)))
+            .execute(connection)
+            .await
+            .stored()?;
+    }
+    for row in after.rows.iter().filter(|row| !old.contains(row)) {
+        let values = (
+            matrix_rows::question_id.eq(id.0),
+            matrix_rows::reference.eq(&row.reference),
+            matrix_rows::position.eq(row.position),
+            matrix_rows::body.eq(row.body.to_column()),
+        );
+        let is_stored = old.iter().any(|other| other.id == row.id);
+        let written = if is_stored {
+            let stored = matrix_rows::table.filter(matrix_rows::id.eq(row.id.0));
+            diesel::update(stored).set(values).execute(connection).await
+        } else {
+            diesel::insert_into(matrix_rows::table).values(values).execute(connection).await
+        };
+        written.stored()?;
+    }
+    Ok(())
+}
+
+records! {
+    questions: QuestionId => Question;
+    read with_rows;
+    write write_rows;
+}
+
+#[async_trait]
+impl QuestionStore for Session {
+    async fn list(
+        &self,
+        organization: OrganizationId,
+        questionnaire: QuestionnaireId,
+        page: PageRequest,
+    ) -> Result<Page<(QuestionId, Question)>> {
+        let connection = &mut *self.read().await?;
+        let rows: Vec<Row> = of(organization)
+            .filter(questions::questionnaire_id.eq(questionnaire.0))
+            .order((questions::position, questions::id))
+            .limit(page.fetch())
+            .offset(page.offset())
+            .select(columns::of::<Row>())
+            .load(connection)
+            .await
+            .stored()?;
+        let page = Page::cut(rows, page);
+        Ok(Page { items: with_rows(connection, page.items).await?, has_more: page.has_more })
+    }
+
+    async fn count(&self, organization: OrganizationId, questionnaire: QuestionnaireId) -> Result<i64> {
+        let questions = of(organization).filter(questions::questionnaire_id.eq(questionnaire.0)).count();
+        questions.get_result(&mut *self.read().await?).await.stored()
+    }
+
+    async fn has_answers(&self, organization: OrganizationId, id: QuestionId) -> Result<bool> {
+        let answers = answers::table
+            .filter(answers::question_id.eq(id.0))
+            .filter(answers::organization_id.eq(organization.0));
+        diesel::select(exists(answers)).get_result(&mut *self.read().await?).await.stored()
+    }
+
+    async fn answers_with_files(
+        &self,
+        organization: OrganizationId,
+        id: QuestionId,
+    ) -> Result<Vec<AnswerId>> {
+        let ids: Vec<i64> = answers::table
+            .filter(answers::question_id.eq(id.0))
+            .filter(answers::organization_id.eq(organization.0))
+            .filter(answers::value.is_not_null())
+            .select(answers::id)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(ids.into_iter().map(AnswerId).collect())
+    }
+
+    async fn remove(&self, organization: OrganizationId, id: QuestionId) -> Result<()> {
+        let atomic = self.atomic().await?;
+        let own = of(organization).filter(questions::id.eq(id.0)).select(questions::questionnaire_id);
+        let questionnaire: Option<i64> =
+            own.first(&mut *atomic.connection().await?).await.optional().stored()?;
+        diesel::delete(of(organization).filter(questions::id.eq(id.0)))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()
+            .and_then(changed)?;
+        let left = answers::table.filter(answers::response_id.eq(responses::id));
+        let empty = responses::table
+            .filter(responses::organization_id.eq(organization.0))
+            .filter(responses::questionnaire_id.eq(questionnaire.unwrap_or_default()))
+            .filter(not(exists(left)));
+        diesel::delete(empty).execute(&mut *atomic.connection().await?).await.stored()?;
+        atomic.commit().await
+    }
+}
+
+/// The questions of these questionnaires.
+pub(super) async fn of_questionnaires(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    ids: &[i64],
+) -> Result<Vec<(QuestionId, Question)>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<Row> = of(organization)
+        .filter(columns::any_of(questions::questionnaire_id.nullable(), ids))
+        .select(columns::of::<Row>())
+        .load(connection)
+        .await
+        .stored()?;
+    with_rows(connection, rows).await
+}

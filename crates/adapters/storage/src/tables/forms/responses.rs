@@ -1,0 +1,235 @@
+//! Responses and their answers.
+
+use super::inserting::{InsertAnswers, NewAnswer};
+use crate::columns::{self, JsonColumn, columns};
+use crate::engine::{Conn, Db};
+use crate::failure::{Stored, changed};
+use crate::records::records;
+use crate::schema::{answers, responses};
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_kernel::{
+    AnswerId, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId, ResponseId, Result, UserId,
+};
+use civitas_surveys::{AnswerDetail, AnswerRow, Response, ResponseDetail, ResponseStore};
+use diesel::dsl::{Eq, Filter};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use serde_json::Value;
+use std::collections::HashMap;
+use time::OffsetDateTime;
+
+columns! {
+    /// A response as its row stores it.
+    responses as Response;
+    read_only { id: i64 }
+    fields {
+        questionnaire as questionnaire_id: QuestionnaireId,
+        user as user_id: Option<UserId>,
+        session_token: String,
+        client_ip: Option<String>,
+        created_at: OffsetDateTime,
+    }
+    read_with { answers: Vec<AnswerRow> }
+}
+
+/// An answer as its row stores it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = answers, check_for_backend(Db))]
+struct StoredAnswer {
+    id: i64,
+    response_id: i64,
+    question_id: i64,
+    questionnaire_id: i64,
+    body: Option<String>,
+    value: Option<JsonColumn<Value>>,
+    created_at: OffsetDateTime,
+}
+
+impl StoredAnswer {
+    fn row(self) -> AnswerRow {
+        let value = self.value.map(|value| value.0);
+        AnswerRow { question: QuestionId(self.question_id), body: self.body, value }
+    }
+}
+
+impl From<StoredAnswer> for AnswerDetail {
+    fn from(stored: StoredAnswer) -> Self {
+        Self {
+            id: AnswerId(stored.id),
+            questionnaire: QuestionnaireId(stored.questionnaire_id),
+            created_at: stored.created_at,
+            row: stored.row(),
+        }
+    }
+}
+
+type Scoped = Filter<responses::table, Eq<responses::organization_id, i64>>;
+type ScopedAnswers = Filter<answers::table, Eq<answers::organization_id, i64>>;
+
+/// The responses of one organization; the only access to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    responses::table.filter(responses::organization_id.eq(organization.0))
+}
+
+/// The answers of one organization; the only access to the table.
+fn answers_of(organization: OrganizationId) -> ScopedAnswers {
+    answers::table.filter(answers::organization_id.eq(organization.0))
+}
+
+/// The answers of these responses, in the order of ids.
+async fn answers_of_responses(connection: &mut Conn, ids: &[i64]) -> Result<Vec<StoredAnswer>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    answers::table
+        .filter(columns::any_of(answers::response_id.nullable(), ids))
+        .order(answers::id)
+        .select(columns::of::<StoredAnswer>())
+        .load(connection)
+        .await
+        .stored()
+}
+
+/// These responses with their answers.
+async fn with_answers(connection: &mut Conn, rows: Vec<Row>) -> Result<Vec<(ResponseId, Response)>> {
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let mut answers: HashMap<i64, Vec<AnswerRow>> = HashMap::new();
+    for answer in answers_of_responses(connection, &ids).await? {
+        answers.entry(answer.response_id).or_default().push(answer.row());
+    }
+    let responses = rows.into_iter().map(|row| {
+        let answers = answers.remove(&row.id).unwrap_or_default();
+        (ResponseId(row.id), row.into_model(answers))
+    });
+    Ok(responses.collect())
+}
+
+/// Writes the answers, if they change: new ones replace all.
+async fn write_answers(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    id: ResponseId,
+    before: Option<&Response>,
+    after: &Response,
+) -> Result<()> {
+    let is_same = |before: &Response| {
+        (&before.answers, before.user, before.questionnaire, before.created_at)
+            == (&after.answers, after.user, after.questionnaire, after.created_at)
+    };
+    if before.is_some_and(is_same) {
+        return Ok(());
+    }
+    if before.is_some() {
+        diesel::delete(answers_of(organization).filter(answers::response_id.eq(id.0)))
+            .execute(connection)
+            .await
+            .stored()?;
+    }
+    if after.answers.is_empty() {
+        return Ok(());
+    }
+    let row = |row: &AnswerRow| NewAnswer {
+        question: row.question.0,
+        body: row.body.clone(),
+        value: row.value.clone().map(JsonColumn),
+    };
+    let insert = InsertAnswers {
+        organization: organization.0,
+        questionnaire: after.questionnaire.0,
+        response: id.0,
+        user: after.user.map(|user| user.0),
+        created_at: after.created_at,
+        rows: after.answers.iter().map(row).collect(),
+    };
+    insert.execute(connection).await.stored().map(drop)
+}
+
+records! {
+    responses: ResponseId => Response;
+    read with_answers;
+    write write_answers;
+}
+
+#[async_trait]
+impl ResponseStore for Session {
+    async fn find_by_answer(
+        &self,
+        organization: OrganizationId,
+        id: AnswerId,
+    ) -> Result<Option<(ResponseId, ResponseDetail)>> {
+        let connection = &mut *self.read().await?;
+        let named = answers_of(organization).filter(answers::id.eq(id.0)).select(answers::response_id);
+        let row: Option<Row> = of(organization)
+            .filter(responses::id.eq_any(named))
+            .select(columns::of::<Row>())
+            .first(connection)
+            .await
+            .optional()
+            .stored()?;
+        let Some(row) = row else { return Ok(None) };
+        let response = ResponseId(row.id);
+        let answers = answers_of_responses(connection, &[response.0]).await?;
+        let Some(first) = answers.iter().map(|answer| AnswerId(answer.id)).next() else { return Ok(None) };
+        let stored = row.into_model(answers.into_iter().map(StoredAnswer::row).collect());
+        let changed_at = stored.created_at;
+        Ok(Some((response, ResponseDetail { id: first, response: stored, changed_at })))
+    }
+
+    async fn answer_ids(
+        &self,
+        organization: OrganizationId,
+        id: ResponseId,
+    ) -> Result<Vec<(QuestionId, AnswerId)>> {
+        let ids: Vec<(i64, i64)> = answers_of(organization)
+            .filter(answers::response_id.eq(id.0))
+            .order(answers::id)
+            .select((answers::question_id, answers::id))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(ids.into_iter().map(|(question, id)| (QuestionId(question), AnswerId(id))).collect())
+    }
+
+    async fn set_value(&self, organization: OrganizationId, id: AnswerId, value: &Value) -> Result<()> {
+        diesel::update(answers_of(organization).filter(answers::id.eq(id.0)))
+            .set(answers::value.eq(JsonColumn(value)))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .and_then(changed)
+    }
+
+    async fn list_answers(
+        &self,
+        organization: OrganizationId,
+        questionnaire: QuestionnaireId,
+        user: Option<UserId>,
+        page: PageRequest,
+    ) -> Result<Page<AnswerDetail>> {
+        let mut listed =
+            answers_of(organization).filter(answers::questionnaire_id.eq(questionnaire.0)).into_boxed::<Db>();
+        if let Some(user) = user {
+            listed = listed.filter(answers::user_id.eq(user.0));
+        }
+        let rows: Vec<StoredAnswer> = listed
+            .order((answers::created_at.desc(), answers::id.desc()))
+            .limit(page.fetch())
+            .offset(page.offset())
+            .select(columns::of::<StoredAnswer>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(Page::cut(rows, page).map(Into::into))
+    }
+
+    async fn remove(&self, organization: OrganizationId, id: ResponseId) -> Result<()> {
+        let atomic = self.atomic().await?;
+        diesel::delete(of(organization).filter(responses::id.eq(id.0)))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()
+            .and_then(changed)?;
+        self.finish_write(atomic, organization, vec!["answers"], Vec::new()).await
+    }
+}

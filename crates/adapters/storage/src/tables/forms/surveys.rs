@@ -1,0 +1,39 @@
+//! Surveys.
+
+use crate::columns::columns;
+use crate::records::records;
+use crate::schema::surveys;
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_kernel::{ComponentId, OrganizationId, SurveyId};
+use civitas_surveys::{Survey, SurveyStore};
+use diesel::dsl::{Eq, Filter};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+columns! {
+    /// A survey as its row stores it.
+    surveys as Survey;
+    id SurveyId;
+    fields {
+        component as component_id: ComponentId,
+        starts_at: Option<OffsetDateTime>,
+        ends_at: Option<OffsetDateTime>,
+        deleted_at: Option<OffsetDateTime>,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
+    }
+}
+
+type Scoped = Filter<surveys::table, Eq<surveys::organization_id, i64>>;
+
+/// The surveys of one organization; the only access to the table.
+fn of(organization: OrganizationId) -> Scoped {
+    surveys::table.filter(surveys::organization_id.eq(organization.0))
+}
+
+records! { surveys: SurveyId => Survey; }
+
+#[async_trait]
+impl SurveyStore for Session {}

@@ -1,0 +1,228 @@
+//! `/answers` and `/questionnaire_responses` (contract 08 §6, §7).
+
+mod body;
+
+use self::body::{AnswersToCreate, submit};
+use super::shapes::{FormsLink, InQuestionnaire, ListMeta, LocaleMeta, QUESTIONNAIRE, list};
+use super::submissions::{SubmissionAccepted, accepted};
+use super::{LISTS, reads, responses};
+use crate::answers;
+use crate::document::Doc;
+use crate::endpoints::Endpoints;
+use crate::error::ApiError;
+use crate::reply::Document;
+use crate::request::Request;
+use crate::route::{Answer, Gate, Routes, Write};
+use crate::shapes::{CreationDate, type_names};
+use crate::typed_body::{NoBody, Sent};
+use actix_web::http::{Method, StatusCode};
+use civitas_application::RenderContext;
+use civitas_kernel::{AnswerId, QuestionnaireId};
+use civitas_surveys::{AnswerDetail, DestroyResponse, READ_ANSWERS, ResponseDetail};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+/// The answers of one submission.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = questionnaire_response)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ResponseView {
+    id: String,
+    #[serde(rename = "type")]
+    kind: ResponseType,
+    attributes: ResponseAttributes,
+    relationships: InQuestionnaire,
+    links: ResponseLinks,
+    meta: ResponseMeta,
+}
+
+type_names! {
+    /// The type of a response.
+    ResponseType = "questionnaire_response" in "questionnaire_response_type",
+    /// The type of an answer.
+    AnswersType = "answers" in "answers_type",
+    /// The type of a respondent.
+    RespondentType = "user" in "respondent_type",
+}
+
+/// The content of a response.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = questionnaire_response_attributes)]
+#[serde(deny_unknown_fields)]
+struct ResponseAttributes {
+    /// The answers by question id; null for a displayed question without an answer.
+    #[schema(value_type = Object)]
+    answers: Map<String, Value>,
+    /// A digest of the respondent's address.
+    #[schema(required)]
+    client_ip: Option<String>,
+}
+
+/// The links of a response.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = questionnaire_response_links)]
+#[serde(deny_unknown_fields)]
+struct ResponseLinks {
+    #[serde(rename = "self")]
+    this: FormsLink,
+}
+
+/// Who submitted a response, and when.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = questionnaire_response_meta)]
+#[serde(deny_unknown_fields)]
+struct ResponseMeta {
+    locale: String,
+    requested_locale: String,
+    #[schema(required)]
+    fallback_from: Option<String>,
+    /// Null for an anonymous response.
+    #[schema(required)]
+    user: Option<RespondentIdentifier>,
+    created_at: CreationDate,
+}
+
+/// A respondent, by id and type.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = respondent_identifier)]
+#[serde(deny_unknown_fields)]
+struct RespondentIdentifier {
+    id: String,
+    #[serde(rename = "type")]
+    kind: RespondentType,
+}
+
+/// An answer to one question.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = answer)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AnswerView {
+    id: String,
+    #[serde(rename = "type")]
+    kind: AnswersType,
+    attributes: AnswerAttributes,
+    relationships: InQuestionnaire,
+}
+
+/// The content of an answer.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = answer_attributes)]
+#[serde(deny_unknown_fields)]
+struct AnswerAttributes {
+    /// The text; null for choices.
+    #[schema(required)]
+    body: Option<String>,
+    question_id: String,
+    /// The text, the chosen options, or the ids of attachments; null when unanswered.
+    #[schema(value_type = Value, nullable, required)]
+    value: Value,
+}
+
+/// A page of answers.
+#[derive(Serialize, ToSchema)]
+#[schema(as = answer_index_response)]
+#[serde(deny_unknown_fields)]
+struct AnswerIndex {
+    data: Vec<AnswerView>,
+    meta: ListMeta,
+}
+
+pub(super) fn routes(routes: &mut Routes) {
+    let doc = Doc::whole::<AnswerIndex>("Lists the answers to a questionnaire").pages().locale();
+    routes.read("listAnswers", "/answers", READ_ANSWERS, QUESTIONNAIRE.describe(doc), index);
+    let doc = Doc::item::<ResponseView>("Submits answers to a questionnaire").locale().created();
+    let submission = Write::<AnswersToCreate, _> {
+        ids: ["createAnswersAsync", "createAnswers"],
+        method: Method::POST,
+        path: "/answers",
+        read: submit,
+        use_case: |ports, _| Box::new(responses(ports)),
+        view: result,
+        doc: doc.fails(404).fails(422),
+    };
+    routes.write_to(
+        &submission,
+        Endpoints {
+            accepted,
+            describe_accepted: |doc| doc.accepted::<SubmissionAccepted>(),
+            complete: |reply, document| {
+                let address = document.pointer("/data/links/self/href").and_then(Value::as_str);
+                reply.with("Location", address.unwrap_or_default())
+            },
+            job_view: Some(|_, response| json!({"questionnaire_response_id": response.id.0})),
+        },
+    );
+    let path = "/questionnaire_responses/{id}";
+    let doc = Doc::item::<ResponseView>("Shows a response").locale();
+    routes.read("getQuestionnaireResponse", path, READ_ANSWERS, doc, show_one);
+    routes.write(&Write {
+        ids: ["deleteQuestionnaireResponseAsync", "deleteQuestionnaireResponse"],
+        method: Method::DELETE,
+        path,
+        read: |request, _: Sent<'_, NoBody>| Ok(DestroyResponse { id: AnswerId(request.id()?) }),
+        use_case: |ports, _| Box::new(responses(ports)),
+        view: |_, ()| Value::Null,
+        doc: Doc::silent("Deletes a response with all its answers", StatusCode::NO_CONTENT),
+    });
+    let doc = Doc::silent("Responses cannot be changed", StatusCode::METHOD_NOT_ALLOWED);
+    routes.on("", Method::PUT, path, Gate::Open, doc, async |_| {
+        Err(ApiError::MethodNotAllowed("GET, HEAD, DELETE"))
+    });
+}
+
+async fn index(request: Request) -> Answer {
+    let context = request.localized_context()?;
+    let questionnaire = QuestionnaireId(QUESTIONNAIRE.id(&request)?);
+    let found = reads(request.ports()).answers(context.ctx, questionnaire, request.query.page()).await?;
+    let newest = found.page.items.iter().map(|answer| answer.created_at).chain([found.changed_at]).max();
+    let changed_at = newest.unwrap_or(found.changed_at);
+    list(&request, &context, found.page, changed_at, answer).await
+}
+
+async fn show_one(request: Request) -> Answer {
+    let context = request.localized_context()?;
+    let found = reads(request.ports()).response(context.ctx, AnswerId(request.id()?)).await?;
+    let changed_at = found.changed_at;
+    Ok(answers::item(&request, LISTS, changed_at, view(&context, found)).await?.localized())
+}
+
+/// A response as the result of a command.
+fn result(context: &RenderContext<'_>, response: ResponseDetail) -> Value {
+    json!(Document { data: view(context, response) })
+}
+
+fn view(context: &RenderContext<'_>, ResponseDetail { id, response, .. }: ResponseDetail) -> ResponseView {
+    let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::of(context);
+    let answers = response.answers.iter().map(|row| (row.question.to_string(), row.read_back()));
+    let user = response.user.map(|user| RespondentIdentifier { id: user.to_string(), kind: RespondentType });
+    let path = format_args!("/questionnaire_responses/{id}");
+    ResponseView {
+        id: id.to_string(),
+        kind: ResponseType,
+        attributes: ResponseAttributes { answers: answers.collect(), client_ip: response.client_ip },
+        relationships: InQuestionnaire::of(response.questionnaire),
+        links: ResponseLinks { this: FormsLink::get(context, path, "Questionnaire response", "self") },
+        meta: ResponseMeta {
+            locale,
+            requested_locale,
+            fallback_from,
+            user,
+            created_at: CreationDate(response.created_at),
+        },
+    }
+}
+
+fn answer(found: AnswerDetail) -> AnswerView {
+    let value = found.row.read_back();
+    AnswerView {
+        id: found.id.to_string(),
+        kind: AnswersType,
+        relationships: InQuestionnaire::of(found.questionnaire),
+        attributes: AnswerAttributes {
+            body: found.row.body,
+            question_id: found.row.question.to_string(),
+            value,
+        },
+    }
+}

@@ -1,0 +1,172 @@
+//! The body of a submission (contract 08 §6.1). Only its top level is closed.
+
+use super::super::bodies::{flag, id as read_id};
+use super::super::shapes::QuestionnairesType;
+use super::ResponseType;
+use crate::request::Request;
+use crate::typed_body::{Sent, bodies};
+use civitas_kernel::{Error, QuestionnaireId, Result, UserId};
+use civitas_surveys::SubmitAnswers;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::net::IpAddr;
+use utoipa::ToSchema;
+use validator::Validate;
+
+/// Answers to a questionnaire.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = questionnaire_answers_create_body, examples(json!({
+    "meta": {"locale": "en", "anonymous": true, "client_ip": "203.0.113.42"},
+    "data": {"type": "questionnaire_response",
+        "attributes": {"answers": {"201": "By bike", "203": "202", "204": ["206", "208"]}},
+        "relationships": {"questionnaire": {"data": {"type": "questionnaires", "id": "40"}}}}})))]
+#[serde(deny_unknown_fields)]
+pub(super) struct AnswersToCreate {
+    #[schema(inline, value_type = SubmissionMeta, required)]
+    meta: Option<Value>,
+    #[schema(inline, value_type = SubmissionData, required)]
+    data: Option<Value>,
+}
+
+bodies!(AnswersToCreate);
+
+/// How the answers are submitted.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct SubmissionMeta {
+    /// The language of the answer.
+    locale: Option<String>,
+    /// Whether the response has no respondent.
+    anonymous: Option<bool>,
+    /// The address of the respondent, of which a digest is stored.
+    client_ip: Option<String>,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct SubmissionData {
+    #[serde(rename = "type")]
+    kind: ResponseType,
+    #[schema(inline)]
+    attributes: SubmissionAttributes,
+    #[schema(inline)]
+    relationships: SubmissionRelationships,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct SubmissionAttributes {
+    /// The answers by question id, as the schema of the questionnaire describes them.
+    #[schema(value_type = Object)]
+    answers: Value,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct SubmissionRelationships {
+    #[schema(inline)]
+    questionnaire: QuestionnaireOfSubmission,
+    /// The respondent, for service tokens.
+    #[schema(value_type = Option<Object>)]
+    user: Option<Value>,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct QuestionnaireOfSubmission {
+    #[schema(inline)]
+    data: QuestionnaireIdentified,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct QuestionnaireIdentified {
+    #[serde(rename = "type")]
+    kind: Option<QuestionnairesType>,
+    id: String,
+}
+
+/// The options in `meta`.
+struct Options {
+    anonymous: bool,
+    client_ip: Option<IpAddr>,
+}
+
+pub(super) fn submit(_: &Request, sent: Sent<'_, AnswersToCreate>) -> Result<SubmitAnswers> {
+    let AnswersToCreate { meta, data } = sent.read()?;
+    let Some(Value::Object(meta)) = &meta else { return Err(Error::rejected("meta required")) };
+    let Options { anonymous, client_ip } = options(meta)?;
+    let Some(Value::Object(data)) = data else { return Err(Error::rejected("data required")) };
+    let data = Value::Object(data);
+    if data["type"] != "questionnaire_response" {
+        return Err(Error::rejected("data.type must be questionnaire_response"));
+    }
+    let answers = match &data["attributes"]["answers"] {
+        Value::Object(answers) => answers.clone(),
+        Value::Null => return Err(Error::missing("answers")),
+        _ => return Err(Error::rejected("answers must be an object")),
+    };
+    let named = |name: &str| match &data["relationships"][name]["data"]["id"] {
+        id @ (Value::String(_) | Value::Number(_)) => Some(read_id(id)),
+        _ => None,
+    };
+    let questionnaire =
+        named("questionnaire").ok_or_else(|| Error::rejected("relationships.questionnaire required"))?;
+    Ok(SubmitAnswers {
+        questionnaire: QuestionnaireId(questionnaire),
+        answers,
+        anonymous,
+        user: named("user").map(UserId),
+        client_ip,
+    })
+}
+
+fn options(meta: &Map<String, Value>) -> Result<Options> {
+    if !matches!(meta.get("locale"), None | Some(Value::Null | Value::String(_))) {
+        return Err(Error::rejected("locale must be a string"));
+    }
+    let anonymous = match meta.get("anonymous") {
+        None | Some(Value::Null) => false,
+        Some(sent) => flag(sent).ok_or_else(|| Error::rejected("anonymous must be a boolean"))?,
+    };
+    let client_ip = match meta.get("client_ip") {
+        None | Some(Value::Null) => None,
+        Some(sent) => {
+            let address = sent.as_str().and_then(|text| text.parse().ok());
+            Some(address.ok_or_else(|| Error::rejected("client_ip is invalid"))?)
+        }
+    };
+    Ok(Options { anonymous, client_ip })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn other_members_of_the_top_level_are_refused() {
+        let read = |body: Value| {
+            let read = Sent::<AnswersToCreate>::new(&body, true).read();
+            read.map(drop).map_err(|error| error.description().into_owned())
+        };
+        assert_eq!(read(json!({"x": 1})), Err("Unknown key: x".to_owned()));
+        assert_eq!(read(json!({"meta": {"x": 1}, "data": {"x": 1}})), Ok(()));
+    }
+
+    #[test]
+    fn an_address_is_one_of_either_version() {
+        let read = |meta: Value| {
+            let options = options(meta.as_object().unwrap());
+            options
+                .map(|options| options.client_ip.is_some())
+                .map_err(|error| error.description().into_owned())
+        };
+        assert_eq!(read(json!({"client_ip": "203.0.113.42"})), Ok(true));
+        assert_eq!(read(json!({"client_ip": "2001:db8::1"})), Ok(true));
+        assert_eq!(read(json!({})), Ok(false));
+        for bad in [json!(""), json!("203.0.113"), json!(7)] {
+            assert_eq!(read(json!({"client_ip": bad})), Err("client_ip is invalid".to_owned()));
+        }
+    }
+}

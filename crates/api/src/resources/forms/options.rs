@@ -1,0 +1,194 @@
+//! `/answer_options` (contract 08 §5.4).
+
+use super::bodies::{Texts, id as read_id};
+use super::shapes::{ListMeta, LocaleMeta, LocalizedDocument, QUESTION, QuestionsType, list};
+use super::{authoring, reads};
+use crate::document::Doc;
+use crate::request::Request;
+use crate::route::{Answer, Routes, Write};
+use crate::shapes::{TranslatedProp, type_names};
+use crate::typed_body::{ClosedData, NoBody, Sent, bodies, read_at};
+use actix_web::http::{Method, StatusCode};
+use civitas_application::RenderContext;
+use civitas_kernel::{AnswerOptionId, Error, QuestionId, Result, Translated};
+use civitas_surveys::{
+    AnswerOption, AnswerOptionDetail, CreateAnswerOption, DestroyAnswerOption, MANAGE_QUESTIONS,
+    UpdateAnswerOption,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use validator::Validate;
+
+/// An answer option.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = answer_option)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OptionView {
+    id: String,
+    #[serde(rename = "type")]
+    kind: AnswerOptionsType,
+    attributes: OptionAttributes,
+    relationships: OptionRelationships,
+}
+
+type_names! {
+    /// The type of an answer option.
+    AnswerOptionsType = "answer_options" in "answer_options_type",
+}
+
+/// The content of an answer option.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = answer_option_attributes)]
+#[serde(deny_unknown_fields)]
+struct OptionAttributes {
+    body: TranslatedProp,
+}
+
+/// The question of an option.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = answer_option_relationships)]
+#[serde(deny_unknown_fields)]
+struct OptionRelationships {
+    question: ToQuestion,
+}
+
+/// A relationship to a question.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = to_question)]
+#[serde(deny_unknown_fields)]
+struct ToQuestion {
+    data: QuestionIdentifier,
+}
+
+/// A question, by id and type.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = question_relationship_identifier)]
+#[serde(deny_unknown_fields)]
+struct QuestionIdentifier {
+    id: String,
+    #[serde(rename = "type")]
+    kind: QuestionsType,
+}
+
+/// An option, with the language of the answer.
+#[derive(Serialize, ToSchema)]
+#[schema(as = answer_option_item_response)]
+#[serde(deny_unknown_fields)]
+struct OptionItem {
+    data: OptionView,
+    meta: LocaleMeta,
+}
+
+/// A page of options.
+#[derive(Serialize, ToSchema)]
+#[schema(as = answer_option_index_response)]
+#[serde(deny_unknown_fields)]
+struct OptionIndex {
+    data: Vec<OptionView>,
+    meta: ListMeta,
+}
+
+/// The text of an option. It needs a text in the organization's default language.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = answer_option_body, examples(json!({"data": {"type": "answer_options",
+    "attributes": {"body": {"en": "Tram"}}}})))]
+#[serde(deny_unknown_fields)]
+struct OptionToWrite {
+    #[serde(rename = "type")]
+    #[schema(value_type = Option<AnswerOptionsType>)]
+    _kind: Option<AnswerOptionsType>,
+    /// Optional; must be that of the path.
+    #[schema(value_type = Option<String>)]
+    id: Option<Value>,
+    #[schema(inline, value_type = AttributesToWrite)]
+    attributes: Value,
+}
+
+#[derive(Deserialize, Validate, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AttributesToWrite {
+    #[schema(value_type = TranslatedProp)]
+    body: Texts,
+}
+
+bodies!(OptionToWrite, AttributesToWrite);
+
+pub(super) fn routes(routes: &mut Routes) {
+    let doc = Doc::whole::<OptionIndex>("Lists the options of a question").pages().locale();
+    routes.read("listAnswerOptions", "/answer_options", MANAGE_QUESTIONS, QUESTION.describe(doc), index);
+    let doc = Doc::whole::<OptionItem>("Adds an option to a question").locale().created();
+    routes.write(&Write {
+        ids: ["createAnswerOptionAsync", "createAnswerOption"],
+        method: Method::POST,
+        path: "/answer_options",
+        read: |request, sent: Sent<'_, ClosedData<OptionToWrite>>| {
+            let question = QuestionId(QUESTION.id(request)?);
+            Ok(CreateAnswerOption { question, body: body(request, sent, None)? })
+        },
+        use_case: |ports, _| Box::new(authoring(ports)),
+        view: result,
+        doc: QUESTION.describe(doc),
+    });
+    routes.write_or_patch(&Write {
+        ids: ["updateAnswerOptionAsync", "updateAnswerOption"],
+        method: Method::PUT,
+        path: "/answer_options/{id}",
+        read: |request, sent: Sent<'_, ClosedData<OptionToWrite>>| {
+            let id = AnswerOptionId(request.id()?);
+            Ok(UpdateAnswerOption { id, body: body(request, sent, Some(id))? })
+        },
+        use_case: |ports, _| Box::new(authoring(ports)),
+        view: result,
+        doc: Doc::whole::<OptionItem>("Changes an option").locale(),
+    });
+    routes.write(&Write {
+        ids: ["deleteAnswerOptionAsync", "deleteAnswerOption"],
+        method: Method::DELETE,
+        path: "/answer_options/{id}",
+        read: |request, _: Sent<'_, NoBody>| Ok(DestroyAnswerOption { id: AnswerOptionId(request.id()?) }),
+        use_case: |ports, _| Box::new(authoring(ports)),
+        view: |_, ()| Value::Null,
+        doc: Doc::silent("Deletes an option", StatusCode::NO_CONTENT),
+    });
+}
+
+/// The text of an option. `id`: that of the path.
+fn body(
+    request: &Request,
+    sent: Sent<'_, ClosedData<OptionToWrite>>,
+    id: Option<AnswerOptionId>,
+) -> Result<Translated> {
+    let OptionToWrite { id: sent_id, attributes, .. } = sent.read()?.data;
+    if let Some(sent) = sent_id {
+        match id {
+            None => return Err(Error::rejected("Unknown key: data.id")),
+            Some(id) if read_id(&sent) != id.0 => return Err(Error::rejected("data.id does not match")),
+            Some(_) => {}
+        }
+    }
+    let AttributesToWrite { body } = read_at("data.attributes", Some(&attributes))?;
+    body.in_one_of(request.backend.locales())
+}
+
+async fn index(request: Request) -> Answer {
+    let context = request.localized_context()?;
+    let question = QuestionId(QUESTION.id(&request)?);
+    let found = reads(request.ports()).options(context.ctx, question, request.query.page()).await?;
+    list(&request, &context, found.page, found.changed_at, |(id, option)| view(id, option)).await
+}
+
+/// An option as the result of a command.
+fn result(context: &RenderContext<'_>, AnswerOptionDetail { id, option }: AnswerOptionDetail) -> Value {
+    json!(LocalizedDocument { data: view(id, option), meta: LocaleMeta::of(context) })
+}
+
+fn view(id: AnswerOptionId, option: AnswerOption) -> OptionView {
+    let data = QuestionIdentifier { id: option.question.to_string(), kind: QuestionsType };
+    OptionView {
+        id: id.to_string(),
+        kind: AnswerOptionsType,
+        attributes: OptionAttributes { body: TranslatedProp(option.body) },
+        relationships: OptionRelationships { question: ToQuestion { data } },
+    }
+}

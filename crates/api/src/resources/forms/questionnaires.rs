@@ -1,0 +1,207 @@
+//! `/questionnaires` (contract 08 §4).
+
+use super::bodies::{Texts, id as read_id};
+use super::shapes::{FormsLink, LocaleMeta, QuestionnairesType, texts};
+use super::{LISTS, authoring, reads};
+use crate::answers;
+use crate::document::{Doc, Holds};
+use crate::reply::Document;
+use crate::request::Request;
+use crate::route::{Answer, Routes, Write};
+use crate::shapes::{EditionDate, TranslatedProp};
+use crate::typed_body::{ClosedData, Sent, bodies, read_at};
+use actix_web::http::Method;
+use civitas_application::RenderContext;
+use civitas_kernel::{Error, QuestionnaireId, Result};
+use civitas_surveys::{
+    Form, Projection, QUESTIONNAIRE_FIELDS, QuestionnaireDetail, READ_QUESTIONNAIRES, UpdateQuestionnaire,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use validator::Validate;
+
+/// A questionnaire as a JSON Forms form.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = questionnaire)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuestionnaireView {
+    id: String,
+    #[serde(rename = "type")]
+    kind: QuestionnairesType,
+    attributes: QuestionnaireAttributes,
+    meta: QuestionnaireMeta,
+    links: QuestionnaireLinks,
+}
+
+/// The content of a questionnaire, in one language.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = questionnaire_attributes)]
+#[serde(deny_unknown_fields)]
+struct QuestionnaireAttributes {
+    #[schema(required)]
+    title: Option<String>,
+    /// HTML.
+    #[schema(required)]
+    description: Option<String>,
+    /// The JSON schema of the answers: one member for each question, by its id.
+    #[schema(value_type = Object)]
+    schema: Value,
+    /// The layout.
+    #[schema(value_type = Object)]
+    ui: Value,
+    updated_at: EditionDate,
+}
+
+/// The language of the texts, and how to submit.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = questionnaire_meta)]
+#[serde(deny_unknown_fields)]
+struct QuestionnaireMeta {
+    locale: String,
+    requested_locale: String,
+    #[schema(required)]
+    fallback_from: Option<String>,
+    submission: SubmissionPolicy,
+}
+
+/// How to submit answers.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = forms_submission_policy_meta)]
+#[serde(deny_unknown_fields)]
+struct SubmissionPolicy {
+    /// Whether a response may have no respondent.
+    allows_anonymous: bool,
+    /// Advice for clients: send the address of the respondent.
+    requires_participant_ip: bool,
+}
+
+/// The links of a questionnaire.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = questionnaire_links)]
+#[serde(deny_unknown_fields)]
+struct QuestionnaireLinks {
+    #[serde(rename = "self")]
+    this: FormsLink,
+    submit: FormsLink,
+    submit_sync: FormsLink,
+    questions: FormsLink,
+}
+
+/// The new texts of a questionnaire. An absent member keeps its value; a given one replaces all languages.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = questionnaire_update_body, examples(json!({"data": {"type": "questionnaires", "id": "40",
+    "attributes": {"title": {"en": "Mobility 2026"}, "tos": {"en": "<p>Terms</p>"}}}})))]
+#[serde(deny_unknown_fields)]
+struct QuestionnaireToUpdate {
+    #[serde(rename = "type")]
+    #[schema(value_type = QuestionnairesType)]
+    _kind: QuestionnairesType,
+    /// Must be that of the path.
+    #[schema(value_type = String)]
+    id: Value,
+    #[schema(inline, value_type = AttributesToUpdate)]
+    attributes: Value,
+}
+
+#[derive(Deserialize, Validate, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AttributesToUpdate {
+    #[schema(value_type = Option<TranslatedProp>)]
+    title: Option<Texts>,
+    #[schema(value_type = Option<TranslatedProp>)]
+    description: Option<Texts>,
+    #[schema(value_type = Option<TranslatedProp>)]
+    tos: Option<Texts>,
+}
+
+bodies!(QuestionnaireToUpdate, AttributesToUpdate);
+
+pub(super) fn routes(routes: &mut Routes) {
+    let list = Doc::page::<QuestionnaireView>("Lists the questionnaires").pages().locale();
+    let list = list.filters(QUESTIONNAIRE_FIELDS);
+    let list = QUESTIONNAIRE_FIELDS.iter().fold(list, |doc, field| {
+        let is_type = field.name.ends_with("_type");
+        doc.with(&format!("filter[{}]", field.name), if is_type { Holds::Text } else { Holds::Integer })
+    });
+    routes.read("listQuestionnaires", "/questionnaires", READ_QUESTIONNAIRES, list, index);
+    let show = Doc::item::<QuestionnaireView>("Shows a questionnaire").locale();
+    routes.read("getQuestionnaire", "/questionnaires/{id}", READ_QUESTIONNAIRES, show, show_one);
+    routes.write_or_patch(&Write {
+        ids: ["updateQuestionnaireAsync", "updateQuestionnaire"],
+        method: Method::PUT,
+        path: "/questionnaires/{id}",
+        read: update,
+        use_case: |ports, _| Box::new(authoring(ports)),
+        view: |context, (found, form)| json!(Document { data: view(context, &found, &form) }),
+        doc: Doc::item::<QuestionnaireView>("Changes the texts of a questionnaire").locale(),
+    });
+}
+
+fn update(
+    request: &Request,
+    sent: Sent<'_, ClosedData<QuestionnaireToUpdate>>,
+) -> Result<UpdateQuestionnaire> {
+    let id = QuestionnaireId(request.id()?);
+    let QuestionnaireToUpdate { id: sent_id, attributes, .. } = sent.read()?.data;
+    if read_id(&sent_id) != id.0 {
+        return Err(Error::rejected("data.id does not match"));
+    }
+    let AttributesToUpdate { title, description, tos } = read_at("data.attributes", Some(&attributes))?;
+    let locales = request.backend.locales();
+    let [title, description, tos] =
+        [title, description, tos].map(|texts| texts.map(|texts| texts.in_one_of(locales)).transpose());
+    Ok(UpdateQuestionnaire { id, title: title?, description: description?, tos: tos? })
+}
+
+async fn index(request: Request) -> Answer {
+    let context = request.localized_context()?;
+    let filter = request.query.filter()?;
+    let page = reads(request.ports()).list(context.ctx, &filter, request.query.page()).await?;
+    let changed_at = |(found, _): &(QuestionnaireDetail, Form)| found.changed_at();
+    let view = |(found, form): (QuestionnaireDetail, Form)| view(&context, &found, &form);
+    Ok(answers::page(&request, LISTS, page, false, changed_at, view).await?.localized())
+}
+
+async fn show_one(request: Request) -> Answer {
+    let context = request.localized_context()?;
+    let id = QuestionnaireId(request.id()?);
+    let (found, form) = reads(request.ports()).find(context.ctx, id).await?;
+    let view = view(&context, &found, &form);
+    Ok(answers::item(&request, LISTS, found.changed_at(), view).await?.localized())
+}
+
+fn view(context: &RenderContext<'_>, found: &QuestionnaireDetail, form: &Form) -> QuestionnaireView {
+    let QuestionnaireDetail { id, questionnaire, .. } = found;
+    let languages = texts(context);
+    let text = |text| languages.text(text).map(str::to_owned);
+    let Projection { schema, ui } = form.project(languages);
+    let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::of(context);
+    let allows_anonymous = questionnaire.allows_anonymous();
+    let submission = SubmissionPolicy { allows_anonymous, requires_participant_ip: allows_anonymous };
+    let questions = format_args!("/questions?filter[questionnaire_id]={id}");
+    QuestionnaireView {
+        id: id.to_string(),
+        kind: QuestionnairesType,
+        attributes: QuestionnaireAttributes {
+            title: text(&questionnaire.title),
+            description: text(&questionnaire.description),
+            schema,
+            ui,
+            updated_at: EditionDate(questionnaire.updated_at),
+        },
+        meta: QuestionnaireMeta { locale, requested_locale, fallback_from, submission },
+        links: QuestionnaireLinks {
+            this: FormsLink::get(context, format_args!("/questionnaires/{id}"), "Questionnaire", "self"),
+            submit: FormsLink::post(context, "/answers", "Submit answers", "submit", Some(*id)),
+            submit_sync: FormsLink::post(
+                context,
+                "/answers/sync",
+                "Submit answers inline",
+                "submit_sync",
+                None,
+            ),
+            questions: FormsLink::get(context, questions, "Questions", "questions"),
+        },
+    }
+}

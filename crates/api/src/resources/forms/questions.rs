@@ -1,0 +1,172 @@
+//! `/questions` (contract 08 §5).
+
+mod body;
+
+use self::body::{QuestionToCreate, QuestionToUpdate, create, update};
+use super::shapes::{
+    InQuestionnaire, ListMeta, LocaleMeta, LocalizedDocument, QUESTIONNAIRE, QuestionsType, list,
+};
+use super::{LISTS, authoring, reads};
+use crate::answers::newest;
+use crate::document::Doc;
+use crate::reply::Reply;
+use crate::request::Request;
+use crate::route::{Answer, Routes, Write};
+use crate::shapes::TranslatedProp;
+use crate::typed_body::{ClosedData, NoBody, Sent};
+use actix_web::http::{Method, StatusCode};
+use civitas_application::RenderContext;
+use civitas_kernel::{QuestionId, QuestionnaireId};
+use civitas_surveys::{DestroyQuestion, MANAGE_QUESTIONS, Question, QuestionDetail, QuestionType};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+/// A question.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = question)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuestionView {
+    id: String,
+    #[serde(rename = "type")]
+    kind: QuestionsType,
+    attributes: QuestionAttributes,
+    relationships: InQuestionnaire,
+}
+
+/// The content of a question.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = question_attributes)]
+#[serde(deny_unknown_fields)]
+struct QuestionAttributes {
+    position: i64,
+    mandatory: bool,
+    body: TranslatedProp,
+    #[schema(required)]
+    description: Option<TranslatedProp>,
+    /// The most options of an answer, or of each row.
+    #[schema(required)]
+    max_choices: Option<i64>,
+    /// The most characters of an answer; 0 for no limit.
+    max_characters: i64,
+    #[schema(value_type = QuestionTypeName)]
+    question_type: QuestionType,
+}
+
+/// The type of a question. The last two have no answer, and cannot be created here.
+#[derive(ToSchema)]
+#[schema(as = question_type)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "names the words of the document")]
+pub(crate) enum QuestionTypeName {
+    /// A text of one line.
+    ShortAnswer,
+    /// A text of several lines.
+    LongAnswer,
+    /// One of the options.
+    SingleOption,
+    /// Some of the options.
+    MultipleOption,
+    /// All options in an order.
+    Sorting,
+    /// Files.
+    Files,
+    /// One option for each row.
+    MatrixSingle,
+    /// Some options for each row.
+    MatrixMultiple,
+    /// A heading.
+    Separator,
+    /// A text.
+    TitleAndDescription,
+}
+
+/// A question, with the language of the answer.
+#[derive(Serialize, ToSchema)]
+#[schema(as = question_item_response)]
+#[serde(deny_unknown_fields)]
+struct QuestionItem {
+    data: QuestionView,
+    meta: LocaleMeta,
+}
+
+/// A page of questions.
+#[derive(Serialize, ToSchema)]
+#[schema(as = question_index_response)]
+#[serde(deny_unknown_fields)]
+struct QuestionIndex {
+    data: Vec<QuestionView>,
+    meta: ListMeta,
+}
+
+pub(super) fn routes(routes: &mut Routes) {
+    let doc = Doc::whole::<QuestionIndex>("Lists the questions of a questionnaire").pages().locale();
+    routes.read("listQuestions", "/questions", MANAGE_QUESTIONS, QUESTIONNAIRE.describe(doc), index);
+    let doc = Doc::whole::<QuestionItem>("Shows a question").locale();
+    routes.read("getQuestion", "/questions/{id}", MANAGE_QUESTIONS, doc, show_one);
+    routes.write::<ClosedData<QuestionToCreate>, _>(&Write {
+        ids: ["createQuestionsAsync", "createQuestions"],
+        method: Method::POST,
+        path: "/questions",
+        read: create,
+        use_case: |ports, _| Box::new(authoring(ports)),
+        view: result,
+        doc: Doc::whole::<QuestionItem>("Adds a question to a questionnaire").locale().created().fails(404),
+    });
+    routes.write_or_patch::<ClosedData<QuestionToUpdate>, _>(&Write {
+        ids: ["updateQuestionAsync", "updateQuestion"],
+        method: Method::PUT,
+        path: "/questions/{id}",
+        read: update,
+        use_case: |ports, _| Box::new(authoring(ports)),
+        view: result,
+        doc: Doc::whole::<QuestionItem>("Changes a question").locale().fails(422),
+    });
+    routes.write(&Write {
+        ids: ["deleteQuestionAsync", "deleteQuestion"],
+        method: Method::DELETE,
+        path: "/questions/{id}",
+        read: |request, _: Sent<'_, NoBody>| Ok(DestroyQuestion { id: QuestionId(request.id()?) }),
+        use_case: |ports, _| Box::new(authoring(ports)),
+        view: |_, ()| Value::Null,
+        doc: Doc::silent("Deletes a question with its options and answers", StatusCode::NO_CONTENT),
+    });
+}
+
+async fn index(request: Request) -> Answer {
+    let context = request.localized_context()?;
+    let questionnaire = QuestionnaireId(QUESTIONNAIRE.id(&request)?);
+    let found = reads(request.ports()).questions(context.ctx, questionnaire, request.query.page()).await?;
+    list(&request, &context, found.page, found.changed_at, |(id, question)| view(id, question)).await
+}
+
+async fn show_one(request: Request) -> Answer {
+    let context = request.localized_context()?;
+    let id = QuestionId(request.id()?);
+    let (question, changed_at) = reads(request.ports()).question(context.ctx, id).await?;
+    let changed_at = newest(&request, LISTS, [changed_at].into_iter()).await?;
+    let document = LocalizedDocument { data: view(id, question), meta: LocaleMeta::of(&context) };
+    Ok(Reply::read(&request, &document, changed_at)?.localized())
+}
+
+/// A question as the result of a command.
+fn result(context: &RenderContext<'_>, QuestionDetail { id, question }: QuestionDetail) -> Value {
+    json!(LocalizedDocument { data: view(id, question), meta: LocaleMeta::of(context) })
+}
+
+fn view(id: QuestionId, question: Question) -> QuestionView {
+    QuestionView {
+        id: id.to_string(),
+        kind: QuestionsType,
+        relationships: InQuestionnaire::of(question.questionnaire),
+        attributes: QuestionAttributes {
+            position: question.position,
+            mandatory: question.mandatory,
+            body: TranslatedProp(question.body),
+            description: question.description.map(TranslatedProp),
+            max_choices: question.max_choices,
+            max_characters: question.max_characters,
+            question_type: question.kind,
+        },
+    }
+}

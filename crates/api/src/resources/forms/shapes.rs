@@ -1,0 +1,239 @@
+//! Shapes and parameters that the resources of questionnaires share.
+
+use super::LISTS;
+use crate::answers::newest;
+use crate::document::Doc;
+use crate::links::base;
+use crate::reply::{Collection, CollectionMeta, Reply};
+use crate::request::Request;
+use crate::route::Answer;
+use crate::shapes::type_names;
+use civitas_application::RenderContext;
+use civitas_kernel::filter::{Condition, Field, Is, Kind, read};
+use civitas_kernel::{Error, Page, QuestionnaireId, Result};
+use civitas_surveys::TextLanguages;
+use serde::Serialize;
+use time::OffsetDateTime;
+use utoipa::ToSchema;
+
+/// The language of the texts of an answer.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = forms_locale_meta)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LocaleMeta {
+    /// The language of the texts; a text without it is in another one.
+    pub(super) locale: String,
+    /// The language that was requested.
+    pub(super) requested_locale: String,
+    /// Always null at present.
+    #[schema(required)]
+    pub(super) fallback_from: Option<String>,
+}
+
+impl LocaleMeta {
+    pub(super) fn of(context: &RenderContext<'_>) -> Self {
+        let locale = context.language().to_string();
+        Self { requested_locale: locale.clone(), locale, fallback_from: None }
+    }
+}
+
+/// The position of a page in a list, and the language of its texts.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = forms_collection_meta)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListMeta {
+    /// The first page is 1.
+    #[schema(minimum = 1)]
+    page: i64,
+    /// Rows on a page.
+    #[schema(minimum = 1, maximum = 100)]
+    per_page: i64,
+    /// Whether another page follows.
+    has_more: bool,
+    /// Its address.
+    #[schema(required)]
+    next: Option<String>,
+    /// The address of the page before.
+    #[schema(required)]
+    prev: Option<String>,
+    /// The language of the texts; a text without it is in another one.
+    locale: String,
+    /// The language that was requested.
+    requested_locale: String,
+    /// Always null at present.
+    #[schema(required)]
+    fallback_from: Option<String>,
+}
+
+/// The answer to the read of a list, with the language in its `meta`.
+pub(super) async fn list<T, V: Serialize>(
+    request: &Request,
+    context: &RenderContext<'_>,
+    page: Page<T>,
+    changed_at: OffsetDateTime,
+    view: impl FnMut(T) -> V,
+) -> Answer {
+    let CollectionMeta { page: number, per_page, has_more, next, prev } =
+        CollectionMeta::of(request, page.has_more);
+    let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::of(context);
+    let meta =
+        ListMeta { page: number, per_page, has_more, next, prev, locale, requested_locale, fallback_from };
+    let changed_at = newest(request, LISTS, [changed_at].into_iter()).await?;
+    let data = page.map(view).items;
+    Ok(Reply::read(request, &Collection { data, meta }, changed_at)?.localized())
+}
+
+/// One record, with the language in its `meta`.
+#[derive(Serialize)]
+pub(super) struct LocalizedDocument<T> {
+    pub(super) data: T,
+    pub(super) meta: LocaleMeta,
+}
+
+/// A link of this area.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = rest_full_hypermedia_link)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FormsLink {
+    /// The full address.
+    href: String,
+    /// Its title, for people.
+    title: &'static str,
+    /// The name of the link.
+    rel: &'static str,
+    /// How to follow it.
+    meta: FormsLinkMeta,
+}
+
+/// How to follow a link.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = rest_full_hypermedia_link_meta)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FormsLinkMeta {
+    /// The method.
+    action_method: &'static str,
+    /// The questionnaire to name in the body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    questionnaire_id: Option<String>,
+}
+
+impl FormsLink {
+    /// A link to read.
+    pub(super) fn get(
+        context: &RenderContext<'_>,
+        path: std::fmt::Arguments<'_>,
+        title: &'static str,
+        rel: &'static str,
+    ) -> Self {
+        let meta = FormsLinkMeta { action_method: "GET", questionnaire_id: None };
+        Self { href: base(context, path), title, rel, meta }
+    }
+
+    /// A link to submit to.
+    pub(super) fn post(
+        context: &RenderContext<'_>,
+        path: &str,
+        title: &'static str,
+        rel: &'static str,
+        questionnaire: Option<QuestionnaireId>,
+    ) -> Self {
+        let questionnaire_id = questionnaire.map(|id| id.to_string());
+        let meta = FormsLinkMeta { action_method: "POST", questionnaire_id };
+        Self { href: base(context, format_args!("{path}")), title, rel, meta }
+    }
+
+    /// Its address.
+    pub(super) fn href(&self) -> &str {
+        &self.href
+    }
+}
+
+type_names! {
+    /// The type of a questionnaire.
+    QuestionnairesType = "questionnaires" in "questionnaires_type",
+    /// The type of a question.
+    QuestionsType = "questions" in "questions_type",
+}
+
+/// A relationship to a questionnaire.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = to_questionnaire)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ToQuestionnaire {
+    data: QuestionnaireIdentifier,
+}
+
+/// A questionnaire, by id and type.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = questionnaire_relationship_identifier)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuestionnaireIdentifier {
+    id: String,
+    #[serde(rename = "type")]
+    kind: QuestionnairesType,
+}
+
+/// The questionnaire of a record.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = in_questionnaire)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InQuestionnaire {
+    questionnaire: ToQuestionnaire,
+}
+
+impl InQuestionnaire {
+    pub(super) fn of(id: QuestionnaireId) -> Self {
+        let data = QuestionnaireIdentifier { id: id.to_string(), kind: QuestionnairesType };
+        Self { questionnaire: ToQuestionnaire { data } }
+    }
+}
+
+/// The languages of projected texts.
+pub(super) fn texts(context: &RenderContext<'_>) -> TextLanguages {
+    TextLanguages { effective: context.language(), default: context.tenant.default_locale }
+}
+
+/// A parent that a list is read from, as a filter or a parameter of the same name.
+#[derive(Clone, Copy)]
+pub(super) struct Parent {
+    /// The name.
+    pub(super) name: &'static str,
+    fields: &'static [Field<()>],
+}
+
+/// The questionnaire of questions and answers.
+pub(super) const QUESTIONNAIRE: Parent =
+    Parent { name: "questionnaire_id", fields: &[Field::new("questionnaire_id", Kind::Integer, ())] };
+/// The question of options.
+pub(super) const QUESTION: Parent =
+    Parent { name: "question_id", fields: &[Field::new("question_id", Kind::Integer, ())] };
+
+impl Parent {
+    /// Its id.
+    ///
+    /// # Errors
+    /// `filter[x] required`, `Unknown filter`, `Invalid value for filter`.
+    pub(super) fn id(self, request: &Request) -> Result<i64> {
+        let raw = request.query.filter()?;
+        let mut id = None;
+        for filter in read(self.fields, &raw)? {
+            let Condition::Integer(Is::Eq(number)) = filter.condition else {
+                return Err(Error::rejected(format!("Unknown filter: {}", raw.0[0].0)));
+            };
+            id = Some(number);
+        }
+        let name = self.name;
+        let invalid = |_| Error::rejected(format!("Invalid value for {name}"));
+        let parameter = request.query.get(name).filter(|text| !text.is_empty());
+        let parameter = parameter.map(str::parse).transpose().map_err(invalid)?;
+        id.or(parameter).ok_or_else(|| Error::rejected(format!("filter[{name}] required")))
+    }
+
+    /// Describes the parameters.
+    pub(super) fn describe(self, doc: Doc) -> Doc {
+        use crate::document::Holds;
+        let name = self.name;
+        let doc = doc.with(&format!("filter[{name}]"), Holds::Integer);
+        doc.with(&format!("filter[{name}_eq]"), Holds::Integer).with(name, Holds::Integer).fails(404)
+    }
+}

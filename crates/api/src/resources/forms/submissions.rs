@@ -1,0 +1,153 @@
+//! `/submission_requests`: the state of an asynchronous submission (contract 08 §6.6).
+
+use super::shapes::FormsLink;
+use crate::answers;
+use crate::document::Doc;
+use crate::error::ErrorDetail;
+use crate::reply::Reply;
+use crate::request::Request;
+use crate::resources::jobs::JobStatusName;
+use crate::route::{Answer, Routes};
+use crate::shapes::type_names;
+use actix_web::http::StatusCode;
+use civitas_application::RenderContext;
+use civitas_jobs::{JobReport, JobStatus, Jobs};
+use civitas_kernel::{Command, Error, FieldError, JobId, Result};
+use civitas_surveys::{READ_SUBMISSIONS, SubmitAnswers};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// When to ask again, in seconds.
+const RETRY_AFTER: &str = "2";
+
+/// The state of an asynchronous submission.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = submission_request)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SubmissionView {
+    /// The job.
+    #[schema(format = "uuid")]
+    id: String,
+    #[serde(rename = "type")]
+    kind: SubmissionType,
+    attributes: SubmissionAttributes,
+    meta: SubmissionMeta,
+    links: SubmissionLinks,
+}
+
+type_names! {
+    /// The type of a submission.
+    SubmissionType = "submission_request" in "submission_request_type",
+}
+
+/// How far a submission is.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = submission_request_attributes)]
+#[serde(deny_unknown_fields)]
+struct SubmissionAttributes {
+    #[schema(value_type = JobStatusName)]
+    status: &'static str,
+    /// The invalid answers of a failed submission.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<ErrorDetail>>)]
+    errors: Option<Vec<FieldError>>,
+    /// The error text of a failed submission.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_description: Option<String>,
+}
+
+/// How far a submission is.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = submission_request_meta)]
+#[serde(deny_unknown_fields)]
+struct SubmissionMeta {
+    #[schema(value_type = JobStatusName)]
+    status: &'static str,
+}
+
+/// The links of a submission.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = submission_request_links)]
+#[serde(deny_unknown_fields)]
+struct SubmissionLinks {
+    #[serde(rename = "self")]
+    this: FormsLink,
+    /// The response, once there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<FormsLink>,
+}
+
+/// The receipt of an asynchronous submission.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = submission_request_accepted_response)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SubmissionAccepted {
+    /// The job.
+    #[schema(format = "uuid")]
+    job_id: String,
+    data: SubmissionView,
+}
+
+pub(super) fn routes(routes: &mut Routes) {
+    let doc = Doc::item::<SubmissionView>("Shows the state of an asynchronous submission");
+    let path = "/submission_requests/{id}";
+    routes.read("getSubmissionRequest", path, READ_SUBMISSIONS, doc, show_one);
+}
+
+/// The receipt of a submission that was just stored.
+pub(super) fn accepted(request: &Request, id: JobId) -> Result<Reply> {
+    let data = view(&request.localized_context()?, id, JobStatus::Pending);
+    let location = data.links.this.href().to_owned();
+    let reply = Reply::json(StatusCode::ACCEPTED, &SubmissionAccepted { job_id: id.to_string(), data })?;
+    Ok(reply.with("Location", location).with("Retry-After", RETRY_AFTER))
+}
+
+async fn show_one(request: Request) -> Answer {
+    let context = request.localized_context()?;
+    context.ctx.require(&READ_SUBMISSIONS)?;
+    let text = request.segment("id");
+    let id = if text.len() == 36 { Uuid::try_parse(text).ok() } else { None };
+    let id = id.ok_or(Error::NotFound)?;
+    let jobs = Jobs { store: request.ports().jobs() };
+    let report = jobs.find(context.ctx.organization, JobId(id)).await?;
+    if report.summary.command_key != SubmitAnswers::KEY {
+        return Err(Error::NotFound.into());
+    }
+    let (status, changed_at) = (report.summary.status, report.summary.updated_at);
+    let reply = answers::item(&request, &[], changed_at, completed(&context, report)).await?.localized();
+    let is_running = matches!(status, JobStatus::Pending | JobStatus::Processing);
+    Ok(if is_running { reply.with("Retry-After", RETRY_AFTER) } else { reply })
+}
+
+/// The state with its result or error.
+fn completed(context: &RenderContext<'_>, report: JobReport) -> SubmissionView {
+    let mut view = view(context, report.summary.id, report.summary.status);
+    if let Some(failure) = report.failure {
+        view.attributes.errors = Some(failure.details);
+        view.attributes.error_description = Some(failure.message);
+    }
+    let result: Option<Value> = report.result.and_then(|text| serde_json::from_str(&text).ok());
+    let response = result.and_then(|result| result["questionnaire_response_id"].as_i64());
+    view.links.result = response.map(|id| {
+        let path = format_args!("/questionnaire_responses/{id}");
+        FormsLink::get(context, path, "Questionnaire response", "result")
+    });
+    view
+}
+
+fn view(context: &RenderContext<'_>, id: JobId, status: JobStatus) -> SubmissionView {
+    let path = format_args!("/submission_requests/{id}");
+    let status = status.as_str();
+    SubmissionView {
+        id: id.to_string(),
+        kind: SubmissionType,
+        attributes: SubmissionAttributes { status, errors: None, error_description: None },
+        meta: SubmissionMeta { status },
+        links: SubmissionLinks {
+            this: FormsLink::get(context, path, "Submission request", "self"),
+            result: None,
+        },
+    }
+}

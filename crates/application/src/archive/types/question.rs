@@ -1,0 +1,149 @@
+//! `question`: a question of a questionnaire, with its rows.
+
+use super::{Field, ImportContext, OrganizationId, Ports, Result, Translated, async_trait};
+use super::{Import, Imported, OrganizationKind, RecordKind, members, required};
+use civitas_kernel::records::Records;
+use civitas_kernel::{MatrixRowId, QuestionId, QuestionnaireId};
+use civitas_surveys::{MAX_QUESTIONS, MAX_ROWS, MatrixRow, Question, QuestionType};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+
+pub(super) struct Questions;
+
+/// A row in a line of an archive.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RowFields {
+    #[serde(rename = "ref")]
+    reference: String,
+    position: i64,
+    body: Translated,
+}
+
+members! { Questions, "question", OrganizationId, QuestionFields, |kind, question: Question| {
+    questionnaire: parent(QuestionnaireId),
+    position: required(i64),
+    question_type: custom(QuestionType, set_type, with(question.kind)),
+    body: required(Translated),
+    description: optional(Translated),
+    mandatory: flag(bool),
+    max_choices: optional(i64),
+    max_characters: custom(i64, set_max_characters, with(question.max_characters)),
+    matrix_rows: custom(Vec<RowFields>, set_rows, unless_empty(rows(question))),
+}}
+
+fn set_type(fields: &mut QuestionFields, question: &mut Question) -> Imported {
+    match fields.question_type {
+        Field::Absent => Ok(()),
+        Field::Null => Err("question_type cannot be null".into()),
+        Field::Value(kind) => {
+            question.kind = kind;
+            Ok(())
+        }
+    }
+}
+
+fn set_max_characters(fields: &mut QuestionFields, question: &mut Question) -> Imported {
+    match fields.max_characters {
+        Field::Absent => {}
+        Field::Null => question.max_characters = 0,
+        Field::Value(most) => question.max_characters = most,
+    }
+    Ok(())
+}
+
+/// Sets the rows. A row keeps its id if the question has one of the same ref.
+fn set_rows(fields: &mut QuestionFields, question: &mut Question) -> Imported {
+    let given = match std::mem::take(&mut fields.matrix_rows) {
+        Field::Absent => return Ok(()),
+        Field::Null => Vec::new(),
+        Field::Value(given) => given,
+    };
+    let mut seen = HashSet::new();
+    let mut rows = Vec::new();
+    for RowFields { reference, position, body } in given {
+        if !seen.insert(reference.clone()) {
+            return Err(format!("matrix_rows name {reference:?} twice").into());
+        }
+        let stored = question.rows.iter().find(|row| row.reference == reference);
+        let id = stored.map_or(MatrixRowId(0), |row| row.id);
+        rows.push(MatrixRow { id, reference, position, body });
+    }
+    // New rows get their ids in the order of the file, after the stored ones.
+    rows.sort_by_key(|row| (row.position, if row.id.0 == 0 { i64::MAX } else { row.id.0 }));
+    question.rows = rows;
+    Ok(())
+}
+
+fn rows(question: &Question) -> Vec<RowFields> {
+    let row = |row: &MatrixRow| RowFields {
+        reference: row.reference.clone(),
+        position: row.position,
+        body: row.body.clone(),
+    };
+    question.rows.iter().map(row).collect()
+}
+
+impl OrganizationKind for Questions {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Question> {
+        ports.questions()
+    }
+}
+
+#[async_trait]
+impl RecordKind for Questions {
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &QuestionFields) -> Imported<Question> {
+        let reference = required("questionnaire", &fields.questionnaire)?;
+        let questionnaire: QuestionnaireId = import.context.refs.resolve(import.owner, &reference).await?;
+        let position = required("position", &fields.position)?;
+        let kind = required("question_type", &fields.question_type)?;
+        let body = required("body", &fields.body)?;
+        if import.context.ports.questions().count(import.owner, questionnaire).await? >= MAX_QUESTIONS {
+            return Err(format!("the questionnaire has more than {MAX_QUESTIONS} questions").into());
+        }
+        Ok(Question::new(questionnaire, position, kind, body))
+    }
+
+    fn check(&self, _: &ImportContext<'_>, question: &mut Question) -> Imported {
+        if question.position < 0 {
+            return Err("position must be 0 or more".into());
+        }
+        if question.max_choices.is_some_and(|most| most < 1) {
+            return Err("max_choices must be 1 or more".into());
+        }
+        if question.max_characters < 0 {
+            return Err("max_characters must be 0 or more".into());
+        }
+        if !question.rows.is_empty() && !question.kind.has_rows() {
+            return Err("only questions with a matrix have matrix_rows".into());
+        }
+        if question.rows.len() > MAX_ROWS {
+            return Err(format!("matrix_rows has more than {MAX_ROWS} rows").into());
+        }
+        Ok(())
+    }
+
+    async fn follow_up(
+        &mut self,
+        import: &Import<'_, '_, Self>,
+        _: QuestionId,
+        before: Option<&Question>,
+        question: &Question,
+    ) -> Imported {
+        touch(import.context, import.owner, before.is_some(), question.questionnaire).await
+    }
+}
+
+/// Sets the time of the last change of a questionnaire, if a record of it changed. A new record belongs to the
+/// questionnaire as its own line describes it.
+pub(super) async fn touch(
+    context: &ImportContext<'_>,
+    of: OrganizationId,
+    is_change: bool,
+    questionnaire: QuestionnaireId,
+) -> Imported {
+    if is_change {
+        context.ports.questionnaires().touch(of, questionnaire, context.options.now).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Writing questionnaires, questions and options (contract 08 §4.4, §5).
+
+mod commands;
+mod options;
+mod questions;
+
+pub use commands::{
+    CreateAnswerOption, CreateQuestion, DestroyAnswerOption, DestroyQuestion, Replacement,
+    UpdateAnswerOption, UpdateQuestion, UpdateQuestionnaire,
+};
+
+use crate::access::Readers;
+use crate::{
+    AnswerFiles, AnswerOption, AnswerOptionStore, Form, MANAGE_QUESTIONS, Question, QuestionStore,
+    QuestionnaireDetail, QuestionnaireStore, SurveyLookup,
+};
+use async_trait::async_trait;
+use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
+use civitas_kernel::{
+    AnswerOptionId, Ctx, Error, FieldError, Handle, QuestionId, QuestionnaireId, Result, Wording,
+};
+
+/// A question as the result of a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuestionDetail {
+    /// Its id.
+    pub id: QuestionId,
+    /// The question.
+    pub question: Question,
+}
+
+/// An option as the result of a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerOptionDetail {
+    /// Its id.
+    pub id: AnswerOptionId,
+    /// The option.
+    pub option: AnswerOption,
+}
+
+/// Writes questionnaires, questions and options.
+pub struct Authoring<'a> {
+    /// The store of questionnaires.
+    pub questionnaires: &'a dyn QuestionnaireStore,
+    /// The store of questions.
+    pub questions: &'a dyn QuestionStore,
+    /// The store of options.
+    pub options: &'a dyn AnswerOptionStore,
+    /// Reads users.
+    pub lookup: &'a dyn SurveyLookup,
+    /// The files of answers.
+    pub files: &'a dyn AnswerFiles,
+}
+
+impl Authoring<'_> {
+    /// The questionnaire, if the caller may change it.
+    ///
+    /// # Errors
+    /// `NotFound` when it is not visible; `Forbidden` for a user who is no administrator.
+    async fn find(&self, ctx: &Ctx, id: QuestionnaireId) -> Result<QuestionnaireDetail> {
+        ctx.require(&MANAGE_QUESTIONS)?;
+        let readers = Readers { questionnaires: self.questionnaires, lookup: self.lookup };
+        readers.find_administered(ctx, id).await
+    }
+
+    /// The same, locked until the transaction ends. Submissions and other changes of it wait.
+    async fn find_to_change(&self, ctx: &Ctx, id: QuestionnaireId) -> Result<QuestionnaireDetail> {
+        let found = self.find(ctx, id).await?;
+        let questionnaire = find_for_update(self.questionnaires, ctx.organization, id).await?;
+        Ok(QuestionnaireDetail { questionnaire, ..found })
+    }
+
+    /// The question, if the caller may change its questionnaire.
+    async fn find_question(&self, ctx: &Ctx, id: QuestionId) -> Result<Question> {
+        ctx.require(&MANAGE_QUESTIONS)?;
+        let question = self.questions.find(ctx.organization, id).await?.ok_or(Error::NotFound)?;
+        self.find(ctx, question.questionnaire).await?;
+        Ok(question)
+    }
+
+    /// The same, with its questionnaire locked until the transaction ends.
+    async fn find_question_to_change(&self, ctx: &Ctx, id: QuestionId) -> Result<Question> {
+        ctx.require(&MANAGE_QUESTIONS)?;
+        let question = self.questions.find(ctx.organization, id).await?.ok_or(Error::NotFound)?;
+        self.find_to_change(ctx, question.questionnaire).await?;
+        self.questions.find(ctx.organization, id).await?.ok_or(Error::NotFound)
+    }
+
+    async fn touch(&self, ctx: &Ctx, id: QuestionnaireId) -> Result<()> {
+        self.questionnaires.touch(ctx.organization, id, ctx.now).await
+    }
+}
+
+#[async_trait]
+impl Handle<UpdateQuestionnaire> for Authoring<'_> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateQuestionnaire) -> Result<()> {
+        self.find(ctx, command.id).await.map(drop)
+    }
+
+    async fn handle(&self, ctx: &Ctx, command: UpdateQuestionnaire) -> Result<(QuestionnaireDetail, Form)> {
+        let (id, has_title) = (command.id, command.title.is_some());
+        let found = self.find_to_change(ctx, id).await?;
+        let change = Change::of(found.questionnaire, ctx.now, |questionnaire| command.apply(questionnaire));
+        change.after.check(has_title.then_some(ctx.default_locale))?;
+        Plain(self.questionnaires).change(ctx.organization, id, &change).await?;
+        let form = self.questionnaires.form(ctx.organization, id).await?;
+        Ok((QuestionnaireDetail { id, questionnaire: change.after, place: found.place }, form))
+    }
+}
+
+/// The error of a list that is full.
+fn full(field: &'static str, what: &str, max: i64) -> Error {
+    let description = format!("{what} (maximum is {max})");
+    let fields = vec![FieldError::new(field, "too_many", description)];
+    Error::Invalid { wording: Wording::InvalidRequest, fields }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Writing answer options.
+
+use super::{
+    AnswerOptionDetail, Authoring, CreateAnswerOption, DestroyAnswerOption, UpdateAnswerOption, full,
+};
+use crate::{AnswerOption, MANAGE_QUESTIONS, MAX_OPTIONS};
+use async_trait::async_trait;
+use civitas_kernel::records::{Change, Plain, RecordAdmin};
+use civitas_kernel::{AnswerOptionId, Ctx, Error, FieldError, Handle, QuestionnaireId, Result, Wording};
+
+impl Authoring<'_> {
+    /// The option.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none.
+    async fn find_option(&self, ctx: &Ctx, id: AnswerOptionId) -> Result<AnswerOption> {
+        ctx.require(&MANAGE_QUESTIONS)?;
+        self.options.find(ctx.organization, id).await?.ok_or(Error::NotFound)
+    }
+
+    /// The option, if the caller may change its questionnaire.
+    async fn check_option(&self, ctx: &Ctx, id: AnswerOptionId) -> Result<()> {
+        let option = self.find_option(ctx, id).await?;
+        self.find_question(ctx, option.question).await.map(drop)
+    }
+
+    /// The same with its questionnaire, which is locked until the transaction ends.
+    async fn find_option_to_change(
+        &self,
+        ctx: &Ctx,
+        id: AnswerOptionId,
+    ) -> Result<(AnswerOption, QuestionnaireId)> {
+        let option = self.find_option(ctx, id).await?;
+        let question = self.find_question_to_change(ctx, option.question).await?;
+        Ok((self.find_option(ctx, id).await?, question.questionnaire))
+    }
+}
+
+#[async_trait]
+impl Handle<CreateAnswerOption> for Authoring<'_> {
+    async fn handle(&self, ctx: &Ctx, command: CreateAnswerOption) -> Result<AnswerOptionDetail> {
+        let CreateAnswerOption { question: id, body } = command;
+        let question = self.find_question_to_change(ctx, id).await?;
+        if !question.kind.has_options() {
+            let error = FieldError::new("question_id", "invalid", "Question does not have options");
+            return Err(Error::Invalid { wording: Wording::InvalidRequest, fields: vec![error] });
+        }
+        let option = AnswerOption { question: id, body };
+        option.check(ctx.default_locale)?;
+        if self.options.count(ctx.organization, id).await? >= MAX_OPTIONS {
+            return Err(full("question_id", "Question has too many options", MAX_OPTIONS));
+        }
+        let id = Plain(self.options).create(ctx.organization, &option).await?;
+        self.touch(ctx, question.questionnaire).await?;
+        Ok(AnswerOptionDetail { id, option })
+    }
+}
+
+#[async_trait]
+impl Handle<UpdateAnswerOption> for Authoring<'_> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateAnswerOption) -> Result<()> {
+        self.check_option(ctx, command.id).await
+    }
+
+    async fn handle(&self, ctx: &Ctx, command: UpdateAnswerOption) -> Result<AnswerOptionDetail> {
+        let UpdateAnswerOption { id, body } = command;
+        let (before, questionnaire) = self.find_option_to_change(ctx, id).await?;
+        let change = Change::of(before, ctx.now, |option| option.body = body);
+        change.after.check(ctx.default_locale)?;
+        if !change.is_empty() {
+            Plain(self.options).change(ctx.organization, id, &change).await?;
+            self.touch(ctx, questionnaire).await?;
+        }
+        Ok(AnswerOptionDetail { id, option: change.after })
+    }
+}
+
+#[async_trait]
+impl Handle<DestroyAnswerOption> for Authoring<'_> {
+    async fn check_enqueue(&self, ctx: &Ctx, command: &DestroyAnswerOption) -> Result<()> {
+        self.check_option(ctx, command.id).await
+    }
+
+    async fn handle(&self, ctx: &Ctx, DestroyAnswerOption { id }: DestroyAnswerOption) -> Result<()> {
+        let (_, questionnaire) = self.find_option_to_change(ctx, id).await?;
+        self.options.remove(ctx.organization, id).await?;
+        self.touch(ctx, questionnaire).await
+    }
+}

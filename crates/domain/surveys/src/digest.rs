@@ -1,0 +1,55 @@
+//! Keyed digests of respondents and their addresses, and random texts (contract 08 §6.2).
+
+use civitas_kernel::UserId;
+use ring::hmac::{HMAC_SHA256, Key, sign};
+use ring::rand::{SecureRandom, SystemRandom};
+use std::fmt::Write;
+use std::net::IpAddr;
+
+/// 256 random bits, in hexadecimal.
+///
+/// # Panics
+/// When the system's random source fails.
+pub(crate) fn random() -> String {
+    let mut bytes = [0; 32];
+    SystemRandom::new().fill(&mut bytes).expect("the system's random generator works");
+    hex(&bytes)
+}
+
+/// The session token of the response of a user: the same for each response to the questionnaire with this salt.
+pub(crate) fn of_user(salt: &str, user: UserId) -> String {
+    keyed(salt, &format!("user {user}"))
+}
+
+/// The digest of an address, in its canonical form.
+pub(crate) fn of_address(salt: &str, address: IpAddr) -> String {
+    keyed(salt, &format!("address {}", address.to_canonical()))
+}
+
+fn keyed(salt: &str, text: &str) -> String {
+    hex(sign(&Key::new(HMAC_SHA256, salt.as_bytes()), text.as_bytes()).as_ref())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_that_of_its_questionnaire_alone() {
+        let address: IpAddr = "203.0.113.42".parse().unwrap();
+        let mapped: IpAddr = "::ffff:203.0.113.42".parse().unwrap();
+        assert_eq!(of_address("a", address), of_address("a", mapped));
+        assert_ne!(of_address("a", address), of_address("b", address));
+        assert_eq!(of_user("a", UserId(1)), of_user("a", UserId(1)));
+        assert_ne!(of_user("a", UserId(1)), of_user("a", UserId(2)));
+        assert_ne!(random(), random());
+        assert_eq!(random().len(), 64);
+    }
+}

@@ -1,0 +1,175 @@
+//! Surveys and questionnaires.
+
+use crate::digest;
+use civitas_kernel::limits::{LINE, PROSE, any_too_long};
+use civitas_kernel::records::Entity;
+use civitas_kernel::{
+    ComponentId, Error, FieldError, Locale, MeetingId, QuestionnaireId, Result, SurveyId, Translated, Wording,
+};
+use time::OffsetDateTime;
+
+/// The record of a component that has a questionnaire. The interface has no operation for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Survey {
+    /// The component it belongs to.
+    pub component: ComponentId,
+    /// When it begins to accept responses; `None`: always.
+    pub starts_at: Option<OffsetDateTime>,
+    /// The last time it accepts responses; `None`: always.
+    pub ends_at: Option<OffsetDateTime>,
+    /// When it was deleted.
+    pub deleted_at: Option<OffsetDateTime>,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// When it was last changed.
+    pub updated_at: OffsetDateTime,
+}
+
+impl Survey {
+    /// A new survey that is always open.
+    pub fn new(component: ComponentId, now: OffsetDateTime) -> Self {
+        Self { component, starts_at: None, ends_at: None, deleted_at: None, created_at: now, updated_at: now }
+    }
+
+    /// Whether it accepts responses at this time. Both ends are inclusive.
+    pub fn is_open(&self, now: OffsetDateTime) -> bool {
+        self.starts_at.is_none_or(|at| at <= now) && self.ends_at.is_none_or(|at| now <= at)
+    }
+}
+
+impl Entity for Survey {
+    type Id = SurveyId;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+
+    fn is_deleted(&self) -> bool {
+        self.deleted_at.is_some()
+    }
+
+    fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
+        let is_lost = before.is_some_and(|before| before.deleted_at.is_none() && self.deleted_at.is_some());
+        if is_lost { vec!["surveys"] } else { Vec::new() }
+    }
+}
+
+/// The record a questionnaire belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {
+    /// A survey.
+    Survey(SurveyId),
+    /// A meeting: the questionnaire is its registration form.
+    Meeting(MeetingId),
+}
+
+/// A questionnaire.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Questionnaire {
+    /// The record it belongs to.
+    pub host: Host,
+    /// The component of that record.
+    pub component: ComponentId,
+    /// Its title.
+    pub title: Translated,
+    /// Its description: HTML.
+    pub description: Translated,
+    /// Its terms of service: HTML.
+    pub tos: Translated,
+    /// The key of the digests of its respondents. Secret.
+    pub salt: String,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// When it, a question, an option, a row or a condition of it was last changed.
+    pub updated_at: OffsetDateTime,
+}
+
+impl Questionnaire {
+    /// A new questionnaire with a random salt.
+    pub fn new(host: Host, component: ComponentId, title: Translated, now: OffsetDateTime) -> Self {
+        Self {
+            host,
+            component,
+            title,
+            description: Translated::default(),
+            tos: Translated::default(),
+            salt: digest::random(),
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// Whether responses without a respondent are accepted (contract 08 §4.1).
+    pub fn allows_anonymous(&self) -> bool {
+        matches!(self.host, Host::Survey(_))
+    }
+
+    /// Checks its texts. `locale`: the language in which the title is required, the default one of the organization.
+    ///
+    /// # Errors
+    /// `Invalid` with `blank` for the title, and with `too_long`.
+    pub fn check(&self, locale: Option<Locale>) -> Result<()> {
+        let errors = [
+            locale.and_then(|locale| blank("title", "Title", &self.title, locale)).or(any_too_long(
+                "title",
+                "Title",
+                &self.title,
+                LINE,
+            )),
+            any_too_long("description", "Description", &self.description, PROSE),
+            any_too_long("tos", "Tos", &self.tos, PROSE),
+        ];
+        Error::unless_valid(Wording::InvalidRequest, errors.into_iter().flatten().collect())
+    }
+}
+
+impl Entity for Questionnaire {
+    type Id = QuestionnaireId;
+
+    fn set_updated_at(&mut self, now: OffsetDateTime) {
+        self.updated_at = now;
+    }
+}
+
+/// The error of a text that is blank in the default language of the organization.
+pub(crate) fn blank(
+    field: &'static str,
+    label: &str,
+    text: &Translated,
+    locale: Locale,
+) -> Option<FieldError> {
+    let is_blank = text.get(locale).is_none_or(|text| text.trim().is_empty());
+    is_blank.then(|| FieldError::new(field, "blank", format!("{label} cannot be blank")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::Duration;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
+
+    #[test]
+    fn a_survey_is_open_from_its_first_to_its_last_moment() {
+        let survey = Survey { starts_at: Some(NOW), ..Survey::new(ComponentId(1), NOW) };
+        let survey = Survey { ends_at: Some(NOW + Duration::HOUR), ..survey };
+        for (at, is_open) in [(-1, false), (0, true), (3_600, true), (3_601, false)] {
+            assert_eq!(survey.is_open(NOW + Duration::seconds(at)), is_open, "{at}");
+        }
+        assert!(Survey::new(ComponentId(1), NOW).is_open(NOW - Duration::DAY));
+    }
+
+    #[test]
+    fn a_title_is_needed_in_the_default_language() {
+        let title = |text: &str| Translated::from([(Locale::EN, text.to_owned())]);
+        let of = |text| Questionnaire::new(Host::Survey(SurveyId(1)), ComponentId(1), title(text), NOW);
+        of("A").check(Some(Locale::EN)).unwrap();
+        of(" ").check(None).unwrap();
+        let refused = of(" ").check(Some(Locale::EN)).unwrap_err();
+        assert_eq!(refused.details(), [FieldError::new("title", "blank", "Title cannot be blank")]);
+        assert!(of("A").check(Some(Locale::FR)).is_err());
+        assert!(of(&"x".repeat(256)).check(None).is_err());
+        assert_ne!(of("A").salt, of("A").salt);
+    }
+}

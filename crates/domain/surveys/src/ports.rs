@@ -1,0 +1,291 @@
+//! Ports: what this crate needs from outside.
+
+use crate::{
+    AnswerDetail, AnswerOption, DisplayCondition, Form, Question, Questionnaire, QuestionnaireDetail,
+    Response, ResponseDetail, Survey,
+};
+use async_trait::async_trait;
+use civitas_kernel::filter::{Field, Filter, Kind, RawFilter, RawValue};
+use civitas_kernel::records::Records;
+use civitas_kernel::{
+    AnswerId, AnswerOptionId, ClientId, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId,
+    ReadContext, ResponseId, Result, SpaceManifest, SpaceRef, UserId, store,
+};
+use time::OffsetDateTime;
+
+/// The fields for filters of questionnaires (contract 08 §4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionnaireField {
+    /// Its id.
+    Id,
+    /// The component.
+    Component,
+    /// The number of the space; spaces of each kind have their own numbers.
+    Space,
+    /// The kind of the space, as manifest or class name.
+    SpaceType,
+}
+
+/// The kinds of spaces in filters: manifests, class names, and class names of an older product.
+const SPACE_TYPES: &[&str] = &[
+    "participatory_processes",
+    "assemblies",
+    "conferences",
+    "initiatives",
+    "Platform::ParticipatoryProcess",
+    "Platform::Assembly",
+    "Platform::Conference",
+    "Platform::Initiative",
+    "Decidim::ParticipatoryProcess",
+    "Decidim::Assembly",
+    "Decidim::Conference",
+    "Decidim::Initiative",
+];
+
+/// The fields of the list of questionnaires.
+pub const QUESTIONNAIRE_FIELDS: &[Field<QuestionnaireField>] = &[
+    Field::new("questionnaire_id", Kind::Integer, QuestionnaireField::Id),
+    Field::new("component_id", Kind::Integer, QuestionnaireField::Component),
+    Field::new("participatory_space_id", Kind::Integer, QuestionnaireField::Space),
+    Field::new("participatory_space_type", Kind::Enum(SPACE_TYPES), QuestionnaireField::SpaceType),
+];
+
+/// A condition on a list of questionnaires.
+pub type QuestionnaireFilter = Filter<QuestionnaireField>;
+
+/// The kind of space of one of [`SPACE_TYPES`].
+pub fn space_type(name: &str) -> Option<SpaceManifest> {
+    let class = name.rsplit("::").next().unwrap_or(name);
+    let is_class = |manifest: &SpaceManifest| manifest.class().rsplit("::").next() == Some(class);
+    SpaceManifest::parse(name).or_else(|| SpaceManifest::ALL.into_iter().find(is_class))
+}
+
+/// Parses the filters of the list. A list without a predicate, `filter[component_id][]=1`, means `_in`.
+///
+/// # Errors
+/// Those of [`civitas_kernel::filter::read`].
+pub(crate) fn read_filters(raw: &RawFilter) -> Result<Vec<QuestionnaireFilter>> {
+    let is_bare = |key: &str| QUESTIONNAIRE_FIELDS.iter().any(|field| field.name == key);
+    let filters = raw.0.iter().map(|(key, value)| match value {
+        RawValue::Many(_) if is_bare(key) => (format!("{key}_in"), value.clone()),
+        _ => (key.clone(), value.clone()),
+    });
+    civitas_kernel::filter::read(QUESTIONNAIRE_FIELDS, &RawFilter(filters.collect()))
+}
+
+store! {
+    /// Stores surveys.
+    pub trait SurveyStore: Records<Survey> {}
+}
+
+store! {
+    /// Stores questionnaires.
+    pub trait QuestionnaireStore: Records<Questionnaire> {
+        /// The visible questionnaires, last changed first, each with its form (contract 08 §4.1).
+        async fn list(
+            &self,
+            read_context: ReadContext,
+            filters: &[QuestionnaireFilter],
+            page: PageRequest,
+        ) -> Result<Page<(QuestionnaireDetail, Form)>>;
+
+        /// The questionnaire, if it is visible: its component is, and the survey or meeting it belongs to.
+        async fn find_visible(
+            &self,
+            read_context: ReadContext,
+            id: QuestionnaireId,
+        ) -> Result<Option<QuestionnaireDetail>>;
+
+        /// The form of the questionnaire; an empty one without questions.
+        async fn form(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<Form>;
+
+        /// Locks the questionnaire and its questions against changes until the transaction ends. Submissions do not
+        /// exclude each other. Whether there is a questionnaire.
+        async fn lock_for_submission(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<bool>;
+
+        /// Sets the time of the last change: a question, an option, a row or a condition changed.
+        async fn touch(
+            &self,
+            organization: OrganizationId,
+            id: QuestionnaireId,
+            now: OffsetDateTime,
+        ) -> Result<()>;
+    }
+}
+
+store! {
+    /// Stores questions, with their rows.
+    pub trait QuestionStore: Records<Question> {
+        /// The questions of a questionnaire, in their order.
+        async fn list(
+            &self,
+            organization: OrganizationId,
+            questionnaire: QuestionnaireId,
+            page: PageRequest,
+        ) -> Result<Page<(QuestionId, Question)>>;
+
+        /// How many questions a questionnaire has.
+        async fn count(&self, organization: OrganizationId, questionnaire: QuestionnaireId) -> Result<i64>;
+
+        /// Whether the question has answers, also empty ones.
+        async fn has_answers(&self, organization: OrganizationId, id: QuestionId) -> Result<bool>;
+
+        /// The ids of its answers that have files.
+        async fn answers_with_files(
+            &self,
+            organization: OrganizationId,
+            id: QuestionId,
+        ) -> Result<Vec<AnswerId>>;
+
+        /// Deletes the question with its options, rows and answers, all conditions that refer to it, and responses
+        /// that have no answers then.
+        ///
+        /// # Errors
+        /// `NotFound` when there is none.
+        async fn remove(&self, organization: OrganizationId, id: QuestionId) -> Result<()>;
+    }
+}
+
+store! {
+    /// Stores answer options.
+    pub trait AnswerOptionStore: Records<AnswerOption> {
+        /// The options of a question, in the order of ids.
+        async fn list(
+            &self,
+            organization: OrganizationId,
+            question: QuestionId,
+            page: PageRequest,
+        ) -> Result<Page<(AnswerOptionId, AnswerOption)>>;
+
+        /// How many options a question has.
+        async fn count(&self, organization: OrganizationId, question: QuestionId) -> Result<i64>;
+
+        /// Deletes the option; conditions that refer to it lose it.
+        ///
+        /// # Errors
+        /// `NotFound` when there is none.
+        async fn remove(&self, organization: OrganizationId, id: AnswerOptionId) -> Result<()>;
+    }
+}
+
+store! {
+    /// Stores display conditions.
+    pub trait DisplayConditionStore: Records<DisplayCondition> {}
+}
+
+store! {
+    /// Stores responses, with their answers. To add a second response with the same session token is
+    /// [`crate::already_answered`].
+    pub trait ResponseStore: Records<Response> {
+        /// The response that has an answer of this id.
+        async fn find_by_answer(
+            &self,
+            organization: OrganizationId,
+            id: AnswerId,
+        ) -> Result<Option<(ResponseId, ResponseDetail)>>;
+
+        /// The ids of the answers of a response, by question, in ascending order of the ids.
+        async fn answer_ids(
+            &self,
+            organization: OrganizationId,
+            id: ResponseId,
+        ) -> Result<Vec<(QuestionId, AnswerId)>>;
+
+        /// Sets the value of an answer.
+        async fn set_value(
+            &self,
+            organization: OrganizationId,
+            id: AnswerId,
+            value: &serde_json::Value,
+        ) -> Result<()>;
+
+        /// The answers to a questionnaire, newest first. `user`: only those of this user.
+        async fn list_answers(
+            &self,
+            organization: OrganizationId,
+            questionnaire: QuestionnaireId,
+            user: Option<UserId>,
+            page: PageRequest,
+        ) -> Result<Page<AnswerDetail>>;
+
+        /// Deletes the response with its answers.
+        ///
+        /// # Errors
+        /// `NotFound` when there is none.
+        async fn remove(&self, organization: OrganizationId, id: ResponseId) -> Result<()>;
+    }
+}
+
+/// The state of an account that may be a respondent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Respondent {
+    /// Whether it is blocked.
+    pub blocked: bool,
+}
+
+/// Reads users for questionnaires.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait SurveyLookup: Send + Sync {
+    /// Whether the user administers the space by a role in it.
+    async fn administers(&self, organization: OrganizationId, user: UserId, space: SpaceRef) -> Result<bool>;
+    /// The account; `None` if there is none or it is deleted.
+    async fn respondent(&self, organization: OrganizationId, user: UserId) -> Result<Option<Respondent>>;
+}
+
+/// The files of answers. Uploads are named by their signed ids (contract 07 B.6).
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait AnswerFiles: Send + Sync {
+    /// Those of these signed ids that cannot be attached to an answer: unknown, of another client or organization, not
+    /// uploaded, expired, consumed, or of a type that participants may not upload. Consumes none.
+    async fn unusable(
+        &self,
+        organization: OrganizationId,
+        client: ClientId,
+        signed_ids: &[String],
+    ) -> Result<Vec<String>>;
+
+    /// Attaches uploads to an answer, in the open transaction, and consumes their signed ids. Returns the ids of the
+    /// attachments, in the order of the signed ids.
+    ///
+    /// # Errors
+    /// `Rejected` when one became unusable since [`Self::unusable`].
+    async fn attach(
+        &self,
+        organization: OrganizationId,
+        client: ClientId,
+        answer: AnswerId,
+        signed_ids: &[String],
+    ) -> Result<Vec<i64>>;
+
+    /// Deletes the attachments of answers that are deleted.
+    async fn detach(&self, organization: OrganizationId, answers: &[AnswerId]) -> Result<()>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_list_means_in_and_other_lists_are_as_everywhere() {
+        let raw = |key: &str| {
+            RawFilter(vec![(key.to_owned(), RawValue::Many(vec!["1".to_owned(), "2".to_owned()]))])
+        };
+        assert_eq!(
+            read_filters(&raw("component_id")).unwrap(),
+            read_filters(&raw("component_id_in")).unwrap()
+        );
+        assert!(read_filters(&raw("component_id_eq")).is_err());
+        assert!(read_filters(&raw("title")).is_err());
+    }
+
+    #[test]
+    fn each_space_type_is_known_by_manifest_and_class() {
+        for name in SPACE_TYPES {
+            assert!(space_type(name).is_some(), "{name}");
+        }
+        assert_eq!(space_type("Platform::Assembly"), Some(SpaceManifest::Assemblies));
+        assert_eq!(space_type("Platform::Component"), None);
+    }
+}

@@ -1,0 +1,163 @@
+//! Reading questionnaires, questions, options and responses.
+
+use crate::access::Readers;
+use crate::ports::read_filters;
+use crate::{
+    AnswerDetail, AnswerOption, AnswerOptionStore, Form, MANAGE_QUESTIONS, Question, QuestionStore,
+    Questionnaire, QuestionnaireStore, READ_ANSWERS, READ_QUESTIONNAIRES, ResponseDetail, ResponseStore,
+    SurveyLookup,
+};
+use civitas_kernel::filter::RawFilter;
+use civitas_kernel::{
+    AnswerId, AnswerOptionId, ComponentPlace, Ctx, Error, Page, PageRequest, QuestionId, QuestionnaireId,
+    Result,
+};
+use time::OffsetDateTime;
+
+/// A questionnaire as a viewer reads it, without its form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuestionnaireDetail {
+    /// Its id.
+    pub id: QuestionnaireId,
+    /// The questionnaire.
+    pub questionnaire: Questionnaire,
+    /// The place of the record it belongs to.
+    pub place: ComponentPlace,
+}
+
+impl QuestionnaireDetail {
+    /// The latest change of the questionnaire, its component and its space.
+    pub fn changed_at(&self) -> OffsetDateTime {
+        self.questionnaire.updated_at.max(self.place.changed_at)
+    }
+}
+
+/// A page of records of a questionnaire, with the time of the latest change of the questionnaire.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PageOf<T> {
+    /// The records.
+    pub page: Page<T>,
+    /// The latest change of the questionnaire.
+    pub changed_at: OffsetDateTime,
+}
+
+/// Reads questionnaires and what belongs to them.
+pub struct Questionnaires<'a> {
+    /// The store of questionnaires.
+    pub questionnaires: &'a dyn QuestionnaireStore,
+    /// The store of questions.
+    pub questions: &'a dyn QuestionStore,
+    /// The store of options.
+    pub options: &'a dyn AnswerOptionStore,
+    /// The store of responses.
+    pub responses: &'a dyn ResponseStore,
+    /// Reads users.
+    pub lookup: &'a dyn SurveyLookup,
+}
+
+impl Questionnaires<'_> {
+    fn readers(&self) -> Readers<'_> {
+        Readers { questionnaires: self.questionnaires, lookup: self.lookup }
+    }
+
+    /// The visible questionnaires, last changed first, each with its form.
+    ///
+    /// # Errors
+    /// `Unknown filter`, `Invalid value for filter`.
+    pub async fn list(
+        &self,
+        ctx: &Ctx,
+        filter: &RawFilter,
+        page: PageRequest,
+    ) -> Result<Page<(QuestionnaireDetail, Form)>> {
+        ctx.require(&READ_QUESTIONNAIRES)?;
+        self.questionnaires.list(ctx.read_context(), &read_filters(filter)?, page).await
+    }
+
+    /// A questionnaire with its form.
+    ///
+    /// # Errors
+    /// `NotFound` when it is not visible.
+    pub async fn find(&self, ctx: &Ctx, id: QuestionnaireId) -> Result<(QuestionnaireDetail, Form)> {
+        ctx.require(&READ_QUESTIONNAIRES)?;
+        let found = self.readers().find(ctx, id).await?;
+        Ok((found, self.questionnaires.form(ctx.organization, id).await?))
+    }
+
+    /// The questions of a questionnaire, in their order.
+    ///
+    /// # Errors
+    /// `NotFound` when the questionnaire is not visible; `Forbidden` for a user who is no administrator.
+    pub async fn questions(
+        &self,
+        ctx: &Ctx,
+        questionnaire: QuestionnaireId,
+        page: PageRequest,
+    ) -> Result<PageOf<(QuestionId, Question)>> {
+        ctx.require(&MANAGE_QUESTIONS)?;
+        let changed_at = self.readers().find_administered(ctx, questionnaire).await?.changed_at();
+        let page = self.questions.list(ctx.organization, questionnaire, page).await?;
+        Ok(PageOf { page, changed_at })
+    }
+
+    /// A question, with the time of the latest change of its questionnaire.
+    ///
+    /// # Errors
+    /// As [`Self::questions`].
+    pub async fn question(&self, ctx: &Ctx, id: QuestionId) -> Result<(Question, OffsetDateTime)> {
+        ctx.require(&MANAGE_QUESTIONS)?;
+        let question = self.questions.find(ctx.organization, id).await?.ok_or(Error::NotFound)?;
+        let questionnaire = self.readers().find_administered(ctx, question.questionnaire).await?;
+        Ok((question, questionnaire.changed_at()))
+    }
+
+    /// The options of a question, in the order of ids.
+    ///
+    /// # Errors
+    /// As [`Self::questions`].
+    pub async fn options(
+        &self,
+        ctx: &Ctx,
+        question: QuestionId,
+        page: PageRequest,
+    ) -> Result<PageOf<(AnswerOptionId, AnswerOption)>> {
+        let (_, changed_at) = self.question(ctx, question).await?;
+        let page = self.options.list(ctx.organization, question, page).await?;
+        Ok(PageOf { page, changed_at })
+    }
+
+    /// The answers to a questionnaire, newest first. A user who is no administrator sees their own.
+    ///
+    /// # Errors
+    /// `NotFound` when the questionnaire is not visible.
+    pub async fn answers(
+        &self,
+        ctx: &Ctx,
+        questionnaire: QuestionnaireId,
+        page: PageRequest,
+    ) -> Result<PageOf<AnswerDetail>> {
+        ctx.require(&READ_ANSWERS)?;
+        let found = self.readers().find(ctx, questionnaire).await?;
+        let user = self.readers().restricted_user(ctx, &found).await?;
+        let page = self.responses.list_answers(ctx.organization, questionnaire, user, page).await?;
+        Ok(PageOf { page, changed_at: found.changed_at() })
+    }
+
+    /// The response with an answer of this id.
+    ///
+    /// # Errors
+    /// `NotFound` when its questionnaire is not visible, and when it is that of another user and the caller is no
+    /// administrator.
+    pub async fn response(&self, ctx: &Ctx, id: AnswerId) -> Result<ResponseDetail> {
+        ctx.require(&READ_ANSWERS)?;
+        let found = self.responses.find_by_answer(ctx.organization, id).await?;
+        let (_, found) = found.ok_or(Error::NotFound)?;
+        let questionnaire = self.readers().find(ctx, found.response.questionnaire).await?;
+        let user = self.readers().restricted_user(ctx, &questionnaire).await?;
+        if user.is_some() && user != found.response.user {
+            return Err(Error::NotFound);
+        }
+        let changed_at = found.changed_at.max(questionnaire.changed_at());
+        Ok(ResponseDetail { changed_at, ..found })
+    }
+}
