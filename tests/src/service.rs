@@ -78,6 +78,19 @@ impl Service {
     /// # Panics
     /// When the archive is invalid, or the server does not start.
     pub async fn over(database: Database, archive: &str, settings: &[(&str, &str)]) -> Self {
+        Self::with_environment(database, archive, settings, Vec::new()).await
+    }
+
+    /// The same, with these environment variables.
+    ///
+    /// # Panics
+    /// As [`Service::over`].
+    pub async fn with_environment(
+        database: Database,
+        archive: &str,
+        settings: &[(&str, &str)],
+        environment: Vec<(String, String)>,
+    ) -> Self {
         let locales = settings.iter().find(|(name, _)| *name == "locales");
         let locales = locales.map_or_else(Locales::standard, |(_, list)| list.parse().expect("locales"));
         let directory = tempfile::tempdir().expect("a directory");
@@ -106,7 +119,8 @@ impl Service {
             ("secret_key".to_owned(), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".to_owned()),
         ];
         flags.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let config = Config::load(&Sources { flags, ..Sources::default() }).expect("a configuration");
+        let config =
+            Config::load(&Sources { flags, environment, ..Sources::default() }).expect("a configuration");
         let running = start(config).await.expect("the server starts");
         Self {
             engine: database.engine,

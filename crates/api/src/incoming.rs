@@ -4,7 +4,7 @@ use crate::body::{Paced, bracketed};
 use crate::error::ApiError;
 use actix_multipart::{Field, Multipart};
 use actix_web::error::PayloadError;
-use actix_web::http::header::{CONTENT_LENGTH, HeaderMap};
+use actix_web::http::header::{CONTENT_LENGTH, ContentDisposition, HeaderMap};
 use actix_web::web::{Bytes, Payload};
 use civitas_application::Files;
 use civitas_attachments::{ByteStream, ReceiveOutcome};
@@ -48,17 +48,20 @@ impl Incoming {
         self.headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
     }
 
-    /// Receives the body as one file of at most `limit` bytes.
+    /// Receives the body as one file of at most `limit` bytes. The rest of a longer one is not read.
     ///
     /// # Errors
     /// `Malformed` for a body that ends early or arrives too slowly; `Unavailable` when the disk is full.
     pub(crate) async fn receive(self, files: &Files, limit: u64) -> Result<ReceiveOutcome, ApiError> {
-        let body = Paced::new(self.payload, u64::MAX);
+        let body = Paced::new(self.payload, limit);
         let chunks = stream::unfold(body, |mut body| async move {
             let next = body.next().await?;
             Some((next, body))
         });
-        receive(files, limit, chunks.boxed_local()).await
+        match receive(files, limit, chunks.boxed_local()).await {
+            Err(ApiError::TooLarge) => Ok(ReceiveOutcome::TooLong),
+            received => received,
+        }
     }
 
     /// Reads a form: its text parts, and its part `file`, of which at most `limit` bytes are kept.
@@ -91,7 +94,7 @@ async fn read_parts(files: &Files, limit: u64, mut parts: Multipart) -> Result<F
     let (mut pairs, mut file, mut text_bytes) = (Vec::new(), None, 0);
     while let Some(mut part) = parts.try_next().await.map_err(|_| ApiError::Malformed)? {
         let name = part.name().map(str::to_owned).ok_or(ApiError::Malformed)?;
-        let filename = part.content_disposition().and_then(|sent| sent.get_filename().map(str::to_owned));
+        let filename = part.content_disposition().and_then(filename_of);
         match filename {
             Some(filename) if name == "file" && file.is_none() => {
                 file = Some((filename, receive(files, limit, chunks_of(part)).await?));
@@ -117,6 +120,12 @@ async fn read_parts(files: &Files, limit: u64, mut parts: Multipart) -> Result<F
         }
     }
     Ok(Form { members: bracketed(pairs)?, file })
+}
+
+/// The name of a file: `filename*` in UTF-8, else `filename`.
+fn filename_of(sent: &ContentDisposition) -> Option<String> {
+    let extended = sent.get_filename_ext().and_then(|name| String::from_utf8(name.value.clone()).ok());
+    extended.or_else(|| sent.get_filename().map(str::to_owned))
 }
 
 type Chunks = stream::LocalBoxStream<'static, Result<Bytes, ApiError>>;

@@ -27,28 +27,28 @@ type HandleBody = Box<dyn Fn(Request, Option<Incoming>) -> LocalBoxFuture<'stati
 /// A handler of any kind.
 pub(crate) enum Handler {
     /// Gets requests whose body was read.
-    OfMembers(HandleMembers),
+    Members(HandleMembers),
     /// Gets forms with files unread; other bodies are read.
-    OfForms(HandleBody),
+    Forms(HandleBody),
     /// Gets all bodies unread.
-    OfBytes(HandleBody),
+    Bytes(HandleBody),
 }
 
 impl Handler {
     /// Whether it gets this body unread.
     pub(crate) fn reads(&self, is_multipart: bool) -> bool {
         match self {
-            Self::OfMembers(_) => false,
-            Self::OfForms(_) => is_multipart,
-            Self::OfBytes(_) => true,
+            Self::Members(_) => false,
+            Self::Forms(_) => is_multipart,
+            Self::Bytes(_) => true,
         }
     }
 
     /// Handles a request.
     pub(crate) fn call(&self, request: Request, body: Option<Incoming>) -> LocalBoxFuture<'static, Answer> {
         match self {
-            Self::OfMembers(handle) => handle(request),
-            Self::OfForms(handle) | Self::OfBytes(handle) => handle(request, body),
+            Self::Members(handle) => handle(request),
+            Self::Forms(handle) | Self::Bytes(handle) => handle(request, body),
         }
     }
 }
@@ -151,7 +151,7 @@ impl Routes {
     ) where
         F: Future<Output = Answer> + 'static,
     {
-        let handler = Handler::OfMembers(Box::new(move |request| Box::pin(handler(request))));
+        let handler = Handler::Members(Box::new(move |request| Box::pin(handler(request))));
         self.add(id, method, path, gate, doc, handler);
     }
 
@@ -170,7 +170,7 @@ impl Routes {
     ) where
         F: Future<Output = Answer> + 'static,
     {
-        let handler = Handler::OfBytes(Box::new(move |request, body| Box::pin(handler(request, body))));
+        let handler = Handler::Bytes(Box::new(move |request, body| Box::pin(handler(request, body))));
         self.add(id, Method::PUT, path, Gate::Open, doc, handler);
     }
 
@@ -186,7 +186,7 @@ impl Routes {
         C: Command<Output: CommandOutput>,
         F: Future<Output = Answer> + 'static,
     {
-        let handler = Handler::OfForms(Box::new(move |request, body| Box::pin(handler(request, body))));
+        let handler = Handler::Forms(Box::new(move |request, body| Box::pin(handler(request, body))));
         self.add(id, Method::POST, path, Gate::Needs(C::ACCESS), doc, handler);
         self.name_command::<C>();
         self.register(use_case, view, view);

@@ -115,9 +115,7 @@ fn header<'h>(headers: &'h HeaderMap, name: &actix_web::http::header::HeaderName
 
 /// Whether a list of entity tags has this one; weak comparison.
 fn names(sent: &str, etag: &str) -> bool {
-    sent.split(',')
-        .map(|tag| tag.trim())
-        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
+    sent.split(',').map(str::trim).any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
 }
 
 /// The part of a file that a request asks for.

@@ -8,7 +8,7 @@ use civitas_attachments::{
     ATTACH_WINDOW, ByteStream, Content, FileIntake, FileState, FileStore, Inspected, PENDING, ReceiveOutcome,
     Received, StoredFile, Upload, UploadWrites,
 };
-use civitas_kernel::records::Change;
+use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{Error, FileId, OrganizationId, Result, UploadId, clock};
 use futures_util::{StreamExt, stream};
 use std::ops::Range;
@@ -16,11 +16,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// The most rows of one step of the reaper.
 const BATCH: i64 = 100;
 /// How often the reaper looks for removed files.
 const INTERVAL: Duration = Duration::from_secs(5);
+/// How often the reaper looks for incomplete objects, and how long nothing was written to those that it removes.
+const INCOMPLETE: Duration = Duration::from_secs(3600);
 
 /// A new file: its row is stored, its bytes are not.
 pub struct NewFile {
@@ -111,11 +114,16 @@ impl Files {
         Ok((id, file))
     }
 
-    /// Gives a pending file up: the reaper deletes its bytes. Errors are logged: the reaper finds the file anyway.
-    pub async fn discard(&self, organization: OrganizationId, id: FileId, file: &StoredFile) {
-        let change =
-            Change { before: file.clone(), after: StoredFile { state: FileState::Removed, ..file.clone() } };
-        if let Err(error) = self.store.files().save(organization, id, &change).await {
+    /// Gives a file up if it is still pending: the reaper deletes its bytes. A commit that failed may have taken effect:
+    /// then the file is stored, and stays. Errors are logged: the reaper finds the file anyway.
+    pub async fn discard(&self, organization: OrganizationId, id: FileId, now: OffsetDateTime) {
+        let work = async |tx: &dyn crate::Transaction| {
+            let found = Records::find_for_update(tx.files(), organization, id).await?;
+            let Some(before) = found.filter(|file| file.state == FileState::Pending) else { return Ok(()) };
+            let after = StoredFile { state: FileState::Removed, ..before.clone() };
+            tx.files().save(organization, id, &Change { before, after }).await
+        };
+        if let Err(error) = self.announcer.in_transaction(&*self.store, now, work).await {
             tracing::warn!(%error, "a file could not be marked as removed");
         }
     }
@@ -134,7 +142,7 @@ impl Files {
     ) -> Result<()> {
         let inspected = self.inspect(received).await?;
         let new = self.register(organization, prefix, upload.filename.clone(), inspected, now).await?;
-        let (file_id, file) = (new.id, new.file.clone());
+        let file_id = new.id;
         let completed = async {
             self.put(new).await?;
             let work = async |tx: &dyn crate::Transaction| {
@@ -145,7 +153,7 @@ impl Files {
         };
         let outcome = completed.await;
         if outcome.is_err() {
-            self.discard(organization, file_id, &file).await;
+            self.discard(organization, file_id, now).await;
         }
         outcome
     }
@@ -180,7 +188,7 @@ impl Files {
                 match self.delete_objects(file).await {
                     Ok(()) => deleted.push(*id),
                     Err(error) => {
-                        tracing::warn!(%error, file = id.0, "the bytes of a file could not be deleted")
+                        tracing::warn!(%error, file = id.0, "the bytes of a file could not be deleted");
                     }
                 }
             }
@@ -201,9 +209,24 @@ impl Files {
         self.objects.delete(&file.object).await
     }
 
-    /// Sweeps again and again, until `stop` is true.
+    /// Removes objects that killed processes left incomplete, and that nothing was written to for `age`. Errors are
+    /// logged.
+    pub async fn remove_incomplete(&self, age: Duration) {
+        match self.objects.remove_incomplete(age).await {
+            Ok(0) => {}
+            Ok(removed) => tracing::info!(removed, "incomplete files were removed"),
+            Err(error) => tracing::warn!(%error, "incomplete files could not be removed"),
+        }
+    }
+
+    /// Sweeps again and again, until `stop` is true. Removes incomplete objects at the start and every hour.
     pub async fn run_reaper(self, mut stop: watch::Receiver<bool>) {
+        let mut incomplete_from = Instant::now();
         while goes_on(&stop) {
+            if incomplete_from <= Instant::now() {
+                self.remove_incomplete(INCOMPLETE).await;
+                incomplete_from = Instant::now() + INCOMPLETE;
+            }
             if let Err(error) = self.sweep(clock::now()).await {
                 tracing::warn!(%error, "removed files could not be deleted");
             }

@@ -8,6 +8,7 @@ mod api_client;
 mod archive;
 mod demo;
 mod doctor;
+mod files;
 mod migrate;
 mod serve;
 mod settings;
@@ -45,6 +46,9 @@ enum Command {
     Import(archive::ImportArgs),
     /// Writes the database, or one organization, as an archive.
     Export(archive::ExportArgs),
+    /// The bytes of attachments: moves them to another store, and compares them with the database.
+    #[command(subcommand)]
+    Files(files::FilesCommand),
     /// Creates and changes API clients.
     #[command(name = "api-client")]
     ApiClient(api_client::ApiClientArgs),
@@ -128,6 +132,7 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         Command::Migrate(args) => migrate::run(args, &sources, console).await,
         Command::Import(args) => archive::import(args, &sources, console).await,
         Command::Export(args) => archive::export(args, &sources, console).await,
+        Command::Files(command) => files::run(command, &sources, console).await,
         Command::ApiClient(args) => api_client::run(args, &sources, console).await,
         Command::Admin(command) => admin::run(command, &sources, console).await,
         Command::Openapi => {

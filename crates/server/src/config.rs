@@ -37,7 +37,10 @@ macro_rules! settings {
         /// All settings.
         #[derive(Clone, PartialEq)]
         pub struct Config {
-            $($(#[doc = $doc])+ pub $name: $type),+
+            $($(#[doc = $doc])+ pub $name: $type,)+
+            /// The variables of the environment that begin with `AWS_`: the settings of object storage. They have no
+            /// flags and no names in the file.
+            pub object_storage: Vec<(String, String)>,
         }
 
         /// Every setting, in the order of the documentation.
@@ -49,8 +52,8 @@ macro_rules! settings {
         }),+];
 
         impl Config {
-            fn read(layers: &Layers) -> Result<Self, ConfigError> {
-                Ok(Self { $($name: layers.read(stringify!($name))?),+ })
+            fn read(layers: &Layers, object_storage: Vec<(String, String)>) -> Result<Self, ConfigError> {
+                Ok(Self { $($name: layers.read(stringify!($name))?,)+ object_storage })
             }
         }
     };
@@ -126,7 +129,8 @@ impl Config {
     /// The first invalid setting: its place, and what it must be.
     pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
         let layers = Layers::of(sources)?;
-        let mut config = Self::read(&layers)?;
+        let of_storage = sources.environment.iter().filter(|(name, _)| name.starts_with("AWS_"));
+        let mut config = Self::read(&layers, of_storage.cloned().collect())?;
         let directory = config.data_dir.display().to_string();
         for url in [&mut config.database_url, &mut config.files_url] {
             *url = url.replace("<data_dir>", &directory);

@@ -1,20 +1,18 @@
 //! Opens the store of files that the configuration names.
 
 use crate::config::Config;
-use civitas_attachments::{FileIntake, FileStore};
 use civitas_files::{Intake, Store};
 use civitas_kernel::{Error, Result};
-use std::sync::Arc;
 use url::Url;
 
 /// The directory for files that are being received, in the data directory.
 const INCOMING: &str = "incoming";
 
-/// The store at this address, with the settings of object storage of the environment.
+/// The store at this address. `settings` are the variables of object storage (`AWS_*`).
 ///
 /// # Errors
 /// `Internal` for an invalid address, `Unavailable` when the directory cannot be created.
-pub fn store_at(url: &str) -> Result<Store> {
+pub fn store_at(url: &str, settings: &[(String, String)]) -> Result<Store> {
     let invalid = |cause: &str| Error::internal(format!("files_url is invalid: {cause}"));
     let url = match url.strip_prefix("file://") {
         // The default is relative to the working directory.
@@ -24,17 +22,21 @@ pub fn store_at(url: &str) -> Result<Store> {
         }
         None => url.to_owned(),
     };
-    Store::open(&url, std::env::vars())
+    Store::open(&url, settings.iter().cloned())
 }
 
-/// The store of files, and what receives them.
-pub(crate) type Services = (Arc<dyn FileStore>, Arc<dyn FileIntake>);
-
-/// Opens both.
+/// The store of files of the configuration.
 ///
 /// # Errors
 /// As [`store_at`].
-pub(crate) fn of(config: &Config) -> Result<Services> {
-    let store = store_at(&config.files_url)?;
-    Ok((Arc::new(store), Arc::new(Intake::open(config.data_dir.join(INCOMING))?)))
+pub fn store_of(config: &Config) -> Result<Store> {
+    store_at(&config.files_url, &config.object_storage)
+}
+
+/// Receives and inspects files in the data directory.
+///
+/// # Errors
+/// `Unavailable` when the directory cannot be created.
+pub fn intake_of(config: &Config) -> Result<Intake> {
+    Intake::open(config.data_dir.join(INCOMING))
 }

@@ -82,10 +82,9 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     let lock = database.lock()?;
     let store = database.open().await?;
     let key = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
-    let (objects, intake) = files::of(&config)?;
     let services = Services {
-        objects,
-        intake,
+        objects: Arc::new(files::store_of(&config)?),
+        intake: Arc::new(files::intake_of(&config)?),
         store: store.clone(),
         signer: Arc::new(Signer::new(&key.0)),
         passwords: Arc::new(Argon2Passwords::new()),

@@ -1,10 +1,10 @@
 //! Questionnaires and their responses in archives.
 
-use civitas_tests::Files;
 use crate::{CITY, read};
 use civitas_application::Store;
 use civitas_application::archive::{ExportOptions, demo, export};
 use civitas_kernel::OrganizationId;
+use civitas_tests::Files;
 use civitas_tests::databases;
 use serde_json::Value;
 

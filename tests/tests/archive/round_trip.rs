@@ -1,9 +1,9 @@
 //! An export equals the import, on both engines.
 
-use civitas_tests::Files;
 use crate::{CITY, read};
 use civitas_application::Store;
 use civitas_application::archive::{ExportOptions, demo, export};
+use civitas_tests::Files;
 use civitas_tests::databases;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};

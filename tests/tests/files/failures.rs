@@ -82,11 +82,11 @@ async fn what_a_killed_process_left_is_removed() {
     std::fs::write(staging.join("left"), b"incomplete").unwrap();
     place.store.put("a", content(b"x")).await.unwrap();
     assert_eq!(listed(&place.store, "").await, [("a".to_owned(), 1)]);
-    assert_eq!(place.store.sweep(Duration::from_hours(1)).await.unwrap(), 0);
-    assert_eq!(place.store.sweep(Duration::ZERO).await.unwrap(), 1);
+    assert_eq!(place.store.remove_incomplete(Duration::from_hours(1)).await.unwrap(), 0);
+    assert_eq!(place.store.remove_incomplete(Duration::ZERO).await.unwrap(), 1);
     assert_eq!(std::fs::read_dir(staging).unwrap().count(), 0);
     assert_eq!(whole(&place.store, "a").await.unwrap(), b"x");
-    assert_eq!(bucket().await.store.sweep(Duration::ZERO).await.unwrap(), 0);
+    assert_eq!(bucket().await.store.remove_incomplete(Duration::ZERO).await.unwrap(), 0);
 }
 
 async fn is_unavailable(store: &Store, reason: &str) {

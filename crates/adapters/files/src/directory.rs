@@ -1,7 +1,7 @@
 //! Objects as files in a directory.
 //!
 //! An object is first written to `.staging`, synchronized with the disk, and then renamed: readers see all of it or
-//! nothing. What a killed process leaves is in `.staging` only, where [`Directory::sweep`] removes it. Names of objects
+//! nothing. What a killed process leaves is in `.staging` only, where [`Directory::remove_incomplete`] removes it. Names of objects
 //! do not begin with a dot.
 
 use crate::disk::{blocking, disk_error};
@@ -71,7 +71,7 @@ impl Directory {
     }
 
     /// Removes what killed processes left: incomplete objects that nothing was written to for `age`. Returns how many.
-    pub async fn sweep(&self, age: Duration) -> Result<u64> {
+    pub async fn remove_incomplete(&self, age: Duration) -> Result<u64> {
         let staging = self.root.join(STAGING);
         blocking(move || remove_older(&staging, age).map_err(disk_error)).await
     }

@@ -74,19 +74,6 @@ impl Store {
             Place::Bucket(bucket) => bucket.list(prefix),
         }
     }
-
-    /// Removes incomplete objects of killed processes that nothing was written to for `age`. Returns how many.
-    ///
-    /// In a bucket it removes nothing: a lifecycle rule of the bucket must abort incomplete uploads.
-    ///
-    /// # Errors
-    /// `Unavailable` when the directory cannot be read.
-    pub async fn sweep(&self, age: Duration) -> Result<u64> {
-        match &self.0 {
-            Place::Directory(directory) => directory.sweep(age).await,
-            Place::Bucket(_) => Ok(0),
-        }
-    }
 }
 
 #[async_trait]
@@ -112,6 +99,14 @@ impl FileStore for Store {
         match &self.0 {
             Place::Directory(directory) => directory.delete(name).await,
             Place::Bucket(bucket) => bucket.delete(name).await,
+        }
+    }
+
+    /// In a bucket it removes nothing: a lifecycle rule of the bucket must abort incomplete uploads.
+    async fn remove_incomplete(&self, age: Duration) -> Result<u64> {
+        match &self.0 {
+            Place::Directory(directory) => directory.remove_incomplete(age).await,
+            Place::Bucket(_) => Ok(0),
         }
     }
 

@@ -272,7 +272,7 @@ async fn attach(request: Request, body: Option<Incoming>) -> Answer {
     let inspected = files.inspect(received).await?;
     let name = sanitize_and_shorten(&name);
     let new = files.register(organization, prefix, name, inspected, request.now).await?;
-    let (id, file) = (new.id, new.file.clone());
+    let id = new.id;
     let attached = async {
         let command = AttachFile { source: Source::Stored(id), ..command };
         ports(request.ports()).precheck_new(request.ctx()?, command.clone()).await?;
@@ -281,7 +281,7 @@ async fn attach(request: Request, body: Option<Incoming>) -> Answer {
     };
     let answer = attached.await;
     if answer.is_err() {
-        files.discard(organization, id, &file).await;
+        files.discard(organization, id, request.now).await;
     }
     answer
 }

@@ -6,6 +6,7 @@ use civitas_kernel::Result;
 use futures_core::stream::BoxStream;
 use std::fs::File;
 use std::ops::Range;
+use std::time::Duration;
 
 /// Bytes in order, as they arrive.
 pub type ByteStream = BoxStream<'static, Result<Bytes>>;
@@ -105,6 +106,13 @@ pub trait FileStore: Send + Sync {
     /// # Errors
     /// `Unavailable` when the store does not answer.
     async fn delete(&self, name: &str) -> Result<()>;
+
+    /// Removes incomplete objects of killed processes that nothing was written to for `age`. Returns how many. A store
+    /// that removes them by itself returns 0.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    async fn remove_incomplete(&self, age: Duration) -> Result<u64>;
 
     /// Checks that objects can be written, read and deleted.
     ///

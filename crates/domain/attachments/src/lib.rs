@@ -16,6 +16,7 @@
 mod allow_list;
 mod answers;
 mod attachment;
+mod checksum;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod content;
@@ -31,6 +32,7 @@ mod writing;
 pub use allow_list::AllowList;
 pub use answers::{AnswerUploads, Sender};
 pub use attachment::{Attachment, AttachmentDetail, Collection, FILE_TYPES, FileType};
+pub use checksum::Checksum;
 pub use content::{
     ByteStream, Content, ContentFault, FileIntake, FileStore, Inspected, MAX_IMAGE_SIDE, ReceiveOutcome,
     Received, THUMBNAIL_HEIGHT,

@@ -50,7 +50,8 @@ fn is_console(path: &Path) -> bool {
 pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let config = configure(sources).map_err(because)?;
     let announcer = civitas_api::announcer(crate::wiring::site(&config));
-    let (objects, intake) = files::of(&config).map_err(because)?;
+    let objects = files::store_of(&config).map_err(because)?;
+    let intake = files::intake_of(&config).map_err(because)?;
     // Paths of files are relative to the archive.
     let directory = if is_console(&args.file) { None } else { Some(directory_of(&args.file)) };
     let options = ImportOptions {
@@ -59,7 +60,7 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
         locales: &config.locales,
         now: clock::now(),
         announcer: args.emit_events.then_some(&announcer),
-        files: Some(FileServices { objects: &*objects, intake: &*intake, directory }),
+        files: Some(FileServices { objects: &objects, intake: &intake, directory }),
     };
     let mut file;
     let (input, length): (&mut (dyn BufRead + Send), _) = if is_console(&args.file) {
@@ -116,7 +117,7 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
     let config = configure(sources).map_err(because)?;
     let options = ExportOptions { organization: args.organization, with_secrets: args.with_secrets };
     let store = open_store(&config).await?;
-    let objects = files::store_at(&config.files_url).map_err(because)?;
+    let objects = files::store_of(&config).map_err(because)?;
     if is_console(&args.output) {
         return archive::export(&*store, &objects, &options, BufWriter::new(&mut *console.stdout))
             .await

@@ -36,8 +36,9 @@ pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome 
     let signals = Signals::listen().map_err(because)?;
     let origin = format!("{}://localhost:{}", scheme(&config).as_str(), config.listen.port());
     let locales = config.locales.clone();
-    let (objects, intake) = files::of(&config).map_err(because)?;
-    let files = FileServices { objects: &*objects, intake: &*intake, directory: None };
+    let objects = files::store_of(&config).map_err(because)?;
+    let intake = files::intake_of(&config).map_err(because)?;
+    let files = FileServices { objects: &objects, intake: &intake, directory: None };
     let running = wiring::start(config).await.map_err(because)?;
     // Listens first: if the address were found in use after the import, the secrets would not be printed.
     let news = first_start(&*running.store, &locales, files).await?;

@@ -2,9 +2,11 @@
 
 use super::{Console, Failure, Outcome, because, configure};
 use crate::config::{Config, Sources};
+use crate::files::store_of;
 use crate::secret_key;
 use crate::store::Database;
 use civitas_application::Store;
+use civitas_attachments::FileStore;
 use civitas_kernel::clock;
 use civitas_mail::Smtp;
 use std::fs;
@@ -18,6 +20,8 @@ use tokio::time::timeout;
 
 /// The time limit for a name server or mail server.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// The time limit for the store of files.
+const FILES_PATIENCE: Duration = Duration::from_secs(15);
 /// The largest difference between the clocks of the data directory and of the process.
 const TOLERANCE: time::Duration = time::Duration::seconds(5);
 /// A time before this means that the clock is not set.
@@ -35,6 +39,7 @@ pub(super) async fn run(sources: &Sources, console: &mut Console<'_>) -> Outcome
     };
     let mut findings = vec![("configuration", Ok("every setting can be read".to_owned()))];
     findings.push(("storage", storage(&config)));
+    findings.push(("files", files(&config).await));
     findings.push(("secret key", secret(&config)));
     findings.push(("clock", clock_of(&config)));
     let database = Database::of(&config);
@@ -75,6 +80,21 @@ fn storage(config: &Config) -> Finding {
     match probed {
         Ok(()) => Ok(format!("{place} can be written")),
         Err(error) => Err(format!("{place}: {error}: make it writable, or set data_dir")),
+    }
+}
+
+/// Checks that a file can be stored, read and deleted.
+async fn files(config: &Config) -> Finding {
+    // Without settings and user names, so without secrets: an address with them is refused.
+    let place = &config.files_url;
+    let checked = async { store_of(config)?.ready().await };
+    match timeout(FILES_PATIENCE, checked).await {
+        Ok(Ok(())) => Ok(format!("{place} can be written and read")),
+        Ok(Err(error)) => {
+            let cause = error.cause().map_or_else(|| error.to_string(), ToString::to_string);
+            Err(format!("{cause}: check files_url and, for s3://, the variables AWS_*"))
+        }
+        Err(_) => Err(format!("{place} does not answer: check files_url and the variables AWS_*")),
     }
 }
 

@@ -1,0 +1,106 @@
+//! `civitas files`: moves the bytes of files to another store, and compares the store with the database.
+
+use super::{Console, Failure, Outcome, because, configure, open_store};
+use crate::config::Sources;
+use crate::files::{intake_of, store_at, store_of};
+use civitas_application::{FileCheck, FileTransfer, Finding, Moved};
+use futures_util::{StreamExt, TryStreamExt};
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum FilesCommand {
+    /// Copies all files to another store, and checks the copies. Files that are there already are skipped. Changes
+    /// nothing at the source.
+    Move(MoveArgs),
+    /// Compares the store with the database: prints each object without a row, and each row without an object.
+    Check(CheckArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct MoveArgs {
+    /// The new store, in the format of `files_url`: `file://PATH` or `s3://BUCKET/PREFIX`.
+    #[arg(long, value_name = "URL")]
+    to: String,
+    /// No progress bar, and no reminder to set `files_url`.
+    #[arg(long)]
+    quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct CheckArgs {
+    /// Deletes objects without a row: everything at `files_url` that this database does not name.
+    #[arg(long)]
+    delete_unknown: bool,
+}
+
+pub(super) async fn run(command: FilesCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+    match command {
+        FilesCommand::Move(args) => copy(args, sources, console).await,
+        FilesCommand::Check(args) => check(&args, sources, console).await,
+    }
+}
+
+async fn copy(args: MoveArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+    let config = configure(sources).map_err(because)?;
+    if args.to == config.files_url {
+        return Err(Failure::Because(format!("{} is already files_url", args.to)));
+    }
+    if !["file://", "s3://"].iter().any(|scheme| args.to.starts_with(scheme)) {
+        return Err(Failure::Because("--to must begin with file:// or s3://".to_owned()));
+    }
+    let (from, intake) = (store_of(&config).map_err(because)?, intake_of(&config).map_err(because)?);
+    let to = store_at(&args.to, &config.object_storage).map_err(because)?;
+    let store = open_store(&config).await?;
+    let bar = if console.watched && !args.quiet { bar() } else { ProgressBar::hidden() };
+    let transfer = FileTransfer { store: &*store, intake: &intake, from: &from, to: &to };
+    let mut observe = |moved: Moved, missing: Option<&str>| {
+        bar.set_position(moved.copied + moved.skipped + moved.missing);
+        bar.set_message(HumanBytes(moved.bytes).to_string());
+        if let Some(object) = missing {
+            // An error of standard error cannot be reported.
+            bar.suspend(|| drop(writeln!(console.stderr, "missing or damaged: {object}")));
+        }
+    };
+    let moved = transfer.run(&mut observe).await;
+    bar.finish_and_clear();
+    let moved = moved.map_err(because)?;
+    writeln!(console.stdout, "{}", serde_json::to_string(&moved).map_err(because)?).map_err(because)?;
+    if moved.missing > 0 {
+        return Err(Failure::Told);
+    }
+    if !args.quiet {
+        writeln!(console.stderr, "Set files_url to {} and restart the server.", args.to).map_err(because)?;
+    }
+    Ok(())
+}
+
+/// The number of files is not known before the end.
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::no_length();
+    match ProgressStyle::with_template("{spinner} {pos} files, {msg} copied, {elapsed}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+async fn check(args: &CheckArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+    let config = configure(sources).map_err(because)?;
+    let objects = store_of(&config).map_err(because)?;
+    let store = open_store(&config).await?;
+    let mut failed = None;
+    let mut print = |finding: Finding| {
+        let line = serde_json::to_string(&finding).map_err(because);
+        let printed = line.and_then(|line| writeln!(console.stdout, "{line}").map_err(because));
+        if let Err(failure) = printed {
+            failed.get_or_insert(failure);
+        }
+    };
+    let names = objects.list("").map_ok(|object| object.name).boxed();
+    let found = FileCheck::run((&*store, &objects), names, args.delete_unknown, &mut print).await;
+    let found = found.map_err(because)?;
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
+    writeln!(console.stdout, "{}", serde_json::to_string(&found).map_err(because)?).map_err(because)?;
+    if found.is_sound() { Ok(()) } else { Err(Failure::Told) }
+}
