@@ -1,7 +1,17 @@
-//! A store of files in a temporary directory.
+//! Stores of files for tests.
 
+use async_trait::async_trait;
+use bytes::Bytes;
 use civitas_application::archive::FileServices;
+use civitas_attachments::{ByteStream, Content, FileStore};
 use civitas_files::{Intake, Store};
+use civitas_kernel::{Error, Result};
+use futures_util::{StreamExt, stream};
+use std::collections::HashMap;
+use std::io::{Read, Seek};
+use std::ops::Range;
+use std::sync::{LazyLock, Mutex, MutexGuard};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A store of files in a directory that is deleted with it.
@@ -33,4 +43,55 @@ impl Files {
     pub fn services(&self) -> FileServices<'_> {
         FileServices { objects: &self.objects, intake: &self.intake, directory: Some(self.directory.path()) }
     }
+}
+
+/// Objects in memory, for tests that do not look at files.
+#[derive(Default)]
+struct Memory(Mutex<HashMap<String, Vec<u8>>>);
+
+impl Memory {
+    fn objects(&self) -> MutexGuard<'_, HashMap<String, Vec<u8>>> {
+        self.0.lock().expect("no test fails here")
+    }
+}
+
+#[async_trait]
+impl FileStore for Memory {
+    async fn put(&self, name: &str, content: Content) -> Result<()> {
+        let mut bytes = Vec::new();
+        let mut file = content.file;
+        file.rewind().and_then(|()| file.read_to_end(&mut bytes)).map_err(Error::internal)?;
+        self.objects().insert(name.to_owned(), bytes);
+        Ok(())
+    }
+
+    async fn read(&self, name: &str, range: Range<u64>) -> Result<Option<ByteStream>> {
+        let range = usize::try_from(range.start).expect("short")..usize::try_from(range.end).expect("short");
+        let bytes = self.objects().get(name).map(|bytes| bytes[range].to_vec());
+        Ok(bytes.map(|bytes| stream::iter([Ok(Bytes::from(bytes))]).boxed()))
+    }
+
+    async fn delete(&self, name: &str) -> Result<()> {
+        self.objects().remove(name);
+        Ok(())
+    }
+
+    async fn ready(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn remove_incomplete(&self, _: Duration) -> Result<u64> {
+        Ok(0)
+    }
+}
+
+/// Files in memory, one store for all tests of a process.
+///
+/// # Panics
+/// When there is no temporary directory.
+pub fn files_in_memory() -> FileServices<'static> {
+    static OBJECTS: LazyLock<Memory> = LazyLock::new(Memory::default);
+    static INTAKE: LazyLock<Intake> =
+        LazyLock::new(|| Intake::open(std::env::temp_dir().join("civitas-tests")).expect("a directory"));
+    FileServices { objects: &*OBJECTS, intake: &*INTAKE, directory: None }
 }

@@ -4,6 +4,7 @@ use crate::World;
 use async_trait::async_trait;
 use civitas_accounts::{ApiClient, Role, RoleKind, Secret, User};
 use civitas_application::{ComponentAdmin, Ports};
+use civitas_attachments::conformance as attachments;
 use civitas_blogs::conformance as blogs;
 use civitas_kernel::records::RecordAdmin;
 use civitas_kernel::{
@@ -237,6 +238,23 @@ impl<'a> From<&'a World> for spaces::World<'a> {
             nora,
             otto,
             admin,
+        }
+    }
+}
+
+impl<'a> From<&'a World> for attachments::World<'a> {
+    fn from(world: &'a World) -> Self {
+        let (ports, fixtures) = (world.ports(), &world.fixtures);
+        Self {
+            attachments: ports.attachments(),
+            collections: ports.collections(),
+            files: ports.files(),
+            uploads: ports.uploads(),
+            parents: ports.parents(),
+            mine: fixtures.mine,
+            other: world.other,
+            space: fixtures.process,
+            client: fixtures.client,
         }
     }
 }

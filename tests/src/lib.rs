@@ -13,7 +13,7 @@ mod world;
 mod writes;
 
 pub use databases::{Database, Engine, databases};
-pub use files::Files;
+pub use files::{Files, files_in_memory};
 pub use fixtures::Fixtures;
 pub use name_server::NameServer;
 pub use object_server::ObjectServer;

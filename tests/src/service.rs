@@ -5,9 +5,10 @@
 use crate::document::Validator;
 use crate::{Database, Engine};
 use civitas_application::Store;
-use civitas_application::archive::{ImportOptions, import};
+use civitas_application::archive::{FileServices, ImportOptions, import};
 use civitas_kernel::{Locales, clock};
 use civitas_server::config::{Config, Sources};
+use civitas_server::files;
 use civitas_server::wiring::{Running, start};
 use civitas_tokens::Argon2Passwords;
 use reqwest::header::{HeaderMap, HeaderValue};
@@ -94,24 +95,6 @@ impl Service {
         let locales = settings.iter().find(|(name, _)| *name == "locales");
         let locales = locales.map_or_else(Locales::standard, |(_, list)| list.parse().expect("locales"));
         let directory = tempfile::tempdir().expect("a directory");
-        let files_url =
-            settings.iter().find(|(name, _)| *name == "files_url").map(|(_, url)| (*url).to_owned());
-        let files_url = files_url.unwrap_or_else(|| format!("file://{}/files", directory.path().display()));
-        let files = (
-            civitas_server::files::store_at(&files_url).expect("a store of files"),
-            civitas_files::Intake::open(directory.path().join("incoming")).expect("a directory"),
-        );
-        let options = ImportOptions {
-            dry_run: false,
-            single_label_hosts: false,
-            locales: &locales,
-            now: clock::now(),
-            announcer: None,
-            files: Some(FileServices { objects: &files.0, intake: &files.1, directory: None }),
-        };
-        let passwords = Argon2Passwords::new();
-        let report = import(&*database.store, &passwords, archive.as_bytes(), options, &mut |_| {}).await;
-        let report = serde_json::to_value(report.expect("the archive is sound")).expect("a report");
         let mut flags = vec![
             ("database_url".to_owned(), database.url().to_owned()),
             ("data_dir".to_owned(), directory.path().display().to_string()),
@@ -121,6 +104,19 @@ impl Service {
         flags.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let config =
             Config::load(&Sources { flags, environment, ..Sources::default() }).expect("a configuration");
+        let objects = files::store_of(&config).expect("a store of files");
+        let intake = files::intake_of(&config).expect("a directory");
+        let options = ImportOptions {
+            dry_run: false,
+            single_label_hosts: false,
+            locales: &locales,
+            now: clock::now(),
+            announcer: None,
+            files: Some(FileServices { objects: &objects, intake: &intake, directory: None }),
+        };
+        let passwords = Argon2Passwords::new();
+        let report = import(&*database.store, &passwords, archive.as_bytes(), options, &mut |_| {}).await;
+        let report = serde_json::to_value(report.expect("the archive is sound")).expect("a report");
         let running = start(config).await.expect("the server starts");
         Self {
             engine: database.engine,

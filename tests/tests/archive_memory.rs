@@ -81,7 +81,7 @@ async fn the_second_half_of_a_long_archive_takes_no_more_memory() {
         locales: &Locales::standard(),
         now: datetime!(2026-11-21 10:00 UTC),
         announcer: None,
-        files: None,
+        files: Some(civitas_tests::files_in_memory()),
     };
     for database in databases().await {
         let generated = Generated { line: 0, rest: Vec::new() };

@@ -71,6 +71,19 @@ mod blogs {
     );
 }
 
+mod attachments {
+    civitas_tests::records_on_both_engines!(civitas_attachments::conformance:
+        attachments, collections, files, uploads
+    );
+    civitas_tests::on_both_engines!(in a transaction civitas_attachments::conformance:
+        marks_files_that_nothing_refers_to,
+        finds_files_to_delete,
+        serves_attached_files,
+        lists_and_filters,
+        keeps_organizations_apart,
+    );
+}
+
 mod surveys {
     civitas_tests::records_on_both_engines!(civitas_surveys::conformance:
         surveys, questionnaires, questions, options, conditions, responses

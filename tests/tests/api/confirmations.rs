@@ -260,6 +260,7 @@ async fn an_invitation_of_an_archive_is_sent_when_the_import_is_not_quiet() {
                 locales: &Locales::standard(),
                 now: clock::now(),
                 announcer,
+                files: None,
             };
             let archive = record.to_string();
             let passwords = civitas_tokens::Argon2Passwords::new();

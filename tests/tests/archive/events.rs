@@ -20,7 +20,7 @@ async fn tell(store: &dyn Store, archive: &str) {
         locales: &Locales::standard(),
         now: NOW,
         announcer: Some(&announcer),
-        files: None,
+        files: Some(civitas_tests::files_in_memory()),
     };
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await.unwrap();
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod attachments;
 mod events;
 mod forms;
 mod meetings;
@@ -26,7 +27,7 @@ async fn read(store: &dyn Store, archive: &str, dry_run: bool) -> Result<Report,
         locales: &Locales::standard(),
         now: NOW,
         announcer: None,
-        files: None,
+        files: Some(civitas_tests::files_in_memory()),
     };
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await
 }
@@ -61,7 +62,7 @@ async fn the_demo_city_imports_and_importing_it_again_changes_nothing() {
         let store = &*database.store;
         let first = read(store, demo(), false).await.unwrap();
         let created = json!({
-            "answer_option": 13, "api_client": 2, "budget": 4, "component": 17, "debate": 3, "display_condition": 3,
+            "answer_option": 13, "api_client": 2, "attachment": 3, "attachment_collection": 1, "budget": 4, "component": 17, "debate": 3, "display_condition": 3,
             "meeting": 10, "organization": 1, "page": 1, "post": 12, "proposal": 42, "proposal_state": 1,
             "question": 11, "questionnaire": 2, "questionnaire_response": 3, "result": 2, "role": 4, "space": 6,
             "step": 5, "survey": 1, "system_admin": 1, "user": 6, "vote": 54

@@ -1,1 +1,294 @@
-//! Conformance tests.
+//! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
+
+use crate::{
+    Attachment, AttachmentField, AttachmentReader, AttachmentStore, Collection, CollectionStore,
+    FileRegistry, FileState, FileType, PENDING, Parent, ParentLookup, StoredFile, Upload, UploadStore,
+};
+use civitas_kernel::filter::{Condition, Filter, Is};
+use civitas_kernel::records::conformance::Samples;
+use civitas_kernel::records::Change;
+use civitas_kernel::{
+    AttachmentId, ClientId, CollectionId, FileId, Locale, OrganizationId, PageRequest, ReadContext, Result,
+    SpaceRef, Translated, UploadId, Viewer,
+};
+use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
+
+/// The stores, two existing organizations, and records of the first.
+pub struct World<'a> {
+    /// Under test.
+    pub attachments: &'a dyn AttachmentStore,
+    /// Under test.
+    pub collections: &'a dyn CollectionStore,
+    /// Under test.
+    pub files: &'a dyn FileRegistry,
+    /// Under test.
+    pub uploads: &'a dyn UploadStore,
+    /// Under test.
+    pub parents: &'a dyn ParentLookup,
+    /// An organization.
+    pub mine: OrganizationId,
+    /// Another one.
+    pub other: OrganizationId,
+    /// A public, published process of the first.
+    pub space: SpaceRef,
+    /// A client of the first.
+    pub client: ClientId,
+}
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
+const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
+
+fn text(text: &str) -> Translated {
+    [(Locale::EN, text.to_owned())].into()
+}
+
+impl World<'_> {
+    fn reader(&self) -> AttachmentReader {
+        let read_context = ReadContext { organization: self.mine, viewer: Viewer::Public, participant: None };
+        AttachmentReader { read_context, reads_answers: false, now: NOW }
+    }
+
+    async fn file(&self, state: FileState) -> Result<FileId> {
+        self.files.add(self.mine, &StoredFile::for_test(NOW, state)).await
+    }
+
+    fn link(&self, parent: Parent) -> Attachment {
+        let link = Some("https://maps.example/1".to_owned());
+        Attachment { title: text("Map"), description: text("D"), ..Attachment::of_link(parent, link, NOW) }
+    }
+
+    async fn attached(&self, parent: Parent) -> Result<(AttachmentId, FileId)> {
+        let file = StoredFile::for_test(NOW, FileState::Stored);
+        let id = self.files.add(self.mine, &file).await?;
+        let attachment = Attachment { title: text("File"), ..Attachment::of_file(parent, id, &file, NOW) };
+        Ok((self.attachments.add(self.mine, &attachment).await?, id))
+    }
+
+    async fn state(&self, id: FileId) -> Result<Option<FileState>> {
+        Ok(self.files.find(self.mine, id).await?.map(|file| file.state))
+    }
+
+    fn upload(&self) -> Upload {
+        Upload {
+            client: self.client,
+            digest: "ab".repeat(32),
+            filename: "a.txt".to_owned(),
+            content_type: "text/plain".to_owned(),
+            byte_size: 12,
+            checksum: "b1kCrCNwJL3QwXbLkwY9xA==".to_owned(),
+            file: None,
+            created_at: NOW,
+        }
+    }
+}
+
+/// Attachments for the conformance tests of [`Records`](civitas_kernel::records::Records).
+pub async fn attachments(world: World<'_>) -> Result<Samples<'_, Attachment>> {
+    let collection = Collection { parent: world.space.into(), name: text("Plans"), weight: 2 };
+    let collection = Some(world.collections.add(world.mine, &collection).await?);
+    let of_space = Attachment { collection, weight: -3, ..world.link(world.space.into()) };
+    let id = world.file(FileState::Stored).await?;
+    let file = StoredFile::for_test(NOW, FileState::Stored);
+    let of_file = Attachment {
+        title: [(Locale::EN, "A".to_owned()), (Locale::FR, "B".to_owned())].into(),
+        updated_at: NOW + Duration::DAY,
+        ..Attachment::of_file(world.mine.into(), id, &file, NOW)
+    };
+    Ok(Samples {
+        records: world.attachments,
+        mine: world.mine,
+        other: world.other,
+        samples: [of_space, of_file, world.link(world.mine.into())],
+        unknown: AttachmentId(987_654),
+    })
+}
+
+/// Collections for the same.
+#[expect(clippy::unused_async, reason = "the samples of other stores are added first")]
+pub async fn collections(world: World<'_>) -> Result<Samples<'_, Collection>> {
+    let collection = |name, weight| Collection { parent: world.space.into(), name: text(name), weight };
+    Ok(Samples {
+        records: world.collections,
+        mine: world.mine,
+        other: world.other,
+        samples: [collection("A", 0), collection("B", -1), collection("C", i64::MAX)],
+        unknown: CollectionId(987_654),
+    })
+}
+
+/// Files for the same.
+#[expect(clippy::unused_async, reason = "the samples of other stores are added first")]
+pub async fn files(world: World<'_>) -> Result<Samples<'_, StoredFile>> {
+    let bad = StoredFile {
+        fault: Some(crate::ContentFault::ImageTooBig),
+        content_type: "image/png".to_owned(),
+        ..StoredFile::for_test(NOW, FileState::Stored)
+    };
+    let thumbnail = StoredFile { thumbnail_bytes: Some(7), ..StoredFile::for_test(NOW, FileState::Removed) };
+    Ok(Samples {
+        records: world.files,
+        mine: world.mine,
+        other: world.other,
+        samples: [bad, thumbnail, StoredFile::for_test(NOW, FileState::Pending)],
+        unknown: FileId(987_654),
+    })
+}
+
+/// Uploads for the same.
+pub async fn uploads(world: World<'_>) -> Result<Samples<'_, Upload>> {
+    let file = Some(world.file(FileState::Stored).await?);
+    Ok(Samples {
+        records: world.uploads,
+        mine: world.mine,
+        other: world.other,
+        samples: [
+            world.upload(),
+            Upload { file, ..world.upload() },
+            Upload { byte_size: 1, created_at: NOW + Duration::DAY, ..world.upload() },
+        ],
+        unknown: UploadId(987_654),
+    })
+}
+
+/// A file is removed with its attachment, and with its upload unless it is attached.
+pub async fn marks_files_that_nothing_refers_to(world: World<'_>) -> Result<()> {
+    let (id, file) = world.attached(world.space.into()).await?;
+    let upload = world.uploads.add(world.mine, &Upload { file: Some(file), ..world.upload() }).await?;
+    world.uploads.remove(world.mine, upload).await?;
+    assert_eq!(world.state(file).await?, Some(FileState::Stored), "it is attached");
+    assert!(world.attachments.remove(world.other, id).await.is_err(), "of another organization");
+    world.attachments.remove(world.mine, id).await?;
+    assert_eq!(world.state(file).await?, Some(FileState::Removed));
+    assert!(world.attachments.remove(world.mine, id).await.is_err(), "once");
+    let file = world.file(FileState::Stored).await?;
+    let old = Upload { file: Some(file), created_at: NOW - Duration::DAY, ..world.upload() };
+    world.uploads.add(world.mine, &old).await?;
+    let young = world.uploads.add(world.mine, &world.upload()).await?;
+    assert_eq!(world.uploads.remove_announced_before(NOW, 10).await?, 1);
+    assert_eq!(world.uploads.remove_announced_before(NOW, 10).await?, 0);
+    assert!(world.uploads.find(world.mine, young).await?.is_some());
+    assert_eq!(world.state(file).await?, Some(FileState::Removed));
+    Ok(())
+}
+
+/// Removed files, and pending ones of the past, are found and forgotten; others are not.
+pub async fn finds_files_to_delete(world: World<'_>) -> Result<()> {
+    let old = StoredFile {
+        created_at: NOW - PENDING - Duration::SECOND,
+        ..StoredFile::for_test(NOW, FileState::Pending)
+    };
+    let old = world.files.add(world.mine, &old).await?;
+    let young = world.file(FileState::Pending).await?;
+    let removed = world.file(FileState::Removed).await?;
+    let stored = world.file(FileState::Stored).await?;
+    let found = world.files.removed(NOW - PENDING, 100).await?;
+    let ids: Vec<FileId> = found.iter().map(|(id, _)| *id).collect();
+    assert!(ids.contains(&old) && ids.contains(&removed), "{ids:?}");
+    assert!(!ids.contains(&young) && !ids.contains(&stored), "{ids:?}");
+    assert_eq!(world.files.removed(NOW - PENDING, 1).await?.len(), 1);
+    world.files.forget(&[old, removed, young, stored]).await?;
+    for (id, stays) in [(old, false), (removed, false), (young, true), (stored, true)] {
+        assert_eq!(world.state(id).await?.is_some(), stays, "{id}");
+    }
+    let after = world.files.stored_after(None, 100).await?;
+    assert!(after.iter().any(|(id, _)| *id == stored) && after.iter().all(|(id, _)| *id != young));
+    assert!(world.files.stored_after(Some(stored), 100).await?.iter().all(|(id, _)| *id > stored));
+    Ok(())
+}
+
+/// A key gives the file of an attachment, in its organization only.
+pub async fn serves_attached_files(world: World<'_>) -> Result<()> {
+    let (attachment, id) = world.attached(world.space.into()).await?;
+    let file = world.files.find(world.mine, id).await?.expect("it was added");
+    assert_eq!(world.files.find_served(world.mine, &file.key).await?, Some(file.clone()));
+    assert_eq!(world.files.find_served(world.other, &file.key).await?, None);
+    assert_eq!(world.files.find_served(world.mine, "unknown").await?, None);
+    assert_eq!(
+        world.files.known_objects(&[file.object.clone(), "x".to_owned()]).await?,
+        [file.object.clone()]
+    );
+    assert_eq!(world.files.find_many(world.mine, &[id]).await?.len(), 1);
+    assert_eq!(world.files.find_many(world.other, &[id]).await?, []);
+    let pending = StoredFile::for_test(NOW, FileState::Pending);
+    world.files.add(world.mine, &pending).await?;
+    assert_eq!(world.files.find_served(world.mine, &pending.key).await?, None);
+    world.attachments.remove(world.mine, attachment).await?;
+    assert_eq!(world.files.find_served(world.mine, &file.key).await?, None);
+    Ok(())
+}
+
+/// Lists are in order of weight and id, and have every filter; links have no file.
+pub async fn lists_and_filters(world: World<'_>) -> Result<()> {
+    let add = async |weight, parent| {
+        world.attachments.add(world.mine, &Attachment { weight, ..world.link(parent) }).await
+    };
+    let (space, own): (Parent, Parent) = (world.space.into(), world.mine.into());
+    let heavy = add(5, space).await?;
+    let first = add(-1, own).await?;
+    let second = add(-1, space).await?;
+    let (file, _) = world.attached(space).await?;
+    let collection = Collection { parent: space, name: text("Plans"), weight: 0 };
+    let collection = world.collections.add(world.mine, &collection).await?;
+    let before = world.attachments.find(world.mine, heavy).await?.expect("it was added");
+    let after = Attachment { collection: Some(collection), ..before.clone() };
+    world.attachments.save(world.mine, heavy, &Change::new(before, after)).await?;
+    let listed = async |filters: Vec<Filter<AttachmentField>>, page| {
+        let page = world.attachments.list(world.reader(), &filters, page).await?;
+        Ok::<_, civitas_kernel::Error>((
+            page.items.iter().map(|found| found.id).collect::<Vec<_>>(),
+            page.has_more,
+        ))
+    };
+    assert_eq!(listed(vec![], ALL).await?, (vec![first, second, file, heavy], false));
+    assert_eq!(listed(vec![], PageRequest { page: 2, per_page: 1 }).await?, (vec![second], true));
+    let by = |field, condition| vec![Filter { field, condition }];
+    let class = |kind: crate::ParentKind| Condition::Text(Is::Eq(kind.as_str().to_owned()));
+    let of_space = by(AttachmentField::ParentKind, class(space.kind));
+    assert_eq!(listed(of_space, ALL).await?.0, [second, file, heavy]);
+    let start = by(AttachmentField::ParentKind, Condition::Start("platform::org".to_owned()));
+    assert_eq!(listed(start, ALL).await?.0, [first]);
+    let id = by(AttachmentField::ParentId, Condition::Integer(Is::Eq(own.id)));
+    assert!(listed(id, ALL).await?.0.contains(&first));
+    let grouped = by(AttachmentField::Collection, Condition::Integer(Is::Eq(collection.0)));
+    assert_eq!(listed(grouped, ALL).await?.0, [heavy]);
+    let alone = by(AttachmentField::Collection, Condition::Integer(Is::Blank(true)));
+    assert_eq!(listed(alone, ALL).await?.0, [first, second, file]);
+    let documents = by(AttachmentField::FileType, Condition::Text(Is::Eq("document".to_owned())));
+    assert_eq!(listed(documents, ALL).await?.0, [file]);
+    let found = world.attachments.find_visible(world.reader(), file).await?.expect("it is visible");
+    assert_eq!((found.attachment.file_type, found.file.is_some()), (FileType::Document, true));
+    let found = world.attachments.find_visible(world.reader(), first).await?.expect("it is visible");
+    assert_eq!(found.file, None);
+    let exported = world.attachments.page_of_records_after(world.mine, Some(heavy), 10).await?;
+    assert_eq!(exported.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [first, second, file]);
+    assert!(world.collections.is_of(world.mine, collection, space).await?);
+    assert!(!world.collections.is_of(world.mine, collection, own).await?);
+    assert!(!world.collections.is_of(world.other, collection, space).await?);
+    Ok(())
+}
+
+/// No organization sees another's attachments; a record is seen by those who may.
+pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
+    let id = world.attachments.add(world.mine, &world.link(world.space.into())).await?;
+    let elsewhere = AttachmentReader {
+        read_context: ReadContext { organization: world.other, ..world.reader().read_context },
+        ..world.reader()
+    };
+    assert_eq!(world.attachments.find_visible(elsewhere, id).await?, None);
+    assert!(world.attachments.list(elsewhere, &[], ALL).await?.items.is_empty());
+    for (parent, sees) in [
+        (Parent::from(world.space), true),
+        (world.mine.into(), true),
+        (world.other.into(), false),
+        (Parent { id: 987_654, ..world.space.into() }, false),
+        (Parent { kind: crate::ParentKind::Proposal, id: 987_654 }, false),
+        (Parent { kind: crate::ParentKind::Answer, id: 1 }, false),
+    ] {
+        assert_eq!(world.parents.sees(world.reader(), parent).await?, sees, "{parent:?}");
+        if sees {
+            assert!(!world.parents.sees(elsewhere, parent).await?, "{parent:?}");
+        }
+    }
+    Ok(())
+}
