@@ -69,9 +69,9 @@ async fn a_request_sends_no_more_statements_than_it_did() {
             (Method::POST, &publish[..], Some(&json!({})), 7),
             (Method::POST, cast, Some(&vote), 8),
             (Method::POST, "/blogs/sync", Some(&post), 4),
-            (Method::GET, "/questionnaires", None, 9),
-            (Method::GET, &form[..], None, 8),
-            (Method::POST, "/answers/sync", Some(&answers), 9),
+            (Method::GET, "/questionnaires", None, 10),
+            (Method::GET, &form[..], None, 9),
+            (Method::POST, "/answers/sync", Some(&answers), 10),
         ];
         for (method, path, body, expected) in requests {
             let statements = counted(&nora, method.clone(), path, body).await;

@@ -69,7 +69,6 @@ fn model(row: Row) -> Result<(QuestionnaireId, Questionnaire)> {
     Ok((QuestionnaireId(row.id), row.into_model(host)))
 }
 
-#[expect(clippy::unused_async, reason = "other records have members in further tables")]
 async fn with_hosts(_: &mut Conn, rows: Vec<Row>) -> Result<Vec<(QuestionnaireId, Questionnaire)>> {
     rows.into_iter().map(model).collect()
 }
