@@ -88,7 +88,8 @@ async fn announced(client: &Client) -> String {
 }
 
 async fn send_bytes(client: &Client, signed: &str, bytes: &[u8], headers: &[(&str, &str)]) -> Answer {
-    let nobody = Client { token: None, ..client.clone() };
+    let mut nobody = client.clone();
+    nobody.token = None;
     let path = format!("{BASE}/attachments/direct_upload/{signed}");
     nobody.raw(Method::PUT, &path, headers, Some(bytes.to_vec())).await
 }
@@ -375,8 +376,7 @@ async fn an_upload_is_announced_sent_and_attached_once() {
         let town = service.at("town.test");
         send_bytes(&town, &announced(&nora).await, HELLO, &[]).await.refuses(404, "Resource not found");
         let sent = body(&uploaded(&nora).await);
-        let (one, two) =
-            tokio::join!(nora.post("/attachments", &sent), nora.post("/attachments", &sent));
+        let (one, two) = tokio::join!(nora.post("/attachments", &sent), nora.post("/attachments", &sent));
         let mut statuses = [one.status.as_u16(), two.status.as_u16()];
         statuses.sort_unstable();
         assert_eq!(statuses, [201, 400], "{} {}", one.text, two.text);

@@ -5,8 +5,8 @@ use crate::{
     FileRegistry, FileState, FileType, PENDING, Parent, ParentLookup, StoredFile, Upload, UploadStore,
 };
 use civitas_kernel::filter::{Condition, Filter, Is};
-use civitas_kernel::records::conformance::Samples;
 use civitas_kernel::records::Change;
+use civitas_kernel::records::conformance::Samples;
 use civitas_kernel::{
     AttachmentId, ClientId, CollectionId, FileId, Locale, OrganizationId, PageRequest, ReadContext, Result,
     SpaceRef, Translated, UploadId, Viewer,
