@@ -115,6 +115,6 @@ create table answers (
     unique (response_id, question_id)
 );
 create index answers_in_order on answers (questionnaire_id, organization_id, created_at, id);
-create index answers_of_user on answers (user_id, questionnaire_id, created_at, id);
+create index answers_of_user on answers (user_id, questionnaire_id, organization_id, created_at, id);
 create index answers_of_question on answers (question_id, organization_id);
 create index answers_of_response on answers (organization_id, response_id, id);
