@@ -68,13 +68,11 @@ impl City {
 
     /// Its store.
     pub async fn store(&self) -> Arc<dyn Store> {
-        match &self.1 {
-            Some(database) => database.store(),
-            None => {
-                let path = self.path().join("data/civitas.db");
-                Engine::Sqlite.open(&format!("sqlite://{}", path.display())).await.unwrap()
-            }
+        if let Some(database) = &self.1 {
+            return database.store();
         }
+        let path = self.path().join("data/civitas.db");
+        Engine::Sqlite.open(&format!("sqlite://{}", path.display())).await.unwrap()
     }
 
     pub fn path(&self) -> &Path {

@@ -126,6 +126,13 @@ fn for_administrators() -> Vec<Row> {
         ("a document as a table", "a.xlsx", docx(), Refused(TYPE)),
         ("a document with macros", "a.docx", macros, Refused(TYPE)),
         ("an OpenDocument text as a document", "a.docx", odt, Refused(TYPE)),
+        ("a table with macros", "a.xls", ooxml("ms-excel.sheet.macroEnabled.main+xml"), Refused(TYPE)),
+        (
+            "a presentation with macros",
+            "a.ppt",
+            ooxml("ms-powerpoint.presentation.macroEnabled.main+xml"),
+            Refused(TYPE),
+        ),
         ("a list that grows", "a.docx", zip_bomb(), Refused(TYPE)),
         ("an OLE signature alone", "a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec(), Refused(TYPE)),
         ("a text as a document", "a.doc", b"text".to_vec(), Refused(TYPE)),

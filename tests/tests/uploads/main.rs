@@ -8,6 +8,7 @@ mod forms;
 mod names;
 mod parents;
 mod place;
+mod reaper;
 mod samples;
 mod serving;
 mod staging;

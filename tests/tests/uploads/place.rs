@@ -35,7 +35,7 @@ pub struct Place {
     pub token: String,
     data: PathBuf,
     /// The server of the bucket, while it is used.
-    _server: Option<ObjectServer>,
+    server: Option<ObjectServer>,
     root: TempDir,
 }
 
@@ -82,7 +82,7 @@ impl Place {
         let service = Service::with_environment(database, &archive, &settings, environment.clone()).await;
         let objects = Store::open(&url, environment).unwrap();
         let token = token(&service, "city.test", "uploader").await;
-        Self { service, objects, token, data, _server: server, root }
+        Self { service, objects, token, data, server, root }
     }
 
     /// A token of another client.
@@ -102,17 +102,36 @@ impl Place {
         self.attach_to("proposals", proposal, parts).await
     }
 
+    /// The same, with any answer.
+    pub async fn attach_unchecked(&self, parts: &[Vec<u8>]) -> Reply {
+        let proposal = self.service.id("proposal", "p1");
+        self.form_to("proposals", proposal, parts).send(self.service.address).await
+    }
+
+    /// Stops the server of the bucket.
+    pub fn stop_bucket(&mut self) {
+        self.server = None;
+    }
+
     /// The same for another record.
     pub async fn attach_to(&self, kind: &str, id: i64, parts: &[Vec<u8>]) -> Reply {
+        self.send(self.form_to(kind, id, parts)).await
+    }
+
+    fn form_to(&self, kind: &str, id: i64, parts: &[Vec<u8>]) -> Request {
         let members = [field("attached_to_type", kind), field("attached_to_id", &id.to_string())];
         let texts = [field("title", "Title"), field("description", "Text")];
-        self.post_form(&form(&[&members[..], &texts, parts].concat())).await
+        self.form(&form(&[&members[..], &texts, parts].concat()))
     }
 
     pub async fn post_form(&self, body: &[u8]) -> Reply {
+        self.send(self.form(body)).await
+    }
+
+    fn form(&self, body: &[u8]) -> Request {
         let request = self.authorized("POST", "/attachments");
         let content_type = format!("multipart/form-data; boundary={}", crate::wire::BOUNDARY);
-        self.send(request.with("Content-Type", &content_type).body(body)).await
+        request.with("Content-Type", &content_type).body(body)
     }
 
     /// Attaches a text file to proposal `p1`; returns its URL.

@@ -117,6 +117,13 @@ async fn an_announcement_is_checked_before_anything_is_stored() {
             let refusal = if refusal == MISSING { format!("{MISSING}{member}") } else { refusal.to_owned() };
             assert_eq!((reply.status, reply.reason()), (400, refusal), "{member} {sent:?}: {reply:?}");
         }
+        place.assert_sound().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_of_an_announcement_is_only_shown() {
+    for place in engines(Kind::Directory).await {
         for (sent, stored) in [
             ("../../a.txt", "a.txt"),
             ("C:\\x\\a.pdf", "a.pdf"),

@@ -1,7 +1,7 @@
 //! The server is killed in the middle of uploads, several times. At all times each object has a row; after the next
 //! start and the reaper each stored row has its object, and what was answered with 201 is served.
 
-use crate::platform::{BASE, Platform, exchange, read_answer};
+use crate::platform::{BASE, Platform, Server, exchange, read_answer};
 use civitas_attachments::{FileState, StoredFile};
 use civitas_kernel::OrganizationId;
 use civitas_kernel::records::Records;
@@ -58,7 +58,7 @@ async fn kill_again_and_again(platform: &Platform) {
     expected.sort();
     assert_eq!(objects(platform).await, expected);
     for path in &acknowledged {
-        let request = format!("{}\r\n", server.head("GET", path)).into_bytes();
+        let request = format!("{}\r\n", Server::head("GET", path)).into_bytes();
         let (status, body) = exchange(server.address, request).await.unwrap();
         assert_eq!((status, body.len()), (200, LENGTH), "{path}");
     }
@@ -97,7 +97,7 @@ async fn kill_after(platform: &Platform, delay: Duration) -> Vec<String> {
         }));
     }
     for end in [LENGTH / 2, LENGTH] {
-        let head = server.head("PUT", &format!("{BASE}/attachments/direct_upload/{signed}"));
+        let head = Server::head("PUT", &format!("{BASE}/attachments/direct_upload/{signed}"));
         let head = format!("{head}Content-Length: {LENGTH}\r\n\r\n");
         let (bytes, address) = (bytes.clone(), server.address);
         uploads.push(tokio::spawn(async move {
@@ -119,7 +119,7 @@ async fn kill_after(platform: &Platform, delay: Duration) -> Vec<String> {
 }
 
 /// Announces the bytes; returns the signed id.
-async fn stage(server: &crate::platform::Server, bytes: &[u8]) -> String {
+async fn stage(server: &Server, bytes: &[u8]) -> String {
     use base64::Engine;
     let checksum = base64::engine::general_purpose::STANDARD.encode(Md5::digest(bytes));
     let members = json!({"filename": "a.txt", "byte_size": bytes.len(), "checksum": checksum});

@@ -103,7 +103,7 @@ impl Platform {
         let asked = json!({"grant_type": "client_credentials", "client_id": "id_uploader",
             "client_secret": "key_uploader", "scope": "attachments"});
         let answer = server.post("/oauth/token", &asked).await.unwrap();
-        server.token = answer["access_token"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+        answer["access_token"].as_str().unwrap_or_else(|| panic!("{answer}")).clone_into(&mut server.token);
         server
     }
 
@@ -141,13 +141,13 @@ impl Platform {
 
 impl Server {
     /// The head of a request, complete but for its end.
-    pub fn head(&self, method: &str, path: &str) -> String {
+    pub fn head(method: &str, path: &str) -> String {
         format!("{method} {path} HTTP/1.1\r\nHost: city.test\r\nConnection: close\r\n")
     }
 
     /// The head of a form with a file.
     pub fn form_head(&self) -> String {
-        let head = self.head("POST", &format!("{BASE}/attachments"));
+        let head = Self::head("POST", &format!("{BASE}/attachments"));
         let token = &self.token;
         format!(
             "{head}Authorization: Bearer {token}\r\nContent-Type: multipart/form-data; boundary={BOUNDARY}\r\n"
@@ -158,7 +158,7 @@ impl Server {
     pub async fn post(&self, path: &str, body: &Value) -> Option<Value> {
         let body = body.to_string();
         let token = &self.token;
-        let head = self.head("POST", &format!("{BASE}{path}"));
+        let head = Self::head("POST", &format!("{BASE}{path}"));
         let head = if token.is_empty() { head } else { format!("{head}Authorization: Bearer {token}\r\n") };
         let length = body.len();
         let request =
