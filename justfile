@@ -27,6 +27,11 @@ test *ARGS:
 test-postgres *ARGS:
     CIVITAS_REQUIRE_POSTGRES=1 cargo test --workspace {{ ARGS }}
 
+# the form of a questionnaire in a browser, with JSON Forms (needs Node.js, npm, Chromium)
+jsonforms:
+    cargo build --package civitas-server
+    tests/jsonforms/run
+
 # the documentation of the code, opened in a browser
 docs:
     cargo doc --workspace --no-deps --open

@@ -64,10 +64,12 @@ fn equal(option: &str, shape: Option<Shape<'_>>) -> Value {
 }
 
 /// The text as a regular expression that matches it literally.
+///
+/// JSON Forms compiles patterns with the flag `u`, which refuses to escape other characters than these.
 fn escaped(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for character in text.chars() {
-        if r"\^$.|?*+()[]{}/-".contains(character) {
+        if r"\^$.|?*+()[]{}/".contains(character) {
             pattern.push('\\');
         }
         pattern.push(character);
@@ -83,5 +85,10 @@ mod tests {
     fn nothing_in_an_escaped_text_is_an_operator() {
         assert_eq!(escaped("a.b (c)"), r"a\.b \(c\)");
         assert_eq!(escaped("été"), "été");
+    }
+
+    #[test]
+    fn characters_that_need_no_escape_have_none() {
+        assert_eq!(escaped("Saint-Denis (A/B), 100 %"), r"Saint-Denis \(A\/B\), 100 %");
     }
 }
