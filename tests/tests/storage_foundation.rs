@@ -89,5 +89,6 @@ mod storage {
     mod memory;
     mod plans;
     mod schema;
+    mod submissions;
     mod transactions;
 }

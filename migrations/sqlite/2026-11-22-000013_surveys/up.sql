@@ -47,7 +47,8 @@ create table questions (
     max_choices integer,
     max_characters integer not null
 );
-create index questions_in_order on questions (questionnaire_id, position, id);
+-- With the organization in it, because every query names it: no planner prefers the index of the organization.
+create index questions_in_order on questions (questionnaire_id, organization_id, position, id);
 create index questions_of_organization on questions (organization_id, id);
 
 create table matrix_rows (
@@ -66,7 +67,7 @@ create table answer_options (
     question_id integer not null references questions (id) on delete cascade,
     body text not null
 );
-create index answer_options_of_question on answer_options (question_id, id);
+create index answer_options_of_question on answer_options (question_id, organization_id, id);
 create index answer_options_of_organization on answer_options (organization_id, id);
 
 create table display_conditions (
@@ -80,7 +81,7 @@ create table display_conditions (
     value text,
     mandatory boolean not null
 );
-create index display_conditions_of_question on display_conditions (question_id, id);
+create index display_conditions_of_question on display_conditions (question_id, organization_id, id);
 create index display_conditions_by_question on display_conditions (condition_question_id);
 create index display_conditions_by_option on display_conditions (answer_option_id);
 create index display_conditions_of_organization on display_conditions (organization_id, id);
@@ -113,7 +114,7 @@ create table answers (
     created_at text not null,
     unique (response_id, question_id)
 );
-create index answers_in_order on answers (questionnaire_id, created_at, id);
+create index answers_in_order on answers (questionnaire_id, organization_id, created_at, id);
 create index answers_of_user on answers (user_id, questionnaire_id, created_at, id);
-create index answers_of_question on answers (question_id);
-create index answers_of_organization on answers (organization_id);
+create index answers_of_question on answers (question_id, organization_id);
+create index answers_of_response on answers (organization_id, response_id, id);

@@ -78,6 +78,14 @@ impl Client {
         Ok(answer["access_token"].as_str().ok_or("an answer without token")?.to_owned())
     }
 
+    /// A token of the client itself, of this scope.
+    pub async fn token_for(&self, scope: &str) -> Outcome<String> {
+        let mut grant = grant();
+        grant["scope"] = scope.into();
+        let answer = self.post("/oauth/token", &grant, None).await?.is(200)?.json()?;
+        Ok(answer["access_token"].as_str().ok_or("an answer without token")?.to_owned())
+    }
+
     /// `GET`, with a validator to compare.
     pub async fn get(&self, path: &str, etag: Option<&str>) -> Outcome<Answer> {
         let mut request = self.request(Method::GET, path);

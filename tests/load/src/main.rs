@@ -7,6 +7,7 @@
 mod baseline;
 mod city;
 mod client;
+mod forms;
 mod ledger;
 mod machine;
 mod measure;
@@ -28,6 +29,8 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 enum Command {
     /// Measures everything, and prints a table.
     Run(run::Args),
+    /// Measures requests for questionnaires and attachments, and prints a table.
+    Forms(forms::Args),
     /// Serves the baseline server; `run` starts it by itself.
     Baseline(baseline::Args),
 }
@@ -35,6 +38,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Command::parse() {
         Command::Run(args) => run::begin(&args),
+        Command::Forms(args) => forms::begin(&args),
         Command::Baseline(args) => baseline::serve(args),
     };
     match outcome {

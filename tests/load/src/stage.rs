@@ -42,15 +42,18 @@ pub struct Stage {
 }
 
 /// Where the files are.
-struct Home {
-    binary: PathBuf,
-    directory: PathBuf,
+pub struct Home {
+    /// The server.
+    pub binary: PathBuf,
+    /// Of all files.
+    pub directory: PathBuf,
     /// The database of the server, if it is not [`Home::database`].
-    postgres: Option<String>,
+    pub postgres: Option<String>,
 }
 
 impl Home {
-    fn file(&self, name: &str) -> PathBuf {
+    /// A file of the directory.
+    pub fn file(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
@@ -77,7 +80,8 @@ impl Home {
         self.databases().iter().try_for_each(|database| self.run_one(database, words))
     }
 
-    fn run_one(&self, database: &str, words: &[&str]) -> Outcome {
+    /// Runs one command of the binary to its end, for this database.
+    pub fn run_one(&self, database: &str, words: &[&str]) -> Outcome {
         let mut command = self.civitas(database, words);
         let output = command.output().map_err(|error| format!("{}: {error}", self.binary.display()))?;
         if output.status.success() {
@@ -86,10 +90,16 @@ impl Home {
         Err(format!("civitas {words:?}: {}", String::from_utf8_lossy(&output.stderr)).into())
     }
 
-    fn serve(&self) -> Outcome<Process> {
+    /// The address of the database that is served.
+    pub fn served(&self) -> Outcome<String> {
+        Ok(self.databases().pop().ok_or("no database")?)
+    }
+
+    /// Starts the server.
+    pub fn serve(&self) -> Outcome<Process> {
         let address = free_address()?;
         let log = File::create(self.file("civitas.log"))?;
-        let database = self.databases().pop().ok_or("no database")?;
+        let database = self.served()?;
         let words = ["serve", "--public-scheme", "http", "--listen", &address.to_string()];
         let mut command = self.civitas(&database, &words);
         Process::start(command.stdout(Stdio::null()).stderr(log), address)

@@ -1,6 +1,8 @@
 //! How the databases execute the reads of records in a component: by ranges of indexes that hold the order. No scan of
 //! a table, and no sort of more than one page.
 
+mod forms;
+
 use civitas_blogs::{PostNeighbours, PostQuery};
 use civitas_kernel::{ComponentId, OrganizationId, PageRequest, ReadContext, Viewer, Within, clock};
 use civitas_meetings::MeetingQuery;

@@ -133,14 +133,15 @@ fn meeting_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) ->
 /// Append a rule on meetings.
 const MEETING_IS_SHOWN: &str = " AND meetings.published_at IS NOT NULL AND meetings.hidden_at IS NULL AND meetings.deleted_at IS NULL AND ";
 
+/// Scalar subqueries: PostgreSQL reads all surveys and meetings for `EXISTS`, to hash them.
 fn questionnaire_is_open<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
     pass.push_sql(
-        "EXISTS (SELECT 1 FROM surveys WHERE surveys.id = questionnaires.survey_id AND surveys.deleted_at IS NULL) \
-         OR EXISTS (SELECT 1 FROM meetings WHERE meetings.id = questionnaires.meeting_id",
+        "(SELECT surveys.id FROM surveys WHERE surveys.id = questionnaires.survey_id AND surveys.deleted_at IS NULL) \
+         IS NOT NULL OR (SELECT meetings.id FROM meetings WHERE meetings.id = questionnaires.meeting_id",
     );
     pass.push_sql(MEETING_IS_SHOWN);
     meeting_is_open(viewer, pass)?;
-    pass.push_sql(")");
+    pass.push_sql(") IS NOT NULL");
     Ok(())
 }
 

@@ -47,8 +47,10 @@ pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Cond
     ];
     if reader.reads_answers {
         found.push(seen_answers(reader, of));
+        return any(found);
     }
-    any(found)
+    // The condition of an index: files of answers are not read and discarded one by one.
+    Box::new(attachments::answer_id.is_null().and(any(found)))
 }
 
 /// The answer of an attachment, if the reader sees its questionnaire. Users who are not administrators see their own
