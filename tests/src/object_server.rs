@@ -8,7 +8,7 @@ use s3s_fs::FileSystem;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// The key id that the server accepts.
 const KEY_ID: &str = "tests";
@@ -38,10 +38,13 @@ impl ObjectServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let task = tokio::spawn(async move {
+            // Connections end with the server.
+            let mut connections = JoinSet::new();
             while let Ok((socket, _)) = listener.accept().await {
                 let connection =
                     http1::Builder::new().serve_connection(TokioIo::new(socket), service.clone());
-                tokio::spawn(async move {
+                while connections.try_join_next().is_some() {}
+                connections.spawn(async move {
                     // A client that goes away is no failure.
                     let _ = connection.await;
                 });

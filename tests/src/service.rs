@@ -159,7 +159,7 @@ impl Service {
 
     /// The full client of `city.test` on its own.
     pub async fn machine(&self) -> Client {
-        let scope = "public proposals meetings blogs oauth roles surveys";
+        let scope = "public proposals meetings blogs oauth roles surveys attachments";
         self.anonymous()
             .with_token(&json!({"grant_type": "client_credentials", "client_id": "id_city_full",
             "client_secret": "key_city_full", "scope": scope}))
@@ -176,7 +176,7 @@ impl Service {
         let scope = if client == "narrow" {
             "attachments"
         } else {
-            "public proposals meetings blogs oauth roles surveys"
+            "public proposals meetings blogs oauth roles surveys attachments"
         };
         self.at(&format!("{organization}.test"))
             .with_token(&json!({"grant_type": "password",

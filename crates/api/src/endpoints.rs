@@ -21,6 +21,7 @@ pub(crate) struct Endpoints<C: Command> {
     pub(crate) job_view: Option<View<C>>,
 }
 
+#[expect(clippy::expl_impl_clone_on_copy, reason = "a derived one requires that commands are `Copy`")]
 impl<C: Command> Clone for Endpoints<C> {
     fn clone(&self) -> Self {
         *self

@@ -10,9 +10,11 @@ use actix_web::http::header::{
     HeaderMap, IF_NONE_MATCH, IF_RANGE, RANGE,
 };
 use actix_web::http::{Method, StatusCode};
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, web};
 use civitas_attachments::StoredFile;
 use civitas_kernel::Error;
+use futures_util::stream;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::ops::Range;
 use std::sync::Arc;
@@ -89,7 +91,8 @@ async fn serve(
     }
     let sent = range.end - range.start;
     if *request.method() == Method::HEAD {
-        return Ok(response.no_chunking(sent).finish());
+        // A body without bytes keeps the length of those that GET sends.
+        return Ok(response.body(SizedStream::new(sent, stream::empty::<Result<Bytes, Error>>())));
     }
     let bytes = backend.files.read(&object, range).await?;
     Ok(response.body(SizedStream::new(sent, bytes)))

@@ -8,7 +8,7 @@ use std::io::Cursor;
 const FILES: &str = r#"
 {"type": "component", "ref": "secret-ideas", §, "space": "circle", "manifest": "proposals", "name": {"en": "Secret"}, "published_at": "2026-01-05T09:00:00Z"}
 {"type": "proposal", "ref": "lamps", §, "component": "ideas", "title": {"en": "Lamps"}, "body": {"en": "B"}, "authors": ["norablum"], "published_at": "2026-02-09T09:00:00Z"}
-{"type": "proposal", "ref": "sketch", §, "component": "ideas", "title": {"en": "Sketch"}, "body": {"en": "B"}, "authors": ["luisortega"]}
+{"type": "proposal", "ref": "sketch", §, "component": "ideas", "title": {"en": "Sketch"}, "body": {"en": "B"}, "authors": ["withpass"]}
 {"type": "proposal", "ref": "whisper", §, "component": "secret-ideas", "title": {"en": "Whisper"}, "body": {"en": "B"}, "published_at": "2026-02-09T09:00:00Z"}
 {"type": "post", "ref": "item", §, "component": "news", "title": {"en": "Item"}, "body": {"en": "B"}, "author": "norablum", "published_at": "2026-02-01T08:00:00Z"}
 {"type": "post", "ref": "unfinished", §, "component": "news", "title": {"en": "Unfinished"}, "body": {"en": "B"}, "author": "norablum"}
@@ -129,7 +129,7 @@ async fn an_attachment_has_the_shape_of_the_contract() {
 async fn lists_show_what_the_reader_sees_by_weight_and_take_every_filter() {
     for service in services().await {
         let ids = |names: &[&str]| names.iter().map(|name| id(&service, name)).collect::<Vec<_>>();
-        let (nora, luis) = (service.user("norablum").await, service.user("luisortega").await);
+        let (nora, other) = (service.user("norablum").await, service.user("withpassword").await);
         let machine = service.machine().await;
         let list = async |client: &Client, query: &str| {
             client.get(&format!("/attachments?{query}")).await.is(200).ids()
@@ -137,7 +137,7 @@ async fn lists_show_what_the_reader_sees_by_weight_and_take_every_filter() {
         let mut own = ids(&["of-post", "plan", "statutes", "map"]);
         assert_eq!(list(&nora, "").await, own);
         own[0] = id(&service, "of-draft");
-        assert_eq!(list(&luis, "").await, own);
+        assert_eq!(list(&other, "").await, own);
         assert_eq!(list(&machine, "").await, ids(&["secret", "plan", "statutes", "map"]));
         let lamps = service.id("proposal", "lamps");
         for (query, expected) in [

@@ -2,7 +2,6 @@ use crate::{CITY, NOW};
 use civitas_application::archive::{ExportOptions, ImportError, ImportOptions, Report, export, import};
 use civitas_application::{Ports, Store};
 use civitas_attachments::{FileStore, StoredFile};
-use civitas_kernel::records::Records;
 use civitas_kernel::{AttachmentId, Locales, OrganizationId};
 use civitas_tests::{Files, databases};
 use civitas_tokens::Argon2Passwords;

@@ -1,9 +1,11 @@
 //! A deployment for commands, which run in this process with separate standard streams.
 
+use civitas_application::Store;
 use civitas_server::cli::{Console, run};
 use civitas_tests::{Database, Engine};
 use serde_json::Value;
 use std::path::Path;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// What a command said, and how it ended.
@@ -64,6 +66,15 @@ impl City {
         self
     }
 
+    /// Its store.
+    pub async fn store(&self) -> Arc<dyn Store> {
+        if let Some(database) = &self.1 {
+            return database.store();
+        }
+        let path = self.path().join("data/civitas.db");
+        Engine::Sqlite.open(&format!("sqlite://{}", path.display())).await.unwrap()
+    }
+
     pub fn path(&self) -> &Path {
         self.0.path()
     }
@@ -73,12 +84,18 @@ impl City {
     }
 
     pub async fn type_in(&self, words: &[&str], input: &str) -> Said {
+        self.run_with(words, input, Vec::new()).await
+    }
+
+    /// With more environment variables.
+    pub async fn run_with(&self, words: &[&str], input: &str, more: Vec<(String, String)>) -> Said {
         let data = self.path().join("data").display().to_string();
         let mut environment = vec![("CIVITAS_DATA_DIR".to_owned(), data)];
         if let Some(database) = &self.1 {
             environment.push(("CIVITAS_DATABASE_URL".to_owned(), database.url().to_owned()));
             environment.push(("CIVITAS_SECRET_KEY".to_owned(), KEY.to_owned()));
         }
+        environment.extend(more);
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let console = Console {
             environment,

@@ -4,6 +4,7 @@
 
 mod api_client;
 mod city;
+mod files;
 mod postgres;
 
 use city::City;

@@ -113,9 +113,9 @@ pub(crate) struct AttachmentToCreate {
     attached_to_type: Option<String>,
     attached_to_id: Option<i64>,
     /// One text, in the default language, or texts by language.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     title: Option<Value>,
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     description: Option<Value>,
     weight: Option<i64>,
     attachment_collection_id: Option<i64>,
@@ -127,9 +127,9 @@ pub(crate) struct AttachmentToCreate {
 #[expect(dead_code, reason = "describes the members; they are read one by one")]
 pub(crate) struct AttachmentToUpdate {
     /// One text, which replaces that of the default language, or texts by language, which replace all.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     title: Option<Value>,
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     description: Option<Value>,
     weight: Option<i64>,
     /// Null removes the attachment from its collection.

@@ -115,7 +115,6 @@ impl<R: BufRead> Lines<R> {
         for (at, byte) in bytes.iter().enumerate() {
             match (scan.text, byte) {
                 (None, b'"') => scan.text = Some(self.buffer.len() + at + 1 - rest),
-                (None, _) => {}
                 (Some(_), _) if scan.is_escaped => scan.is_escaped = false,
                 (Some(_), b'\\') => scan.is_escaped = true,
                 (Some(_), b'"') => {
@@ -127,7 +126,7 @@ impl<R: BufRead> Lines<R> {
                         rest = at;
                     }
                 }
-                (Some(_), _) => {}
+                _ => {}
             }
         }
         if let Some(file) = &mut scan.file {

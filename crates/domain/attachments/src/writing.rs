@@ -214,10 +214,11 @@ impl AttachmentPorts<'_> {
         let mut errors: Vec<FieldError> = file_error.into_iter().collect();
         let unread = std::mem::take(&mut edit.errors);
         let is_moved = edit.collection.is_some();
+        let is_given = [("title", edit.title.is_some()), ("description", edit.description.is_some())];
         edit.apply(attachment, ctx.default_locale);
-        let is_unread = |error: &FieldError| unread.iter().any(|other| other.field == error.field);
-        errors
-            .extend(attachment.text_errors(ctx.default_locale).into_iter().filter(|error| !is_unread(error)));
+        // Texts that stay are not checked: an imported attachment may have none.
+        let is_new = |error: &FieldError| is_given.contains(&(error.field.as_ref(), true));
+        errors.extend(attachment.text_errors(ctx.default_locale).into_iter().filter(is_new));
         errors.extend(unread);
         if let Some(id) = attachment.collection.filter(|_| is_moved)
             && !(attachment.parent.kind.has_collections()

@@ -1,10 +1,6 @@
 //! Attachments, and the records they belong to.
 
-mod visibility;
-
-pub(super) use self::visibility::shown_to_all;
-
-use self::visibility::visible;
+use super::attachment_visibility::visible;
 use super::files::of_ids;
 use super::visible_components::{OnPage, VisibleComponents};
 use crate::columns::{self, Condition, EnumColumn, columns};

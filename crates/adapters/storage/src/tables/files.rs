@@ -1,6 +1,6 @@
 //! The rows of files.
 
-use super::attachments::shown_to_all;
+use super::attachment_visibility::shown_to_all;
 use crate::columns::{self, columns};
 use crate::engine::Conn;
 use crate::failure::Stored;

@@ -1,6 +1,7 @@
 //! All queries, one module for each table.
 
 mod attachment_collections;
+mod attachment_visibility;
 mod attachments;
 mod clients;
 mod component_places;

@@ -1,7 +1,7 @@
 //! Which attachments a reader sees: those whose record the reader sees (contract 07 B.4). Each record is found by its
 //! id, so that the cost of a row does not depend on the number of records.
 
-use super::super::{meetings, proposals};
+use super::{meetings, proposals};
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::correlated::Correlated;
 use crate::schema::{
@@ -85,7 +85,7 @@ fn seen_answers(reader: &AttachmentReader, of: &VisibleComponents) -> Expr<attac
 }
 
 /// Whether the record of an attachment is neither deleted nor hidden, in a component that is not deleted.
-pub(in crate::tables) fn shown_to_all() -> Condition<attachments::table> {
+pub(super) fn shown_to_all() -> Condition<attachments::table> {
     let in_use = || components::table.filter(components::deleted_at.is_null()).select(components::id);
     let shown_meetings = meeting::table
         .filter(meeting::id.nullable().eq(attachments::meeting_id))
