@@ -76,9 +76,7 @@ impl Fixtures {
     /// # Errors
     /// Those of the stores.
     pub async fn fill(store: &dyn Ports) -> Result<Self> {
-        let fixtures =
-            Organization::new("fixtures.example".to_owned(), title("Fixtures"), Locale::EN, clock::now());
-        let mine = store.organizations().add(&fixtures).await?;
+        let mine = organization(store).await?;
         let nora = user(store, mine, "nora").await?;
         let otto = user(store, mine, "otto").await?;
         let mona = user(store, mine, "mona").await?;
@@ -136,6 +134,12 @@ impl Fixtures {
             unpublished_surveys: add(Component { published_at: None, ..surveys }).await?,
         })
     }
+}
+
+async fn organization(store: &dyn Ports) -> Result<OrganizationId> {
+    let fixtures =
+        Organization::new("fixtures.example".to_owned(), title("Fixtures"), Locale::EN, clock::now());
+    store.organizations().add(&fixtures).await
 }
 
 fn active_step(space: SpaceRef) -> Step {
