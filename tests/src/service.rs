@@ -173,10 +173,11 @@ impl Service {
 
     /// A user of an organization through one of its clients.
     pub async fn user_through(&self, organization: &str, client: &str, nickname: &str) -> Client {
-        let scope = if client == "narrow" {
-            "attachments"
-        } else {
-            "public proposals meetings blogs oauth roles surveys attachments"
+        let scope = match client {
+            "narrow" => "attachments",
+            "full" | "second" | "bare" => "public proposals meetings blogs oauth roles surveys attachments",
+            // Clients of single tests.
+            _ => "public proposals meetings blogs oauth roles surveys",
         };
         self.at(&format!("{organization}.test"))
             .with_token(&json!({"grant_type": "password",

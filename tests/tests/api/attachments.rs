@@ -245,8 +245,7 @@ async fn what_is_wrong_with_a_new_attachment_is_listed_by_member() {
             async |parts: &[(&str, &str)], file| form(&nora, &[&parent[..], parts].concat(), file).await;
         let texts = [("title", "T"), ("description", "D")];
         let hello = Some(("a.txt", HELLO));
-        let (cut, wide) = (png(9, 9), png(8_001, 1));
-        let (long, longer) = (vec![b'x'; 10_485_761], vec![b'x'; 12_000_000]);
+        let cut = png(9, 9);
         for (parts, file, expected) in [
             (&texts[..], None, &["file blank"][..]),
             (&texts, Some(("a.txt", &b""[..])), &["file blank"]),
@@ -267,6 +266,21 @@ async fn what_is_wrong_with_a_new_attachment_is_listed_by_member() {
             assert_eq!(refused.body["error"], "400: Invalid request");
             assert_eq!(codes(&refused), expected, "{parts:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn lengths_names_and_records_of_a_new_attachment_are_checked() {
+    for service in services().await {
+        let nora = service.user("norablum").await;
+        let lamps = service.id("proposal", "lamps").to_string();
+        let parent = [("attached_to_type", "proposal"), ("attached_to_id", lamps.as_str())];
+        let attach =
+            async |parts: &[(&str, &str)], file| form(&nora, &[&parent[..], parts].concat(), file).await;
+        let texts = [("title", "T"), ("description", "D")];
+        let hello = Some(("a.txt", HELLO));
+        let wide = png(8_001, 1);
+        let (long, longer) = (vec![b'x'; 10_485_761], vec![b'x'; 12_000_000]);
         let foreign = service.id("attachment_collection", "others").to_string();
         let refused =
             attach(&[("title", "T"), ("description", "D"), ("attachment_collection_id", &foreign)], hello)

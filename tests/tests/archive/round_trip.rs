@@ -14,18 +14,24 @@ async fn write(store: &dyn Store, options: &ExportOptions) -> String {
     String::from_utf8(output).expect("UTF-8")
 }
 
-/// What the other engine's ids may not change: each ref becomes the place of its record among those of its type.
-fn anonymous(archive: &str) -> Vec<Value> {
-    let records: Vec<Map<String, Value>> =
-        archive.lines().map(|l| serde_json::from_str(l).expect("a record")).collect();
-    let mut places: HashMap<(String, String), String> = HashMap::new();
+/// The place of each record among those of its type, by type and ref.
+fn places_of(records: &[Map<String, Value>]) -> HashMap<(String, String), String> {
+    let mut places = HashMap::new();
     let mut counts: HashMap<String, usize> = HashMap::new();
-    for record in &records {
+    for record in records {
         let kind = record["type"].as_str().expect("a text").to_owned();
         let count = counts.entry(kind.clone()).or_default();
         *count += 1;
         places.insert((kind, record["ref"].as_str().expect("a text").to_owned()), format!("#{count}"));
     }
+    places
+}
+
+/// What the other engine's ids may not change: each ref becomes the place of its record among those of its type.
+fn anonymous(archive: &str) -> Vec<Value> {
+    let records: Vec<Map<String, Value>> =
+        archive.lines().map(|l| serde_json::from_str(l).expect("a record")).collect();
+    let places = places_of(&records);
     let place = |kind: &str, reference: &Value| match reference.as_str() {
         Some(text) => Value::from(places[&(kind.to_owned(), text.to_owned())].as_str()),
         None => reference.clone(),

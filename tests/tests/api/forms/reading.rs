@@ -113,6 +113,14 @@ async fn lists_have_what_is_visible_last_changed_first_and_take_filters() {
         ] {
             nora.get(&format!("/questionnaires?{query}")).await.refuses(400, sentence);
         }
+    }
+}
+
+#[tokio::test]
+async fn what_is_hidden_or_of_another_organization_is_not_found() {
+    for service in services().await {
+        let (nora, machine) = (service.user("norablum").await, service.machine().await);
+        let (surveys, poll) = (service.id("component", "surveys"), service.id("questionnaire", "poll"));
         let hidden = service.id("questionnaire", "hidden");
         for path in [
             format!("/questionnaires/{hidden}"),
@@ -197,9 +205,9 @@ async fn answers_are_read_by_administrators_and_by_their_respondent() {
             let listed = reader.get(&list).await.is(200);
             assert_eq!(listed.ids().len(), 7);
             assert_eq!(listed.body["meta"]["locale"], "en");
-            let last = &listed.data()[6];
+            let oldest = &listed.data()[6];
             assert_eq!(
-                (&last["id"], &last["attributes"]["body"]),
+                (&oldest["id"], &oldest["attributes"]["body"]),
                 (&json!(response.to_string()), &json!("By bike"))
             );
             let by_another = format!("/questionnaire_responses/{}", listed.ids()[0]);
