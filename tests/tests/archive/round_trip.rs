@@ -27,6 +27,15 @@ fn places_of(records: &[Map<String, Value>]) -> HashMap<(String, String), String
     places
 }
 
+/// The refs of the questions whose answers are texts.
+fn text_questions(records: &[Map<String, Value>]) -> HashSet<String> {
+    let is_text = |record: &&Map<String, Value>| {
+        record["type"] == "question"
+            && record["question_type"].as_str().is_some_and(|kind| kind.ends_with("_answer"))
+    };
+    records.iter().filter(is_text).filter_map(|record| record["ref"].as_str().map(str::to_owned)).collect()
+}
+
 /// What the other engine's ids may not change: each ref becomes the place of its record among those of its type.
 fn anonymous(archive: &str) -> Vec<Value> {
     let records: Vec<Map<String, Value>> =
@@ -36,15 +45,7 @@ fn anonymous(archive: &str) -> Vec<Value> {
         Some(text) => Value::from(places[&(kind.to_owned(), text.to_owned())].as_str()),
         None => reference.clone(),
     };
-    let is_text = |record: &&Map<String, Value>| {
-        record["type"] == "question"
-            && record["question_type"].as_str().is_some_and(|kind| kind.ends_with("_answer"))
-    };
-    let texts: HashSet<String> = records
-        .iter()
-        .filter(is_text)
-        .filter_map(|record| record["ref"].as_str().map(str::to_owned))
-        .collect();
+    let texts = text_questions(&records);
     let renamed = |mut record: Map<String, Value>| {
         let kind = record["type"].as_str().expect("a text").to_owned();
         for (name, value) in &mut record {
