@@ -177,7 +177,7 @@ impl Service {
             "narrow" => "attachments",
             "full" | "second" | "bare" => "public proposals meetings blogs oauth roles surveys attachments",
             // Clients of single tests.
-            _ => "public proposals meetings blogs oauth roles surveys",
+            _ => "public proposals meetings blogs oauth roles",
         };
         self.at(&format!("{organization}.test"))
             .with_token(&json!({"grant_type": "password",
