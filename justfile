@@ -32,6 +32,11 @@ jsonforms:
     cargo build --package civitas-server
     tests/jsonforms/run
 
+# the receivers of docs/WEBHOOKS.md (needs Python 3 with pip, Node.js, npm, Ruby)
+receivers:
+    cargo build --package civitas-server
+    tests/receivers/run
+
 # the documentation of the code, opened in a browser
 docs:
     cargo doc --workspace --no-deps --open
@@ -48,6 +53,11 @@ migrate *ARGS:
 load *ARGS:
     cargo build --release --package civitas-server --package civitas-load
     target/release/load run {{ ARGS }}
+
+# load test: webhooks and event streams
+load-webhooks *ARGS:
+    cargo build --release --package civitas-server --package civitas-load
+    target/release/load webhooks {{ ARGS }}
 
 # licences, bans, sources, advisories of all dependencies (needs cargo-deny)
 deny:

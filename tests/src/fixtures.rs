@@ -285,6 +285,7 @@ impl<'a> From<&'a World> for meetings::World<'a> {
         let (ports, fixtures) = (world.ports(), &world.fixtures);
         Self {
             meetings: ports.meetings(),
+            reminders: ports.reminders(),
             mine: fixtures.mine,
             other: world.other,
             nora: fixtures.nora,

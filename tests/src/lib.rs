@@ -1,21 +1,29 @@
 //! The harness of the tests.
 
+mod archives;
 pub mod databases;
 pub mod document;
+mod event_reader;
 mod files;
 mod fixtures;
 pub mod mail_server;
 mod name_server;
 mod object_server;
+mod receiver;
 pub mod service;
 mod suites;
 mod world;
 mod writes;
 
+pub use archives::{export_services, import_options};
 pub use databases::{Database, Engine, databases};
+pub use document::Validator;
+pub use event_reader::{EventReader, SentEvent};
 pub use files::{Files, files_in_memory};
 pub use fixtures::Fixtures;
 pub use name_server::NameServer;
 pub use object_server::ObjectServer;
+pub use receiver::{Behaviour, Received, Receiver, Secrets};
+pub use service::{CITIES, Client, Service};
 pub use world::World;
 pub use writes::{commit, replace};

@@ -5,12 +5,14 @@
 use crate::document::Validator;
 use crate::{Database, Engine};
 use civitas_application::Store;
-use civitas_application::archive::{FileServices, ImportOptions, import};
+use civitas_application::archive::{
+    ExportOptions, ExportServices, FileServices, ImportOptions, WebhookArchive, export, import,
+};
 use civitas_kernel::{Locales, clock};
 use civitas_server::config::{Config, Sources};
-use civitas_server::files;
 use civitas_server::wiring::{Running, start};
-use civitas_tokens::Argon2Passwords;
+use civitas_server::{files, webhooks};
+use civitas_tokens::{Argon2Passwords, WebhookCipher};
 use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -54,6 +56,8 @@ pub struct Service {
     pub database: Database,
     running: Option<Running>,
     validator: Arc<Validator>,
+    objects: civitas_files::Store,
+    cipher: WebhookCipher,
     _directory: tempfile::TempDir,
 }
 
@@ -101,18 +105,22 @@ impl Service {
             ("listen".to_owned(), "127.0.0.1:0".to_owned()),
             ("secret_key".to_owned(), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".to_owned()),
         ];
+        if settings.iter().all(|(name, _)| *name != "dns_server") {
+            // Refuses at once: names have no addresses, and nothing waits for a resolver.
+            flags.push(("dns_server".to_owned(), "127.0.0.1:9".to_owned()));
+        }
         flags.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let config =
             Config::load(&Sources { flags, environment, ..Sources::default() }).expect("a configuration");
         let objects = files::store_of(&config).expect("a store of files");
         let intake = files::intake_of(&config).expect("a directory");
+        let cipher = webhooks::cipher(&config).expect("a secret key");
+        let policy = webhooks::policy(&config);
         let options = ImportOptions {
-            dry_run: false,
-            single_label_hosts: false,
-            locales: &locales,
-            now: clock::now(),
-            announcer: None,
             files: Some(FileServices { objects: &objects, intake: &intake, directory: None }),
+            webhooks: Some(WebhookArchive { cipher: &cipher, policy: &policy }),
+            allow_operators: true,
+            ..ImportOptions::new(&locales, clock::now())
         };
         let passwords = Argon2Passwords::new();
         let report = import(&*database.store, &passwords, archive.as_bytes(), options, &mut |_| {}).await;
@@ -130,8 +138,21 @@ impl Service {
                 Arc::new(Validator::with_locales(&locales))
             },
             database,
+            objects,
+            cipher,
             _directory: directory,
         }
+    }
+
+    /// Its archive.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    pub async fn export(&self, options: &ExportOptions) -> String {
+        let services = ExportServices { objects: &self.objects, cipher: &self.cipher };
+        let mut output = Vec::new();
+        export(&*self.store, services, options, &mut output).await.expect("an archive");
+        String::from_utf8(output).expect("UTF-8")
     }
 
     /// The id of a record of `city.test`.
@@ -159,7 +180,7 @@ impl Service {
 
     /// The full client of `city.test` on its own.
     pub async fn machine(&self) -> Client {
-        let scope = "public proposals meetings blogs oauth roles surveys attachments";
+        let scope = "public proposals meetings blogs oauth roles surveys attachments webhooks";
         self.anonymous()
             .with_token(&json!({"grant_type": "client_credentials", "client_id": "id_city_full",
             "client_secret": "key_city_full", "scope": scope}))
@@ -175,7 +196,9 @@ impl Service {
     pub async fn user_through(&self, organization: &str, client: &str, nickname: &str) -> Client {
         let scope = match client {
             "narrow" => "attachments",
-            "full" | "second" | "bare" => "public proposals meetings blogs oauth roles surveys attachments",
+            "full" | "second" | "bare" => {
+                "public proposals meetings blogs oauth roles surveys attachments webhooks"
+            }
             // Clients of single tests.
             _ => "public proposals meetings blogs oauth roles",
         };
@@ -198,13 +221,13 @@ impl Service {
 /// An HTTP client with one host and an optional token.
 #[derive(Clone)]
 pub struct Client {
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     /// The Host header.
     pub host: String,
     /// The bearer.
     pub token: Option<String>,
-    http: reqwest::Client,
-    validator: Arc<Validator>,
+    pub(crate) http: reqwest::Client,
+    pub(crate) validator: Arc<Validator>,
 }
 
 /// An answer.

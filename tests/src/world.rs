@@ -1,8 +1,11 @@
 //! A database for the conformance tests of the ports.
 
 use crate::{Database, Engine, Fixtures};
+use civitas_accounts::{ApiClient, Secret};
 use civitas_application::{Ports, Store, Transaction};
-use civitas_kernel::{Locale, OrganizationId, SpaceManifest, SpaceRef, Translated, clock};
+use civitas_kernel::{
+    Ability, ClientId, EventName, Locale, OrganizationId, Scopes, SpaceManifest, SpaceRef, Translated, clock,
+};
 use civitas_organizations::{Organization, OrganizationStore};
 use civitas_spaces::Space;
 
@@ -20,6 +23,10 @@ pub struct World {
     pub assembly: SpaceRef,
     /// A published conference of the first.
     pub conference: SpaceRef,
+    /// A client of the other organization, with the event of new users.
+    pub other_client: ClientId,
+    /// A deployment-wide client, with the event of changed organizations.
+    pub wide_client: ClientId,
     /// A third one, with users, spaces and components.
     pub fixtures: Fixtures,
     transaction: Option<Box<dyn Transaction>>,
@@ -52,8 +59,21 @@ impl World {
         let assembly = published(SpaceManifest::Assemblies).await;
         let conference = published(SpaceManifest::Conferences).await;
         let fixtures = Fixtures::fill(ports).await.expect("people, spaces and components");
+        let other_client = client(ports, "id_of_other", Some(other), "oauth", Ability::UserCreated).await;
+        let wide_client = client(ports, "id_of_all", None, "system", Ability::OrganizationUpdated).await;
         transaction.commit().await.expect("a commit");
-        Self { database, mine, other, space, assembly, conference, fixtures, transaction: None }
+        Self {
+            database,
+            mine,
+            other,
+            space,
+            assembly,
+            conference,
+            other_client,
+            wide_client,
+            fixtures,
+            transaction: None,
+        }
     }
 
     /// Its store.
@@ -83,6 +103,27 @@ impl World {
             None => &*self.database.store,
         }
     }
+}
+
+async fn client(
+    store: &dyn Ports,
+    uid: &str,
+    organization: Option<OrganizationId>,
+    scope: &str,
+    event: EventName,
+) -> ClientId {
+    let now = clock::now();
+    let client = ApiClient {
+        uid: uid.to_owned(),
+        secret: Secret::new("secret").digest(),
+        name: "A client".to_owned(),
+        organization,
+        scopes: Scopes::read(scope),
+        permissions: [event].into_iter().collect(),
+        created_at: now,
+        updated_at: now,
+    };
+    store.clients().add(&client).await.expect("a client")
 }
 
 fn title(text: &str) -> Translated {
@@ -149,7 +190,19 @@ impl<'a> From<&'a World> for civitas_jobs::conformance::World<'a> {
 
 impl<'a> From<&'a World> for civitas_webhooks::conformance::World<'a> {
     fn from(world: &'a World) -> Self {
-        Self { outbox: world.ports().outbox(), mine: world.mine, other: world.other }
+        let (ports, fixtures) = (world.ports(), &world.fixtures);
+        Self {
+            outbox: ports.outbox(),
+            registrations: ports.registrations(),
+            deliveries: ports.deliveries(),
+            log: ports.delivery_log(),
+            mine: fixtures.mine,
+            other: world.other,
+            client: fixtures.client,
+            second_client: fixtures.other_client,
+            other_client: world.other_client,
+            wide_client: world.wide_client,
+        }
     }
 }
 

@@ -1,9 +1,8 @@
 //! The memory of an import does not depend on the length of the archive (contract 10 §1). The only test of its binary,
 //! because it measures the memory of the process.
 
-use civitas_application::archive::{ImportOptions, Progress, import};
-use civitas_kernel::Locales;
-use civitas_tests::databases;
+use civitas_application::archive::{Progress, import};
+use civitas_tests::{databases, import_options};
 use civitas_tokens::Argon2Passwords;
 use std::io::{BufReader, Read};
 use time::macros::datetime;
@@ -75,14 +74,7 @@ fn memory() -> Option<u64> {
 
 #[tokio::test]
 async fn the_second_half_of_a_long_archive_takes_no_more_memory() {
-    let options = ImportOptions {
-        dry_run: false,
-        single_label_hosts: false,
-        locales: &Locales::standard(),
-        now: datetime!(2026-11-21 10:00 UTC),
-        announcer: None,
-        files: Some(civitas_tests::files_in_memory()),
-    };
+    let options = import_options(datetime!(2026-11-21 10:00 UTC));
     for database in databases().await {
         let generated = Generated { line: 0, rest: Vec::new() };
         let input = BufReader::new(HEAD.as_bytes().chain(generated));

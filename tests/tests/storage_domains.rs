@@ -28,9 +28,13 @@ mod meetings {
         registers_nobody_without_an_account,
         shows_what_is_visible,
         tells_all_of_a_meeting,
+        reads_what_is_not_visible,
         lists_in_order_without_overlap,
         filters_by_number_and_extended_data,
         stays_inside,
+        finds_meetings_to_remind_of,
+        claims_a_reminder_once_for_each_time,
+        marks_what_an_import_need_not_send,
     );
 }
 

@@ -58,7 +58,47 @@ mod jobs {
 }
 
 mod webhooks {
-    civitas_tests::on_both_engines!(civitas_webhooks::conformance: pages_do_not_overlap, keeps_organizations_apart);
+    civitas_tests::on_both_engines!(in a transaction civitas_webhooks::conformance:
+        pages_do_not_overlap,
+        keeps_organizations_apart,
+        gives_positions_in_order_each_once,
+        reads_relayed_events_by_name,
+        keeps_events_with_deliveries,
+        keeps_every_member,
+        keeps_clients_apart,
+        keeps_one_registration_of_an_address,
+        updates_address_and_events,
+        lists_registrations_in_order,
+        finds_receivers,
+        removes_a_registration_with_its_deliveries,
+        claims_a_registration_for_one_worker,
+        claims_those_served_the_longest_ago_first,
+        leaves_out_paused_and_disabled_registrations,
+        shows_the_target_to_its_worker,
+        reads_due_deliveries_in_order,
+        queues_for_existing_registrations_only,
+        renews_the_leases_of_one_worker,
+        ends_all_leases,
+        makes_a_released_registration_due_with_its_next_delivery,
+        records_every_verdict,
+        a_lost_lease_records_and_releases_nothing,
+        skips_deliveries_that_are_gone,
+        records_texts_that_are_hard_to_store,
+        lists_deliveries_by_registration_status_and_organization,
+        replays_each_ended_delivery_once,
+        reports_figures,
+        expires_what_waits_too_long,
+        removes_ended_deliveries,
+    );
+
+    mod on_the_pool {
+        civitas_tests::on_both_engines!(civitas_webhooks::conformance:
+            refuses_an_update_to_a_taken_address,
+            claims_a_registration_for_one_worker,
+            replays_each_ended_delivery_once,
+            wakes_who_waits,
+        );
+    }
 }
 
 mod links {
@@ -91,4 +131,5 @@ mod storage {
     mod schema;
     mod submissions;
     mod transactions;
+    mod webhooks;
 }

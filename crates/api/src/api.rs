@@ -41,6 +41,11 @@ impl Api {
         &self.backend.files
     }
 
+    /// Ends all live streams, and those that are opened later. Call it before the server waits for open requests.
+    pub fn close_streams(&self) {
+        self.backend.event_streams.close();
+    }
+
     /// The commands, for the worker.
     pub fn commands(&self) -> &Arc<Commands> {
         &self.backend.commands

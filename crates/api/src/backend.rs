@@ -1,9 +1,10 @@
 //! Services shared by all requests: settings, store, commands, tokens.
 
 use civitas_accounts::{Passwords, TokenSigner};
-use civitas_application::{Announcer, Commands, Files, Registry, Site, Store, TokenService};
+use civitas_application::{Announcer, Commands, EventStreams, Files, Registry, Site, Store, TokenService};
 use civitas_attachments::{FileIntake, FileStore};
 use civitas_kernel::Locales;
+use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
 use std::sync::Arc;
 use time::Duration;
@@ -12,6 +13,8 @@ use tokio::sync::Semaphore;
 
 /// The most requests with long computations that are processed at once.
 const HEAVY: usize = 4;
+/// The most streams of jobs at once in this process.
+const JOB_STREAMS: usize = 1_000;
 
 /// The settings of the interface (design §2).
 #[derive(Debug, Clone)]
@@ -53,8 +56,21 @@ pub struct Services {
     pub objects: Arc<dyn FileStore>,
     /// Receives and inspects files.
     pub intake: Arc<dyn FileIntake>,
+    /// What registrations of webhooks need.
+    pub webhooks: WebhookServices,
     /// The runtime for requests with long computations; it has several threads.
     pub runtime: Handle,
+}
+
+/// The services that registrations of webhooks need.
+#[derive(Clone)]
+pub struct WebhookServices {
+    /// Which callback addresses may be reached.
+    pub policy: TargetPolicy,
+    /// Resolves the hosts of callback addresses.
+    pub resolver: Arc<dyn TargetResolver>,
+    /// Creates and encrypts the secrets of signatures.
+    pub cipher: Arc<dyn SecretCipher>,
 }
 
 /// Services shared by all requests.
@@ -66,6 +82,12 @@ pub(crate) struct Backend {
     pub(crate) signer: Arc<dyn TokenSigner>,
     /// Receives, stores and serves files.
     pub(crate) files: Files,
+    /// What registrations of webhooks need.
+    pub(crate) webhooks: WebhookServices,
+    /// The streams of live events.
+    pub(crate) event_streams: Arc<EventStreams>,
+    /// Limits the number of streams of jobs.
+    pub(crate) job_streams: Arc<Semaphore>,
     /// The runtime for requests with long computations.
     pub(crate) runtime: Handle,
     /// Limits the number of such requests at once.
@@ -80,10 +102,13 @@ impl Backend {
         announcer: Announcer,
         registry: Registry,
     ) -> Self {
-        let Services { store, signer, passwords, objects, intake, runtime } = services;
+        let Services { store, signer, passwords, objects, intake, webhooks, runtime } = services;
         let files = Files::new(store.clone(), announcer.clone(), objects, intake);
         let limit = settings.max_async_api_job_payload_bytes;
         let commands = Commands::new(registry, store.clone(), announcer.clone(), signer.clone(), limit);
+        let locales = settings.site.locales.clone();
+        let event_streams = EventStreams::new(store.clone(), signer.clone(), locales, runtime.clone());
+        let job_streams = Arc::new(Semaphore::new(JOB_STREAMS));
         let token_service = TokenService {
             store,
             signer: signer.clone(),
@@ -93,7 +118,18 @@ impl Backend {
             extra_limit: settings.extended_data_limit(),
         };
         let (commands, heavy) = (Arc::new(commands), Semaphore::new(HEAVY));
-        Self { settings, commands, token_service, signer, files, runtime, heavy }
+        Self {
+            settings,
+            commands,
+            token_service,
+            signer,
+            files,
+            webhooks,
+            event_streams,
+            job_streams,
+            runtime,
+            heavy,
+        }
     }
 
     /// The languages of the deployment.

@@ -11,6 +11,7 @@ pub(crate) type NamedSchemas = Vec<(String, RefOr<Schema>)>;
 
 /// The description of one operation. The document is built from these and the list of routes.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of an operation")]
 pub struct Doc {
     /// One sentence.
     pub(crate) summary: &'static str,
@@ -34,6 +35,8 @@ pub struct Doc {
     pub(crate) bearer: bool,
     /// Whether caches must not store the answer.
     pub(crate) is_secret: bool,
+    /// Whether the answer is a stream of server-sent events.
+    pub(crate) is_stream: bool,
 }
 
 /// A query parameter.
@@ -83,6 +86,11 @@ impl Doc {
     /// An operation that answers 200 with the schema of this name.
     pub(crate) fn new(summary: &'static str, answer: &str) -> Self {
         Self { answer: Some(answer.to_owned()), ..Self::silent(summary, StatusCode::OK) }
+    }
+
+    /// An operation that answers 200 with a stream of server-sent events.
+    pub(crate) fn stream(summary: &'static str) -> Self {
+        Self { is_stream: true, ..Self::silent(summary, StatusCode::OK) }
     }
 
     /// An operation without a JSON answer.

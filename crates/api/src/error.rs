@@ -35,6 +35,10 @@ pub(crate) enum ApiError {
     Bearer(TokenFault),
     /// A secondary host: the address at the primary host.
     Moved(String),
+    /// The event after which a stream would continue is not stored any more.
+    EventGone,
+    /// The caller has too many streams.
+    TooManyRequests,
 }
 
 impl From<Error> for ApiError {
@@ -89,6 +93,8 @@ impl ApiError {
             Self::NoCredentials => (StatusCode::UNAUTHORIZED, "401: Unauthorized access"),
             Self::Bearer(_) => (StatusCode::UNAUTHORIZED, "invalid_token"),
             Self::Moved(_) => (StatusCode::MOVED_PERMANENTLY, ""),
+            Self::EventGone => (StatusCode::GONE, "410: Gone"),
+            Self::TooManyRequests => (StatusCode::TOO_MANY_REQUESTS, "429: Too many requests"),
         }
     }
 
@@ -96,6 +102,7 @@ impl ApiError {
         match self {
             Self::Error(error) => error.description().into_owned(),
             Self::Bearer(fault) => fault.description().to_owned(),
+            Self::EventGone => "Event is no longer available".to_owned(),
             Self::NoCredentials => Error::Unauthenticated.description().into_owned(),
             other => other.kind().1.split_once(": ").map_or("", |(_, text)| text).to_owned(),
         }
@@ -129,7 +136,8 @@ impl ApiError {
                     response.insert_header((WWW_AUTHENTICATE, r#"Basic realm="oauth""#));
                 }
             }
-            Self::Error(Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_)) => {
+            Self::TooManyRequests
+            | Self::Error(Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_)) => {
                 response.insert_header((RETRY_AFTER, "1"));
             }
             _ => {}
@@ -187,6 +195,10 @@ mod tests {
         assert_eq!(answer(ApiError::NoRoute), (404, expected));
         let expected = json!({"error": "413: Payload too large", "error_description": "Payload too large"});
         assert_eq!(answer(ApiError::TooLarge), (413, expected));
+        let expected = json!({"error": "410: Gone", "error_description": "Event is no longer available"});
+        assert_eq!(answer(ApiError::EventGone), (410, expected));
+        let expected = json!({"error": "429: Too many requests", "error_description": "Too many requests"});
+        assert_eq!(answer(ApiError::TooManyRequests), (429, expected));
     }
 
     #[test]

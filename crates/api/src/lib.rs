@@ -38,6 +38,7 @@ mod tenancy;
 mod typed_body;
 
 pub use api::{Api, announcer, openapi, routes};
-pub use backend::{Services, Settings};
+pub use backend::{Services, Settings, WebhookServices};
 pub use document::Doc;
+pub use resources::webhook_events::webhook_example;
 pub use route::{BASE, Gate, Route};

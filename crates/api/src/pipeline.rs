@@ -24,6 +24,9 @@ use std::sync::{Arc, OnceLock};
 use time::OffsetDateTime;
 use tracing::{Instrument, Span};
 
+/// The header with the last event a client of a stream has.
+const LAST_EVENT_ID: &str = "last-event-id";
+
 /// Answers a request: from the response cache, or with [`dispatch`].
 pub(crate) fn serve(
     api: Arc<Api>,
@@ -163,6 +166,7 @@ async fn process(
         locales: OnceLock::new(),
         language: OnceLock::new(),
         accept_language: text_of(http, &ACCEPT_LANGUAGE),
+        last_event_id: http.headers().get(LAST_EVENT_ID).map(|v| v.to_str().unwrap_or("?").to_owned()),
         parameters,
         tenant,
         backend: api.backend.clone(),

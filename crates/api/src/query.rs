@@ -36,15 +36,20 @@ impl Query {
         PageRequest::read(self.get("page"), self.get("per_page"))
     }
 
+    /// The values of a list: `name[]=a&name[]=b` or `name=a,b`.
+    pub(crate) fn list(&self, name: &str) -> Vec<&str> {
+        let values = self.0.iter().flat_map(|(key, value)| match key.strip_prefix(name) {
+            Some("") => value.split(',').collect(),
+            Some(rest) if rest.starts_with('[') => vec![value.as_str()],
+            _ => Vec::new(),
+        });
+        values.collect()
+    }
+
     /// The requested languages: `locales[]=en&locales[]=fr` or `locales=en,fr`. `None` without such a parameter.
     /// `deployment`: the languages that may be requested.
     pub(crate) fn locales(&self, deployment: &Locales) -> Result<Option<Locales>> {
-        let names = self.0.iter().flat_map(|(key, value)| match key.as_str() {
-            "locales" => value.split(',').collect(),
-            list if list.starts_with("locales[") => vec![value.as_str()],
-            _ => Vec::new(),
-        });
-        deployment.choose(names)
+        deployment.choose(self.list("locales"))
     }
 
     /// The value of `filter[..]`.

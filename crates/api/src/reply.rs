@@ -3,20 +3,26 @@
 use crate::error::JSON;
 use crate::request::Request;
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::http::header::{
     CACHE_CONTROL, ETAG, HeaderValue, HttpDate, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
 };
+use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use civitas_kernel::{Error, Page, Result, clock, sortable_id};
+use futures_util::StreamExt;
+use futures_util::stream::{BoxStream, empty};
 use ring::digest::{Context, SHA256};
 use serde::Serialize;
+use std::convert::Infallible;
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 use time::OffsetDateTime;
 use utoipa::ToSchema;
 
+/// The media type of server-sent events.
+pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 const REVALIDATED: HeaderValue = HeaderValue::from_static("private, max-age=0, must-revalidate");
 const BY_TOKEN: HeaderValue = HeaderValue::from_static("Authorization");
 const BY_TOKEN_AND_LANGUAGE: HeaderValue = HeaderValue::from_static("Authorization, Accept-Language");
@@ -77,11 +83,21 @@ impl CollectionMeta {
     }
 }
 
+/// The chunks of a body that is written while the connection is open.
+pub(crate) type Chunks = BoxStream<'static, Result<Bytes, Infallible>>;
+
+/// The body of an answer.
+enum Content {
+    /// The whole body.
+    Whole(Bytes),
+    /// A stream of events; `None` after the answer was sent.
+    Stream(Mutex<Option<Chunks>>),
+}
+
 /// An answer.
-#[derive(Clone)]
 pub(crate) struct Reply {
     status: StatusCode,
-    body: Bytes,
+    content: Content,
     validators: Option<Validators>,
     headers: Vec<(&'static str, String)>,
     media_type: &'static str,
@@ -105,13 +121,22 @@ struct Validators {
 impl Reply {
     /// A document without validators: the answer to a write.
     pub(crate) fn json(status: StatusCode, document: &impl Serialize) -> Result<Self> {
-        let body = serde_json::to_vec(document).map_err(Error::internal)?.into();
-        Ok(Self { status, body, validators: None, headers: Vec::new(), media_type: JSON })
+        let body = serde_json::to_vec(document).map_err(Error::internal)?;
+        let content = Content::Whole(body.into());
+        Ok(Self { status, content, validators: None, headers: Vec::new(), media_type: JSON })
+    }
+
+    /// Server-sent events, which neither the response cache nor other caches and proxies store or delay.
+    pub(crate) fn events(chunks: Chunks) -> Self {
+        let content = Content::Stream(Mutex::new(Some(chunks)));
+        let reply = Self { content, media_type: EVENT_STREAM, ..Self::empty(StatusCode::OK) };
+        reply.with("Cache-Control", "no-store").with("X-Accel-Buffering", "no")
     }
 
     /// No body at all.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, body: Bytes::new(), validators: None, headers: Vec::new(), media_type: JSON }
+        let content = Content::Whole(Bytes::new());
+        Self { status, content, validators: None, headers: Vec::new(), media_type: JSON }
     }
 
     /// The answer to a read: a document with its last change, as visible to this caller.
@@ -123,7 +148,7 @@ impl Reply {
         let mut reply = Self::json(StatusCode::OK, document)?;
         let last_modified = changed_at.into();
         reply.validators = Some(Validators {
-            etag: etag(request, &reply.body, ""),
+            etag: etag(request, reply.whole(), ""),
             last_modified,
             date: HttpDate::from(last_modified).to_string(),
             personal: true,
@@ -155,9 +180,12 @@ impl Reply {
     ) -> Result<Self> {
         let meta = CollectionMeta::of(request, page.has_more || shuffled);
         let mut reply = Self::read(request, &Collection { data: page.items, meta }, changed_at)?;
-        if let (true, Some(validators)) = (shuffled, &mut reply.validators) {
-            validators.etag = etag(request, &reply.body, &sortable_id().to_string());
-            validators.shuffled = true;
+        if shuffled {
+            let etag = etag(request, reply.whole(), &sortable_id().to_string());
+            if let Some(validators) = &mut reply.validators {
+                validators.etag = etag;
+                validators.shuffled = true;
+            }
         }
         Ok(reply)
     }
@@ -175,9 +203,17 @@ impl Reply {
         self.validators.as_ref().is_some_and(|v| v.personal && !v.shuffled)
     }
 
-    /// The length of its body, in bytes.
+    /// The length of its body, in bytes; 0 for a stream.
     pub(crate) fn body_len(&self) -> usize {
-        self.body.len()
+        self.whole().len()
+    }
+
+    /// The body; empty for a stream.
+    fn whole(&self) -> &[u8] {
+        match &self.content {
+            Content::Whole(body) => body,
+            Content::Stream(_) => &[],
+        }
     }
 
     /// An empty answer; whether it is permanent.
@@ -218,10 +254,16 @@ impl Reply {
         for (name, value) in &self.headers {
             response.insert_header((*name, value.as_str()));
         }
-        if fresh || self.body.is_empty() {
-            return response.finish();
+        match &self.content {
+            Content::Whole(body) if fresh || body.is_empty() => response.finish(),
+            Content::Whole(body) => response.content_type(self.media_type).body(body.clone()),
+            Content::Stream(chunks) => {
+                let chunks = chunks.lock().unwrap_or_else(PoisonError::into_inner).take();
+                // `HEAD` has the same headers; the body would be read, and not sent.
+                let chunks = chunks.filter(|_| *request.method() != Method::HEAD);
+                response.content_type(self.media_type).streaming(chunks.unwrap_or_else(|| empty().boxed()))
+            }
         }
-        response.content_type(self.media_type).body(self.body.clone())
     }
 }
 

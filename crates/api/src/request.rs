@@ -41,6 +41,8 @@ pub(crate) struct Request {
     pub(crate) language: OnceLock<Locale>,
     /// The `Accept-Language` header as sent.
     pub(crate) accept_language: Option<String>,
+    /// The `Last-Event-ID` header as sent.
+    pub(crate) last_event_id: Option<String>,
     /// The path parameters.
     pub(crate) parameters: Vec<(String, String)>,
 }

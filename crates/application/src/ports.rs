@@ -11,7 +11,7 @@ use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
 use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
-use civitas_meetings::MeetingStore;
+use civitas_meetings::{MeetingStore, ReminderStore};
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{ComponentLookup, ProposalStore, StateStore, VoteStore};
 use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
@@ -20,7 +20,7 @@ use civitas_surveys::{
     SurveyLookup, SurveyStore,
 };
 use civitas_tasks::TaskStore;
-use civitas_webhooks::Outbox;
+use civitas_webhooks::{DeliveryLog, DeliveryQueue, Outbox, RegistrationStore};
 use time::OffsetDateTime;
 
 /// All ports. A use-case takes those it needs, on the pool or in a transaction.
@@ -57,6 +57,8 @@ pub trait Ports: Send + Sync {
     fn votes(&self) -> &dyn VoteStore;
     /// Meetings.
     fn meetings(&self) -> &dyn MeetingStore;
+    /// Which reminders of meetings were sent.
+    fn reminders(&self) -> &dyn ReminderStore;
     /// Blog posts.
     fn posts(&self) -> &dyn PostStore;
     /// Components and users, for blog posts.
@@ -91,6 +93,12 @@ pub trait Ports: Send + Sync {
     fn jobs(&self) -> &dyn JobStore;
     /// The outbox of events.
     fn outbox(&self) -> &dyn Outbox;
+    /// Registrations for webhooks.
+    fn registrations(&self) -> &dyn RegistrationStore;
+    /// Deliveries of webhooks, for the relay and the workers.
+    fn deliveries(&self) -> &dyn DeliveryQueue;
+    /// Deliveries of webhooks, for administrators.
+    fn delivery_log(&self) -> &dyn DeliveryLog;
     /// Organizations, for accounts.
     fn organization_lookup(&self) -> &dyn OrganizationLookup;
     /// Links that confirm an address.

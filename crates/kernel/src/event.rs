@@ -1,6 +1,6 @@
 //! Events: notifications of changes for receivers.
 
-use crate::{Ability, OrganizationId, ProposalId, SpaceRef, UserId};
+use crate::{Ability, MeetingId, OrganizationId, ProposalId, SpaceRef, UserId};
 
 /// The name of an event is the permission to be notified of it (contract 09 C.1).
 pub type EventName = Ability;
@@ -21,6 +21,8 @@ pub enum Subject {
     Draft(ProposalId),
     /// A public proposal.
     Proposal(ProposalId),
+    /// A meeting.
+    Meeting(MeetingId),
     /// A participatory space.
     Space(SpaceRef),
     /// An account.

@@ -68,6 +68,8 @@ integer_ids! {
     AttachmentId,
     /// A collection of attachments of one record.
     CollectionId,
+    /// An address of a client that receives events.
+    RegistrationId,
 }
 
 /// A job: a random UUID, because the id gives the right to read the job (contract 09 A.2).

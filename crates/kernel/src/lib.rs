@@ -42,8 +42,8 @@ pub use event::{Event, EventName, Subject};
 pub use ids::{
     AnswerId, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId, FileId,
     JobId, MagicLinkId, MatrixRowId, MeetingId, OrganizationId, PostId, ProposalId, QuestionId,
-    QuestionnaireId, ResponseId, StateId, StepId, SurveyId, TaskId, TokenId, UploadId, UserId, VoteId,
-    random_job_id, random_key, sortable_id,
+    QuestionnaireId, RegistrationId, ResponseId, StateId, StepId, SurveyId, TaskId, TokenId, UploadId,
+    UserId, VoteId, random_job_id, random_key, sortable_id,
 };
 pub use languages::{AnswerLanguages, choose_language};
 pub use locale::{Locale, Locales, Translated};

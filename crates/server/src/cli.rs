@@ -12,6 +12,7 @@ mod files;
 mod migrate;
 mod serve;
 mod settings;
+mod webhook;
 
 use crate::config::{Config, ConfigError, Sources};
 use crate::store::Database;
@@ -52,6 +53,9 @@ enum Command {
     /// Creates and changes API clients.
     #[command(name = "api-client")]
     ApiClient(api_client::ApiClientArgs),
+    /// Webhooks: sends a sample delivery; lists, replays, pauses and resumes deliveries.
+    #[command(subcommand)]
+    Webhook(webhook::WebhookCommand),
     /// Administrators of the system panel.
     #[command(subcommand)]
     Admin(admin::AdminCommand),
@@ -134,6 +138,7 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         Command::Export(args) => archive::export(args, &sources, console).await,
         Command::Files(command) => files::run(command, &sources, console).await,
         Command::ApiClient(args) => api_client::run(args, &sources, console).await,
+        Command::Webhook(command) => webhook::run(command, &sources, console).await,
         Command::Admin(command) => admin::run(command, &sources, console).await,
         Command::Openapi => {
             let config = Config::load(&sources).map_err(because)?;

@@ -104,8 +104,11 @@ settings! {
     host_check_interval_seconds: NonZeroU32 = "60",
     /// Networks (CIDR) webhooks may reach although they are not public: a receiver on the own network.
     webhook_allowed_networks: Vec<Network> = "",
-    /// The waits between the tries of a webhook delivery, in seconds; there is one try more than waits.
+    /// The delays between the attempts at a webhook delivery, in seconds. There is one attempt more than delays.
     webhook_retry_delays_seconds: Vec<NonZeroU32> = "5, 60, 300, 1800, 7200, 21600, 86400",
+    /// How long events and accepted webhook deliveries are kept, in days: event streams can resume within this time.
+    /// Deliveries that were given up are kept 30 days at least. None or 0: for ever.
+    event_retention_days: Limit = "30",
     /// The server outgoing mail is given to: `smtps://USER:PASSWORD@HOST`, or `smtp://USER:PASSWORD@HOST?tls=required`
     /// for STARTTLS. None: mails are logged without their links, and not sent.
     smtp_url: Option<String> = "",

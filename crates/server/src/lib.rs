@@ -19,4 +19,5 @@ pub mod secret_key;
 pub mod store;
 pub mod telemetry;
 mod tls;
+pub mod webhooks;
 pub mod wiring;

@@ -6,14 +6,14 @@
 use crate::config::Config;
 use crate::store::{Database, Lock};
 use crate::tls::Certificate;
-use crate::{files, secret_key};
+use crate::{files, secret_key, webhooks};
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::http::header::X_CONTENT_TYPE_OPTIONS;
 use actix_web::middleware::DefaultHeaders;
 use actix_web::rt::System;
 use actix_web::{App, HttpServer};
 use civitas_accounts::Mailer;
-use civitas_api::{Api, Services, Settings};
+use civitas_api::{Api, Services, Settings, WebhookServices};
 use civitas_application::{
     HostCheckHandler, InvitationHandler, MailHandler, Site, Store, TaskKinds, TaskWorker, Worker, take_over,
 };
@@ -60,6 +60,7 @@ pub struct Running {
 
 struct Http {
     address: SocketAddr,
+    api: Arc<Api>,
     handle: ServerHandle,
     thread: thread::JoinHandle<()>,
     certificate: Option<Arc<Certificate>>,
@@ -83,6 +84,11 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     let store = database.open().await?;
     let key = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
     let services = Services {
+        webhooks: WebhookServices {
+            policy: webhooks::policy(&config),
+            resolver: Arc::new(Names::at(config.dns_server)?),
+            cipher: Arc::new(webhooks::cipher(&config)?),
+        },
         objects: Arc::new(files::store_of(&config)?),
         intake: Arc::new(files::intake_of(&config)?),
         store: store.clone(),
@@ -112,13 +118,19 @@ fn workers(
     let commands = api.commands();
     let jobs = Worker::new(commands.clone(), config.worker_count());
     let tasks = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), task_kinds(config)?);
+    let webhooks = webhooks::Workers::of(config, commands.store(), commands.announcer(), told)?;
     let (store, files) = (commands.store().clone(), api.files().clone());
     let (told, count) = (told.clone(), config.worker_count());
     Ok(tokio::spawn(async move {
         if is_alone {
             take_over(&*store, told.clone()).await;
         }
-        tokio::join!(jobs.run(told.clone()), tasks.run(count, told.clone()), files.run_reaper(told));
+        tokio::join!(
+            jobs.run(told.clone()),
+            tasks.run(count, told.clone()),
+            webhooks.run(is_alone, told.clone()),
+            files.run_reaper(told),
+        );
     }))
 }
 
@@ -176,6 +188,7 @@ impl Running {
     /// Stops in order: no new requests and jobs; running ones have time to end, then the leases of jobs expire.
     pub async fn stop(self) {
         if let Some(http) = self.http {
+            http.api.close_streams();
             http.handle.stop(true).await;
             if !matches!(spawn_blocking(|| http.thread.join()).await, Ok(Ok(()))) {
                 tracing::error!("the thread of the interface failed");
@@ -200,10 +213,10 @@ impl Http {
             _ => None,
         };
         let (tell, told) = oneshot::channel();
-        let (listen, in_use) = (config.listen, certificate.clone());
+        let (listen, in_use, interface) = (config.listen, certificate.clone(), api.clone());
         let thread = thread::Builder::new().name("http".to_owned()).spawn(move || {
             System::new().block_on(async move {
-                match server(listen, in_use, api) {
+                match server(listen, in_use, interface) {
                     Ok((address, server)) => {
                         // The receiver may be dropped; the server ends with the process.
                         let _ = tell.send(Ok((address, server.handle())));
@@ -218,7 +231,7 @@ impl Http {
         let thread = thread.map_err(Error::internal)?;
         let begun = told.await.map_err(Error::internal)?;
         let (address, handle) = begun.map_err(|error| fault(&format!("listening on {listen}"), &error))?;
-        Ok(Self { address, handle, thread, certificate })
+        Ok(Self { address, api, handle, thread, certificate })
     }
 }
 

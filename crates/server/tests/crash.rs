@@ -282,7 +282,8 @@ impl City {
             .await
             .expect("the outbox");
         let drafts = all.iter().filter(|one| one.name == Ability::DraftProposalCreation);
-        sorted(drafts.map(|one| id_of(&one.payload["data"])).collect())
+        let payload = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+        sorted(drafts.map(|one| id_of(&payload(&one.payload)["data"])).collect())
     }
 }
 

@@ -107,7 +107,8 @@ async fn an_announcer_stores_the_events_with_the_change() {
         names,
         [Ability::DraftProposalCreation, Ability::DraftProposalUpdate, Ability::ProposalCreation]
     );
-    assert_eq!(events[2].payload["data"], json!({"id": id.to_string()}));
+    let last: Value = serde_json::from_str(&events[2].payload).unwrap();
+    assert_eq!(last["data"], json!({"id": id.to_string()}));
 }
 
 #[tokio::test]

@@ -45,7 +45,8 @@ pub fn write(size: Size, out: &mut impl Write) -> io::Result<()> {
     out.flush()
 }
 
-fn foundation() -> [Value; 4] {
+/// Organization, client, space and component.
+pub fn foundation() -> [Value; 4] {
     [
         json!({"type": "organization", "ref": "city", "host": HOST, "name": {"en": "Load"},
             "available_locales": ["en"], "default_locale": "en", "created_at": BEGAN}),
@@ -61,15 +62,17 @@ fn foundation() -> [Value; 4] {
     ]
 }
 
-fn citizen(user: u64) -> Value {
+/// A user, who votes.
+pub fn citizen(user: u64) -> Value {
     let nickname = nickname(user);
     json!({"type": "user", "ref": nickname, "organization": "city", "nickname": nickname,
         "email": format!("{nickname}@load.example"), "name": format!("Voter {user}"),
         "confirmed_at": BEGAN, "tos_accepted_at": BEGAN, "created_at": BEGAN})
 }
 
-/// Published one second after the other, so that the order of the list is that of the ids.
-fn proposal(number: u64, author: u64) -> Value {
+/// A published proposal. Each is published a second after the one before, so that the order of the list is that of the
+/// ids.
+pub fn proposal(number: u64, author: u64) -> Value {
     let (hours, rest) = (number / 3600 % 24, number % 3600);
     let day = number / 86_400 % 28 + 1;
     let published = format!("2026-02-{day:02}T{hours:02}:{:02}:{:02}Z", rest / 60, rest % 60);

@@ -104,6 +104,11 @@ impl Client {
         send(request).await
     }
 
+    /// `DELETE`.
+    pub async fn delete(&self, path: &str) -> Outcome<Answer> {
+        send(self.request(Method::DELETE, path)).await
+    }
+
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("http://{}{path}", self.address));
         let request = request.header(HOST_HEADER, HOST);

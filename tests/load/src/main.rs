@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod stage;
 mod voting;
+mod webhooks;
 mod wrk;
 
 use clap::Parser;
@@ -31,6 +32,10 @@ enum Command {
     Run(run::Args),
     /// Measures requests for questionnaires and attachments, and prints a table.
     Forms(forms::Args),
+    /// Measures webhooks and event streams, and prints a table.
+    Webhooks(webhooks::Args),
+    /// Counts webhooks; `webhooks` starts it by itself.
+    Receiver(webhooks::ReceiverArgs),
     /// Serves the baseline server; `run` starts it by itself.
     Baseline(baseline::Args),
 }
@@ -39,6 +44,8 @@ fn main() -> ExitCode {
     let outcome = match Command::parse() {
         Command::Run(args) => run::begin(&args),
         Command::Forms(args) => forms::begin(&args),
+        Command::Webhooks(args) => webhooks::begin(&args),
+        Command::Receiver(args) => webhooks::serve(&args),
         Command::Baseline(args) => baseline::serve(args),
     };
     match outcome {

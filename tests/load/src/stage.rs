@@ -71,6 +71,8 @@ impl Home {
         let mut command = Command::new(&self.binary);
         command.args(words).arg("--database-url").arg(database);
         command.env("CIVITAS_SECRET_KEY", SECRET_KEY);
+        // Receivers of webhooks are on this machine.
+        command.env("CIVITAS_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8");
         command.arg("--data-dir").arg(&self.directory).current_dir(&self.directory);
         command
     }

@@ -4,6 +4,7 @@ use civitas_accounts::{Confirmation, Secret};
 use civitas_application::Site;
 use civitas_application::archive::{ImportOptions, import};
 use civitas_kernel::{Locales, clock};
+use civitas_tests::import_options;
 use civitas_tests::mail_server::{MailServer, Received};
 use civitas_tests::service::{Answer, CITIES, Client, Service};
 use reqwest::Method;
@@ -254,14 +255,7 @@ async fn an_invitation_of_an_archive_is_sent_when_the_import_is_not_quiet() {
                 locales: Locales::standard(),
             });
             let announcer = (!is_quiet).then_some(&announcer);
-            let options = ImportOptions {
-                dry_run: false,
-                single_label_hosts: false,
-                locales: &Locales::standard(),
-                now: clock::now(),
-                announcer,
-                files: None,
-            };
+            let options = ImportOptions { announcer, ..import_options(clock::now()) };
             let archive = record.to_string();
             let passwords = civitas_tokens::Argon2Passwords::new();
             import(&*service.store, &passwords, archive.as_bytes(), options, &mut |_| {}).await.unwrap();

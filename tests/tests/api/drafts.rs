@@ -181,7 +181,8 @@ async fn each_change_of_a_draft_leaves_its_event_and_a_refusal_leaves_none() {
             "proposal_creation.succeeded",
         ];
         assert_eq!(names, expected);
-        assert_eq!(events[2].payload["data"]["meta"]["published"], true);
-        assert!(events[2].payload["data"]["attributes"].get("extended_data").is_none());
+        let last: Value = serde_json::from_str(&events[2].payload).unwrap();
+        assert_eq!(last["data"]["meta"]["published"], true);
+        assert!(last["data"]["attributes"].get("extended_data").is_none());
     }
 }

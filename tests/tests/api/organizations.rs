@@ -217,7 +217,8 @@ async fn an_update_is_announced_once_with_the_organization_as_it_is_now() {
         let told = service.store.outbox().page_after(id, None, 10).await.unwrap();
         let [event] = told.as_slice() else { panic!("one event, not {}", told.len()) };
         assert_eq!(event.name.as_str(), "system.organizations.updated");
-        let attributes = &event.payload["data"]["attributes"];
+        let payload: Value = serde_json::from_str(&event.payload).unwrap();
+        let attributes = &payload["data"]["attributes"];
         assert_eq!(
             (&attributes["comments_max_length"], &attributes["extended_data"]),
             (&json!(7), &json!({}))

@@ -1,9 +1,11 @@
 use crate::{CITY, NOW};
-use civitas_application::archive::{ExportOptions, ImportError, ImportOptions, Report, export, import};
+use civitas_application::archive::{
+    ExportOptions, ExportServices, ImportError, ImportOptions, Report, export, import,
+};
 use civitas_application::{Ports, Store};
 use civitas_attachments::{FileStore, StoredFile};
-use civitas_kernel::{AttachmentId, Locales, OrganizationId};
-use civitas_tests::{Files, databases};
+use civitas_kernel::{AttachmentId, OrganizationId};
+use civitas_tests::{Files, databases, export_services, import_options};
 use civitas_tokens::Argon2Passwords;
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
@@ -17,20 +19,16 @@ const ATTACHED: &str = r#"
 "#;
 
 async fn read(store: &dyn Store, files: &Files, archive: &str, dry_run: bool) -> Result<Report, ImportError> {
-    let locales = Locales::standard();
-    let options = ImportOptions {
-        dry_run,
-        single_label_hosts: false,
-        locales: &locales,
-        now: NOW,
-        announcer: None,
-        files: Some(files.services()),
-    };
+    let options = ImportOptions { dry_run, files: Some(files.services()), ..import_options(NOW) };
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await
 }
 
 fn city() -> String {
     format!("{CITY}{ATTACHED}")
+}
+
+fn services(files: &Files) -> ExportServices<'_> {
+    ExportServices { objects: &files.objects, ..export_services() }
 }
 
 fn files() -> Files {
@@ -164,7 +162,7 @@ async fn a_long_file_and_all_others_survive_the_way_to_another_database() {
         std::fs::write(files.directory.path().join("beside.txt"), &long).unwrap();
         read(store, &files, &city(), false).await.unwrap();
         let mut archive = Vec::new();
-        export(store, &files.objects, &ExportOptions::default(), &mut archive).await.unwrap();
+        export(store, services(&files), &ExportOptions::default(), &mut archive).await.unwrap();
         let archive = String::from_utf8(archive).unwrap();
         let (target, elsewhere) = (civitas_tests::World::in_memory().await, Files::empty());
         let report = read(target.store(), &elsewhere, &archive, false).await.unwrap();
@@ -172,7 +170,7 @@ async fn a_long_file_and_all_others_survive_the_way_to_another_database() {
         let mut second = Vec::new();
         export(
             target.store(),
-            &elsewhere.objects,
+            services(&elsewhere),
             &ExportOptions { organization: Some("city.example".to_owned()), ..ExportOptions::default() },
             &mut second,
         )

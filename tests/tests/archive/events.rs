@@ -4,9 +4,10 @@ use super::{CITY, NOW, read};
 use civitas_application::archive::{ImportOptions, import};
 use civitas_application::{Announcer, Site, Store, delete_organization};
 use civitas_kernel::{Error, Locales};
-use civitas_tests::databases;
+use civitas_tests::{databases, import_options};
 use civitas_tokens::Argon2Passwords;
 use civitas_webhooks::Announcement;
+use serde_json::Value;
 
 fn announcer() -> Announcer {
     civitas_api::announcer(Site { scheme: "https".to_owned(), port: None, locales: Locales::standard() })
@@ -14,20 +15,17 @@ fn announcer() -> Announcer {
 
 async fn tell(store: &dyn Store, archive: &str) {
     let announcer = announcer();
-    let options = ImportOptions {
-        dry_run: false,
-        single_label_hosts: false,
-        locales: &Locales::standard(),
-        now: NOW,
-        announcer: Some(&announcer),
-        files: Some(civitas_tests::files_in_memory()),
-    };
+    let options = ImportOptions { announcer: Some(&announcer), ..import_options(NOW) };
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await.unwrap();
 }
 
 async fn told(store: &dyn Store) -> Vec<Announcement> {
     let city = store.organizations().find_by_host("city.example").await.unwrap().unwrap();
     store.outbox().page_after(city, None, 100).await.unwrap()
+}
+
+fn data(event: &Announcement) -> Value {
+    serde_json::from_str::<Value>(&event.payload).unwrap()["data"].clone()
 }
 
 fn names(events: &[Announcement]) -> Vec<&str> {
@@ -135,7 +133,7 @@ async fn an_organization_is_deleted_with_all_its_records_and_its_event_has_the_l
         delete_organization(store, &announcer(), city, NOW).await.unwrap();
         let events = store.outbox().page_after(city, None, 10).await.unwrap();
         assert_eq!(names(&events), ["system.organizations.deleted"]);
-        assert_eq!(events[0].payload["data"]["attributes"]["host"], "city.example");
+        assert_eq!(data(&events[0])["attributes"]["host"], "city.example");
         assert_eq!(host("city.example").await, None);
         assert!(host("localhost").await.is_some(), "the others stay");
         assert!(store.users().page_after(city, None, 10).await.unwrap().is_empty());
@@ -160,7 +158,7 @@ async fn an_activated_step_comes_with_its_process_even_where_the_public_sees_non
         let activate = r#"{"type": "step", "ref": "decide", "organization": "city", "active": true}"#;
         tell(store, &format!("{hide}\n{activate}\n")).await;
         let events = told(store).await;
-        let shown = &events[0].payload["data"];
+        let shown = data(&events[0]);
         assert_eq!(
             (&shown["type"], &shown["meta"]["active_step_title"]),
             (&"space".into(), &"Decide".into())

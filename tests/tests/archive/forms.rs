@@ -4,8 +4,7 @@ use crate::{CITY, read};
 use civitas_application::Store;
 use civitas_application::archive::{ExportOptions, demo, export};
 use civitas_kernel::OrganizationId;
-use civitas_tests::databases;
-use civitas_tests::files_in_memory;
+use civitas_tests::{databases, export_services};
 use serde_json::Value;
 
 /// A questionnaire with a matrix, after [`CITY`].
@@ -131,7 +130,7 @@ async fn a_questionnaire_imported_again_is_unchanged_and_rows_keep_their_ids() {
 /// The lines of these types of an export, with values by name instead of ids.
 async fn answers(store: &dyn Store) -> Vec<Value> {
     let mut written = Vec::new();
-    export(store, files_in_memory().objects, &ExportOptions::default(), &mut written).await.unwrap();
+    export(store, export_services(), &ExportOptions::default(), &mut written).await.unwrap();
     let lines = String::from_utf8(written).unwrap();
     let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     lines
@@ -146,7 +145,7 @@ async fn an_export_imports_with_the_same_questionnaires_and_responses() {
         let store = &*database.store;
         read(store, demo(), false).await.unwrap();
         let mut written = Vec::new();
-        export(store, files_in_memory().objects, &ExportOptions::default(), &mut written).await.unwrap();
+        export(store, export_services(), &ExportOptions::default(), &mut written).await.unwrap();
         let exported = String::from_utf8(written).unwrap();
         let Some(other) = civitas_tests::Database::fresh(database.engine).await else { continue };
         let report = read(&*other.store, &exported, false).await.unwrap();

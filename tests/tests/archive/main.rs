@@ -3,16 +3,19 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod attachments;
+mod complete;
 mod events;
 mod forms;
+mod limits;
 mod meetings;
 mod refusals;
 mod round_trip;
+mod webhooks;
 
 use civitas_application::Store;
 use civitas_application::archive::{ImportError, ImportOptions, Report, demo, import};
-use civitas_kernel::{Locales, OrganizationId, ProposalId, UserId, VoteId};
-use civitas_tests::databases;
+use civitas_kernel::{OrganizationId, ProposalId, UserId, VoteId};
+use civitas_tests::{databases, import_options};
 use civitas_tokens::Argon2Passwords;
 use serde_json::json;
 use time::macros::datetime;
@@ -21,14 +24,14 @@ use time::macros::datetime;
 const NOW: time::OffsetDateTime = datetime!(2026-11-21 10:00 UTC);
 
 async fn read(store: &dyn Store, archive: &str, dry_run: bool) -> Result<Report, ImportError> {
-    let options = ImportOptions {
-        dry_run,
-        single_label_hosts: false,
-        locales: &Locales::standard(),
-        now: NOW,
-        announcer: None,
-        files: Some(civitas_tests::files_in_memory()),
-    };
+    import_with(store, archive, ImportOptions { dry_run, ..import_options(NOW) }).await
+}
+
+async fn import_with(
+    store: &dyn Store,
+    archive: &str,
+    options: ImportOptions<'_>,
+) -> Result<Report, ImportError> {
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await
 }
 
@@ -65,7 +68,7 @@ async fn the_demo_city_imports_and_importing_it_again_changes_nothing() {
             "answer_option": 13, "api_client": 2, "attachment": 3, "attachment_collection": 1, "budget": 4, "component": 17, "debate": 3, "display_condition": 3,
             "meeting": 10, "organization": 1, "page": 1, "post": 12, "proposal": 42, "proposal_state": 1,
             "question": 11, "questionnaire": 2, "questionnaire_response": 3, "result": 2, "role": 4, "space": 6,
-            "step": 5, "survey": 1, "system_admin": 1, "user": 6, "vote": 54
+            "step": 5, "survey": 1, "system_admin": 1, "user": 6, "vote": 54, "webhook_registration": 1
         });
         assert_eq!(first.to_json()["created"], created);
         assert_eq!(
@@ -74,6 +77,7 @@ async fn the_demo_city_imports_and_importing_it_again_changes_nothing() {
             "a built-in state was there before"
         );
         assert_eq!(first.secrets["api_client"].len(), 2);
+        assert_eq!(first.secrets["webhook_registration"].len(), 1);
         let second = read(store, demo(), false).await.unwrap();
         assert_eq!(second.to_json()["created"], json!({}));
         assert_eq!(second.to_json()["updated"], json!({}));

@@ -3,12 +3,15 @@
 use crate::{CITY, NOW, read};
 use civitas_application::Store;
 use civitas_application::archive::Report;
+use civitas_kernel::records::Change;
 use civitas_kernel::{Locale, MeetingId, OrganizationId, Translated, UserId};
 use civitas_meetings::Meeting;
 use civitas_spaces::{Entry, EntryKind, EntryRef};
 use civitas_tests::databases;
 use serde_json::json;
+use time::format_description::well_known::Rfc3339;
 use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
 
 fn city(report: &Report) -> OrganizationId {
     OrganizationId(report.refs["city"]["organization"]["city"])
@@ -81,5 +84,43 @@ async fn an_entry_changes_at_the_time_of_the_import_and_in_nothing_else_when_it_
             store.entries().page_of_kind_after(city(&report), EntryKind::Budget, None, 9).await.unwrap(),
             []
         );
+    }
+}
+
+/// The meetings whose reminder would be sent at this time.
+async fn due(store: &dyn Store, at: OffsetDateTime) -> Vec<MeetingId> {
+    let due = store.reminders().due(at, at + Duration::hours(48), 10).await.unwrap();
+    due.into_iter().map(|(_, meeting)| meeting).collect()
+}
+
+#[tokio::test]
+async fn a_reminder_that_is_due_at_the_import_is_not_sent_and_a_later_one_is() {
+    let line = |reference: &str, start: OffsetDateTime, more: &str| {
+        let start = start.format(&Rfc3339).unwrap();
+        format!(
+            r#"{{"type": "meeting", "ref": "{reference}", "organization": "city", "component": "agenda", "title": {{"en": "M"}}, "start_time": "{start}"{more}}}"#
+        )
+    };
+    let published = r#", "published_at": "2026-03-01T00:00:00Z""#;
+    let (soon, later) = (NOW + Duration::hours(47), NOW + Duration::hours(49));
+    for database in databases().await {
+        let store = &*database.store;
+        let lines = [line("soon", soon, published), line("later", later, published), line("draft", soon, "")];
+        let report = read(store, &format!("{CITY}{}", lines.join("\n")), false).await.unwrap();
+        let id = |reference: &str| MeetingId(report.refs["city"]["meeting"][reference]);
+        assert_eq!(due(store, NOW).await, []);
+        assert_eq!(due(store, NOW + Duration::hours(2)).await, [id("later")]);
+        let moved = line("later", soon, "");
+        let change = line("draft", soon, published);
+        read(store, &format!("{moved}\n{change}"), false).await.unwrap();
+        assert_eq!(due(store, NOW + Duration::hours(2)).await, []);
+        // A draft that is published by use is reminded of.
+        let draft = read(store, &line("new", soon, ""), false).await.unwrap();
+        let of = city(&report);
+        let new = MeetingId(draft.refs["city"]["meeting"]["new"]);
+        let before = store.meetings().find(of, new).await.unwrap().unwrap();
+        let after = Meeting { published_at: Some(NOW), ..before.clone() };
+        store.meetings().save(of, new, &Change::new(before, after)).await.unwrap();
+        assert_eq!(due(store, NOW).await, [new]);
     }
 }

@@ -3,14 +3,13 @@
 use crate::{CITY, read};
 use civitas_application::Store;
 use civitas_application::archive::{ExportOptions, demo, export};
-use civitas_tests::databases;
-use civitas_tests::files_in_memory;
+use civitas_tests::{databases, export_services};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
 async fn write(store: &dyn Store, options: &ExportOptions) -> String {
     let mut output = Vec::new();
-    export(store, files_in_memory().objects, options, &mut output).await.expect("an archive");
+    export(store, export_services(), options, &mut output).await.expect("an archive");
     String::from_utf8(output).expect("UTF-8")
 }
 
@@ -149,7 +148,7 @@ async fn an_export_without_secrets_has_none_and_everything_else() {
         assert!(own.contains("client_secret_hash"));
         assert!(!own.contains("root@city.example") && !own.contains("ops-client"));
         let nowhere = ExportOptions { organization: Some("nowhere.example".into()), with_secrets: false };
-        let error = export(store, files_in_memory().objects, &nowhere, Vec::new()).await.unwrap_err();
+        let error = export(store, export_services(), &nowhere, Vec::new()).await.unwrap_err();
         assert_eq!(error.to_string(), "no organization has the host nowhere.example");
     }
 }

@@ -3,9 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
 mod api_client;
+mod archive;
 mod city;
 mod files;
 mod postgres;
+mod webhook;
 
 use city::City;
 use civitas_tests::mail_server::MailServer;
@@ -23,6 +25,7 @@ async fn help_is_an_answer_and_wrong_usage_is_exit_code_two() {
         "export",
         "files",
         "api-client",
+        "webhook",
         "admin",
         "openapi",
         "doctor",

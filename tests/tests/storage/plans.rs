@@ -2,6 +2,7 @@
 //! a table, and no sort of more than one page.
 
 mod forms;
+mod webhooks;
 
 use civitas_blogs::{PostNeighbours, PostQuery};
 use civitas_kernel::{ComponentId, OrganizationId, PageRequest, ReadContext, Viewer, Within, clock};

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use civitas_kernel::{Error, Result};
 use civitas_organizations::HostResolver;
+use civitas_webhooks::TargetResolver;
 use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig};
 use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
@@ -13,6 +14,9 @@ use std::time::Duration;
 
 /// The time limit of a query; there are two attempts.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The time limit of all attempts to resolve the host of a callback address: a client waits for its registration.
+const TARGET_PATIENCE: Duration = Duration::from_secs(4);
 
 /// Resolves names and addresses, without a cache.
 pub struct Names(TokioResolver);
@@ -36,6 +40,14 @@ impl Names {
         }
         Ok(Self(builder.build().map_err(Error::internal)?))
     }
+
+    /// The addresses (A and AAAA) of a name; none where there is no such name.
+    async fn lookup(&self, name: &str) -> Result<Vec<IpAddr>> {
+        match self.0.lookup_ip(rooted(name)).await {
+            Ok(found) => Ok(found.iter().collect()),
+            Err(error) => unless_silent(error),
+        }
+    }
 }
 
 fn only(server: SocketAddr) -> ResolverConfig {
@@ -50,10 +62,7 @@ fn only(server: SocketAddr) -> ResolverConfig {
 #[async_trait]
 impl HostResolver for Names {
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>> {
-        match self.0.lookup_ip(rooted(name)).await {
-            Ok(found) => Ok(found.iter().collect()),
-            Err(error) => unless_silent(error),
-        }
+        self.lookup(name).await
     }
 
     async fn names(&self, address: IpAddr) -> Result<Vec<String>> {
@@ -69,6 +78,14 @@ impl HostResolver for Names {
     }
 }
 
+#[async_trait]
+impl TargetResolver for Names {
+    async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>> {
+        let found = tokio::time::timeout(TARGET_PATIENCE, self.lookup(name)).await;
+        found.unwrap_or_else(|too_long| Err(Error::Unavailable(too_long.into())))
+    }
+}
+
 /// A fully qualified name, without search domains.
 fn rooted(name: &str) -> String {
     format!("{}.", name.trim_end_matches('.'))
@@ -80,5 +97,22 @@ fn unless_silent<T>(error: NetError) -> Result<Vec<T>> {
         Ok(Vec::new())
     } else {
         Err(Error::Unavailable(error.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+    use tokio::net::UdpSocket;
+
+    #[tokio::test]
+    async fn a_name_server_that_does_not_answer_delays_a_registration_by_a_few_seconds() {
+        let silent = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
+        let names = Names::at(silent.local_addr().ok()).expect("a resolver");
+        let begun = Instant::now();
+        let found = TargetResolver::addresses(&names, "hooks.client.example").await;
+        assert!(matches!(found, Err(Error::Unavailable(_))), "{found:?}");
+        assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
     }
 }

@@ -12,6 +12,7 @@ use civitas_kernel::{EventName, Locale, SpaceManifest};
 use civitas_organizations::RegistrationMode;
 use civitas_spaces::{ComponentManifest, EntryKind, Visibility};
 use civitas_surveys::{ConditionType, QuestionType};
+use civitas_webhooks::DeliveryStatus;
 use diesel::ExpressionMethods;
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, FromSqlRow};
@@ -46,6 +47,14 @@ where
         }
         _ => dialect::among(Box::new(on), ids),
     }
+}
+
+/// Whether the expression is one of these values. The statement text does not depend on their number.
+pub(crate) fn any_uuid<QS: 'static, E>(on: E, ids: &[Uuid]) -> Condition<QS>
+where
+    E: BoxableExpression<QS, Db, SqlType = Nullable<sql::Uuid>> + 'static,
+{
+    dialect::among_uuids(Box::new(on), ids)
 }
 
 /// A JSON column. To write, `T` may be a reference.
@@ -136,6 +145,7 @@ text_enums!(
     QuestionType,
     RoleKind,
     SpaceManifest,
+    DeliveryStatus,
 );
 
 impl TextEnum for Visibility {

@@ -13,6 +13,7 @@ mod columns;
 mod correlated;
 mod failure;
 mod filter;
+mod insert;
 mod list_changes;
 mod migrate;
 mod records;

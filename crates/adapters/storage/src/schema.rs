@@ -4,6 +4,7 @@ mod attached;
 mod content;
 mod forms;
 mod people;
+mod webhooks;
 mod work;
 
 pub(crate) use self::attached::{attachment_collections, attachments, files, uploads};
@@ -18,7 +19,10 @@ pub(crate) use self::people::{
     access_tokens, api_clients, confirmations, magic_links, organization_hosts, organization_names,
     organizations, roles, sessions, spaces, steps, system_admins, users,
 };
-pub(crate) use self::work::{archive_refs, jobs, list_changes, outbox, tasks};
+pub(crate) use self::webhooks::{
+    meeting_reminders, outbox, relay, webhook_attempts, webhook_deliveries, webhook_registrations,
+};
+pub(crate) use self::work::{archive_refs, jobs, list_changes, tasks};
 
 diesel::joinable!(organization_hosts -> organizations (organization_id));
 diesel::joinable!(users -> organizations (organization_id));
@@ -50,8 +54,12 @@ diesel::joinable!(meeting_registrations -> users (user_id));
 diesel::joinable!(entries -> organizations (organization_id));
 diesel::joinable!(entries -> components (component_id));
 diesel::joinable!(jobs -> organizations (organization_id));
-diesel::joinable!(outbox -> organizations (organization_id));
 diesel::joinable!(list_changes -> organizations (organization_id));
+
+diesel::joinable!(webhook_registrations -> api_clients (api_client_id));
+diesel::joinable!(webhook_registrations -> organizations (organization_id));
+diesel::joinable!(webhook_deliveries -> webhook_registrations (registration_id));
+diesel::joinable!(webhook_deliveries -> outbox (event_id));
 
 diesel::joinable!(attachments -> files (file_id));
 
@@ -89,6 +97,11 @@ diesel::allow_tables_to_appear_in_same_query!(
     answers,
     jobs,
     outbox,
+    relay,
+    webhook_registrations,
+    webhook_deliveries,
+    webhook_attempts,
+    meeting_reminders,
     archive_refs,
     list_changes,
 );

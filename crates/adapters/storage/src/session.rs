@@ -40,10 +40,15 @@ pub(crate) struct Session {
 pub(crate) enum Work {
     Jobs,
     Tasks,
+    Events,
+    Deliveries,
 }
 
+/// The number of kinds.
+const KINDS: usize = 4;
+
 /// One for each kind of work.
-type Wakeups = [Notify; 2];
+type Wakeups = [Notify; KINDS];
 
 enum Source {
     Pools { reader: Pool<Conn>, writer: Pool<Conn>, epoch: Option<Epoch> },
@@ -56,7 +61,7 @@ struct Open {
     connection: Mutex<Option<Object<Conn>>>,
     announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
     /// The kinds of work that were added; their workers are notified after the commit.
-    has_work: [AtomicBool; 2],
+    has_work: [AtomicBool; KINDS],
 }
 
 /// Locks the row of a query that selects its number, until the transaction ends; whether there is a row. A macro,

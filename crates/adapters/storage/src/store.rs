@@ -16,7 +16,7 @@ use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
 use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
-use civitas_meetings::MeetingStore;
+use civitas_meetings::{MeetingStore, ReminderStore};
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{ComponentLookup, ProposalStore, StateStore, VoteStore};
 use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
@@ -25,7 +25,7 @@ use civitas_surveys::{
     SurveyLookup, SurveyStore,
 };
 use civitas_tasks::TaskStore;
-use civitas_webhooks::Outbox;
+use civitas_webhooks::{DeliveryLog, DeliveryQueue, Outbox, RegistrationStore};
 use diesel_async::SimpleAsyncConnection;
 use std::sync::Arc;
 
@@ -102,6 +102,7 @@ ports! {
     states: StateStore,
     votes: VoteStore,
     meetings: MeetingStore,
+    reminders: ReminderStore,
     posts: PostStore,
     blogs: BlogLookup,
     attachments: AttachmentStore,
@@ -119,6 +120,9 @@ ports! {
     answer_files: AnswerFiles,
     jobs: JobStore,
     outbox: Outbox,
+    registrations: RegistrationStore,
+    deliveries: DeliveryQueue,
+    delivery_log: DeliveryLog,
     organization_lookup: OrganizationLookup,
     confirmations: ConfirmationStore,
     magic_links: MagicLinkStore,

@@ -18,7 +18,9 @@ mod hs256;
 mod keys;
 mod passwords;
 mod signer;
+mod webhook_secrets;
 
 pub use keys::{SECRET_BYTES, derive};
 pub use passwords::Argon2Passwords;
 pub use signer::Signer;
+pub use webhook_secrets::{WebhookCipher, random_webhook_secret};

@@ -43,7 +43,10 @@ fn segment(path: &str, name: &str) -> (RefOr<Schema>, &'static str) {
             let uuid = SchemaFormat::KnownFormat(KnownFormat::Uuid);
             (text().format(Some(uuid)).into(), "Its UUID: to know it is to be allowed to ask")
         }
-        "id" if path.starts_with("/roles/") => (text().into(), "Its id"),
+        "id" if path.starts_with("/roles/") || path.starts_with("/webhook_registrations/") => {
+            (text().into(), "Its id")
+        }
+        "event_type" => (text().into(), "The name of the event"),
         "id" => {
             let number = any_integer().format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)));
             (number.minimum(Some(0)).into(), "Its number")
@@ -125,6 +128,10 @@ fn says(name: &str) -> String {
         "order" => "What to sort by; `rand` shuffles each time",
         "order_direction" => "`asc` when absent",
         "include_proposal" => "Answer with the proposal instead of the vote",
+        "types[]" => "The names of events; all that the client holds the permission for when absent",
+        "last_event_id" => {
+            "Where the stream continues: after the event of this id. The header `Last-Event-ID` means the same"
+        }
         "object_path" => "Where in the extended data: keys joined with dots; `.` is the root",
         _ => "",
     };

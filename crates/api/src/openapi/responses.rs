@@ -1,6 +1,7 @@
 //! The responses of an operation.
 
 use super::build::text;
+use crate::reply::EVENT_STREAM;
 use crate::route::{Gate, Route};
 use actix_web::http::{Method, StatusCode};
 use civitas_kernel::{Access, Need};
@@ -21,7 +22,7 @@ pub(super) fn all(route: &Route, access: Option<Access>) -> Responses {
 }
 
 fn reads(route: &Route) -> bool {
-    route.method == Method::GET && route.status == StatusCode::OK
+    route.method == Method::GET && route.status == StatusCode::OK && !route.doc.is_stream
 }
 
 fn success(route: &Route) -> Response {
@@ -35,6 +36,9 @@ fn success(route: &Route) -> Response {
     let mut response = ResponseBuilder::new().description(says);
     if let Some(schema) = &route.doc.answer {
         response = response.content("application/json", Content::new(Some(Ref::from_schema_name(schema))));
+    }
+    if route.doc.is_stream {
+        response = response.content(EVENT_STREAM, Content::new(Some(text())));
     }
     if reads(route) {
         response = validators().into_iter().fold(response, |r, (name, header)| r.header(name, header));
@@ -90,6 +94,12 @@ fn failures(route: &Route, access: Option<Access>) -> Vec<(u16, &'static str)> {
         failures.push((413, "The body is too long"));
         failures.push((415, "The body is of a kind that is not read"));
     }
+    if named(410) {
+        failures.push((410, "The last event is not stored any more"));
+    }
+    if named(429) {
+        failures.push((429, "Too many streams at once"));
+    }
     if named(422) {
         failures.push((422, "The values do not fit together"));
     }
@@ -102,7 +112,7 @@ fn failure(status: u16, says: &str) -> Response {
         .content("application/json", Content::new(Some(Ref::from_schema_name("error"))));
     match status {
         401 => response.header("WWW-Authenticate", header("How to authenticate")).build(),
-        503 => response.header("Retry-After", header("In seconds")).build(),
+        429 | 503 => response.header("Retry-After", header("In seconds")).build(),
         _ => response.build(),
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn name(path: &str) -> &'static str {
         | "submission_requests"
         | "questionnaire_responses" => "Forms",
         "jobs" => "Jobs",
-        "webhook_registrations" | "webhook_events" => "Webhooks",
+        "webhook_registrations" | "webhook_events" | "events" => "Webhooks",
         _ => SERVICE,
     }
 }

@@ -2,12 +2,15 @@
 
 use super::build::{Schemas, any_integer, by_type, closed, object, text, words};
 use crate::resources::spaces::SpaceView;
+use crate::resources::webhook_events::webhook_example;
 use civitas_kernel::EventName;
+use serde_json::Value;
 use utoipa::PartialSchema;
 use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{
-    Content, HttpMethod, Object, Paths, Ref, RefOr, Required, ResponseBuilder, Schema, SecurityRequirement,
+    ContentBuilder, HttpMethod, Object, Paths, Ref, RefOr, Required, ResponseBuilder, Schema,
+    SecurityRequirement,
 };
 
 /// An event: its name, the schema of its delivery, that of its record, and when it happens.
@@ -16,7 +19,7 @@ type Delivery = (EventName, &'static str, &'static str, &'static str);
 /// The record of a step that became active, which has no published schema.
 const ACTIVATED_SPACE: &str = "";
 
-const DELIVERIES: [Delivery; 11] = [
+const DELIVERIES: [Delivery; 12] = [
     (
         EventName::DraftProposalCreation,
         "wh_draft_proposal_creation",
@@ -36,6 +39,12 @@ const DELIVERIES: [Delivery; 11] = [
         "wh_proposal_state_change",
         "proposal",
         "The state of a published proposal changed",
+    ),
+    (
+        EventName::MeetingReminder,
+        "wh_meeting_upcoming",
+        "meeting",
+        "A meeting begins in 48 hours, or sooner if it was just published or moved",
     ),
     (EventName::StepActivated, "wh_pp_step", ACTIVATED_SPACE, "A step of a process became the active one"),
     (
@@ -97,14 +106,19 @@ fn activated_space() -> Object {
 pub(super) fn deliveries() -> Paths {
     let mut paths = Paths::new();
     for (event, name, _, says) in DELIVERIES {
-        let body = Content::new(Some(Ref::from_schema_name(name)));
-        let body = RequestBodyBuilder::new().required(Some(Required::True)).content("application/json", body);
+        let body = ContentBuilder::new().schema(Some(Ref::from_schema_name(name))).example(example(event));
+        let body = RequestBodyBuilder::new()
+            .required(Some(Required::True))
+            .content("application/json", body.build());
         let taken = ResponseBuilder::new().description("Taken; any other answer is tried again").build();
         let operation = OperationBuilder::new()
+            .operation_id(Some(operation_id(event)))
             .tag("Webhooks")
             .summary(Some(says))
             .description(Some(
-                "Signed: `v1=` and the HMAC-SHA256, in hex, of the timestamp, a full stop and the body.",
+                "Signed twice with the same key, the secret as text. `X-Webhook-Signature`: `v1=` and the HMAC-SHA256, \
+                 in hex, of the timestamp, a full stop and the body. `webhook-signature` (Standard Webhooks): `v1,` and \
+                 the HMAC-SHA256, in base64, of the id, a full stop, the timestamp, a full stop and the body.",
             ))
             .parameters(Some(headers()))
             .request_body(Some(body.build()))
@@ -115,11 +129,28 @@ pub(super) fn deliveries() -> Paths {
     paths
 }
 
-fn headers() -> [Parameter; 3] {
+/// `receiveUserCreated` of `user.created`.
+fn operation_id(event: EventName) -> String {
+    let words = event.as_str().split(['.', '_']).map(|word| {
+        let (first, rest) = word.split_at_checked(1).unwrap_or_default();
+        first.to_ascii_uppercase() + rest
+    });
+    words.fold("receive".to_owned(), |id, word| id + &word)
+}
+
+/// The example of an event, with the links of a fictitious organization.
+fn example(event: EventName) -> Option<Value> {
+    serde_json::from_str(&webhook_example(event, "https://city.example")?).ok()
+}
+
+fn headers() -> [Parameter; 6] {
     [
         ("X-Webhook-Timestamp", "Unix seconds of this attempt"),
         ("X-Webhook-Signature", "`v1=` and the signature; the key is the secret as text"),
         ("X-Webhook-Id", "The UUID of the delivery, the same in every attempt"),
+        ("webhook-id", "The same as `X-Webhook-Id`"),
+        ("webhook-timestamp", "The same as `X-Webhook-Timestamp`"),
+        ("webhook-signature", "`v1,` and the signature of Standard Webhooks; the key is the secret as text"),
     ]
     .map(|(name, says)| {
         ParameterBuilder::new()

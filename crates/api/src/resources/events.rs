@@ -1,6 +1,6 @@
 //! Renders the records of events, as an anonymous viewer sees them (contract 09 C.1, C.2).
 
-use crate::resources::{drafts, organizations, proposals, spaces};
+use crate::resources::{drafts, meetings, organizations, proposals, spaces};
 use async_trait::async_trait;
 use civitas_application::{EventViews, LoadedRecord, Ports, RenderContext, Site};
 use civitas_kernel::{
@@ -35,6 +35,10 @@ impl EventViews for Events {
             Subject::Proposal(id) => {
                 let found = proposal(ports, tenant, id, loaded).await?;
                 Ok(json!(proposals::view(&context, &found, Neighbours::default())))
+            }
+            Subject::Meeting(id) => {
+                let found = ports.meetings().detail(tenant.id, id).await?.ok_or_else(gone)?;
+                Ok(json!(meetings::view(&context, found)))
             }
             Subject::Space(id) => {
                 let space = space(ports, &nobody, id).await?;

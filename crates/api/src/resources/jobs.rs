@@ -97,7 +97,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 
 async fn show_one(request: Request) -> Answer {
     let jobs = Jobs { store: request.ports().jobs() };
-    let job = jobs.find(request.tenant.id, id(&request)?).await?;
+    let job = jobs.find(request.tenant.id, job_id(&request)?).await?;
     let changed_at = job.summary.updated_at;
     let detail = detail(request.backend.commands.site(), &request.tenant.host, job)?;
     Ok(Reply::public_read(&request, &detail, changed_at)?)
@@ -113,13 +113,13 @@ async fn index(request: Request) -> Answer {
 
 async fn remove(request: Request) -> Answer {
     let jobs = Jobs { store: request.ports().jobs() };
-    jobs.remove(request.ctx()?, id(&request)?).await?;
+    jobs.remove(request.ctx()?, job_id(&request)?).await?;
     request.ports().list_changes().touch_list(request.tenant.id, "jobs", request.now).await?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }
 
 /// A UUID in its usual form, in any case.
-fn id(request: &Request) -> Result<JobId> {
+pub(crate) fn job_id(request: &Request) -> Result<JobId> {
     let text = request.segment("id");
     let id = if text.len() == 36 { Uuid::try_parse(text).ok() } else { None };
     id.map(JobId).ok_or(Error::NotFound)
@@ -136,7 +136,8 @@ fn summary(site: &Site, host: &str, job: jobs::JobSummary) -> JobSummary {
     }
 }
 
-fn detail(site: &Site, host: &str, job: JobReport) -> Result<JobDetail> {
+/// A job with its result, of the organization at this host.
+pub(crate) fn detail(site: &Site, host: &str, job: JobReport) -> Result<JobDetail> {
     let result = job.result.map(RawValue::from_string).transpose().map_err(Error::internal)?;
     let (class, message, details) = match job.failure {
         Some(failure) => (Some(failure.class.into_owned()), Some(failure.message), failure.details),

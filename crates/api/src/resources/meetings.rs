@@ -96,7 +96,7 @@ async fn show_one(request: Request) -> Answer {
 }
 
 /// A meeting as visible to the caller.
-fn view(context: &RenderContext<'_>, meeting: MeetingDetail) -> MeetingView {
+pub(crate) fn view(context: &RenderContext<'_>, meeting: MeetingDetail) -> MeetingView {
     let locales = context.locales();
     let place = &meeting.place;
     let record = Record::new(context, NAMES, meeting.id.0, (place.space, place.component, &place.name));

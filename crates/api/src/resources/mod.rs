@@ -4,9 +4,11 @@ pub(crate) mod attachments;
 pub(crate) mod blogs;
 pub(crate) mod components;
 pub(crate) mod drafts;
+pub(crate) mod event_stream;
 pub(crate) mod events;
 pub(crate) mod extended_data;
 pub(crate) mod forms;
+pub(crate) mod job_stream;
 pub(crate) mod jobs;
 pub(crate) mod magic_links;
 pub(crate) mod meetings;
@@ -17,6 +19,8 @@ pub(crate) mod roles;
 pub(crate) mod spaces;
 pub(crate) mod users;
 pub(crate) mod votes;
+pub(crate) mod webhook_events;
+pub(crate) mod webhook_registrations;
 
 use crate::route::{Limits, Routes};
 
@@ -40,6 +44,10 @@ pub(crate) fn all(limits: Limits) -> Routes {
         forms::routes,
         extended_data::routes,
         jobs::routes,
+        webhook_registrations::routes,
+        webhook_events::routes,
+        event_stream::routes,
+        job_stream::routes,
     ] {
         add(&mut all);
     }

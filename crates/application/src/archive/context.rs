@@ -11,7 +11,17 @@ use async_trait::async_trait;
 use civitas_accounts::Passwords;
 use civitas_attachments::{ByteStream, FileStore, StoredFile};
 use civitas_kernel::{Error, Locales, OrganizationId, Result};
+use civitas_webhooks::{SecretCipher, TargetPolicy};
 use time::OffsetDateTime;
+
+/// What an import of webhook registrations needs.
+#[derive(Clone, Copy)]
+pub struct WebhookArchive<'a> {
+    /// Creates and encrypts signing secrets.
+    pub cipher: &'a dyn SecretCipher,
+    /// Which callback addresses are allowed. Host names are not resolved.
+    pub policy: &'a TargetPolicy,
+}
 
 /// Options of an import.
 #[derive(Clone, Copy)]
@@ -28,6 +38,30 @@ pub struct ImportOptions<'a> {
     pub announcer: Option<&'a Announcer>,
     /// Stores files. `None`: records with files are refused.
     pub files: Option<FileServices<'a>>,
+    /// Stores webhook registrations. `None`: they are refused.
+    pub webhooks: Option<WebhookArchive<'a>>,
+    /// Accepts only records of the organization with this primary host, and the record that creates or changes it.
+    pub into: Option<&'a str>,
+    /// Accepts records with rights over the whole deployment: system administrators, deployment-wide API clients and
+    /// their webhook registrations.
+    pub allow_operators: bool,
+}
+
+impl<'a> ImportOptions<'a> {
+    /// Options of a quiet import at `now` of any organization, without operators, files and webhook registrations.
+    pub fn new(locales: &'a Locales, now: OffsetDateTime) -> Self {
+        Self {
+            dry_run: false,
+            single_label_hosts: false,
+            locales,
+            now,
+            announcer: None,
+            files: None,
+            webhooks: None,
+            into: None,
+            allow_operators: false,
+        }
+    }
 }
 
 /// What all records of one import share.
@@ -43,17 +77,26 @@ pub(super) struct ImportContext<'a> {
     pub(super) files: ImportedFiles<'a>,
 }
 
+/// What an export needs besides the store.
+#[derive(Clone, Copy)]
+pub struct ExportServices<'a> {
+    /// Stores the bytes of files.
+    pub objects: &'a dyn FileStore,
+    /// Decrypts the signing secrets of webhook registrations. Not used without secrets.
+    pub cipher: &'a dyn SecretCipher,
+}
+
 /// What is exported: rows, and the bytes of files.
 #[derive(Clone, Copy)]
 pub(super) struct ExportSource<'a> {
     pub(super) ports: &'a dyn Ports,
-    pub(super) objects: &'a dyn FileStore,
+    pub(super) services: ExportServices<'a>,
 }
 
 impl ExportSource<'_> {
     /// The bytes of a file.
     pub(super) async fn read(&self, file: &StoredFile) -> Result<ByteStream> {
-        let bytes = self.objects.read(&file.object, 0..file.byte_size.unsigned_abs()).await?;
+        let bytes = self.services.objects.read(&file.object, 0..file.byte_size.unsigned_abs()).await?;
         bytes.ok_or_else(|| Error::internal(format!("the file store has no object {}", file.object)))
     }
 }

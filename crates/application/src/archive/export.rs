@@ -1,11 +1,10 @@
 //! Export: writes the database, or one organization of it, as an archive.
 
-use super::context::{ExportSource, RecordType};
+use super::context::{ExportServices, ExportSource, RecordType};
 use super::error::ExportError;
 use super::output::{Output, PAGE};
 use super::types;
 use crate::{Ports, Store};
-use civitas_attachments::FileStore;
 use civitas_kernel::OrganizationId;
 use std::io::Write;
 
@@ -15,7 +14,7 @@ pub struct ExportOptions {
     /// The primary host of one organization. `None` exports everything, with system administrators and
     /// deployment-wide clients.
     pub organization: Option<String>,
-    /// Includes password hashes and digests of client secrets.
+    /// Includes password hashes, digests of client secrets and signing secrets of webhook registrations.
     pub with_secrets: bool,
 }
 
@@ -29,13 +28,13 @@ pub struct ExportOptions {
 /// See [`ExportError`].
 pub async fn export(
     store: &dyn Store,
-    objects: &dyn FileStore,
+    services: ExportServices<'_>,
     options: &ExportOptions,
     mut writer: impl Write + Send,
 ) -> Result<(), ExportError> {
     let mut output = Output::new(&mut writer, options.with_secrets);
     let mut types = types::all();
-    let source = ExportSource { ports: as_ports(store), objects };
+    let source = ExportSource { ports: as_ports(store), services };
     if let Some(host) = &options.organization {
         let found = store.organizations().find_by_host(&host.trim().to_lowercase()).await?;
         let id = found.ok_or_else(|| ExportError::UnknownHost(host.clone()))?;

@@ -7,6 +7,7 @@ use super::lines::Lines;
 use super::record::{self, Head, Record};
 use super::refs::{RecordId, Refs, unknown};
 use super::report::{Outcome, Report};
+use super::target::Target;
 use super::types;
 use crate::{Store, Transaction};
 use civitas_accounts::Passwords;
@@ -28,6 +29,7 @@ struct Import<'a> {
     transaction: &'a dyn Transaction,
     types: Vec<Box<dyn RecordType>>,
     context: ImportContext<'a>,
+    target: Option<Target>,
 }
 
 /// Reads an archive into the database in one transaction (contract 10 §1).
@@ -55,7 +57,8 @@ pub async fn import(
         reference: String::new(),
         files: ImportedFiles::new(options.files, options.dry_run),
     };
-    let mut import = Import { transaction: &*transaction, types: types::all(), context };
+    let target = options.into.map(Target::new);
+    let mut import = Import { transaction: &*transaction, types: types::all(), context, target };
     let done = import.run(Lines::new(input), progress).await;
     let Import { context: ImportContext { files, report, .. }, .. } = import;
     let (done, stored) = (done.map(|()| report), files.into_stored());
@@ -82,6 +85,9 @@ impl Import<'_> {
         mut lines: Lines<impl BufRead + Send>,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<(), ImportError> {
+        if let Some(target) = &mut self.target {
+            target.find(self.context.ports).await.map_err(|error| ImportError::Store(0, error))?;
+        }
         loop {
             let (line, count) = match lines.next() {
                 Ok(None) => return Ok(()),
@@ -98,7 +104,7 @@ impl Import<'_> {
     }
 
     async fn import_record(&mut self, head: &Head, members: Map<String, Value>) -> Result<(), RecordError> {
-        let Self { transaction, types, context } = self;
+        let Self { transaction, types, context, target } = self;
         let kind = types::find(types, &head.kind);
         let kind = kind.ok_or_else(|| format!("type {:?} is not known", head.kind))?;
         let name = kind.name();
@@ -106,10 +112,16 @@ impl Import<'_> {
             Some(reference) => Some(find_organization(context, reference).await?),
             None => None,
         };
+        if let Some(target) = target.as_ref().filter(|_| name != types::ORGANIZATION) {
+            target.check(organization)?;
+        }
         let existing_id = context.refs.find(organization, name, &head.reference).await?;
         context.reference.clone_from(&head.reference);
         let record = Record { organization, existing_id: existing_id.clone(), members };
         let imported = kind.import(context, record).await?;
+        if let Some(target) = target.as_mut().filter(|_| name == types::ORGANIZATION) {
+            target.check_organization(context.ports, &imported).await?;
+        }
         if existing_id.as_ref() != Some(&imported.id) {
             context.refs.add(organization, name, &head.reference, &imported.id).await?;
         }

@@ -172,6 +172,11 @@ pub(super) trait RecordKind: KindStore {
         fields: &Self::Fields,
     ) -> Imported<Self::Entity>;
 
+    /// Whether a record of this owner has rights over the whole deployment.
+    fn is_of_operators(&self, _owner: Self::Owner) -> bool {
+        false
+    }
+
     /// The existing row of a record. By default the row of the id that is stored for the ref; a type with a natural
     /// key also searches by that key.
     async fn find_existing(
@@ -272,6 +277,9 @@ impl<K: RecordKind> RecordType for K {
 
     async fn import(&mut self, context: &mut ImportContext<'_>, record: Record) -> Imported<ImportedRecord> {
         let owner = K::Owner::of_record(&record)?;
+        if self.is_of_operators(owner) && !context.options.allow_operators {
+            return Err("needs --allow-operators".into());
+        }
         let fields = record.fields(context.options.locales, &context.files.long_texts)?;
         import_fields(self, &mut Import { context, owner }, &record, fields).await
     }

@@ -24,9 +24,10 @@ mod record;
 mod refs;
 mod report;
 mod table;
+mod target;
 mod types;
 
-pub use context::ImportOptions;
+pub use context::{ExportServices, ImportOptions, WebhookArchive};
 pub use error::{ExportError, ImportError, LineError};
 pub use export::{ExportOptions, export};
 pub use files::FileServices;

@@ -95,6 +95,16 @@ impl Row {
         self
     }
 
+    /// Adds nothing: the member is one of those that `RecordKind::complete` adds.
+    pub(super) fn completed(self, _: &'static str, (): ()) -> Self {
+        self
+    }
+
+    /// Whether the export includes secrets.
+    pub(super) fn has_secrets(&self) -> bool {
+        self.with_secrets
+    }
+
     /// Adds a member that is left out of exports without secrets.
     pub(super) fn secret(self, name: &'static str, value: Option<&str>) -> Self {
         if self.with_secrets { self.unless_empty(name, value) } else { self }

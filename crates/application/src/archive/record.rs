@@ -139,7 +139,7 @@ fn max_length(name: &str) -> Option<usize> {
         | "short_description"
         | "step_settings"
         | "tos" => Some(PROSE),
-        "link" | "path" | "personal_url" => Some(URL),
+        "link" | "path" | "personal_url" | "url" => Some(URL),
         _ => Some(LINE),
     }
 }

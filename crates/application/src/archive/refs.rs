@@ -5,8 +5,8 @@ use super::members::required;
 use crate::Ports;
 use civitas_kernel::{
     AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId, Field, MeetingId,
-    OrganizationId, PostId, ProposalId, QuestionId, QuestionnaireId, ResponseId, SpaceManifest, SpaceRef,
-    StateId, StepId, SurveyId, UserId, VoteId,
+    OrganizationId, PostId, ProposalId, QuestionId, QuestionnaireId, RegistrationId, ResponseId,
+    SpaceManifest, SpaceRef, StateId, StepId, SurveyId, UserId, VoteId,
 };
 use civitas_spaces::{ComponentManifest, EntryKind, EntryRef};
 use std::collections::{HashMap, HashSet};
@@ -80,7 +80,7 @@ macro_rules! numbered {
 }
 
 numbered! {
-    OrganizationId, StateId, VoteId, DisplayConditionId, ResponseId, AttachmentId,
+    OrganizationId, StateId, VoteId, DisplayConditionId, ResponseId, AttachmentId, RegistrationId,
     PostId = "post",
     UserId = "user",
     ClientId = "api_client",
@@ -168,10 +168,10 @@ impl<'a> Refs<'a> {
     /// The id of a ref; an error if no earlier line and no earlier import has it.
     pub(super) async fn resolve<I: Referenced>(
         &mut self,
-        organization: OrganizationId,
+        organization: impl Into<Option<OrganizationId>>,
         reference: &str,
     ) -> Result<I, RecordError> {
-        let id = self.find(Some(organization), I::TYPE, reference).await?;
+        let id = self.find(organization.into(), I::TYPE, reference).await?;
         id.as_deref().and_then(I::parse).ok_or_else(|| unknown(I::TYPE, reference))
     }
 

@@ -2,13 +2,17 @@
 
 mod keeping;
 mod listing;
+mod reminding;
 mod seeing;
 
 pub use keeping::{keeps_organizations_apart, meetings, registers_nobody_without_an_account};
 pub use listing::{filters_by_number_and_extended_data, lists_in_order_without_overlap, stays_inside};
-pub use seeing::{shows_what_is_visible, tells_all_of_a_meeting};
+pub use reminding::{
+    claims_a_reminder_once_for_each_time, finds_meetings_to_remind_of, marks_what_an_import_need_not_send,
+};
+pub use seeing::{reads_what_is_not_visible, shows_what_is_visible, tells_all_of_a_meeting};
 
-use crate::{Meeting, MeetingQuery, MeetingStore};
+use crate::{Meeting, MeetingQuery, MeetingStore, ReminderStore};
 use civitas_kernel::{
     ComponentId, Direction, Locale, MeetingId, Order, OrganizationId, PageRequest, ReadContext, Result,
     SpaceRef, Translated, UserId, Viewer, Within,
@@ -20,6 +24,8 @@ use time::macros::datetime;
 pub struct World<'a> {
     /// Under test.
     pub meetings: &'a dyn MeetingStore,
+    /// Under test.
+    pub reminders: &'a dyn ReminderStore,
     /// An organization.
     pub mine: OrganizationId,
     /// Another one.

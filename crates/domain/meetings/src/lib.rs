@@ -21,7 +21,7 @@ mod ports;
 mod reading;
 
 pub use model::{Meeting, MeetingDetail, Place};
+pub use ports::{MEETING_FIELDS, MeetingField, MeetingFilter, MeetingQuery, MeetingStore, ReminderStore};
 #[cfg(any(test, feature = "mocks"))]
-pub use ports::MockMeetingStore;
-pub use ports::{MEETING_FIELDS, MeetingField, MeetingFilter, MeetingQuery, MeetingStore};
+pub use ports::{MockMeetingStore, MockReminderStore};
 pub use reading::{Meetings, READ_MEETINGS};

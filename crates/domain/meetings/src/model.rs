@@ -73,6 +73,11 @@ impl Meeting {
         self.published_at.is_some() && self.hidden_at.is_none() && self.deleted_at.is_none()
     }
 
+    /// Whether its reminder is sent when it is due: it is listed and not withdrawn (contract 09 C.1).
+    pub fn is_to_remind(&self) -> bool {
+        self.is_listed() && self.withdrawn_at.is_none()
+    }
+
     /// Whether its visibility is restricted: private and not transparent.
     pub fn is_restricted(&self) -> bool {
         self.private && !self.transparent
@@ -155,6 +160,19 @@ mod tests {
 
     fn closed() -> Meeting {
         Meeting { private: true, ..open() }
+    }
+
+    #[test]
+    fn a_meeting_is_reminded_of_while_it_is_published_and_takes_place() {
+        assert!(open().is_to_remind() && closed().is_to_remind());
+        for other in [
+            Meeting { published_at: None, ..open() },
+            Meeting { withdrawn_at: Some(NOW), ..open() },
+            Meeting { hidden_at: Some(NOW), ..open() },
+            Meeting { deleted_at: Some(NOW), ..open() },
+        ] {
+            assert!(!other.is_to_remind(), "{other:?}");
+        }
     }
 
     #[test]

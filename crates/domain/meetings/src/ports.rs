@@ -1,9 +1,13 @@
 //! Ports: what this crate needs from outside.
 
 use crate::{Meeting, MeetingDetail};
+use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::records::Records;
-use civitas_kernel::{MeetingId, Order, Page, PageRequest, ReadContext, Result, Within, store};
+use civitas_kernel::{
+    MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result, Within, store,
+};
+use time::OffsetDateTime;
 
 /// The fields for filters of meetings (contract 06 §5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,5 +59,40 @@ store! {
             id: MeetingId,
             within: Within,
         ) -> Result<Option<MeetingDetail>>;
+        /// The meeting, visible or not; for events.
+        async fn detail(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<MeetingDetail>>;
     }
+}
+
+/// Stores which reminders were sent: one for each meeting and start time (contract 09 C.1).
+///
+/// A meeting is eligible if it is published, and neither withdrawn, hidden nor deleted.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait ReminderStore: Send + Sync {
+    /// The eligible meetings of all organizations that begin after `now` and not after `until`, without a reminder for
+    /// this start time; the earliest first, at most `limit`.
+    async fn due(
+        &self,
+        now: OffsetDateTime,
+        until: OffsetDateTime,
+        limit: i64,
+    ) -> Result<Vec<(OrganizationId, MeetingId)>>;
+    /// Records the reminder of a meeting for its current start time, if it is due by the conditions of [`Self::due`].
+    /// Whether it did: of several callers one gets `true`. Call it in the transaction of the event.
+    async fn claim(
+        &self,
+        organization: OrganizationId,
+        meeting: MeetingId,
+        now: OffsetDateTime,
+        until: OffsetDateTime,
+    ) -> Result<bool>;
+    /// Records the reminder of an eligible meeting that begins at `until` or before as sent, also of a past one. For
+    /// imports.
+    async fn mark_due(
+        &self,
+        organization: OrganizationId,
+        meeting: MeetingId,
+        until: OffsetDateTime,
+    ) -> Result<()>;
 }

@@ -1,55 +1,145 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
-use crate::{Announcement, Outbox, envelope};
-use civitas_kernel::{Ability, OrganizationId, Result, sortable_id};
+mod leasing;
+mod logging;
+mod outbox;
+mod recording;
+mod registrations;
+
+pub use leasing::{
+    claims_a_registration_for_one_worker, claims_those_served_the_longest_ago_first, ends_all_leases,
+    leaves_out_paused_and_disabled_registrations, makes_a_released_registration_due_with_its_next_delivery,
+    queues_for_existing_registrations_only, reads_due_deliveries_in_order, renews_the_leases_of_one_worker,
+    shows_the_target_to_its_worker, wakes_who_waits,
+};
+pub use logging::{
+    expires_what_waits_too_long, lists_deliveries_by_registration_status_and_organization,
+    removes_ended_deliveries, replays_each_ended_delivery_once, reports_figures,
+};
+pub use outbox::{
+    gives_positions_in_order_each_once, keeps_events_with_deliveries, keeps_organizations_apart,
+    pages_do_not_overlap, reads_relayed_events_by_name,
+};
+pub use recording::{
+    a_lost_lease_records_and_releases_nothing, records_every_verdict, records_texts_that_are_hard_to_store,
+    skips_deliveries_that_are_gone,
+};
+pub use registrations::{
+    finds_receivers, keeps_clients_apart, keeps_every_member, keeps_one_registration_of_an_address,
+    lists_registrations_in_order, refuses_an_update_to_a_taken_address,
+    removes_a_registration_with_its_deliveries, updates_address_and_events,
+};
+
+use crate::{
+    Announcement, Content, DeliveryId, DeliveryLog, DeliveryQueue, Health, NewDelivery, Outbox, Registration,
+    RegistrationStore, SealedSecret, envelope,
+};
+use civitas_kernel::{
+    Ability, ClientId, EventName, OrganizationId, PageRequest, RegistrationId, Result, sortable_id,
+};
 use serde_json::json;
 use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
 
-/// An outbox, and two existing organizations.
+/// The stores, two existing organizations, and clients without registrations.
 pub struct World<'a> {
     /// Under test.
     pub outbox: &'a dyn Outbox,
+    /// Under test.
+    pub registrations: &'a dyn RegistrationStore,
+    /// Under test.
+    pub deliveries: &'a dyn DeliveryQueue,
+    /// Under test.
+    pub log: &'a dyn DeliveryLog,
     /// An organization.
     pub mine: OrganizationId,
     /// Another one.
     pub other: OrganizationId,
+    /// A client of the first organization.
+    pub client: ClientId,
+    /// Another client of it.
+    pub second_client: ClientId,
+    /// A client of the other organization.
+    pub other_client: ClientId,
+    /// A deployment-wide client.
+    pub wide_client: ClientId,
 }
 
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.000001 UTC);
+const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
+
 fn announcement(organization: OrganizationId, n: i64) -> Announcement {
-    let name = Ability::ProposalCreation;
+    named(organization, Ability::ProposalCreation, n)
+}
+
+fn named(organization: OrganizationId, name: EventName, n: i64) -> Announcement {
     Announcement {
         id: sortable_id(),
         organization,
         name,
         payload: envelope(name, &json!({"id": n.to_string(), "title": "Été", "list": [n, null]})),
-        occurred_at: datetime!(2026-03-01 09:30:00.000001 UTC) + time::Duration::seconds(n),
+        occurred_at: NOW + Duration::seconds(n),
     }
 }
 
-/// Stored events are read back with all members, in the order of the ids, in pages.
-pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
-    let mut all: Vec<_> = (0..5).map(|n| announcement(world.mine, n)).collect();
-    world.outbox.append(&all).await?;
-    world.outbox.append(&[]).await?;
-    all.sort_by_key(|a| a.id);
-    let mut seen = Vec::new();
-    loop {
-        let page = world.outbox.page_after(world.mine, seen.last().map(|a: &Announcement| a.id), 2).await?;
-        assert!(page.len() <= 2);
-        if page.is_empty() {
-            break;
-        }
-        seen.extend(page);
-    }
-    assert_eq!(seen, all);
-    Ok(())
+/// A time this many seconds after [`NOW`].
+fn at(seconds: i64) -> OffsetDateTime {
+    NOW + Duration::seconds(seconds)
 }
 
-/// An organization does not see events of another one.
-pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
-    let both = [announcement(world.mine, 1), announcement(world.other, 2)];
-    world.outbox.append(&both).await?;
-    assert_eq!(world.outbox.page_after(world.mine, None, 9).await?, both[..1]);
-    assert_eq!(world.outbox.page_after(world.other, None, 9).await?, both[1..]);
-    Ok(())
+fn registration(client: ClientId, organization: Option<OrganizationId>, path: &str) -> Registration {
+    Registration {
+        client,
+        organization,
+        url: format!("https://hooks.example/{path}"),
+        subscriptions: vec![Ability::UserCreated, Ability::ProposalCreation],
+        secret: SealedSecret("sealed".to_owned()),
+        health: Health::default(),
+        paused_at: None,
+        created_at: NOW,
+        updated_at: NOW,
+    }
+}
+
+impl World<'_> {
+    /// Stores a registration of the client.
+    async fn register(&self, path: &str) -> Result<RegistrationId> {
+        self.store(&registration(self.client, Some(self.mine), path)).await
+    }
+
+    async fn store(&self, registration: &Registration) -> Result<RegistrationId> {
+        Ok(self.registrations.add(registration).await?.expect("the address is free"))
+    }
+
+    /// Queues a test delivery that is due this many seconds after [`NOW`].
+    async fn queue(&self, registration: RegistrationId, seconds: i64) -> Result<DeliveryId> {
+        let delivery = test_delivery(registration, seconds);
+        self.deliveries.add(std::slice::from_ref(&delivery)).await?;
+        Ok(delivery.id)
+    }
+
+    /// Stores an event and queues its delivery.
+    async fn queue_event(&self, registration: RegistrationId, event: &Announcement) -> Result<DeliveryId> {
+        self.outbox.append(std::slice::from_ref(event)).await?;
+        let id = DeliveryId::generate();
+        let content = Content::Event(event.id, event.organization);
+        let delivery = NewDelivery { id, registration, name: event.name, content, due_at: NOW };
+        self.deliveries.add(&[delivery]).await?;
+        Ok(id)
+    }
+
+    /// Leases what is due at this time for a minute.
+    async fn claim(&self, worker: &str, now: OffsetDateTime) -> Result<Vec<RegistrationId>> {
+        self.deliveries.claim(worker, now, now + Duration::MINUTE, 10).await
+    }
+}
+
+fn test_delivery(registration: RegistrationId, seconds: i64) -> NewDelivery {
+    NewDelivery {
+        id: DeliveryId::generate(),
+        registration,
+        name: Ability::UserCreated,
+        content: Content::Test("{\"type\": \"user.created\"}".to_owned()),
+        due_at: at(seconds),
+    }
 }

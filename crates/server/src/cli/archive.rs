@@ -1,27 +1,38 @@
 //! `civitas import` and `civitas export` (contract 10).
 
 use super::{Console, Failure, Outcome, because, configure, open_store};
-use crate::config::{Scheme, Sources};
-use crate::files;
-use civitas_application::archive::{self, ExportOptions, FileServices, ImportOptions, Progress};
-use civitas_kernel::clock;
-use civitas_tokens::Argon2Passwords;
+use crate::config::{Config, Scheme, Sources};
+use crate::{files, webhooks};
+use civitas_application::archive::{
+    self, ExportOptions, ExportServices, FileServices, ImportOptions, Progress, WebhookArchive,
+};
+use civitas_kernel::{Result, clock};
+use civitas_tokens::{Argon2Passwords, WebhookCipher};
+use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, BufWriter};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The progress bar is updated after this many lines.
 const LINES_A_STEP: u64 = 500;
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent flags")]
 pub(super) struct ImportArgs {
     /// The archive; `-` reads standard input.
     file: PathBuf,
     /// Imports everything, then rolls back.
     #[arg(long)]
     dry_run: bool,
+    /// Only records of the organization with this primary host; any other record ends the run.
+    #[arg(long, value_name = "HOST")]
+    into: Option<String>,
+    /// Also system administrators, deployment-wide API clients and their webhook registrations.
+    #[arg(long)]
+    allow_operators: bool,
     /// Adds the events of all changes to the outbox, as the same changes through the interface do.
     #[arg(long)]
     emit_events: bool,
@@ -38,9 +49,44 @@ pub(super) struct ExportArgs {
     /// The file to write; `-` writes standard output.
     #[arg(long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// With the hashes of passwords and client secrets.
+    /// With the hashes of passwords and client secrets, and the signing secrets of webhook registrations.
     #[arg(long)]
     with_secrets: bool,
+}
+
+/// Encrypts signing secrets. Reads the secret key at the first use: most archives need none.
+pub(super) struct ArchiveCipher<'a> {
+    config: &'a Config,
+    cipher: OnceLock<WebhookCipher>,
+}
+
+impl<'a> ArchiveCipher<'a> {
+    /// With the secret key of this configuration.
+    pub(super) fn new(config: &'a Config) -> Self {
+        Self { config, cipher: OnceLock::new() }
+    }
+
+    fn cipher(&self) -> Result<&WebhookCipher> {
+        if let Some(cipher) = self.cipher.get() {
+            return Ok(cipher);
+        }
+        let cipher = webhooks::cipher(self.config)?;
+        Ok(self.cipher.get_or_init(|| cipher))
+    }
+}
+
+impl SecretCipher for ArchiveCipher<'_> {
+    fn generate(&self) -> Result<SigningSecret> {
+        self.cipher()?.generate()
+    }
+
+    fn seal(&self, secret: &SigningSecret) -> Result<SealedSecret> {
+        self.cipher()?.seal(secret)
+    }
+
+    fn open(&self, sealed: &SealedSecret) -> Result<SigningSecret> {
+        self.cipher()?.open(sealed)
+    }
 }
 
 fn is_console(path: &Path) -> bool {
@@ -54,13 +100,16 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
     let intake = files::intake_of(&config).map_err(because)?;
     // Paths of files are relative to the archive.
     let directory = if is_console(&args.file) { None } else { Some(directory_of(&args.file)) };
+    let (cipher, policy) = (ArchiveCipher::new(&config), webhooks::policy(&config));
     let options = ImportOptions {
         dry_run: args.dry_run,
         single_label_hosts: config.public_scheme == Scheme::Http,
-        locales: &config.locales,
-        now: clock::now(),
         announcer: args.emit_events.then_some(&announcer),
         files: Some(FileServices { objects: &objects, intake: &intake, directory }),
+        webhooks: Some(WebhookArchive { cipher: &cipher, policy: &policy }),
+        into: args.into.as_deref(),
+        allow_operators: args.allow_operators,
+        ..ImportOptions::new(&config.locales, clock::now())
     };
     let mut file;
     let (input, length): (&mut (dyn BufRead + Send), _) = if is_console(&args.file) {
@@ -118,8 +167,9 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
     let options = ExportOptions { organization: args.organization, with_secrets: args.with_secrets };
     let store = open_store(&config).await?;
     let objects = files::store_of(&config).map_err(because)?;
+    let services = ExportServices { objects: &objects, cipher: &ArchiveCipher::new(&config) };
     if is_console(&args.output) {
-        return archive::export(&*store, &objects, &options, BufWriter::new(&mut *console.stdout))
+        return archive::export(&*store, services, &options, BufWriter::new(&mut *console.stdout))
             .await
             .map_err(because);
     }
@@ -127,7 +177,7 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
     let mut draft = args.output.clone().into_os_string();
     draft.push(".part");
     let done = match create(Path::new(&draft)) {
-        Ok(file) => archive::export(&*store, &objects, &options, BufWriter::new(file)).await.map_err(because),
+        Ok(file) => archive::export(&*store, services, &options, BufWriter::new(file)).await.map_err(because),
         Err(error) => Err(error),
     };
     let kept = done.and_then(|()| fs::rename(&draft, &args.output).map_err(because));

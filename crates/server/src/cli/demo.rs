@@ -5,11 +5,11 @@ use super::{Console, Failure, Outcome, because};
 use crate::config::{Config, Scheme, Sources};
 use crate::files;
 use crate::store::{Database, Schema};
-use crate::{telemetry, wiring};
+use crate::{telemetry, webhooks, wiring};
 use civitas_accounts::{Passwords, Secret};
 use civitas_application::Store;
-use civitas_application::archive::{self, FileServices, ImportOptions, Report};
-use civitas_kernel::{Locales, clock};
+use civitas_application::archive::{self, FileServices, ImportOptions, Report, WebhookArchive};
+use civitas_kernel::clock;
 use civitas_tokens::Argon2Passwords;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -39,9 +39,17 @@ pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome 
     let objects = files::store_of(&config).map_err(because)?;
     let intake = files::intake_of(&config).map_err(because)?;
     let files = FileServices { objects: &objects, intake: &intake, directory: None };
+    let (cipher, policy) = (webhooks::cipher(&config).map_err(because)?, webhooks::policy(&config));
+    let options = ImportOptions {
+        single_label_hosts: true,
+        files: Some(files),
+        webhooks: Some(WebhookArchive { cipher: &cipher, policy: &policy }),
+        allow_operators: true,
+        ..ImportOptions::new(&locales, clock::now())
+    };
     let running = wiring::start(config).await.map_err(because)?;
     // Listens first: if the address were found in use after the import, the secrets would not be printed.
-    let news = first_start(&*running.store, &locales, files).await?;
+    let news = first_start(&*running.store, options).await?;
     greet(console.stdout, &origin, news.as_ref()).map_err(because)?;
     until_stopped(running, signals).await
 }
@@ -75,19 +83,11 @@ struct News {
 }
 
 /// Imports the demo into an empty database; `None` when it has an organization already.
-async fn first_start(store: &dyn Store, locales: &Locales, files: FileServices<'_>) -> Outcome<Option<News>> {
+async fn first_start(store: &dyn Store, options: ImportOptions<'_>) -> Outcome<Option<News>> {
     if !store.organizations().ids(None, 1).await.map_err(because)?.is_empty() {
         return Ok(None);
     }
     let passwords = Argon2Passwords::new();
-    let options = ImportOptions {
-        dry_run: false,
-        single_label_hosts: true,
-        locales,
-        now: clock::now(),
-        announcer: None,
-        files: Some(files),
-    };
     let report = archive::import(store, &passwords, archive::demo().as_bytes(), options, &mut |_| ()).await;
     let report = report.map_err(because)?;
     let admins = store.system_admins().page_after(None, 1).await.map_err(because)?;

@@ -25,13 +25,15 @@ use super::{EnumColumn, JsonColumn};
 use civitas_accounts::{Digest, RoleKind};
 use civitas_attachments::{ContentFault, FileState, FileType, ParentKind};
 use civitas_kernel::{
-    Abilities, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId, FileId,
-    Locale, Locales, MeetingId, OrganizationId, PostId, ProposalId, QuestionId, QuestionnaireId, ResponseId,
-    Scopes, SpaceManifest, StateId, StepId, SurveyId, Translated, UploadId, UserId, VoteId,
+    Abilities, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId,
+    EventName, FileId, Locale, Locales, MeetingId, OrganizationId, PostId, ProposalId, QuestionId,
+    QuestionnaireId, RegistrationId, ResponseId, Scopes, SpaceManifest, StateId, StepId, SurveyId,
+    Translated, UploadId, UserId, VoteId,
 };
 use civitas_organizations::{Features, RegistrationMode};
 use civitas_spaces::{ComponentManifest, Visibility};
 use civitas_surveys::{ConditionType, QuestionType};
+use civitas_webhooks::SealedSecret;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
@@ -185,6 +187,7 @@ ids! {
     ProposalId,
     QuestionId,
     QuestionnaireId,
+    RegistrationId,
     ResponseId,
     StateId,
     StepId,
@@ -224,6 +227,33 @@ impl ColumnValue for Locales {
 
     fn to_column(&self) -> String {
         self.to_string()
+    }
+}
+
+/// The names as JSON; names of a newer version are left out.
+impl ColumnValue for Vec<EventName> {
+    type Read = JsonColumn<Vec<String>>;
+    type Write<'a> = JsonColumn<Vec<&'static str>>;
+
+    fn from_column(read: Self::Read) -> Self {
+        read.0.iter().filter_map(|name| EventName::parse(name)).collect()
+    }
+
+    fn to_column(&self) -> Self::Write<'_> {
+        JsonColumn(self.iter().map(|name| name.as_str()).collect())
+    }
+}
+
+impl ColumnValue for SealedSecret {
+    type Read = String;
+    type Write<'a> = &'a str;
+
+    fn from_column(read: String) -> Self {
+        Self(read)
+    }
+
+    fn to_column(&self) -> &str {
+        &self.0
     }
 }
 

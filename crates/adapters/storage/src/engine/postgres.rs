@@ -153,9 +153,10 @@ impl Epoch {
 
 /// SQL that is specific to PostgreSQL.
 pub mod dialect {
-    use crate::columns::{Condition, Expr};
+    use super::sql;
+    use crate::columns::{Condition, Expr, UuidColumn};
     use diesel::prelude::*;
-    use diesel::sql_types::{BigInt, Text};
+    use diesel::sql_types::{Array, BigInt, Text};
 
     #[diesel::declare_sql_function]
     extern "SQL" {
@@ -173,6 +174,23 @@ pub mod dialect {
     pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &[i64]) -> Condition<QS> {
         Box::new(on.eq_any(ids.to_vec()))
     }
+
+    /// Whether the expression is one of these values.
+    pub fn among_uuids<QS: 'static>(on: Expr<QS, sql::Uuid>, ids: &[uuid::Uuid]) -> Condition<QS> {
+        Box::new(on.eq_any(uuids(ids)))
+    }
+
+    /// The type of a list of UUIDs in [`GIVE_POSITIONS`].
+    pub type Uuids = Array<sql::Uuid>;
+
+    /// A list of UUIDs.
+    pub fn uuids(ids: &[uuid::Uuid]) -> Vec<UuidColumn> {
+        ids.iter().copied().map(UuidColumn).collect()
+    }
+
+    /// Gives events the positions that follow a number, in the order of the list.
+    pub const GIVE_POSITIONS: &str = "UPDATE outbox SET position = $1 + given.n \
+         FROM unnest($2) WITH ORDINALITY AS given (id, n) WHERE outbox.id = given.id";
 
     /// The same number. PostgreSQL has statistics, and chooses the right index.
     pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {

@@ -1,4 +1,4 @@
-//! Jobs, tasks, events and bookkeeping.
+//! Jobs, tasks and bookkeeping.
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
@@ -23,19 +23,6 @@ diesel::table! {
         leased_until -> Nullable<Moment>,
         created_at -> Moment,
         updated_at -> Moment,
-    }
-}
-
-diesel::table! {
-    use diesel::sql_types::{BigInt, Text};
-    use crate::engine::sql::{Json, Moment, Uuid};
-
-    outbox (id) {
-        id -> Uuid,
-        organization_id -> BigInt,
-        name -> Text,
-        payload -> Json,
-        occurred_at -> Moment,
     }
 }
 

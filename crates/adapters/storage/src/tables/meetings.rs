@@ -73,4 +73,8 @@ impl MeetingStore for Session {
     ) -> Result<Option<MeetingDetail>> {
         reading::visible(&mut *self.read().await?, read_context, id, within).await
     }
+
+    async fn detail(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<MeetingDetail>> {
+        reading::any(&mut *self.read().await?, organization, id).await
+    }
 }

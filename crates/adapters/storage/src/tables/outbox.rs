@@ -1,18 +1,22 @@
 //! The outbox of events.
 
-use crate::columns::{self, EnumColumn, JsonColumn, UuidColumn};
-use crate::engine::Db;
+use crate::columns::{self, EnumColumn, UuidColumn};
+use crate::engine::sql::{Moment, Uuid};
+use crate::engine::{Db, dialect};
 use crate::failure::Stored;
-use crate::schema::outbox;
-use crate::session::Session;
+use crate::insert::{AT_ONCE, Insert, inserted};
+use crate::schema::{outbox, relay, webhook_deliveries};
+use crate::session::{Session, Work};
 use async_trait::async_trait;
-use civitas_kernel::{EventName, OrganizationId, Result};
-use civitas_webhooks::{Announcement, Outbox};
+use civitas_kernel::{Error, EventName, OrganizationId, Result};
+use civitas_webhooks::{Announcement, EventHead, Outbox, Position, RelayedEvent};
+use diesel::dsl::{exists, sql, sql_query};
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Text};
 use diesel_async::RunQueryDsl;
-use serde_json::Value;
+use std::time::Duration;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = outbox, check_for_backend(Db), treat_none_as_default_value = false)]
@@ -20,8 +24,27 @@ struct Row {
     id: UuidColumn,
     organization_id: i64,
     name: EnumColumn<EventName>,
-    payload: JsonColumn<Value>,
+    payload: String,
     occurred_at: OffsetDateTime,
+}
+
+inserted! {
+    Row as outbox {
+        id: Uuid,
+        organization_id: BigInt,
+        name: Text,
+        payload: Text,
+        occurred_at: Moment,
+    }
+}
+
+/// An event with its position.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = outbox, check_for_backend(Db))]
+struct RelayedRow {
+    #[diesel(embed)]
+    event: Row,
+    position: Option<i64>,
 }
 
 impl From<Row> for Announcement {
@@ -30,7 +53,7 @@ impl From<Row> for Announcement {
             id: row.id.0,
             organization: OrganizationId(row.organization_id),
             name: row.name.0,
-            payload: row.payload.0,
+            payload: row.payload,
             occurred_at: row.occurred_at,
         }
     }
@@ -42,35 +65,76 @@ impl From<&Announcement> for Row {
             id: UuidColumn(announcement.id),
             organization_id: announcement.organization.0,
             name: EnumColumn(announcement.name),
-            payload: JsonColumn(announcement.payload.clone()),
+            payload: announcement.payload.clone(),
             occurred_at: announcement.occurred_at,
         }
     }
 }
 
+impl From<RelayedRow> for RelayedEvent {
+    fn from(row: RelayedRow) -> Self {
+        Self { position: Position(row.position.unwrap_or_default()), event: row.event.into() }
+    }
+}
+
+/// The events of an organization with one of these names after a position, at most `limit` of them. Reads one range of
+/// the index `outbox_of_name` for each name: a condition on all names would sort all events after the position. The
+/// values are numbers and names of the code, so that they can be part of the text.
+fn with_names(
+    organization: OrganizationId,
+    names: &[EventName],
+    after: Position,
+    limit: i64,
+) -> SqlLiteral<Bool> {
+    let range = |(n, name): (usize, &EventName)| {
+        format!(
+            "SELECT position FROM (SELECT position FROM outbox WHERE organization_id = {organization} \
+             AND name = '{}' AND position > {} ORDER BY position LIMIT {limit}) AS range_{n}",
+            name.as_str(),
+            after.0
+        )
+    };
+    let ranges: Vec<String> = names.iter().enumerate().map(range).collect();
+    sql(&format!(
+        "outbox.position IN (SELECT position FROM ({}) AS ranges ORDER BY position LIMIT {limit})",
+        ranges.join(" UNION ALL ")
+    ))
+}
+
 #[async_trait]
 impl Outbox for Session {
     async fn append(&self, announcements: &[Announcement]) -> Result<()> {
+        if announcements.is_empty() {
+            return Ok(());
+        }
         let atomic = self.atomic().await?;
-        for announcement in announcements {
+        if let [one] = announcements {
+            // The text of this statement is always the same, so that it stays prepared.
             diesel::insert_into(outbox::table)
-                .values(Row::from(announcement))
+                .values(Row::from(one))
                 .execute(&mut *atomic.connection().await?)
                 .await
                 .stored()?;
+        } else {
+            for some in announcements.chunks(AT_ONCE) {
+                let rows: Vec<Row> = some.iter().map(Row::from).collect();
+                Insert(&rows).execute(&mut *atomic.connection().await?).await.stored()?;
+            }
         }
-        atomic.commit().await
+        atomic.commit().await?;
+        self.notify(Work::Events);
+        Ok(())
     }
 
     async fn page_after(
         &self,
         organization: OrganizationId,
-        after: Option<Uuid>,
+        after: Option<uuid::Uuid>,
         limit: i64,
     ) -> Result<Vec<Announcement>> {
         let rows: Vec<Row> = outbox::table
             .filter(outbox::organization_id.eq(organization.0))
-            .filter(outbox::id.gt(UuidColumn(after.unwrap_or(Uuid::nil()))))
+            .filter(outbox::id.gt(UuidColumn(after.unwrap_or(uuid::Uuid::nil()))))
             .order(outbox::id)
             .limit(limit)
             .select(columns::of::<Row>())
@@ -78,5 +142,149 @@ impl Outbox for Session {
             .await
             .stored()?;
         Ok(rows.into_iter().map(Into::into).collect())
+    }
+
+    async fn has_unrelayed(&self) -> Result<bool> {
+        let unrelayed = outbox::table.filter(outbox::position.is_null());
+        diesel::select(exists(unrelayed)).get_result(&mut *self.read().await?).await.stored()
+    }
+
+    /// Positions are given under the lock of the one row of `relay`, to events whose transactions have committed. The
+    /// lock ends with the commit of the positions. So a transaction that sees a position sees all lower ones, and a
+    /// reader that continues after the last position it has seen misses no event. The events are read by a later
+    /// statement than the lock: it sees the positions that the previous relay gave.
+    async fn lock_unrelayed(&self, limit: i64) -> Result<Vec<EventHead>> {
+        let lock = relay::table.find(1).select(relay::position);
+        let locked: Option<i64> =
+            dialect::skip_locked!(lock).first(&mut *self.for_update().await?).await.optional().stored()?;
+        if locked.is_none() {
+            return Ok(Vec::new());
+        }
+        let rows: Vec<(UuidColumn, i64, EnumColumn<EventName>)> = outbox::table
+            .filter(outbox::position.is_null())
+            .order(outbox::id)
+            .limit(limit)
+            .select((outbox::id, outbox::organization_id, outbox::name))
+            .load(&mut *self.for_update().await?)
+            .await
+            .stored()?;
+        let heads = rows.into_iter().map(|(id, organization, name)| EventHead {
+            id: id.0,
+            organization: OrganizationId(organization),
+            name: name.0,
+        });
+        Ok(heads.collect())
+    }
+
+    async fn give_positions(&self, events: &[uuid::Uuid]) -> Result<()> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let number = i64::try_from(events.len()).map_err(Error::internal)?;
+        let last: i64 = diesel::update(relay::table.find(1))
+            .set(relay::position.eq(relay::position + number))
+            .returning(relay::position)
+            .get_result(&mut *self.for_update().await?)
+            .await
+            .stored()?;
+        sql_query(dialect::GIVE_POSITIONS)
+            .bind::<BigInt, _>(last - number)
+            .bind::<dialect::Uuids, _>(dialect::uuids(events))
+            .execute(&mut *self.for_update().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+
+    async fn last_position(&self) -> Result<Position> {
+        let last = relay::table.find(1).select(relay::position);
+        last.first(&mut *self.read().await?).await.stored().map(Position)
+    }
+
+    async fn position_of(&self, organization: OrganizationId, event: uuid::Uuid) -> Result<Option<Position>> {
+        let position: Option<Option<i64>> = outbox::table
+            .find(UuidColumn(event))
+            .filter(outbox::organization_id.eq(organization.0))
+            .select(outbox::position)
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(position.flatten().map(Position))
+    }
+
+    async fn relayed_after(&self, after: Position, limit: i64) -> Result<Vec<RelayedEvent>> {
+        let rows: Vec<RelayedRow> = outbox::table
+            .filter(outbox::position.gt(after.0))
+            .order(outbox::position)
+            .limit(limit)
+            .select(columns::of::<RelayedRow>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+
+    async fn relayed_of(
+        &self,
+        organization: OrganizationId,
+        names: &[EventName],
+        after: Position,
+        limit: i64,
+    ) -> Result<Vec<RelayedEvent>> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows: Vec<RelayedRow> = outbox::table
+            .filter(with_names(organization, names, after, limit))
+            .order(outbox::position)
+            .select(columns::of::<RelayedRow>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+
+    async fn remove_before(&self, before: OffsetDateTime, limit: i64) -> Result<u64> {
+        // One lookup for each event: for `NOT EXISTS` a planner may read all deliveries.
+        let delivery = || {
+            webhook_deliveries::table
+                .filter(webhook_deliveries::event_id.eq(outbox::id.nullable()))
+                .select(webhook_deliveries::registration_id)
+                .limit(1)
+                .single_value()
+        };
+        let old = || {
+            outbox::table
+                .filter(outbox::occurred_at.lt(before))
+                .filter(outbox::position.is_not_null())
+                .filter(delivery().is_null())
+        };
+        // Most calls find none, and do not wait for the write lock.
+        let first: Option<UuidColumn> = old()
+            .order(outbox::occurred_at)
+            .select(outbox::id)
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        if first.is_none() {
+            return Ok(0);
+        }
+        let atomic = self.atomic().await?;
+        let oldest = old().order(outbox::occurred_at).limit(limit).select(outbox::id);
+        let oldest: Vec<UuidColumn> =
+            dialect::skip_locked!(oldest).load(&mut *atomic.connection().await?).await.stored()?;
+        let oldest: Vec<uuid::Uuid> = oldest.into_iter().map(|id| id.0).collect();
+        let removed = diesel::delete(outbox::table.filter(columns::any_uuid(outbox::id.nullable(), &oldest)))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        atomic.commit().await?;
+        Ok(removed as u64)
+    }
+
+    async fn wait(&self, at_most: Duration) {
+        self.listen(Work::Events, at_most).await;
     }
 }

@@ -119,6 +119,10 @@ impl KindStore for ApiClients {
 
 #[async_trait]
 impl RecordKind for ApiClients {
+    fn is_of_operators(&self, organization: Owner) -> bool {
+        organization.is_none()
+    }
+
     /// By id, else by `client_id`, which is unique in the deployment. Checks the secret first.
     async fn find_existing(
         &self,

@@ -2,8 +2,9 @@
 
 use super::{Import, Imported, Moment, OrganizationKind, RecordKind, members, required};
 use super::{Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
+use crate::webhooks::NOTICE;
 use civitas_kernel::records::Records;
-use civitas_kernel::{ComponentId, UserId};
+use civitas_kernel::{ComponentId, MeetingId, UserId};
 use civitas_meetings::Meeting;
 use civitas_spaces::ComponentManifest;
 
@@ -55,5 +56,20 @@ impl RecordKind for Meetings {
         let (title, start_time) =
             (required("title", &fields.title)?, required("start_time", &fields.start_time)?);
         Ok(Meeting::new(component, title, start_time.into(), import.context.options.now))
+    }
+
+    /// Records the reminder as sent if it is due at the time of the import (contract 10 §1).
+    async fn follow_up(
+        &mut self,
+        import: &mut Import<'_, '_, Self>,
+        id: MeetingId,
+        _: Option<&Meeting>,
+        meeting: &Meeting,
+    ) -> Imported {
+        let now = import.context.options.now;
+        if meeting.is_to_remind() && now < meeting.start_time && meeting.start_time <= now + NOTICE {
+            import.context.ports.reminders().mark_due(import.owner, id, now + NOTICE).await?;
+        }
+        Ok(())
     }
 }

@@ -23,6 +23,7 @@ mod survey;
 mod system_admin;
 mod user;
 mod vote;
+mod webhook_registration;
 
 use super::context::{ExportSource, ImportContext, RecordType};
 use super::kind::{Found, Import, Imported, KindStore, OrganizationKind, RecordKind, Rows};
@@ -46,6 +47,7 @@ pub(super) fn all() -> Vec<Box<dyn RecordType>> {
         Box::new(organization::Organizations),
         Box::new(user::Users),
         Box::new(api_client::ApiClients),
+        Box::new(webhook_registration::WebhookRegistrations),
         Box::new(space::Spaces),
         Box::new(step::Steps),
         Box::new(role::Roles),

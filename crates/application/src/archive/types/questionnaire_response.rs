@@ -18,6 +18,7 @@ use futures_util::TryStreamExt;
 use serde_json::json;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use time::OffsetDateTime;
 
 pub(super) struct Responses {
     /// The forms of exported responses.
@@ -88,8 +89,8 @@ impl Import<'_, '_, Responses> {
         Ok(AnswerRow::of(id, None))
     }
 
-    /// Stores the files of a new response.
-    async fn store_files(&mut self, id: ResponseId) -> Imported {
+    /// Stores the files of a new response, attached when it was created.
+    async fn store_files(&mut self, id: ResponseId, created_at: OffsetDateTime) -> Imported {
         let pending = std::mem::take(&mut self.context.files.of_answers);
         if pending.is_empty() {
             return Ok(());
@@ -100,7 +101,7 @@ impl Import<'_, '_, Responses> {
         let uploads =
             AnswerUploads { store: ports.attachments(), files: ports.files(), uploads: ports.uploads() };
         // The client is that of an upload; there is none here.
-        let sender = Sender { organization: of, client: ClientId(0), now };
+        let sender = Sender { organization: of, client: ClientId(0), now: created_at };
         for (question, sources) in pending {
             let Some((_, answer)) = answers.iter().find(|(other, _)| *other == question) else { continue };
             let parent = Parent { kind: ParentKind::Answer, id: answer.0 };
@@ -299,9 +300,9 @@ impl RecordKind for Responses {
         import: &mut Import<'_, '_, Self>,
         id: ResponseId,
         before: Option<&Response>,
-        _: &Response,
+        response: &Response,
     ) -> Imported {
-        if before.is_some() { Ok(()) } else { import.store_files(id).await }
+        if before.is_some() { Ok(()) } else { import.store_files(id, response.created_at).await }
     }
 
     /// Replaces the ids of attachments by their files. The files of one response are in memory.

@@ -84,6 +84,10 @@ impl KindStore for SystemAdmins {
 
 #[async_trait]
 impl RecordKind for SystemAdmins {
+    fn is_of_operators(&self, _: NoOrganization) -> bool {
+        true
+    }
+
     /// By id, else by email.
     async fn find_existing(
         &self,

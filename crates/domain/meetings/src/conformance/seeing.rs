@@ -91,3 +91,15 @@ pub async fn tells_all_of_a_meeting(world: World<'_>) -> Result<()> {
     assert!(seen.changed_at > aged.updated_at, "its component was made since");
     Ok(())
 }
+
+/// A meeting that no viewer sees is read by its id, and not from another organization.
+pub async fn reads_what_is_not_visible(world: World<'_>) -> Result<()> {
+    let hidden = Meeting { hidden_at: Some(NOW), ..closed(world.unpublished) };
+    let id = world.add(&hidden).await?;
+    let found = world.meetings.detail(world.mine, id).await?.ok_or(Error::NotFound)?;
+    assert_eq!((found.id, &found.title, found.start_time), (id, &hidden.title, hidden.start_time));
+    assert_eq!((found.place.component, found.place.space), (world.unpublished, world.space));
+    assert_eq!(world.meetings.detail(world.other, id).await?, None);
+    assert_eq!(world.meetings.detail(world.mine, MeetingId(i64::MAX)).await?, None);
+    Ok(())
+}

@@ -5,7 +5,7 @@ use crate::columns::{Condition, Expr};
 use diesel::expression::{AppearsOnTable, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 
 #[diesel::declare_sql_function]
 extern "SQL" {
@@ -29,8 +29,26 @@ pub(super) fn register(connection: &mut SqliteConnection) -> QueryResult<()> {
 /// cached as prepared statement: Diesel's `eq_any` writes a `?` for each, and is not cached.
 pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &[i64]) -> Condition<QS> {
     let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    Box::new(Among { on, ids: format!("[{}]", ids.join(",")) })
+    Box::new(Among { on, value: "value", ids: format!("[{}]", ids.join(",")) })
 }
+
+/// Whether the expression is one of these values. The statement text does not depend on their number.
+pub fn among_uuids<QS: 'static>(on: Expr<QS, Binary>, ids: &[uuid::Uuid]) -> Condition<QS> {
+    Box::new(Among { on, value: "unhex(value)", ids: uuids(ids) })
+}
+
+/// The type of a list of UUIDs in [`GIVE_POSITIONS`].
+pub type Uuids = Text;
+
+/// A list of UUIDs: a JSON array of their hexadecimal digits.
+pub fn uuids(ids: &[uuid::Uuid]) -> String {
+    let ids: Vec<String> = ids.iter().map(|id| format!("\"{}\"", id.simple())).collect();
+    format!("[{}]", ids.join(","))
+}
+
+/// Gives events the positions that follow a number, in the order of the list.
+pub const GIVE_POSITIONS: &str = "UPDATE outbox SET position = ? + given.key + 1 \
+     FROM json_each(?) AS given WHERE outbox.id = unhex(given.value)";
 
 // A literal, to save a bind parameter.
 diesel::postfix_operator!(PlusZero, " + 0", Nullable<BigInt>);
@@ -44,32 +62,35 @@ pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
 /// The aggregate function that makes an array of JSON.
 pub const JSON_ARRAY: &str = "json_group_array";
 
-/// An expression, and the JSON array to search.
-struct Among<QS> {
-    on: Expr<QS, BigInt>,
+/// An expression, the JSON array to search, and what to compare of its elements.
+struct Among<QS, ST> {
+    on: Expr<QS, ST>,
+    value: &'static str,
     ids: String,
 }
 
-impl<QS> Expression for Among<QS> {
+impl<QS, ST> Expression for Among<QS, ST> {
     type SqlType = Nullable<Bool>;
 }
 
-impl<QS> AppearsOnTable<QS> for Among<QS> {}
-impl<QS> SelectableExpression<QS> for Among<QS> {}
+impl<QS, ST> AppearsOnTable<QS> for Among<QS, ST> {}
+impl<QS, ST> SelectableExpression<QS> for Among<QS, ST> {}
 
-impl<QS, GB> ValidGrouping<GB> for Among<QS> {
+impl<QS, ST, GB> ValidGrouping<GB> for Among<QS, ST> {
     type IsAggregate = is_aggregate::No;
 }
 
-impl<QS> QueryId for Among<QS> {
+impl<QS, ST> QueryId for Among<QS, ST> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-impl<QS> QueryFragment<Db> for Among<QS> {
+impl<QS, ST> QueryFragment<Db> for Among<QS, ST> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
         self.on.walk_ast(pass.reborrow())?;
-        pass.push_sql(" IN (SELECT value FROM json_each(");
+        pass.push_sql(" IN (SELECT ");
+        pass.push_sql(self.value);
+        pass.push_sql(" FROM json_each(");
         pass.push_bind_param::<Text, _>(&self.ids)?;
         pass.push_sql("))");
         Ok(())

@@ -196,3 +196,19 @@ pub(super) async fn visible(
         .stored()?;
     Ok(component.map(|component| facts.detail(&component)))
 }
+
+/// The meeting of this id, visible or not.
+pub(super) async fn any(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    id: MeetingId,
+) -> Result<Option<MeetingDetail>> {
+    let found = of(organization).filter(meetings::id.eq(id.0)).select(columns::of::<Facts>());
+    let found: Vec<Facts> = found.load(connection).await.stored()?;
+    let places = components_of(connection, organization, &found).await?;
+    let mut details = found.into_iter().filter_map(|facts| {
+        let component = places.get(&facts.component_id)?;
+        Some(facts.detail(component))
+    });
+    Ok(details.next())
+}

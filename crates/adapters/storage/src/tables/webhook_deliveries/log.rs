@@ -1,0 +1,263 @@
+//! The log of deliveries, for administrators.
+
+use super::recording::AttemptRow;
+use super::{lock_registrations, make_due, pending};
+use crate::columns::{self, Condition, EnumColumn, UuidColumn};
+use crate::engine::sql::Moment;
+use crate::engine::{Db, dialect};
+use crate::failure::Stored;
+use crate::schema::webhook_deliveries as deliveries;
+use crate::schema::webhook_registrations as registrations;
+use crate::schema::{api_clients, outbox, webhook_attempts};
+use crate::session::{Session, Work};
+use crate::tables::webhook_registrations::Row as RegistrationRow;
+use async_trait::async_trait;
+use civitas_kernel::{EventName, OrganizationId, Page, PageRequest, RegistrationId, Result};
+use civitas_webhooks::{
+    Attempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryStatus, Figures, LoggedDelivery,
+    RegistrationReport, Replay,
+};
+use diesel::dsl::{IntoBoxed, count_star, sql};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use std::collections::HashMap;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// The most attempts of a delivery that are read.
+const MOST_ATTEMPTS: i64 = 100;
+
+/// A delivery as its row stores it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = deliveries, check_for_backend(Db))]
+struct Row {
+    id: UuidColumn,
+    registration_id: i64,
+    event_id: Option<UuidColumn>,
+    name: EnumColumn<EventName>,
+    status: EnumColumn<DeliveryStatus>,
+    attempts: i64,
+    due_at: OffsetDateTime,
+    created_at: OffsetDateTime,
+    ended_at: Option<OffsetDateTime>,
+    reason: Option<String>,
+}
+
+/// A delivery, and the organization of its event.
+fn logged((row, organization): (Row, Option<i64>)) -> LoggedDelivery {
+    LoggedDelivery {
+        id: DeliveryId(row.id.0),
+        registration: RegistrationId(row.registration_id),
+        organization: organization.map(OrganizationId),
+        event: row.event_id.map(|id| id.0),
+        name: row.name.0,
+        status: row.status.0,
+        attempts: row.attempts,
+        due_at: row.due_at,
+        created_at: row.created_at,
+        ended_at: row.ended_at,
+        reason: row.reason,
+    }
+}
+
+type Boxed<'a> = IntoBoxed<'a, deliveries::table, Db>;
+
+/// The deliveries to replay. Those that a previous call replayed are pending, or ended after `now`.
+fn to_replay<'a>(organization: Option<OrganizationId>, which: &Replay, now: OffsetDateTime) -> Boxed<'a> {
+    let mut ended = deliveries::table.filter(deliveries::ended_at.lt(now)).into_boxed();
+    if let Some(organization) = organization {
+        let own: Condition<_> =
+            Box::new(dialect::unindexed(Box::new(deliveries::organization_id)).eq(organization.0));
+        ended = ended.filter(own);
+    }
+    match *which {
+        Replay::One(id) => ended.filter(deliveries::id.eq(UuidColumn(id.0))),
+        Replay::Range { registration, since, until } => ended
+            .filter(deliveries::registration_id.eq(registration.0))
+            .filter(deliveries::created_at.ge(since))
+            .filter(deliveries::created_at.lt(until))
+            .order((deliveries::created_at, deliveries::id)),
+        Replay::Failed(registration) => ended
+            .filter(deliveries::registration_id.eq(registration.0))
+            .filter(deliveries::status.eq(EnumColumn(DeliveryStatus::Dead)))
+            .order((deliveries::created_at, deliveries::id)),
+    }
+}
+
+impl Session {
+    /// The figures of these registrations.
+    async fn figures(&self, ids: &[i64]) -> Result<HashMap<i64, Figures>> {
+        let these = || columns::any_of(deliveries::registration_id.nullable(), ids);
+        let counts: Vec<(i64, EnumColumn<DeliveryStatus>, i64)> = deliveries::table
+            .filter(these())
+            .group_by((deliveries::registration_id, deliveries::status))
+            .select((deliveries::registration_id, deliveries::status, count_star()))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let oldest: Vec<(i64, OffsetDateTime)> = deliveries::table
+            .filter(these())
+            .filter(pending())
+            .group_by(deliveries::registration_id)
+            .select((deliveries::registration_id, sql::<Moment>("min(webhook_deliveries.created_at)")))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let mut figures: HashMap<i64, Figures> = HashMap::new();
+        for (id, status, count) in counts {
+            let figures = figures.entry(id).or_default();
+            match status.0 {
+                DeliveryStatus::Pending => figures.pending = count,
+                DeliveryStatus::Delivered => figures.delivered = count,
+                DeliveryStatus::Dead => figures.dead = count,
+                DeliveryStatus::Dropped => figures.dropped = count,
+            }
+        }
+        for (id, oldest) in oldest {
+            figures.entry(id).or_default().oldest_pending = Some(oldest);
+        }
+        Ok(figures)
+    }
+}
+
+#[async_trait]
+impl DeliveryLog for Session {
+    async fn list(
+        &self,
+        organization: Option<OrganizationId>,
+        filter: &DeliveryFilter,
+        page: PageRequest,
+    ) -> Result<Page<LoggedDelivery>> {
+        let mut all = deliveries::table.left_join(outbox::table).into_boxed::<Db>();
+        // Each combination has an index in its order. That of a registration is better than that of its organization.
+        all = match (organization, filter.registration) {
+            (Some(organization), None) => all.filter(deliveries::organization_id.eq(organization.0)),
+            (Some(organization), Some(_)) => {
+                let own: Condition<_> =
+                    Box::new(dialect::unindexed(Box::new(deliveries::organization_id)).eq(organization.0));
+                all.filter(own)
+            }
+            (None, _) => all,
+        };
+        if let Some(registration) = filter.registration {
+            all = all.filter(deliveries::registration_id.eq(registration.0));
+        }
+        if let Some(status) = filter.status {
+            all = all.filter(deliveries::status.eq(EnumColumn(status)));
+        }
+        // Without a filter by the primary key, which is in the same order. With one by `created_at`: by the primary key
+        // a planner may read all deliveries to find the few that satisfy the filter.
+        all = if organization.is_none() && *filter == DeliveryFilter::default() {
+            all.order(deliveries::id.desc())
+        } else {
+            all.order((deliveries::created_at.desc(), deliveries::id.desc()))
+        };
+        let rows: Vec<(Row, Option<i64>)> = all
+            .limit(page.fetch())
+            .offset(page.offset())
+            .select((columns::of::<Row>(), outbox::organization_id.nullable()))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(Page::cut(rows, page).map(logged))
+    }
+
+    async fn find(
+        &self,
+        organization: Option<OrganizationId>,
+        id: DeliveryId,
+    ) -> Result<Option<LoggedDelivery>> {
+        let mut one = deliveries::table
+            .left_join(outbox::table)
+            .filter(deliveries::id.eq(UuidColumn(id.0)))
+            .into_boxed::<Db>();
+        if let Some(organization) = organization {
+            one = one.filter(deliveries::organization_id.eq(organization.0));
+        }
+        let row: Option<(Row, Option<i64>)> = one
+            .select((columns::of::<Row>(), outbox::organization_id.nullable()))
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(logged))
+    }
+
+    async fn attempts(&self, id: DeliveryId) -> Result<Vec<Attempt>> {
+        let rows: Vec<AttemptRow> = webhook_attempts::table
+            .filter(webhook_attempts::delivery_id.eq(UuidColumn(id.0)))
+            .order(webhook_attempts::number.desc())
+            .limit(MOST_ATTEMPTS)
+            .select(columns::of::<AttemptRow>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().rev().map(Into::into).collect())
+    }
+
+    async fn replay(
+        &self,
+        organization: Option<OrganizationId>,
+        which: &Replay,
+        now: OffsetDateTime,
+        limit: i64,
+    ) -> Result<u64> {
+        let atomic = self.atomic().await?;
+        let found: Vec<(UuidColumn, i64)> = to_replay(organization, which, now)
+            .limit(limit)
+            .select((deliveries::id, deliveries::registration_id))
+            .load(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        let Some((_, registration)) = found.as_slice().first() else { return Ok(0) };
+        // All are of one registration.
+        let registration = [*registration];
+        lock_registrations(&mut *atomic.connection().await?, &registration).await?;
+        let ids: Vec<Uuid> = found.iter().map(|(id, _)| id.0).collect();
+        let replayed = diesel::update(deliveries::table)
+            .filter(columns::any_uuid(deliveries::id.nullable(), &ids))
+            .filter(deliveries::ended_at.lt(now))
+            .set((
+                deliveries::status.eq(EnumColumn(DeliveryStatus::Pending)),
+                deliveries::due_at.eq(now),
+                deliveries::ended_at.eq(None::<OffsetDateTime>),
+                deliveries::reason.eq(None::<&str>),
+                deliveries::replayed_after.eq(deliveries::attempts),
+            ))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        make_due(&mut *atomic.connection().await?, &registration, now).await?;
+        atomic.commit().await?;
+        self.notify(Work::Deliveries);
+        Ok(replayed as u64)
+    }
+
+    async fn registrations(
+        &self,
+        organization: Option<OrganizationId>,
+        page: PageRequest,
+    ) -> Result<Page<RegistrationReport>> {
+        let mut all = registrations::table.inner_join(api_clients::table).into_boxed::<Db>();
+        if let Some(organization) = organization {
+            all = all.filter(registrations::organization_id.eq(organization.0));
+        }
+        let rows: Vec<(RegistrationRow, String)> = all
+            .order(registrations::id)
+            .limit(page.fetch())
+            .offset(page.offset())
+            .select((columns::of::<RegistrationRow>(), api_clients::uid))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let page = Page::cut(rows, page);
+        let ids: Vec<i64> = page.items.iter().map(|(row, _)| row.id).collect();
+        let mut figures = if ids.is_empty() { HashMap::new() } else { self.figures(&ids).await? };
+        Ok(page.map(|(row, client_uid)| RegistrationReport {
+            id: RegistrationId(row.id),
+            figures: figures.remove(&row.id).unwrap_or_default(),
+            registration: row.into_registration(),
+            client_uid,
+        }))
+    }
+}

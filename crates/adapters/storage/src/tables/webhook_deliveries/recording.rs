@@ -1,0 +1,203 @@
+//! Records the ends of attempts.
+
+use crate::columns::{self, EnumColumn, UuidColumn};
+use crate::engine::{Db, dialect, sql};
+use crate::failure::Stored;
+use crate::insert::{AT_ONCE, Insert, inserted};
+use crate::schema::webhook_attempts;
+use crate::schema::webhook_deliveries as deliveries;
+use crate::schema::webhook_registrations as registrations;
+use crate::session::{Atomic, Session};
+use civitas_kernel::{RegistrationId, Result};
+use civitas_webhooks::{
+    Attempt, DeliveryStatus, Health, Outcome, Response, SendError, SendErrorKind, Verdict,
+};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel_async::RunQueryDsl;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// An attempt as its row stores it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = webhook_attempts, check_for_backend(Db))]
+pub(super) struct AttemptRow {
+    delivery_id: UuidColumn,
+    number: i64,
+    at: OffsetDateTime,
+    milliseconds: i64,
+    status: Option<i64>,
+    error: Option<String>,
+    answer: String,
+}
+
+inserted! {
+    AttemptRow as webhook_attempts {
+        delivery_id: sql::Uuid,
+        number: BigInt,
+        at: sql::Moment,
+        milliseconds: BigInt,
+        status: Nullable<BigInt>,
+        error: Nullable<Text>,
+        answer: Text,
+    }
+}
+
+impl AttemptRow {
+    fn of(delivery: Uuid, number: i64, attempt: &Attempt) -> Self {
+        let (status, error, answer) = match &attempt.result {
+            Ok(response) => (Some(i64::from(response.status)), None, &response.body),
+            Err(error) => (None, Some(error.kind.as_str().to_owned()), &error.cause),
+        };
+        Self {
+            delivery_id: UuidColumn(delivery),
+            number,
+            at: attempt.at,
+            milliseconds: i64::try_from(attempt.duration.as_millis()).unwrap_or(i64::MAX),
+            status,
+            error,
+            answer: storable(answer),
+        }
+    }
+}
+
+impl From<AttemptRow> for Attempt {
+    fn from(row: AttemptRow) -> Self {
+        let result = match row.status.and_then(|status| u16::try_from(status).ok()) {
+            Some(status) => Ok(Response { status, retry_after: None, body: row.answer }),
+            None => Err(SendError {
+                kind: row.error.as_deref().and_then(SendErrorKind::parse).unwrap_or(SendErrorKind::Internal),
+                cause: row.answer,
+            }),
+        };
+        let duration = Duration::from_millis(row.milliseconds.try_into().unwrap_or_default());
+        Self { number: row.number, at: row.at, duration, result }
+    }
+}
+
+/// A text that may be of the receiver, cut, and without the character that PostgreSQL cannot store in a text.
+fn storable(text: &str) -> String {
+    let mut ends = (0..=Response::STORED_BODY.min(text.len())).rev();
+    let end = ends.find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+    text[..end].replace('\0', "\u{fffd}")
+}
+
+/// What several deliveries come to.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum End<'a> {
+    Delivered,
+    Retry(OffsetDateTime),
+    Dead(&'a str),
+    Dropped(&'a str),
+}
+
+impl<'a> From<&'a Verdict> for End<'a> {
+    fn from(verdict: &'a Verdict) -> Self {
+        match verdict {
+            Verdict::Delivered => Self::Delivered,
+            Verdict::Retry(at) => Self::Retry(*at),
+            Verdict::Dead(reason) => Self::Dead(reason),
+            Verdict::Dropped(reason) => Self::Dropped(reason),
+        }
+    }
+}
+
+/// Stores what followed from attempts, with one statement for all deliveries of the same end, and the health of the
+/// registration, which the caller has locked.
+pub(super) async fn record(
+    session: &Session,
+    id: RegistrationId,
+    outcomes: &[Outcome],
+    health: &Health,
+    now: OffsetDateTime,
+) -> Result<()> {
+    let atomic = session.atomic().await?;
+    let mut existing = lock(&atomic, id, outcomes).await?;
+    let mut attempts: Vec<AttemptRow> = Vec::new();
+    let mut groups: BTreeMap<(End<'_>, bool), Vec<Uuid>> = BTreeMap::new();
+    for Outcome { delivery, attempt, verdict } in outcomes {
+        let Some(earlier) = existing.remove(&delivery.0) else { continue };
+        groups.entry((End::from(verdict), attempt.is_some())).or_default().push(delivery.0);
+        // The number is counted here: a worker that lost its lease for a while may have an outdated one.
+        attempts.extend(attempt.as_ref().map(|attempt| AttemptRow::of(delivery.0, earlier + 1, attempt)));
+    }
+    for some in attempts.chunks(AT_ONCE) {
+        Insert(some).execute(&mut *atomic.connection().await?).await.stored()?;
+    }
+    for ((end, is_attempted), ids) in groups {
+        store(&atomic, &end, is_attempted, &ids, now).await?;
+    }
+    diesel::update(registrations::table.find(id.0))
+        .set((
+            registrations::failures.eq(health.failures),
+            registrations::failing_since.eq(health.failing_since),
+            registrations::succeeded_at.eq(health.succeeded_at),
+            registrations::disabled_at.eq(health.disabled_at),
+        ))
+        .execute(&mut *atomic.connection().await?)
+        .await
+        .stored()?;
+    atomic.commit().await
+}
+
+/// Locks the deliveries of the registration that still exist. Returns them with their numbers of attempts.
+async fn lock(atomic: &Atomic<'_>, id: RegistrationId, outcomes: &[Outcome]) -> Result<HashMap<Uuid, i64>> {
+    let ids: Vec<Uuid> = outcomes.iter().map(|outcome| outcome.delivery.0).collect();
+    let rows = deliveries::table
+        .filter(columns::any_uuid(deliveries::id.nullable(), &ids))
+        .filter(deliveries::registration_id.eq(id.0))
+        .order(deliveries::id)
+        .select((deliveries::id, deliveries::attempts));
+    let rows: Vec<(UuidColumn, i64)> =
+        dialect::for_update!(rows).load(&mut *atomic.connection().await?).await.stored()?;
+    Ok(rows.into_iter().map(|(id, attempts)| (id.0, attempts)).collect())
+}
+
+/// Stores one end of several deliveries. A delivery that expired during the attempt stays so, unless it was accepted.
+async fn store(
+    atomic: &Atomic<'_>,
+    end: &End<'_>,
+    is_attempted: bool,
+    ids: &[Uuid],
+    now: OffsetDateTime,
+) -> Result<()> {
+    let these = || columns::any_uuid(deliveries::id.nullable(), ids);
+    let is_pending = || deliveries::status.eq(EnumColumn(DeliveryStatus::Pending));
+    let counted = || deliveries::attempts.eq(deliveries::attempts + i64::from(is_attempted));
+    let ended = |status, reason: Option<String>| {
+        let columns = (
+            deliveries::status.eq(EnumColumn(status)),
+            deliveries::ended_at.eq(now),
+            deliveries::reason.eq(reason),
+        );
+        (columns, counted())
+    };
+    let mut connection = atomic.connection().await?;
+    match end {
+        End::Delivered => {
+            let delivered = ended(DeliveryStatus::Delivered, None);
+            diesel::update(deliveries::table.filter(these())).set(delivered).execute(&mut *connection).await
+        }
+        End::Retry(at) => {
+            let pending = deliveries::table.filter(these()).filter(is_pending());
+            diesel::update(pending)
+                .set((deliveries::due_at.eq(at), counted()))
+                .execute(&mut *connection)
+                .await
+        }
+        End::Dead(reason) => {
+            let pending = deliveries::table.filter(these()).filter(is_pending());
+            let dead = ended(DeliveryStatus::Dead, Some(storable(reason)));
+            diesel::update(pending).set(dead).execute(&mut *connection).await
+        }
+        End::Dropped(reason) => {
+            let pending = deliveries::table.filter(these()).filter(is_pending());
+            let dropped = ended(DeliveryStatus::Dropped, Some(storable(reason)));
+            diesel::update(pending).set(dropped).execute(&mut *connection).await
+        }
+    }
+    .stored()
+    .map(drop)
+}

@@ -1,0 +1,240 @@
+//! Registrations for webhooks.
+
+use crate::columns::{self, ColumnValue, JsonColumn, columns};
+use crate::engine::{Db, dialect};
+use crate::failure::{Stored, changed};
+use crate::schema::webhook_registrations::{self, self as registrations};
+use crate::schema::{api_clients, organizations};
+use crate::session::{Session, Work};
+use async_trait::async_trait;
+use civitas_kernel::{
+    Abilities, ClientId, EventName, OrganizationId, Page, PageRequest, RegistrationId, Result, Scopes,
+};
+use civitas_organizations::Features;
+use civitas_webhooks::{
+    CheckedRegistration, Health, Receiver, ReceiverRights, Registration, RegistrationStore, SealedSecret,
+    Switches,
+};
+use diesel::dsl::{Eq, Filter, exists};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+columns! {
+    /// A registration as its row stores it.
+    webhook_registrations as Registration;
+    id RegistrationId;
+    fields {
+        client as api_client_id: ClientId,
+        organization as organization_id: Option<OrganizationId>,
+        url: String,
+        subscriptions: Vec<EventName>,
+        secret as sealed_secret: SealedSecret,
+        paused_at: Option<OffsetDateTime>,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
+    }
+    nested {
+        health: Health {
+            failures as failures: i64,
+            failing_since as failing_since: Option<OffsetDateTime>,
+            succeeded_at as succeeded_at: Option<OffsetDateTime>,
+            disabled_at as disabled_at: Option<OffsetDateTime>,
+        },
+    }
+}
+
+impl Row {
+    /// The registration.
+    pub(super) fn into_registration(self) -> Registration {
+        self.into_model()
+    }
+}
+
+/// The columns of a receiver: those of the registration, its client, and the switches of its organization.
+type ReceiverRow = (i64, Option<i64>, JsonColumn<Vec<String>>, String, String, Option<JsonColumn<Features>>);
+
+/// The rights of a client with these columns.
+pub(super) fn rights(scopes: &str, permissions: &str) -> ReceiverRights {
+    ReceiverRights { scopes: Scopes::read(scopes), permissions: Abilities::read(permissions) }
+}
+
+fn receiver((id, organization, subscriptions, scopes, permissions, features): ReceiverRow) -> Receiver {
+    let switches = features.map_or(Switches::ALL_ON, |JsonColumn(features)| Switches {
+        api: features.enabled,
+        proposals: features.proposals_enabled,
+        meetings: features.meetings_enabled,
+    });
+    Receiver {
+        id: RegistrationId(id),
+        organization: organization.map(OrganizationId),
+        subscriptions: ColumnValue::from_column(subscriptions),
+        rights: rights(&scopes, &permissions),
+        switches,
+    }
+}
+
+type Own =
+    Filter<Filter<registrations::table, Eq<registrations::id, i64>>, Eq<registrations::api_client_id, i64>>;
+
+/// The registration of this id, if it is the client's.
+fn own(client: ClientId, id: RegistrationId) -> Own {
+    registrations::table.filter(registrations::id.eq(id.0)).filter(registrations::api_client_id.eq(client.0))
+}
+
+#[async_trait]
+impl RegistrationStore for Session {
+    async fn find(&self, client: ClientId, id: RegistrationId) -> Result<Option<Registration>> {
+        let row: Option<Row> = own(client, id)
+            .select(columns::of::<Row>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(Row::into_model))
+    }
+
+    async fn update(
+        &self,
+        client: ClientId,
+        id: RegistrationId,
+        checked: &CheckedRegistration,
+        now: OffsetDateTime,
+    ) -> Result<Option<Registration>> {
+        let none = None::<OffsetDateTime>;
+        let row: Option<Row> = diesel::update(own(client, id))
+            .set((
+                registrations::url.eq(&checked.url),
+                registrations::subscriptions.eq(checked.subscriptions.to_column()),
+                registrations::failures.eq(0),
+                registrations::failing_since.eq(none),
+                registrations::disabled_at.eq(none),
+                registrations::updated_at.eq(now),
+            ))
+            .returning(columns::of::<Row>())
+            .get_result(&mut *self.write().await?)
+            .await
+            .optional()
+            .stored()?;
+        // Deliveries may have waited while it was disabled.
+        self.notify(Work::Deliveries);
+        Ok(row.map(Row::into_model))
+    }
+
+    async fn is_taken(&self, client: ClientId, url: &str, except: Option<RegistrationId>) -> Result<bool> {
+        let others = registrations::table
+            .filter(registrations::api_client_id.eq(client.0))
+            .filter(registrations::url.eq(url))
+            .filter(registrations::id.ne(except.map_or(i64::MIN, |id| id.0)));
+        diesel::select(exists(others)).get_result(&mut *self.read().await?).await.stored()
+    }
+
+    async fn list(
+        &self,
+        client: ClientId,
+        page: PageRequest,
+    ) -> Result<Page<(RegistrationId, Registration)>> {
+        let rows: Vec<Row> = registrations::table
+            .filter(registrations::api_client_id.eq(client.0))
+            .order((registrations::created_at.desc(), registrations::id.desc()))
+            .limit(page.fetch())
+            .offset(page.offset())
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(Page::cut(rows, page).map(Into::into))
+    }
+
+    async fn add(&self, registration: &Registration) -> Result<Option<RegistrationId>> {
+        let id: Option<i64> = diesel::insert_into(registrations::table)
+            .values(Changeset::of(registration))
+            .on_conflict_do_nothing()
+            .returning(registrations::id)
+            .get_result(&mut *self.write().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(id.map(RegistrationId))
+    }
+
+    async fn save(&self, id: RegistrationId, registration: &Registration) -> Result<()> {
+        diesel::update(registrations::table.find(id.0))
+            .set(Changeset::of(registration))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .and_then(changed)?;
+        // Deliveries may have waited while it was paused.
+        self.notify(Work::Deliveries);
+        Ok(())
+    }
+
+    async fn remove(&self, client: ClientId, id: RegistrationId) -> Result<bool> {
+        let removed = diesel::delete(own(client, id)).execute(&mut *self.write().await?).await.stored()?;
+        Ok(removed > 0)
+    }
+
+    async fn find_any(&self, id: RegistrationId) -> Result<Option<Registration>> {
+        let row: Option<Row> = registrations::table
+            .find(id.0)
+            .select(columns::of::<Row>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(Row::into_model))
+    }
+
+    async fn find_any_for_update(&self, id: RegistrationId) -> Result<Option<Registration>> {
+        let row = registrations::table.find(id.0).select(columns::of::<Row>());
+        let row: Option<Row> =
+            dialect::for_update!(row).first(&mut *self.for_update().await?).await.optional().stored()?;
+        Ok(row.map(Row::into_model))
+    }
+
+    async fn page_after(
+        &self,
+        organization: Option<OrganizationId>,
+        after: Option<RegistrationId>,
+        limit: i64,
+    ) -> Result<Vec<(RegistrationId, Registration)>> {
+        let mut all = registrations::table.select(columns::of::<Row>()).into_boxed::<Db>();
+        if let Some(organization) = organization {
+            all = all.filter(registrations::organization_id.eq(organization.0));
+        }
+        let rows: Vec<Row> = all
+            .filter(registrations::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .order(registrations::id)
+            .limit(limit)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+
+    async fn receivers(&self, organizations: &[OrganizationId]) -> Result<Vec<Receiver>> {
+        let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
+        let rows: Vec<ReceiverRow> = registrations::table
+            .inner_join(api_clients::table)
+            .left_join(organizations::table)
+            .filter(registrations::disabled_at.is_null())
+            .filter(
+                columns::any_of(registrations::organization_id, &ids)
+                    .or(registrations::organization_id.is_null()),
+            )
+            .order(registrations::id)
+            .select((
+                registrations::id,
+                registrations::organization_id,
+                registrations::subscriptions,
+                api_clients::scopes,
+                api_clients::permissions,
+                organizations::features.nullable(),
+            ))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(receiver).collect())
+    }
+}

@@ -1,0 +1,194 @@
+//! `/webhook_registrations` (contract 09 B).
+//!
+//! The handlers of create and update run outside of a transaction: the host of the callback address is resolved.
+
+use crate::answers;
+use crate::document::Doc;
+use crate::reply::{Document, Reply};
+use crate::request::Request;
+use crate::route::{Answer, Gate, Routes};
+use crate::shapes::{CreationDate, EditionDate, type_names};
+use crate::typed_body::{Sent, bodies, read_at};
+use actix_web::http::{Method, StatusCode};
+use civitas_application::Ports;
+use civitas_kernel::extended_data::is_blank;
+use civitas_kernel::{Error, RegistrationId, Result};
+use civitas_webhooks::{
+    DESTROY_WEBHOOKS, READ_WEBHOOKS, Registration, RegistrationRules, RegistrationWrites, Registrations,
+    SentRegistration, SigningSecret, WRITE_WEBHOOKS,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+use validator::Validate;
+
+/// The list of registrations.
+const LIST: &str = "webhook_registrations";
+
+/// An address that receives events.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = webhook_registration)]
+#[serde(deny_unknown_fields)]
+struct RegistrationView {
+    id: String,
+    #[serde(rename = "type")]
+    kind: RegistrationType,
+    attributes: RegistrationAttributes,
+}
+
+type_names! {
+    /// The type of a registration.
+    RegistrationType = "webhook_registration" in "webhook_registration_object_type",
+}
+
+/// The attributes of a registration.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = webhook_registration_attributes)]
+#[serde(deny_unknown_fields)]
+struct RegistrationAttributes {
+    /// The callback address, `http` or `https`.
+    #[schema(format = "uri")]
+    url: String,
+    /// The names of the events.
+    subscriptions: Vec<&'static str>,
+    /// The key of signatures: 64 lowercase hexadecimal digits. Only in the answer that creates the registration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signing_secret: Option<String>,
+    created_at: CreationDate,
+    updated_at: EditionDate,
+}
+
+/// The callback address and the events of a registration. Both are required, and replace the former ones.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = webhook_registration_create_body, examples(json!({"data": {"attributes": {
+    "url": "https://hooks.client.example/civic",
+    "subscriptions": ["proposal_creation.succeeded", "user.created"]}}})))]
+#[serde(deny_unknown_fields)]
+struct RegistrationBody {
+    #[schema(inline, value_type = RegistrationData, required)]
+    data: Option<Value>,
+}
+
+#[derive(Deserialize, Validate, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct RegistrationData {
+    /// Ignored.
+    #[serde(rename = "type")]
+    #[schema(value_type = Option<String>)]
+    _kind: Option<Value>,
+    #[schema(value_type = AttributesToWrite, required)]
+    attributes: Option<Value>,
+}
+
+/// The callback address and the events of a registration.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = webhook_registration_create_attributes)]
+#[serde(deny_unknown_fields)]
+struct AttributesToWrite {
+    /// Absolute, `http` or `https`, with a public host, without user information and fragment.
+    #[schema(value_type = String, format = "uri", max_length = 2048)]
+    url: Option<Value>,
+    /// The names of events the client holds the permission for.
+    #[schema(value_type = Vec<String>, min_items = 1)]
+    subscriptions: Option<Value>,
+}
+
+bodies!(RegistrationBody, RegistrationData, AttributesToWrite);
+
+pub(crate) fn routes(routes: &mut Routes) {
+    let list = Doc::page::<RegistrationView>("Lists the webhook registrations of the client").pages();
+    routes.read("listWebhookRegistrations", "/webhook_registrations", READ_WEBHOOKS, list, index);
+    let doc = Doc::item::<RegistrationView>("Registers an address for events").created().secret();
+    let doc = doc.takes::<RegistrationBody>();
+    let write = Gate::Needs(WRITE_WEBHOOKS);
+    routes.on("createWebhookRegistration", Method::POST, "/webhook_registrations", write, doc, create);
+    let path = "/webhook_registrations/{id}";
+    let doc = Doc::item::<RegistrationView>("Shows a webhook registration");
+    routes.read("showWebhookRegistration", path, READ_WEBHOOKS, doc, show_one);
+    let doc = Doc::item::<RegistrationView>("Replaces the address and the events of a webhook registration");
+    let doc = doc.takes::<RegistrationBody>();
+    routes.on("", Method::PATCH, path, write, doc.clone(), update);
+    routes.on("updateWebhookRegistration", Method::PUT, path, write, doc, update);
+    let doc = Doc::silent("Deletes a webhook registration with its deliveries", StatusCode::NO_CONTENT);
+    let gate = Gate::Needs(DESTROY_WEBHOOKS);
+    routes.on("deleteWebhookRegistration", Method::DELETE, path, gate, doc, destroy);
+}
+
+async fn index(request: Request) -> Answer {
+    let registrations = Registrations { store: request.ports().registrations() };
+    let page = registrations.list(request.ctx()?, request.query.page()).await?;
+    let view = |(id, registration): (RegistrationId, Registration)| view(id, &registration, None);
+    answers::page(&request, &[LIST], page, false, |(_, registration)| registration.updated_at, view).await
+}
+
+async fn show_one(request: Request) -> Answer {
+    let id = RegistrationId(request.id()?);
+    let registrations = Registrations { store: request.ports().registrations() };
+    let found = registrations.find(request.ctx()?, id).await?;
+    answers::item(&request, &[], found.updated_at, view(id, &found, None)).await
+}
+
+async fn create(request: Request) -> Answer {
+    let sent = sent(&request)?;
+    let created = writes(&request, request.ports()).create(request.ctx()?, &sent).await?;
+    let data = view(created.id, &created.registration, Some(&created.secret));
+    Ok(Reply::json(StatusCode::CREATED, &Document { data })?.with("Cache-Control", "no-store"))
+}
+
+async fn update(request: Request) -> Answer {
+    let id = RegistrationId(request.id()?);
+    let sent = sent(&request)?;
+    let updated = writes(&request, request.ports()).update(request.ctx()?, id, &sent).await?;
+    Ok(Reply::json(StatusCode::OK, &Document { data: view(id, &updated, None) })?)
+}
+
+async fn destroy(request: Request) -> Answer {
+    let (ctx, id) = (request.ctx()?, RegistrationId(request.id()?));
+    let (backend, request) = (&request.backend, &request);
+    let announcer = backend.commands.announcer();
+    let removal = announcer.in_transaction(&**backend.store(), request.now, async |tx| {
+        writes(request, tx).destroy(ctx, id).await?;
+        tx.list_changes().touch_list(ctx.organization, LIST, request.now).await
+    });
+    removal.await?;
+    Ok(Reply::empty(StatusCode::NO_CONTENT))
+}
+
+/// The use-cases over these ports.
+fn writes<'a>(request: &'a Request, ports: &'a (impl Ports + ?Sized)) -> RegistrationWrites<'a> {
+    let webhooks = &request.backend.webhooks;
+    RegistrationWrites {
+        store: ports.registrations(),
+        rules: RegistrationRules { policy: &webhooks.policy, resolver: &*webhooks.resolver },
+        cipher: &*webhooks.cipher,
+    }
+}
+
+/// Reads the body. The values of the attributes are checked by the use-case.
+///
+/// # Errors
+/// `MissingParameter` where `data` or `attributes` is absent or empty; `Rejected` for an unknown member.
+fn sent(request: &Request) -> Result<SentRegistration> {
+    let RegistrationBody { data } = Sent::new(&request.body, true).read()?;
+    let data = data.filter(|data| !is_blank(data)).ok_or_else(|| Error::missing("data"))?;
+    let RegistrationData { attributes, .. } = read_at("data", Some(&data))?;
+    let attributes = attributes.filter(|sent| !is_blank(sent));
+    let attributes = attributes.ok_or_else(|| Error::missing("attributes"))?;
+    let AttributesToWrite { url, subscriptions } = read_at("data.attributes", Some(&attributes))?;
+    Ok(SentRegistration { url, subscriptions })
+}
+
+/// A registration; with its secret if it was just created.
+fn view(id: RegistrationId, from: &Registration, secret: Option<&SigningSecret>) -> RegistrationView {
+    RegistrationView {
+        id: id.to_string(),
+        kind: RegistrationType,
+        attributes: RegistrationAttributes {
+            url: from.url.clone(),
+            subscriptions: from.subscriptions.iter().map(|event| event.as_str()).collect(),
+            signing_secret: secret.map(|secret| secret.expose().to_owned()),
+            created_at: CreationDate(from.created_at),
+            updated_at: EditionDate(from.updated_at),
+        },
+    }
+}

@@ -1,0 +1,353 @@
+//! One turn of a registration: sends what is due, records what the receiver answered.
+
+use super::worker::Sending;
+use crate::worker_loop::goes_on;
+use civitas_kernel::{RegistrationId, Result, clock, sortable_id};
+use civitas_webhooks::{
+    Attempt, DeliveryId, DueDelivery, Health, Message, Outcome, SendError, SendErrorKind, SigningSecret,
+    Target, Verdict, is_gone,
+};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// The most requests to one registration at once (contract 09 C.4).
+const CONCURRENT: usize = 10;
+/// The most deliveries read at once.
+const READ: i64 = 250;
+/// The most ended attempts before they are recorded.
+const RECORD: usize = 250;
+/// The longest time before an ended attempt is recorded.
+const RECORD_AFTER: Duration = Duration::from_millis(250);
+/// The time that requests in flight have to end when the worker stops.
+const GRACE: Duration = Duration::from_secs(8);
+/// The longest time a turn takes on new deliveries; then the registration waits for its next turn.
+const LONGEST: Duration = Duration::from_secs(30);
+/// The interval of the search for new deliveries while others are in flight.
+const SEARCH: Duration = Duration::from_millis(500);
+/// How old the state of the registration may be when a request begins.
+const FRESH: Duration = Duration::from_secs(1);
+/// The delays after a fault of the machine while attempts are recorded.
+const WAITS: [Duration; 5] = [
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+    Duration::from_secs(10),
+];
+
+/// The state of the registration, with its secret decrypted.
+struct Current {
+    target: Target,
+    secret: Result<Arc<SigningSecret>, String>,
+    read_at: Instant,
+}
+
+/// One turn.
+pub(super) struct Turn<'a> {
+    sending: &'a Arc<Sending>,
+    id: RegistrationId,
+    begun: Instant,
+    current: Option<Current>,
+    /// Read, not yet sent.
+    waiting: VecDeque<DueDelivery>,
+    /// Tasks of their own: they go on while ended attempts are recorded.
+    in_flight: JoinSet<(DueDelivery, Attempt)>,
+    /// The ids of deliveries in flight.
+    sent: Vec<DeliveryId>,
+    ended: Vec<Outcome>,
+    /// When the oldest of `ended` must be recorded.
+    record_at: Instant,
+    /// When to search for new deliveries again.
+    search_at: Instant,
+    /// Whether all deliveries that were due at the last search were read.
+    drained: bool,
+    /// The registration was deleted, paused or disabled, another worker has it, or the database does not answer: what is
+    /// in flight ends, and nothing more is sent.
+    lost: bool,
+    /// Becomes true when the worker stops.
+    stop: watch::Receiver<bool>,
+    /// When requests in flight are given up; `None` while the worker runs.
+    stop_at: Option<Instant>,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn of(sending: &'a Arc<Sending>, id: RegistrationId) -> Self {
+        let now = Instant::now();
+        Self {
+            sending,
+            id,
+            begun: now,
+            current: None,
+            waiting: VecDeque::new(),
+            in_flight: JoinSet::new(),
+            sent: Vec::new(),
+            ended: Vec::new(),
+            record_at: now,
+            search_at: now,
+            drained: false,
+            lost: false,
+            stop: sending.stop.clone(),
+            stop_at: None,
+        }
+    }
+
+    /// Sends until nothing is due, the turn is over or the worker stops. Then records and ends the lease.
+    pub(super) async fn run(mut self) -> Result<()> {
+        loop {
+            if self.takes_more()
+                && let Err(error) = self.take_more().await
+            {
+                tracing::warn!(%error, registration = self.id.0, "no more deliveries are sent in this turn");
+                self.waiting.clear();
+                self.lost = true;
+            }
+            if self.in_flight.is_empty() {
+                if self.takes_more() && !(self.drained && self.waiting.is_empty()) {
+                    continue;
+                }
+                break;
+            }
+            if self.stop_at.is_some_and(|at| Instant::now() >= at) {
+                tracing::info!(
+                    registration = self.id.0,
+                    "requests in flight are given up, and sent again later"
+                );
+                break;
+            }
+            self.wait().await?;
+        }
+        self.record().await?;
+        self.release().await
+    }
+
+    /// Whether new requests may begin.
+    fn takes_more(&self) -> bool {
+        !self.lost && self.stop_at.is_none() && self.begun.elapsed() < LONGEST && goes_on(&self.stop)
+    }
+
+    /// Reads what is due, and begins requests.
+    async fn take_more(&mut self) -> Result<()> {
+        self.search().await?;
+        self.send_waiting().await
+    }
+
+    /// Reads due deliveries when fewer requests than the limit are in flight.
+    async fn search(&mut self) -> Result<()> {
+        let is_time = !self.drained || Instant::now() >= self.search_at;
+        if !self.waiting.is_empty() || self.in_flight.len() >= CONCURRENT || !is_time {
+            return Ok(());
+        }
+        // Else they would be read again.
+        self.record().await?;
+        if self.lost {
+            return Ok(());
+        }
+        let queue = self.sending.store.deliveries();
+        let found = queue.due(self.id, clock::now(), &self.sent, READ).await?;
+        self.drained = found.len() < usize::try_from(READ).unwrap_or(usize::MAX);
+        self.search_at = Instant::now() + SEARCH;
+        self.waiting.extend(found);
+        Ok(())
+    }
+
+    /// Begins requests, up to the limit.
+    async fn send_waiting(&mut self) -> Result<()> {
+        while self.in_flight.len() < CONCURRENT
+            && let Some(delivery) = self.waiting.pop_front()
+        {
+            if !self.refresh().await? {
+                self.waiting.clear();
+                return Ok(());
+            }
+            let Some(current) = &self.current else { return Ok(()) };
+            if let Some(reason) = reason_to_drop(&current.target, &delivery) {
+                let verdict = Verdict::Dropped(reason);
+                self.end(Outcome { delivery: delivery.id, attempt: None, verdict });
+                continue;
+            }
+            self.sent.push(delivery.id);
+            self.in_flight.spawn(request(self.sending.clone(), current, delivery));
+        }
+        Ok(())
+    }
+
+    /// Reads the registration if what is known of it is old. Whether it may be sent to.
+    async fn refresh(&mut self) -> Result<bool> {
+        if self.current.as_ref().is_some_and(|current| current.read_at.elapsed() < FRESH) {
+            return Ok(true);
+        }
+        let Sending { store, worker, cipher, .. } = &**self.sending;
+        self.current = store.deliveries().target(worker, self.id).await?.map(|target| {
+            let secret = cipher.open(&target.registration.secret).map(Arc::new);
+            if let Err(error) = &secret {
+                tracing::error!(%error, registration = self.id.0, "the secret cannot be decrypted");
+            }
+            let secret = secret.map_err(|_| "the secret cannot be decrypted".to_owned());
+            Current { target, secret, read_at: Instant::now() }
+        });
+        self.lost = self.current.is_none();
+        Ok(!self.lost)
+    }
+
+    /// Waits for the end of a request, for the time to record, or for the time to search.
+    async fn wait(&mut self) -> Result<()> {
+        let may_search = self.takes_more() && self.waiting.is_empty() && self.in_flight.len() < CONCURRENT;
+        let (record_at, search_at, is_stopping) = (self.record_at, self.search_at, self.stop_at.is_some());
+        let stop_at = self.stop_at.unwrap_or(record_at);
+        tokio::select! {
+            Some(ended) = self.in_flight.join_next() => self.note(ended),
+            () = sleep_until(record_at), if !self.ended.is_empty() => self.record().await?,
+            () = sleep_until(search_at), if may_search => {}
+            () = sleep_until(stop_at), if is_stopping => {}
+            _ = self.stop.changed(), if !is_stopping => self.stop_at = Some(Instant::now() + GRACE),
+        }
+        if self.ended.len() >= RECORD { self.record().await } else { Ok(()) }
+    }
+
+    /// Notes what follows from an attempt. After a panic the delivery is sent again in the next turn.
+    fn note(&mut self, ended: Result<(DueDelivery, Attempt), JoinError>) {
+        let (delivery, attempt) = match ended {
+            Ok(ended) => ended,
+            Err(panic) => return tracing::error!(%panic, registration = self.id.0, "a request failed"),
+        };
+        self.sent.retain(|id| *id != delivery.id);
+        let number = attempt.number - delivery.replayed_after;
+        let verdict = match self.sending.schedule.verdict(number, &attempt, clock::now(), spread()) {
+            Verdict::Retry(_) if delivery.is_test => Verdict::Dead("the test failed".into()),
+            verdict => verdict,
+        };
+        self.end(Outcome { delivery: delivery.id, attempt: Some(attempt), verdict });
+    }
+
+    fn end(&mut self, outcome: Outcome) {
+        if self.ended.is_empty() {
+            self.record_at = Instant::now() + RECORD_AFTER;
+        }
+        self.ended.push(outcome);
+    }
+
+    /// Stores what has ended, in one transaction. A fault of the machine is waited for; after the last wait the error is
+    /// returned, and the deliveries are sent again by the next worker.
+    async fn record(&mut self) -> Result<()> {
+        if self.ended.is_empty() {
+            return Ok(());
+        }
+        let mut waits = WAITS.into_iter();
+        loop {
+            match self.store_ended().await {
+                Ok(stored) => {
+                    self.lost |= !stored;
+                    self.ended.clear();
+                    return Ok(());
+                }
+                Err(error) if error.is_transient() => {
+                    let Some(wait) = waits.next() else { return Err(error) };
+                    tracing::warn!(%error, ?wait, "the attempts could not be recorded");
+                    sleep(wait).await;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Whether it was stored: not when the lease is lost.
+    async fn store_ended(&mut self) -> Result<bool> {
+        let Sending { store, worker, .. } = &**self.sending;
+        let tx = store.begin().await?;
+        let Some(mut health) = tx.deliveries().lock_leased(worker, self.id).await? else {
+            tx.rollback().await;
+            return Ok(false);
+        };
+        let was_enabled = health.disabled_at.is_none();
+        note_health(&mut health, &self.ended);
+        tx.deliveries().record(self.id, &self.ended, &health, clock::now()).await?;
+        tx.commit().await?;
+        if was_enabled && health.disabled_at.is_some() {
+            tracing::warn!(
+                registration = self.id.0,
+                failures = health.failures,
+                "a registration was disabled"
+            );
+            self.current = None;
+        }
+        Ok(true)
+    }
+
+    /// Ends the lease.
+    async fn release(&mut self) -> Result<()> {
+        let Sending { store, worker, .. } = &**self.sending;
+        let tx = store.begin().await?;
+        tx.deliveries().release(worker, self.id).await?;
+        tx.commit().await
+    }
+}
+
+/// Makes an attempt.
+fn request(
+    sending: Arc<Sending>,
+    current: &Current,
+    delivery: DueDelivery,
+) -> impl Future<Output = (DueDelivery, Attempt)> + Send + use<> {
+    let url = current.target.registration.url.clone();
+    let secret = current.secret.clone();
+    async move {
+        let (at, number) = (clock::now(), delivery.attempts + 1);
+        let attempt = match &secret {
+            Ok(secret) => {
+                let message = Message { url: &url, secret, id: delivery.id, at, body: &delivery.payload };
+                sending.sender.send(message, number).await
+            }
+            Err(cause) => {
+                let error = SendError { kind: SendErrorKind::Internal, cause: cause.clone() };
+                Attempt { number, at, duration: Duration::ZERO, result: Err(error) }
+            }
+        };
+        (delivery, attempt)
+    }
+}
+
+/// Why a delivery is not sent any more (contract 09 C.4).
+fn reason_to_drop(target: &Target, delivery: &DueDelivery) -> Option<&'static str> {
+    if delivery.is_test {
+        None
+    } else if !target.registration.subscriptions.contains(&delivery.name) {
+        Some("the registration is no longer subscribed to the event")
+    } else if !target.rights.may_receive(delivery.name) {
+        Some("the client no longer has the event permission")
+    } else {
+        None
+    }
+}
+
+fn note_health(health: &mut Health, outcomes: &[Outcome]) {
+    for outcome in outcomes {
+        if let Some(attempt) = &outcome.attempt {
+            match outcome.verdict {
+                Verdict::Delivered => health.succeed(attempt.at),
+                _ => health.fail(attempt.at, is_gone(attempt)),
+            }
+        }
+    }
+}
+
+/// A number between -1.0 and 1.0, another one each time.
+fn spread() -> f64 {
+    let random = sortable_id().as_bytes()[15];
+    f64::from(random) / 127.5 - 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_vary_within_their_limits() {
+        let values: Vec<f64> = (0..1_000).map(|_| spread()).collect();
+        assert!(values.iter().all(|value| (-1.0..=1.0).contains(value)));
+        assert!(values.iter().any(|value| *value > 0.5) && values.iter().any(|value| *value < -0.5));
+    }
+}

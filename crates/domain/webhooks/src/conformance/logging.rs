@@ -1,0 +1,182 @@
+//! The log of deliveries, replays and retention.
+
+use super::recording::{attempt, outcome};
+use super::{ALL, NOW, World, announcement, at, registration};
+use crate::{DeliveryFilter, DeliveryId, DeliveryStatus, Figures, Health, Replay, Verdict};
+use civitas_kernel::{OrganizationId, PageRequest, Result, clock};
+use time::Duration;
+
+impl World<'_> {
+    async fn listed(
+        &self,
+        organization: Option<OrganizationId>,
+        filter: DeliveryFilter,
+    ) -> Result<Vec<DeliveryId>> {
+        let page = self.log.list(organization, &filter, ALL).await?;
+        Ok(page.items.into_iter().map(|delivery| delivery.id).collect())
+    }
+}
+
+/// Deliveries are listed by registration, status and organization of the client, the newest first, in pages.
+pub async fn lists_deliveries_by_registration_status_and_organization(world: World<'_>) -> Result<()> {
+    let (a, b) = (world.register("a").await?, world.register("b").await?);
+    let foreign = world.store(&registration(world.other_client, Some(world.other), "a")).await?;
+    let wide = world.store(&registration(world.wide_client, None, "a")).await?;
+    let event = announcement(world.mine, 1);
+    let one = world.queue_event(a, &event).await?;
+    let (two, three) = (world.queue(b, 0).await?, world.queue(a, 0).await?);
+    let (four, five) =
+        (world.queue(foreign, 0).await?, world.queue_event(wide, &announcement(world.mine, 2)).await?);
+    world.end(a, one, Verdict::Dropped("not subscribed")).await?;
+    let any = DeliveryFilter::default();
+    assert_eq!(world.listed(None, any).await?, [five, four, three, two, one]);
+    assert_eq!(
+        world.listed(Some(world.mine), any).await?,
+        [three, two, one],
+        "not of deployment-wide clients"
+    );
+    assert_eq!(world.listed(Some(world.other), any).await?, [four]);
+    let of_a = DeliveryFilter { registration: Some(a), status: None };
+    assert_eq!(world.listed(None, of_a).await?, [three, one]);
+    assert_eq!(world.listed(Some(world.mine), of_a).await?, [three, one]);
+    assert!(world.listed(Some(world.other), of_a).await?.is_empty());
+    let dropped = DeliveryFilter { status: Some(DeliveryStatus::Dropped), ..any };
+    assert_eq!(world.listed(None, dropped).await?, [one]);
+    assert_eq!(world.listed(Some(world.mine), dropped).await?, [one]);
+    assert!(world.listed(Some(world.other), dropped).await?.is_empty());
+    let pending_of_a = DeliveryFilter { status: Some(DeliveryStatus::Pending), ..of_a };
+    assert_eq!(world.listed(Some(world.mine), pending_of_a).await?, [three]);
+    let page = |page| PageRequest { page, per_page: 2 };
+    let first = world.log.list(Some(world.mine), &any, page(1)).await?;
+    let last = world.log.list(Some(world.mine), &any, page(2)).await?;
+    assert_eq!((first.items.len(), first.has_more, last.items[0].id, last.has_more), (2, true, one, false));
+    assert_eq!(world.log.find(Some(world.mine), one).await?.as_ref(), Some(&last.items[0]));
+    assert_eq!(world.log.find(Some(world.other), one).await?, None);
+    assert_eq!(world.log.find(Some(world.mine), five).await?, None);
+    let logged = world.logged(one).await?;
+    assert_eq!(
+        (logged.registration, logged.organization, logged.event),
+        (a, Some(world.mine), Some(event.id))
+    );
+    assert_eq!((logged.name, logged.due_at, logged.attempts), (event.name, NOW, 0));
+    let test = world.logged(two).await?;
+    assert_eq!((test.organization, test.event), (None, None));
+    Ok(())
+}
+
+/// Ended deliveries are replayed once, those of a range, the dead ones, or one; pending ones are not.
+pub async fn replays_each_ended_delivery_once(world: World<'_>) -> Result<()> {
+    let id = world.register("a").await?;
+    let (pending, sent) = (world.queue(id, 500).await?, world.queue(id, 0).await?);
+    let (dead, other) = (world.queue(id, 0).await?, world.queue(id, 0).await?);
+    let outcomes = [
+        outcome(sent, Some(attempt(Ok(200))), Verdict::Delivered),
+        outcome(dead, Some(attempt(Ok(500))), Verdict::Dead("the last attempt failed".into())),
+        outcome(other, None, Verdict::Dead("the last attempt failed".into())),
+    ];
+    world.deliveries.record(id, &outcomes, &Health::default(), at(60)).await?;
+    let replay =
+        async |organization, which, now, limit| world.log.replay(organization, &which, now, limit).await;
+    assert_eq!(replay(None, Replay::One(pending), at(100), 9).await?, 0);
+    assert_eq!(replay(None, Replay::One(DeliveryId::generate()), at(100), 9).await?, 0);
+    assert_eq!(replay(Some(world.other), Replay::One(dead), at(100), 9).await?, 0);
+    assert_eq!(replay(Some(world.other), Replay::Failed(id), at(100), 9).await?, 0);
+    let failed = Replay::Failed(id);
+    assert_eq!(replay(Some(world.mine), failed, at(100), 1).await?, 1);
+    assert_eq!(replay(Some(world.mine), failed, at(100), 1).await?, 1);
+    assert_eq!(replay(Some(world.mine), failed, at(100), 1).await?, 0);
+    let logged = world.logged(dead).await?;
+    assert_eq!((logged.status, logged.due_at, logged.attempts), (DeliveryStatus::Pending, at(100), 1));
+    assert_eq!((logged.ended_at, logged.reason), (None, None));
+    let due = world.deliveries.due(id, at(100), &[], 9).await?;
+    let known: Vec<_> = due.iter().map(|one| (one.id, one.attempts, one.replayed_after)).collect();
+    assert_eq!(known, [(dead, 1, 1), (other, 0, 0)]);
+    assert_eq!(world.claim("w", at(99)).await?, [id], "due since the first delivery was queued");
+    world
+        .deliveries
+        .record(id, &[outcome(dead, None, Verdict::Dead("again".into()))], &Health::default(), at(101))
+        .await?;
+    assert_eq!(replay(None, failed, at(100), 9).await?, 0, "it ended after the replay began");
+    let now = clock::now();
+    let range = |since, until| Replay::Range { registration: id, since, until };
+    let (before, after) = (now - Duration::HOUR, now + Duration::HOUR);
+    assert_eq!(replay(None, range(before - Duration::HOUR, before), at(200), 9).await?, 0);
+    assert_eq!(replay(None, range(after, after + Duration::HOUR), at(200), 9).await?, 0);
+    assert_eq!(replay(None, range(before, after), at(200), 1).await?, 1);
+    assert_eq!(replay(None, range(before, after), at(200), 9).await?, 1);
+    assert_eq!(replay(None, range(before, after), at(200), 9).await?, 0);
+    assert_eq!(world.logged(sent).await?.due_at, at(200));
+    Ok(())
+}
+
+/// Registrations are reported with the figures of their deliveries.
+pub async fn reports_figures(world: World<'_>) -> Result<()> {
+    let (a, b) = (world.register("a").await?, world.register("b").await?);
+    let wide = world.store(&registration(world.wide_client, None, "a")).await?;
+    let mut queued = Vec::new();
+    for _ in 0..6 {
+        queued.push(world.queue(a, 0).await?);
+    }
+    let outcomes = [
+        outcome(queued[0], Some(attempt(Ok(200))), Verdict::Delivered),
+        outcome(queued[1], None, Verdict::Dead("".into())),
+        outcome(queued[2], None, Verdict::Dropped("")),
+        outcome(queued[3], None, Verdict::Dropped("")),
+    ];
+    world.deliveries.record(a, &outcomes, &Health::default(), at(60)).await?;
+    let oldest = world.logged(queued[4]).await?.created_at;
+    let mine = world.log.registrations(Some(world.mine), ALL).await?.items;
+    let expected = Figures { pending: 2, delivered: 1, dead: 1, dropped: 2, oldest_pending: Some(oldest) };
+    assert_eq!((mine[0].id, mine[0].figures), (a, expected));
+    assert_eq!((mine[1].id, mine[1].figures, mine.len()), (b, Figures::default(), 2));
+    assert_eq!(mine[0].registration, registration(world.client, Some(world.mine), "a"));
+    assert_eq!(mine[0].client_uid, mine[1].client_uid);
+    let page = PageRequest { page: 2, per_page: 2 };
+    let all = world.log.registrations(None, page).await?;
+    assert_eq!((all.items[0].id, all.items.len(), all.has_more), (wide, 1, false));
+    assert!(world.log.registrations(Some(world.other), ALL).await?.items.is_empty());
+    Ok(())
+}
+
+/// Deliveries that are pending for too long end, in batches.
+pub async fn expires_what_waits_too_long(world: World<'_>) -> Result<()> {
+    let id = world.register("a").await?;
+    let (sent, one, two) = (world.queue(id, 0).await?, world.queue(id, 0).await?, world.queue(id, 0).await?);
+    world.end(id, sent, Verdict::Delivered).await?;
+    let now = clock::now();
+    assert_eq!(world.deliveries.expire(now - Duration::HOUR, at(90), 9).await?, 0);
+    let before = now + Duration::MINUTE;
+    for expected in [1, 1, 0] {
+        assert_eq!(world.deliveries.expire(before, at(90), 1).await?, expected);
+    }
+    for delivery in [one, two] {
+        let logged = world.logged(delivery).await?;
+        assert_eq!((logged.status, logged.ended_at), (DeliveryStatus::Dead, Some(at(90))));
+        assert_eq!(logged.reason.as_deref(), Some("it waited too long"));
+    }
+    assert_eq!(world.logged(sent).await?.status, DeliveryStatus::Delivered);
+    Ok(())
+}
+
+/// Ended deliveries are deleted with their attempts, in batches; pending ones stay.
+pub async fn removes_ended_deliveries(world: World<'_>) -> Result<()> {
+    let id = world.register("a").await?;
+    let (one, two, pending) =
+        (world.queue(id, 0).await?, world.queue(id, 0).await?, world.queue(id, 0).await?);
+    let outcomes = [one, two].map(|id| outcome(id, Some(attempt(Ok(200))), Verdict::Delivered));
+    world.deliveries.record(id, &outcomes, &Health::default(), at(60)).await?;
+    assert_eq!(
+        world.deliveries.remove_ended(DeliveryStatus::ALL, at(60), 9).await?,
+        0,
+        "the time is not included"
+    );
+    for expected in [1, 1, 0] {
+        assert_eq!(world.deliveries.remove_ended(DeliveryStatus::ALL, at(61), 1).await?, expected);
+    }
+    for delivery in [one, two] {
+        assert_eq!(world.log.find(None, delivery).await?, None);
+        assert!(world.log.attempts(delivery).await?.is_empty());
+    }
+    assert_eq!(world.logged(pending).await?.status, DeliveryStatus::Pending);
+    Ok(())
+}

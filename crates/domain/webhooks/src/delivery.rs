@@ -1,0 +1,243 @@
+//! Deliveries: one event for one registration, with its attempts.
+
+use civitas_kernel::{EventName, OrganizationId, RegistrationId, sortable_id};
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// A delivery. Its id is the `X-Webhook-Id` of every attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeliveryId(pub Uuid);
+
+impl DeliveryId {
+    /// A new one; ids sort by time.
+    pub fn generate() -> Self {
+        Self(sortable_id())
+    }
+}
+
+impl fmt::Display for DeliveryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The state of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeliveryStatus {
+    /// An attempt will follow.
+    Pending,
+    /// The receiver accepted it.
+    Delivered,
+    /// The last attempt failed, or it waited too long.
+    Dead,
+    /// Its registration may not receive the event any more.
+    Dropped,
+}
+
+impl DeliveryStatus {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::Pending, Self::Delivered, Self::Dead, Self::Dropped];
+
+    /// The name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Delivered => "delivered",
+            Self::Dead => "dead",
+            Self::Dropped => "dropped",
+        }
+    }
+
+    /// The one with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|status| status.as_str() == name)
+    }
+}
+
+/// A delivery to store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewDelivery {
+    /// Its id.
+    pub id: DeliveryId,
+    /// The registration.
+    pub registration: RegistrationId,
+    /// The name of the event.
+    pub name: EventName,
+    /// The body.
+    pub content: Content,
+    /// When the first attempt is due.
+    pub due_at: OffsetDateTime,
+}
+
+/// The body of a delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// That of an event in the outbox.
+    Event(Uuid, OrganizationId),
+    /// This one: a test.
+    Test(String),
+}
+
+/// A delivery that is due, with its body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DueDelivery {
+    /// Its id.
+    pub id: DeliveryId,
+    /// The name of the event.
+    pub name: EventName,
+    /// The body.
+    pub payload: String,
+    /// Whether it is a test: subscription and permission are not required.
+    pub is_test: bool,
+    /// The attempts so far.
+    pub attempts: i64,
+    /// The attempts before the last replay: the delays begin again after it.
+    pub replayed_after: i64,
+}
+
+/// A delivery in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedDelivery {
+    /// Its id.
+    pub id: DeliveryId,
+    /// The registration.
+    pub registration: RegistrationId,
+    /// The organization of the event; `None` for a test.
+    pub organization: Option<OrganizationId>,
+    /// The event; `None` for a test.
+    pub event: Option<Uuid>,
+    /// The name of the event.
+    pub name: EventName,
+    /// Its state.
+    pub status: DeliveryStatus,
+    /// The attempts so far.
+    pub attempts: i64,
+    /// When the next attempt is due, if one is.
+    pub due_at: OffsetDateTime,
+    /// When it was queued.
+    pub created_at: OffsetDateTime,
+    /// When it ended.
+    pub ended_at: Option<OffsetDateTime>,
+    /// Why it was dropped or given up.
+    pub reason: Option<String>,
+}
+
+/// An attempt at a delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// The first is 1.
+    pub number: i64,
+    /// When it began.
+    pub at: OffsetDateTime,
+    /// How long it took.
+    pub duration: Duration,
+    /// What the receiver answered.
+    pub result: Result<Response, SendError>,
+}
+
+/// The answer of a receiver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// The HTTP status.
+    pub status: u16,
+    /// How long the receiver wants to wait, if it says so.
+    pub retry_after: Option<Duration>,
+    /// The first KiB of the body; bytes that are not UTF-8 are replaced.
+    pub body: String,
+}
+
+impl Response {
+    /// The most bytes of a body that are stored.
+    pub const STORED_BODY: usize = 1024;
+
+    /// Whether the receiver accepted the delivery: 200 to 299.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+/// There was no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SendError {
+    /// The kind, for programs.
+    pub kind: SendErrorKind,
+    /// The cause, for people.
+    pub cause: String,
+}
+
+/// Why there was no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SendErrorKind {
+    /// The address is not public (contract 09 C.5).
+    Refused,
+    /// The name has no address.
+    Dns,
+    /// No connection, or it was closed.
+    Connection,
+    /// The certificate is not valid, or TLS failed.
+    Tls,
+    /// No connection in 5 s, or no complete answer in 15 s.
+    Timeout,
+    /// The answer is not HTTP.
+    Protocol,
+    /// The registration cannot be used: its secret cannot be decrypted.
+    Internal,
+}
+
+impl SendErrorKind {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[
+        Self::Refused,
+        Self::Dns,
+        Self::Connection,
+        Self::Tls,
+        Self::Timeout,
+        Self::Protocol,
+        Self::Internal,
+    ];
+
+    /// The one with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.as_str() == name)
+    }
+
+    /// The name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Dns => "dns",
+            Self::Connection => "connection",
+            Self::Tls => "tls",
+            Self::Timeout => "timeout",
+            Self::Protocol => "protocol",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// What follows from an attempt, or instead of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The receiver accepted it.
+    Delivered,
+    /// Another attempt at this time.
+    Retry(OffsetDateTime),
+    /// No further attempt.
+    Dead(Cow<'static, str>),
+    /// It is not sent any more.
+    Dropped(&'static str),
+}
+
+/// The end of an attempt, to store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The delivery.
+    pub delivery: DeliveryId,
+    /// The attempt; `None` when there was none.
+    pub attempt: Option<Attempt>,
+    /// What follows.
+    pub verdict: Verdict,
+}

@@ -1,0 +1,60 @@
+//! The log of deliveries: what administrators list and replay.
+
+use crate::{DeliveryId, DeliveryStatus, Registration};
+use civitas_kernel::RegistrationId;
+use time::OffsetDateTime;
+
+/// Which deliveries to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DeliveryFilter {
+    /// Of this registration.
+    pub registration: Option<RegistrationId>,
+    /// In this state.
+    pub status: Option<DeliveryStatus>,
+}
+
+/// Which deliveries to send again. Their ids stay the same: a receiver that has one ignores it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replay {
+    /// One.
+    One(DeliveryId),
+    /// Those of a registration that were queued in this time; the end is not included.
+    Range {
+        /// The registration.
+        registration: RegistrationId,
+        /// From this time.
+        since: OffsetDateTime,
+        /// Before this time.
+        until: OffsetDateTime,
+    },
+    /// Those of a registration that are dead.
+    Failed(RegistrationId),
+}
+
+/// A registration with the figures of its deliveries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegistrationReport {
+    /// The registration.
+    pub id: RegistrationId,
+    /// Its state.
+    pub registration: Registration,
+    /// The `client_id` of its client.
+    pub client_uid: String,
+    /// Its figures.
+    pub figures: Figures,
+}
+
+/// The deliveries of a registration that are still stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Figures {
+    /// Waiting for an attempt.
+    pub pending: i64,
+    /// Accepted.
+    pub delivered: i64,
+    /// Given up.
+    pub dead: i64,
+    /// Not sent any more.
+    pub dropped: i64,
+    /// When the oldest pending one was queued.
+    pub oldest_pending: Option<OffsetDateTime>,
+}

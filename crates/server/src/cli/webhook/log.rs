@@ -1,0 +1,305 @@
+//! The log of deliveries: lists, replays, pauses, tests. Each record is one JSON object on a line of standard output.
+
+use crate::cli::{Console, Failure, Outcome, because, configure, open_store};
+use crate::config::Sources;
+use crate::wiring;
+use civitas_api::webhook_example;
+use civitas_application::Store;
+use civitas_application::webhooks::WebhookAdmin;
+use civitas_kernel::{OrganizationId, Page, PageRequest, RegistrationId, clock};
+use civitas_webhooks::{
+    Attempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, Registration, RegistrationReport,
+    Replay, parse_event,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use uuid::Uuid;
+
+/// What is done with the log.
+#[derive(Debug, clap::Subcommand)]
+pub(in crate::cli) enum LogCommand {
+    /// Prints the registrations with the numbers of their deliveries.
+    List {
+        #[command(flatten)]
+        scope: Scope,
+        #[command(flatten)]
+        page: PageArgs,
+    },
+    /// Prints deliveries, the newest first; or one with its attempts.
+    Deliveries {
+        /// One delivery, by its `X-Webhook-Id`.
+        delivery: Option<Uuid>,
+        /// Only those of this registration.
+        #[arg(long, value_name = "N")]
+        registration: Option<i64>,
+        /// Only those in this state.
+        #[arg(long, value_parser = DeliveryStatus::ALL.iter().map(|s| s.as_str()).collect::<Vec<_>>())]
+        status: Option<String>,
+        #[command(flatten)]
+        scope: Scope,
+        #[command(flatten)]
+        page: PageArgs,
+    },
+    /// Sends deliveries again, with the same ids and bodies: one, the dead ones of a registration, or those that were
+    /// queued in a time.
+    Replay {
+        /// One delivery, by its `X-Webhook-Id`.
+        #[arg(required_unless_present = "registration", conflicts_with = "registration")]
+        delivery: Option<Uuid>,
+        /// Those of this registration.
+        #[arg(long, value_name = "N")]
+        registration: Option<i64>,
+        /// The dead ones.
+        #[arg(long, requires = "registration", conflicts_with_all = ["since", "until"])]
+        failed: bool,
+        /// Those queued at this time or later, as 2026-03-01T09:30:00Z.
+        #[arg(long, value_name = "TIME", requires = "registration", value_parser = read_time)]
+        since: Option<OffsetDateTime>,
+        /// Those queued before this time. Default: now.
+        #[arg(long, value_name = "TIME", requires = "since", value_parser = read_time)]
+        until: Option<OffsetDateTime>,
+        #[command(flatten)]
+        scope: Scope,
+    },
+    /// Stops sending to a registration. Its deliveries wait, at most 30 days.
+    Pause {
+        /// The registration.
+        registration: i64,
+        #[command(flatten)]
+        scope: Scope,
+    },
+    /// Sends to a paused or disabled registration again.
+    Resume {
+        /// The registration.
+        registration: i64,
+        #[command(flatten)]
+        scope: Scope,
+    },
+    /// Queues one delivery of sample data to a registration, whatever it is subscribed to.
+    Test {
+        /// The registration.
+        registration: i64,
+        /// The event. Default: the first one it is subscribed to.
+        #[arg(long)]
+        event: Option<String>,
+        #[command(flatten)]
+        scope: Scope,
+    },
+}
+
+/// Restricts a command to one organization.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Scope {
+    /// Only registrations of the clients of the organization with this host.
+    #[arg(long, value_name = "HOST")]
+    organization: Option<String>,
+}
+
+/// The page of a list.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct PageArgs {
+    /// The page.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..))]
+    page: i64,
+    /// Rows of a page.
+    #[arg(long, default_value_t = PageRequest::MAX_LENGTH, value_parser = clap::value_parser!(i64).range(1..=PageRequest::MAX_LENGTH))]
+    per_page: i64,
+}
+
+impl PageArgs {
+    fn request(&self) -> PageRequest {
+        PageRequest { page: self.page, per_page: self.per_page }
+    }
+}
+
+/// The store, and the organization a command is restricted to.
+struct Reach {
+    store: Arc<dyn Store>,
+    organization: Option<OrganizationId>,
+}
+
+impl Reach {
+    fn admin(&self) -> WebhookAdmin<'_> {
+        WebhookAdmin { store: &*self.store, organization: self.organization }
+    }
+}
+
+/// Runs a command.
+pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+    let config = configure(sources).map_err(because)?;
+    let (LogCommand::List { scope, .. }
+    | LogCommand::Deliveries { scope, .. }
+    | LogCommand::Replay { scope, .. }
+    | LogCommand::Pause { scope, .. }
+    | LogCommand::Resume { scope, .. }
+    | LogCommand::Test { scope, .. }) = &command;
+    let store = open_store(&config).await?;
+    let organization = match &scope.organization {
+        None => None,
+        Some(host) => {
+            let found = store.organizations().find_by_host(&host.trim().to_lowercase()).await;
+            let missing = || Failure::Because(format!("no organization has the host {host}"));
+            Some(found.map_err(because)?.ok_or_else(missing)?)
+        }
+    };
+    let reach = Reach { store, organization };
+    let now = clock::now();
+    match command {
+        LogCommand::List { page, .. } => {
+            let listed = reach.admin().registrations(page.request()).await.map_err(because)?;
+            print_page(listed, console, |report| report_json(&report))
+        }
+        LogCommand::Deliveries { delivery: Some(id), .. } => {
+            let found = reach.admin().delivery(DeliveryId(id)).await.map_err(because)?;
+            let mut shown = delivery_json(&found.0);
+            shown["log"] = found.1.iter().map(attempt_json).collect();
+            print(&shown, console)
+        }
+        LogCommand::Deliveries { delivery: None, registration, status, page, .. } => {
+            let filter = DeliveryFilter {
+                registration: registration.map(RegistrationId),
+                status: status.as_deref().and_then(DeliveryStatus::parse),
+            };
+            let listed = reach.admin().deliveries(&filter, page.request()).await.map_err(because)?;
+            print_page(listed, console, |delivery| delivery_json(&delivery))
+        }
+        LogCommand::Replay { delivery, registration, failed, since, until, .. } => {
+            let which = replay(delivery, registration, failed, since, until.unwrap_or(now))?;
+            let replayed = reach.admin().replay(&which, now).await.map_err(because)?;
+            print(&json!({"replayed": replayed}), console)
+        }
+        LogCommand::Pause { registration, .. } => {
+            let id = RegistrationId(registration);
+            let paused = reach.admin().pause(id, now).await.map_err(because)?;
+            print(&registration_json(id, &paused), console)
+        }
+        LogCommand::Resume { registration, .. } => {
+            let id = RegistrationId(registration);
+            let resumed = reach.admin().resume(id).await.map_err(because)?;
+            print(&registration_json(id, &resumed), console)
+        }
+        LogCommand::Test { registration, event, .. } => {
+            let origin = wiring::site(&config).origin("city.example");
+            test(&reach, RegistrationId(registration), event, &origin, console).await
+        }
+    }
+}
+
+fn replay(
+    delivery: Option<Uuid>,
+    registration: Option<i64>,
+    failed: bool,
+    since: Option<OffsetDateTime>,
+    until: OffsetDateTime,
+) -> Outcome<Replay> {
+    match (delivery, registration.map(RegistrationId), since) {
+        (Some(id), ..) => Ok(Replay::One(DeliveryId(id))),
+        (None, Some(registration), Some(since)) => Ok(Replay::Range { registration, since, until }),
+        (None, Some(registration), None) if failed => Ok(Replay::Failed(registration)),
+        _ => Err(Failure::Because("give --failed, or --since with a time".to_owned())),
+    }
+}
+
+async fn test(
+    reach: &Reach,
+    id: RegistrationId,
+    event: Option<String>,
+    origin: &str,
+    console: &mut Console<'_>,
+) -> Outcome {
+    let event = if let Some(name) = event {
+        parse_event(&name).ok_or_else(|| Failure::Because(format!("{name} is not an event")))?
+    } else {
+        let found = reach.store.registrations().find_any(id).await.map_err(because)?;
+        let first = found.and_then(|one| one.subscriptions.first().copied());
+        first.ok_or_else(|| because(civitas_kernel::Error::NotFound))?
+    };
+    let body = webhook_example(event, origin);
+    let body = body.ok_or_else(|| Failure::Because(format!("{event} has no sample data")))?;
+    let delivery = reach.admin().test(id, event, body, clock::now()).await.map_err(because)?;
+    print(&json!({"delivery": delivery.0, "event": event.as_str()}), console)
+}
+
+fn read_time(text: &str) -> Result<OffsetDateTime, String> {
+    OffsetDateTime::parse(text, &Rfc3339).map_err(|_| "must be a time, as 2026-03-01T09:30:00Z".to_owned())
+}
+
+fn time(at: OffsetDateTime) -> Option<String> {
+    at.format(&Rfc3339).ok()
+}
+
+fn report_json(report: &RegistrationReport) -> Value {
+    let mut shown = registration_json(report.id, &report.registration);
+    let figures = &report.figures;
+    shown["client_id"] = json!(report.client_uid);
+    shown["deliveries"] = json!({
+        "pending": figures.pending,
+        "delivered": figures.delivered,
+        "dead": figures.dead,
+        "dropped": figures.dropped,
+        "oldest_pending": figures.oldest_pending.and_then(time),
+    });
+    shown
+}
+
+fn registration_json(id: RegistrationId, registration: &Registration) -> Value {
+    let health = &registration.health;
+    json!({
+        "id": id.0,
+        "url": registration.url,
+        "subscriptions": registration.subscriptions.iter().map(|event| event.as_str()).collect::<Vec<_>>(),
+        "failures": health.failures,
+        "failing_since": health.failing_since.and_then(time),
+        "succeeded_at": health.succeeded_at.and_then(time),
+        "disabled_at": health.disabled_at.and_then(time),
+        "paused_at": registration.paused_at.and_then(time),
+    })
+}
+
+fn delivery_json(delivery: &LoggedDelivery) -> Value {
+    json!({
+        "id": delivery.id.0,
+        "registration": delivery.registration.0,
+        "event": delivery.event,
+        "type": delivery.name.as_str(),
+        "status": delivery.status.as_str(),
+        "attempts": delivery.attempts,
+        "due_at": Some(delivery.due_at).filter(|_| delivery.status == DeliveryStatus::Pending).and_then(time),
+        "created_at": time(delivery.created_at),
+        "ended_at": delivery.ended_at.and_then(time),
+        "reason": delivery.reason,
+    })
+}
+
+fn attempt_json(attempt: &Attempt) -> Value {
+    let (status, answer, error) = match &attempt.result {
+        Ok(response) => (Some(response.status), Some(response.body.as_str()), None),
+        Err(error) => (None, None, Some(format!("{}: {}", error.kind.as_str(), error.cause))),
+    };
+    json!({
+        "number": attempt.number,
+        "at": time(attempt.at),
+        "duration_ms": u64::try_from(attempt.duration.as_millis()).unwrap_or(u64::MAX),
+        "status": status,
+        "answer": answer,
+        "error": error,
+    })
+}
+
+/// Prints the rows; on standard error, whether more follow.
+fn print_page<T>(page: Page<T>, console: &mut Console<'_>, show: impl Fn(T) -> Value) -> Outcome {
+    for row in page.items {
+        print(&show(row), console)?;
+    }
+    if page.has_more {
+        writeln!(console.stderr, "There are more: use --page.").map_err(because)?;
+    }
+    Ok(())
+}
+
+fn print(value: &impl Serialize, console: &mut Console<'_>) -> Outcome {
+    writeln!(console.stdout, "{}", serde_json::to_string(value).map_err(because)?).map_err(because)
+}

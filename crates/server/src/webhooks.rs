@@ -1,0 +1,91 @@
+//! Wiring of webhooks: the sender with its address policy, and the background work.
+
+use crate::config::Config;
+use crate::secret_key;
+use civitas_application::webhooks::{DeliveryWorker, Relay, Reminders, Retention};
+use civitas_application::{Announcer, Store};
+use civitas_delivery::Sender;
+use civitas_dns::Names;
+use civitas_kernel::{Error, Result};
+use civitas_tokens::WebhookCipher;
+use civitas_webhooks::{Schedule, TargetPolicy};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// A hundred years; more is the same.
+const MAX_DAYS: i64 = 36_500;
+
+/// Which addresses may be reached.
+pub fn policy(config: &Config) -> TargetPolicy {
+    TargetPolicy { allowed: config.webhook_allowed_networks.iter().map(|network| network.0).collect() }
+}
+
+/// Signs and sends.
+///
+/// # Errors
+/// `Internal` when the system has no resolver configured, or the HTTP client cannot be built.
+pub fn sender(config: &Config) -> Result<Sender> {
+    Sender::new(policy(config), Arc::new(Names::at(config.dns_server)?))
+}
+
+/// Encrypts the secrets of registrations.
+///
+/// # Errors
+/// `Internal` when the secret key cannot be read.
+pub fn cipher(config: &Config) -> Result<WebhookCipher> {
+    let key = secret_key::of(config).map_err(|error| Error::internal(format!("the secret key: {error}")))?;
+    Ok(WebhookCipher::new(&key.0))
+}
+
+/// The delays between the attempts at a delivery.
+pub fn schedule(config: &Config) -> Schedule {
+    let seconds = config.webhook_retry_delays_seconds.iter();
+    Schedule(seconds.map(|seconds| Duration::from_secs(seconds.get().into())).collect())
+}
+
+/// The background work of webhooks.
+pub(crate) struct Workers {
+    store: Arc<dyn Store>,
+    relay: Relay,
+    deliveries: DeliveryWorker,
+    reminders: Reminders,
+    retention: Retention,
+}
+
+impl Workers {
+    /// Workers that stop when `stop` is true.
+    ///
+    /// # Errors
+    /// Those of [`sender`] and [`cipher`].
+    pub(crate) fn of(
+        config: &Config,
+        store: &Arc<dyn Store>,
+        announcer: &Announcer,
+        stop: &watch::Receiver<bool>,
+    ) -> Result<Self> {
+        let (sender, cipher) = (Arc::new(sender(config)?), Arc::new(cipher(config)?));
+        let days =
+            config.event_retention_days.0.map(|days| i64::try_from(days).unwrap_or(MAX_DAYS).min(MAX_DAYS));
+        Ok(Self {
+            store: store.clone(),
+            relay: Relay::new(store.clone()),
+            deliveries: DeliveryWorker::new(store.clone(), sender, cipher, schedule(config), stop.clone()),
+            reminders: Reminders::new(store.clone(), announcer.clone()),
+            retention: Retention::new(store.clone(), days.map(time::Duration::days)),
+        })
+    }
+
+    /// Runs until `stop` is true. `is_alone`: no other server has the database, so leases of a previous one are void.
+    pub(crate) async fn run(self, is_alone: bool, stop: watch::Receiver<bool>) {
+        if is_alone && let Err(error) = self.store.deliveries().take_over().await {
+            tracing::warn!(%error, "deliveries of the previous server wait until its leases expire");
+        }
+        tokio::join!(
+            self.relay.run(stop.clone()),
+            self.deliveries.run(),
+            self.reminders.run(stop.clone()),
+            self.retention.run(stop),
+        );
+    }
+}

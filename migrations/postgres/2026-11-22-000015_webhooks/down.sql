@@ -1,0 +1,12 @@
+drop index meetings_to_remind;
+drop table meeting_reminders;
+drop table webhook_attempts;
+drop table webhook_deliveries;
+drop table webhook_registrations;
+drop table relay;
+drop index outbox_by_age;
+drop index outbox_of_name;
+drop index outbox_to_relay;
+drop index outbox_in_order;
+alter table outbox drop column position;
+alter table outbox alter column payload type jsonb using payload::jsonb;

@@ -1,0 +1,43 @@
+//! What an import may contain, and the signing secrets of webhook registrations, from the command line.
+
+use crate::city::City;
+
+const ROOT: &str = r#"{"type":"system_admin","ref":"root","email":"root@a.example"}"#;
+const USER_OF_B: &str = r#"{"type":"user","ref":"u","organization":"b.example","nickname":"nora","email":"n@b.example","name":"Nora"}"#;
+const HOOKED: &str = r#"{"type":"api_client","ref":"app","organization":"a.example","client_id":"app-client","name":"App","scopes":["oauth"],"permissions":["user.created"]}
+{"type":"webhook_registration","ref":"hook","organization":"a.example","api_client":"app","url":"https://hooks.example/","subscriptions":["user.created"]}"#;
+
+#[tokio::test]
+async fn operators_are_imported_only_with_the_flag() {
+    let city = City::with_organizations().await;
+    let said = city.type_in(&["import", "-"], ROOT).await;
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    assert_eq!(said.err, "civitas: line 1: system_admin \"root\": needs --allow-operators\n");
+    let report = city.type_in(&["import", "-", "--allow-operators"], ROOT).await.done().json();
+    assert_eq!(report["created"]["system_admin"], 1);
+}
+
+#[tokio::test]
+async fn an_import_into_an_organization_refuses_records_of_others() {
+    let city = City::with_organizations().await;
+    let said = city.type_in(&["import", "-", "--into", "a.example"], USER_OF_B).await;
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    let reason = "does not belong to a.example: --into accepts no other records";
+    assert_eq!(said.err, format!("civitas: line 1: user \"u\": {reason}\n"));
+    let report = city.type_in(&["import", "-", "--into", "b.example"], USER_OF_B).await.done().json();
+    assert_eq!(report["created"]["user"], 1);
+}
+
+#[tokio::test]
+async fn signing_secrets_are_printed_once_and_exported_with_secrets_only() {
+    let city = City::with_organizations().await;
+    let report = city.type_in(&["import", "-"], HOOKED).await.done().json();
+    let secret = report["secrets"]["webhook_registration"]["hook"].as_str().unwrap().to_owned();
+    assert_eq!(secret.len(), 64);
+    let again = city.type_in(&["import", "-"], HOOKED).await.done().json();
+    assert!(again["secrets"].is_null() && again["unchanged"]["webhook_registration"] == 1, "{again}");
+    let exported = city.run(&["export", "--with-secrets"]).await.done().out;
+    assert!(exported.contains(&secret), "{exported}");
+    let plain = city.run(&["export"]).await.done().out;
+    assert!(plain.contains("https://hooks.example/") && !plain.contains(&secret), "{plain}");
+}
