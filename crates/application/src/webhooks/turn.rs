@@ -1,11 +1,11 @@
 //! One turn of a registration: sends what is due, records what the receiver answered.
 
-use super::worker::Sending;
+use crate::Store;
 use crate::worker_loop::goes_on;
 use civitas_kernel::{RegistrationId, Result, clock, sortable_id};
 use civitas_webhooks::{
-    Attempt, DeliveryId, DueDelivery, Health, Message, Outcome, SendError, SendErrorKind, SigningSecret,
-    Target, Verdict, is_gone,
+    Attempt, DeliveryId, DueDelivery, Health, Message, Outcome, Schedule, SecretCipher, SendError,
+    SendErrorKind, SigningSecret, Target, Verdict, WebhookSender, is_gone,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -38,6 +38,18 @@ const WAITS: [Duration; 5] = [
     Duration::from_secs(5),
     Duration::from_secs(10),
 ];
+
+/// What the sending of deliveries needs.
+pub(super) struct Sending {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) sender: Arc<dyn WebhookSender>,
+    pub(super) cipher: Arc<dyn SecretCipher>,
+    pub(super) schedule: Schedule,
+    /// The name of the worker in leases.
+    pub(super) worker: String,
+    /// Whether to stop.
+    pub(super) stop: watch::Receiver<bool>,
+}
 
 /// The state of the registration, with its secret decrypted.
 struct Current {

@@ -1,6 +1,6 @@
 //! The worker that sends deliveries: leases registrations, and sends what is due for each.
 
-use super::turn::Turn;
+use super::turn::{Sending, Turn};
 use crate::Store;
 use crate::worker_loop::{POLL, WorkSource, run_loop};
 use async_trait::async_trait;
@@ -18,18 +18,6 @@ const LEASE: Duration = Duration::seconds(60);
 const HEARTBEAT: Interval = Interval::from_secs(20);
 /// The most registrations a worker sends to at once. One that does not answer occupies one of them.
 const REGISTRATIONS: usize = 200;
-
-/// What the sending of deliveries needs.
-pub(super) struct Sending {
-    pub(super) store: Arc<dyn Store>,
-    pub(super) sender: Arc<dyn WebhookSender>,
-    pub(super) cipher: Arc<dyn SecretCipher>,
-    pub(super) schedule: Schedule,
-    /// The name of the worker in leases.
-    pub(super) worker: String,
-    /// Whether to stop.
-    pub(super) stop: watch::Receiver<bool>,
-}
 
 /// Sends deliveries until it is stopped. Registrations are served in turn, each by one worker at a time.
 pub struct DeliveryWorker {
