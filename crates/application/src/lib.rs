@@ -3,6 +3,7 @@
 
 mod announcing;
 pub mod archive;
+mod client_organizations;
 mod commands;
 mod component_admin;
 mod event_feed;
@@ -24,6 +25,7 @@ mod worker;
 mod worker_loop;
 
 pub use announcing::{Announcer, EventViews};
+pub use client_organizations::ClientOrganizations;
 pub use commands::{Commands, Registry, UseCase, View};
 pub use component_admin::ComponentAdmin;
 pub use event_feed::{EventFeed, Follower, OutboxSource};
@@ -34,7 +36,7 @@ pub use host_check_handler::HostCheckHandler;
 pub use loaded::{CommandOutput, LoadedRecord};
 pub use mail_handler::{InvitationHandler, MailHandler};
 pub use one_time_links::OneTimeLinks;
-pub use organization_removal::delete_organization;
+pub use organization_removal::{delete_organization, remove_organization};
 pub use ports::{ListChanges, Ports, RefStore, Store, Transaction};
 pub use render_context::{RenderContext, Site};
 pub use rules::{CurrentSettings, component_settings_error};

@@ -1,11 +1,10 @@
 //! Deletes an organization with everything in it. The caller checks permission.
 
-use crate::{Announcer, Store};
+use crate::{Announcer, Store, Transaction};
 use civitas_kernel::{Ability, Error, Event, OrganizationId, Result, Subject};
 use time::OffsetDateTime;
 
-/// Deletes an organization and everything that belongs to it, and records the event with its last state (contract 09
-/// C.1).
+/// Deletes an organization in a transaction of its own; see [`remove_organization`].
 ///
 /// # Errors
 /// `NotFound`.
@@ -15,12 +14,22 @@ pub async fn delete_organization(
     id: OrganizationId,
     now: OffsetDateTime,
 ) -> Result<()> {
+    announcer.in_transaction(store, now, async |tx| remove_organization(tx, announcer, id, now).await).await
+}
+
+/// Deletes an organization and everything that belongs to it, and records the event with its last state (contract 09
+/// C.1).
+///
+/// # Errors
+/// `NotFound`.
+pub async fn remove_organization(
+    tx: &dyn Transaction,
+    announcer: &Announcer,
+    id: OrganizationId,
+    now: OffsetDateTime,
+) -> Result<()> {
     let deleted = Event { name: Ability::OrganizationDeleted, subject: Subject::Organization(id) };
-    announcer
-        .in_transaction(store, now, async |tx| {
-            tx.organizations().find_for_update(id).await?.ok_or(Error::NotFound)?;
-            announcer.render_events(tx, vec![(id, deleted)], now).await?;
-            tx.organizations().remove(id).await
-        })
-        .await
+    tx.organizations().find_for_update(id).await?.ok_or(Error::NotFound)?;
+    announcer.render_events(tx, vec![(id, deleted)], now).await?;
+    tx.organizations().remove(id).await
 }

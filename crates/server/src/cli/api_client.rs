@@ -3,11 +3,9 @@
 
 use super::{Cli, Console, Failure, Outcome, because, configure, open_store};
 use crate::config::Sources;
-use async_trait::async_trait;
-use civitas_accounts::{ApiClient, ClientAdmin, ClientFault, ClientOrganizationLookup, NewClient, Secret};
-use civitas_application::{Store, Transaction};
+use civitas_accounts::{ApiClient, ClientAdmin, ClientFault, NewClient, Secret};
+use civitas_application::{ClientOrganizations, Store, Transaction};
 use civitas_kernel::{Ability, OrganizationId, Scope, clock};
-use civitas_organizations::OrganizationStore;
 use clap::CommandFactory;
 use serde::Serialize;
 use serde_json::json;
@@ -270,7 +268,7 @@ async fn all(store: &dyn Store) -> civitas_kernel::Result<Vec<Answer>> {
 }
 
 async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Answer, String> {
-    let organizations = Organizations(work.organizations());
+    let organizations = ClientOrganizations(work.organizations());
     let admin = ClientAdmin { clients: work.clients(), organizations: &organizations };
     let now = clock::now();
     let answer = match command {
@@ -324,15 +322,5 @@ impl From<CreateArgs> for NewClient {
             scopes: args.scopes,
             permissions: args.permissions.into_iter().chain(more).collect(),
         }
-    }
-}
-
-/// Organizations, for accounts.
-struct Organizations<'a>(&'a dyn OrganizationStore);
-
-#[async_trait]
-impl ClientOrganizationLookup for Organizations<'_> {
-    async fn exists(&self, organization: OrganizationId) -> civitas_kernel::Result<bool> {
-        Ok(self.0.tenant(organization).await?.is_some())
     }
 }

@@ -1,0 +1,62 @@
+//! Who sends a request: the address of the client, and the origin of links.
+
+use actix_web::HttpRequest;
+use actix_web::http::header;
+use ipnet::IpNet;
+use std::net::IpAddr;
+
+/// The address of the client: that of the peer; behind a trusted proxy the last address in `X-Forwarded-For` that is
+/// not a trusted proxy itself.
+pub(crate) fn client(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
+    let peer = request.peer_addr()?.ip().to_canonical();
+    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(&address));
+    if !is_trusted(peer) {
+        return Some(peer);
+    }
+    let forwarded = request.headers().get_all("x-forwarded-for");
+    let listed = forwarded.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    let addresses: Vec<IpAddr> = listed.filter_map(|text| text.trim().parse().ok()).collect();
+    Some(addresses.into_iter().rev().find(|address| !is_trusted(*address)).unwrap_or(peer))
+}
+
+/// Whether the browser says that the request comes from another site. Browsers without the header pass; their requests
+/// are checked by the token of the form.
+pub(crate) fn is_cross_site(request: &HttpRequest) -> bool {
+    let site = request.headers().get("sec-fetch-site").and_then(|value| value.to_str().ok());
+    matches!(site, Some("cross-site" | "same-site"))
+}
+
+/// The value of a cookie.
+pub(crate) fn cookie(request: &HttpRequest, name: &str) -> Option<String> {
+    let headers = request.headers().get_all(header::COOKIE).filter_map(|value| value.to_str().ok());
+    let mut pairs = headers.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::test::TestRequest;
+
+    fn request(peer: &str, forwarded: &str) -> HttpRequest {
+        let request = TestRequest::default().peer_addr(format!("{peer}:1").parse().unwrap());
+        request.insert_header(("x-forwarded-for", forwarded)).to_http_request()
+    }
+
+    #[test]
+    fn forwarded_addresses_count_behind_a_trusted_proxy_only() {
+        let trusted = ["10.0.0.0/8".parse().unwrap()];
+        let told = "203.0.113.9, 198.51.100.7, 10.0.0.2";
+        assert_eq!(client(&request("192.0.2.1", told), &trusted), Some("192.0.2.1".parse().unwrap()));
+        assert_eq!(client(&request("10.0.0.1", told), &trusted), Some("198.51.100.7".parse().unwrap()));
+        assert_eq!(client(&request("10.0.0.1", "nonsense"), &trusted), Some("10.0.0.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn one_cookie_of_several_is_read() {
+        let request = TestRequest::default().insert_header(("cookie", "a=1; civitas_panel=x=y; b=2"));
+        let request = request.to_http_request();
+        assert_eq!(cookie(&request, "civitas_panel").as_deref(), Some("x=y"));
+        assert_eq!(cookie(&request, "civitas"), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! Errors of pages: which status and page they have, and what a refused form says.
+
+use crate::parts::{Alone, Html, Problem, render};
+use crate::reply::Reply;
+use crate::words::Words;
+use actix_web::http::StatusCode;
+use askama::Template;
+use civitas_kernel::{Error, FieldError, sortable_id};
+use time::OffsetDateTime;
+
+#[derive(Template)]
+#[template(path = "pages/broken.html")]
+struct Broken<'a> {
+    words: &'a Words,
+    lede: String,
+    request: String,
+    time: String,
+}
+
+#[derive(Template)]
+#[template(source = r#"<p>{{ text }}</p><div class="acts"><a class="button" href="{{ href }}">{{ label }}</a></div>"#, ext = "html")]
+struct Short {
+    text: String,
+    href: String,
+    label: String,
+}
+
+/// The status of an error.
+pub(crate) fn status(error: &Error) -> StatusCode {
+    match error {
+        Error::Unauthenticated | Error::Forbidden => StatusCode::FORBIDDEN,
+        Error::NotFound => StatusCode::NOT_FOUND,
+        Error::Rejected(_) | Error::MissingParameter(_) | Error::Invalid { .. } | Error::OAuth { .. } => {
+            StatusCode::UNPROCESSABLE_ENTITY
+        }
+        Error::Disabled => StatusCode::NOT_IMPLEMENTED,
+        Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// The page of a failed request. It needs no database: the cause may be that there is none.
+pub(crate) fn page(words: &Words, error: &Error, now: OffsetDateTime) -> Reply {
+    let status = status(error);
+    if status.is_server_error() {
+        let request = sortable_id().simple().to_string();
+        tracing::error!(%error, cause = ?error.cause(), request, "a page of the panel failed");
+        let key = if error.is_transient() { "broken-busy" } else { "broken-lede" };
+        let time = crate::format::date_time_seconds(words.locale, crate::format::Zone::utc(), now);
+        let body = render(&Broken { words, lede: words.say(key), request, time: format!("{time} UTC") });
+        return alone(words, status, words.say("broken-title"), body);
+    }
+    let text = match status {
+        StatusCode::NOT_FOUND => words.say("missing-lede"),
+        _ => error.description().into_owned(),
+    };
+    let title = match status {
+        StatusCode::NOT_FOUND => words.say("missing-title"),
+        StatusCode::FORBIDDEN => words.say("forbidden-title"),
+        _ => words.say("refused-title"),
+    };
+    let body = render(&Short { text, href: "/system".to_owned(), label: words.say("nav-start") });
+    alone(words, status, title, body)
+}
+
+/// The page of a form whose token is missing, wrong or used. `href` leads to it again.
+pub(crate) fn stale(words: &Words, href: String) -> Reply {
+    let body = render(&Short { text: words.say("stale-lede"), href, label: words.say("stale-open") });
+    alone(words, StatusCode::FORBIDDEN, words.say("stale-title"), body)
+}
+
+fn alone(words: &Words, status: StatusCode, title: String, body: Html) -> Reply {
+    Reply::page(status, Alone { words, title, body, locales: Vec::new() }.html())
+}
+
+/// The problems of a refused form, or the error itself when no value is to blame. `field` gives the name in the form of
+/// a member.
+pub(crate) fn problems(
+    words: &Words,
+    error: Error,
+    field: impl Fn(&FieldError) -> String,
+) -> Result<Vec<Problem>, Error> {
+    match error {
+        Error::Invalid { fields, .. } => {
+            Ok(fields.iter().map(|fault| Problem::new(field(fault), sentence(words, fault))).collect())
+        }
+        Error::Rejected(text) => Ok(vec![Problem::new("", text.into_owned())]),
+        other => Err(other),
+    }
+}
+
+/// What is wrong with a value, in the language of the page where it has this sentence.
+fn sentence(words: &Words, fault: &FieldError) -> String {
+    let key = match fault.code.as_ref() {
+        "blank" => "problem-blank",
+        "taken" => "problem-taken",
+        "inclusion" => "problem-inclusion",
+        "greater_than" => "problem-greater",
+        _ => return format!("{}.", fault.description.trim_end_matches('.')),
+    };
+    words.say(key)
+}

@@ -1,0 +1,177 @@
+//! Numbers and times in the languages of the panel.
+
+use civitas_kernel::Locale;
+use time::{Month, OffsetDateTime};
+use time_tz::{Offset, OffsetDateTimeExt, TimeZone, Tz, timezones};
+
+/// A number with grouped digits: `9,842`, `9 842`, `48 210`. In Spanish numbers of four digits are not grouped.
+pub(crate) fn number(locale: Locale, number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let separator = match locale {
+        Locale::FR => "\u{202f}",
+        Locale::ES if digits.len() <= 4 => "",
+        Locale::ES => "\u{a0}",
+        _ => ",",
+    };
+    let mut text = if number < 0 { "-".to_owned() } else { String::new() };
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push_str(separator);
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A size in bytes, KB, MB or GB (powers of 1024).
+pub(crate) fn bytes(locale: Locale, size: i64) -> String {
+    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    if size < 1024 {
+        return format!("{} B", number(locale, size));
+    }
+    let (mut tenths, mut unit) = (size.saturating_mul(10) / 1024, 0);
+    while tenths >= 10_240 && unit + 1 < UNITS.len() {
+        (tenths, unit) = (tenths / 1024, unit + 1);
+    }
+    let point = if locale == Locale::EN { '.' } else { ',' };
+    format!("{}{point}{} {}", number(locale, tenths / 10), tenths % 10, UNITS[unit])
+}
+
+/// The time zone of the times on a page.
+#[derive(Clone, Copy)]
+pub(crate) struct Zone(&'static Tz);
+
+impl Zone {
+    /// UTC.
+    pub(crate) fn utc() -> Self {
+        Self(timezones::db::UTC)
+    }
+
+    /// The zone of this name; UTC if there is none.
+    pub(crate) fn named(name: &str) -> Self {
+        timezones::get_by_name(name).map_or_else(Self::utc, Self)
+    }
+
+    /// `Europe/Zurich (UTC+1)`
+    pub(crate) fn label(self, at: OffsetDateTime) -> String {
+        let offset = self.0.get_offset_utc(&at).to_utc();
+        let (hours, minutes, _) = offset.as_hms();
+        match (hours, minutes) {
+            (0, 0) => self.0.name().to_owned(),
+            (hours, 0) => format!("{} (UTC{hours:+})", self.0.name()),
+            (hours, minutes) => format!("{} (UTC{hours:+}:{:02})", self.0.name(), minutes.unsigned_abs()),
+        }
+    }
+
+    fn local(self, at: OffsetDateTime) -> OffsetDateTime {
+        at.to_timezone(self.0)
+    }
+}
+
+/// `20 Nov 2026`
+pub(crate) fn date(locale: Locale, zone: Zone, at: OffsetDateTime) -> String {
+    let local = zone.local(at);
+    format!("{} {} {}", local.day(), month(locale, local.month()), local.year())
+}
+
+/// `20 Nov 2026, 14:30`
+pub(crate) fn date_time(locale: Locale, zone: Zone, at: OffsetDateTime) -> String {
+    let local = zone.local(at);
+    let clock = match locale {
+        Locale::FR => format!("{}\u{a0}h\u{a0}{:02}", local.hour(), local.minute()),
+        _ => format!("{:02}:{:02}", local.hour(), local.minute()),
+    };
+    format!("{}, {clock}", date(locale, zone, at))
+}
+
+/// `20 Nov 2026, 14:30:09`, for logs.
+pub(crate) fn date_time_seconds(locale: Locale, zone: Zone, at: OffsetDateTime) -> String {
+    let local = zone.local(at);
+    let clock = format!("{:02}:{:02}:{:02}", local.hour(), local.minute(), local.second());
+    format!("{}, {clock}", date(locale, zone, at))
+}
+
+/// The value of a field for date and time: `2026-11-20T14:30`.
+pub(crate) fn field_value(zone: Zone, at: OffsetDateTime) -> String {
+    let local = zone.local(at);
+    let (year, month, day) = local.to_calendar_date();
+    format!("{year:04}-{:02}-{day:02}T{:02}:{:02}", u8::from(month), local.hour(), local.minute())
+}
+
+/// The time of a field for date and time in this zone; `None` if it has another form.
+pub(crate) fn read_field(zone: Zone, text: &str) -> Option<OffsetDateTime> {
+    use time::format_description::well_known::Iso8601;
+    use time_tz::PrimitiveDateTimeExt;
+    let text = if text.len() == 16 { format!("{text}:00") } else { text.to_owned() };
+    let local = time::PrimitiveDateTime::parse(&text, &Iso8601::PARSING).ok()?;
+    // In the hour that is repeated in autumn the first one is meant; in the one that is left out in spring, the next.
+    local.assume_timezone(zone.0).take_first().or_else(|| {
+        (local + time::Duration::HOUR).assume_timezone(zone.0).take_first()
+    })
+}
+
+fn month(locale: Locale, month: Month) -> &'static str {
+    const EN: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    const FR: [&str; 12] =
+        ["janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.", "déc."];
+    const ES: [&str; 12] =
+        ["ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sep", "oct", "nov", "dic"];
+    let index = usize::from(u8::from(month)) - 1;
+    match locale {
+        Locale::FR => FR[index],
+        Locale::ES => ES[index],
+        _ => EN[index],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    const AT: OffsetDateTime = datetime!(2026-11-20 13:30:09 UTC);
+
+    #[test]
+    fn numbers_are_grouped_as_the_language_does() {
+        assert_eq!(number(Locale::EN, 9842), "9,842");
+        assert_eq!(number(Locale::FR, 48210), "48\u{202f}210");
+        assert_eq!((number(Locale::ES, 9842), number(Locale::ES, 48210)), ("9842".into(), "48\u{a0}210".into()));
+        assert_eq!((number(Locale::EN, -1_234_567), number(Locale::EN, 999)), ("-1,234,567".into(), "999".into()));
+    }
+
+    #[test]
+    fn sizes_have_one_digit_after_the_point() {
+        assert_eq!(bytes(Locale::EN, 1023), "1,023 B");
+        assert_eq!(bytes(Locale::EN, 10_485_760), "10.0 MB");
+        assert_eq!(bytes(Locale::FR, 1536), "1,5 KB");
+    }
+
+    #[test]
+    fn times_are_shown_in_the_zone_of_the_page() {
+        let zone = Zone::named("Europe/Zurich");
+        assert_eq!(date_time(Locale::EN, zone, AT), "20 Nov 2026, 14:30");
+        assert_eq!(date_time(Locale::FR, zone, AT), "20 nov. 2026, 14\u{a0}h\u{a0}30");
+        assert_eq!(date_time_seconds(Locale::ES, Zone::utc(), AT), "20 nov 2026, 13:30:09");
+        assert_eq!(zone.label(AT), "Europe/Zurich (UTC+1)");
+        assert_eq!(Zone::named("Asia/Kolkata").label(AT), "Asia/Kolkata (UTC+5:30)");
+        assert_eq!(Zone::named("Nowhere/Land").label(AT), "UTC");
+    }
+
+    #[test]
+    fn a_field_reads_the_time_that_was_written_into_it() {
+        let zone = Zone::named("Europe/Zurich");
+        let minute = datetime!(2026-11-20 13:30 UTC);
+        assert_eq!(field_value(zone, AT), "2026-11-20T14:30");
+        assert_eq!(read_field(zone, "2026-11-20T14:30"), Some(minute));
+        assert_eq!(read_field(zone, "2026-03-29T02:30"), Some(datetime!(2026-03-29 1:30 UTC)), "left out in spring");
+        assert_eq!(read_field(zone, "yesterday"), None);
+    }
+
+    #[test]
+    fn every_zone_an_organization_can_choose_is_known() {
+        for name in civitas_organizations::TIME_ZONES {
+            assert!(timezones::get_by_name(name).is_some(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The administration panel: server-rendered pages under `/system` for system administrators (contract 04). Every page
+//! works without scripts. A form calls a use-case of a domain crate; pages have no rules of their own.
+//!
+//! ```text
+//! request -> mount (session, token of the form) -> pages (handlers) -> use-cases
+//!                                                     |
+//!                                                  parts (table, form, field, ...) -> layout
+//! ```
+
+mod addresses;
+mod assets;
+mod error;
+mod form;
+mod format;
+mod form_tokens;
+mod mount;
+mod notice;
+mod pages;
+mod panel;
+mod parts;
+mod query;
+mod reply;
+mod visit;
+mod words;
+
+pub use panel::{Panel, Services, Settings};

@@ -1,0 +1,230 @@
+//! Mounts the panel on actix-web: finds the session, checks the token of a form, calls the page.
+
+use crate::form::Submitted;
+use crate::pages::{self, Handler, sign_in};
+use crate::panel::Panel;
+use crate::query::Query;
+use crate::reply::Reply;
+use crate::visit::{Signed, Visit};
+use crate::words::Words;
+use crate::{addresses, assets, error};
+use actix_web::http::{Method, StatusCode};
+use actix_web::{HttpRequest, HttpResponse, web};
+use civitas_accounts::Secret;
+use civitas_kernel::{Error, Locale, Result, choose_language, clock};
+use futures_util::StreamExt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use time::OffsetDateTime;
+
+/// The cookie of the session.
+pub(crate) const SESSION: &str = "civitas_panel";
+/// The most bytes of a form.
+const MOST_BYTES: usize = 2 * 1024 * 1024;
+/// The longest time a form may take to arrive.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// What is known of a request before its session.
+pub(crate) struct Arrival {
+    pub(crate) panel: Arc<Panel>,
+    pub(crate) request: HttpRequest,
+    pub(crate) query: Query,
+    pub(crate) form: Submitted,
+    pub(crate) words: Words,
+    pub(crate) now: OffsetDateTime,
+}
+
+impl Panel {
+    /// Mounts all pages.
+    pub fn configure(self: &Arc<Self>, config: &mut web::ServiceConfig) {
+        let mut paths: BTreeMap<&'static str, Vec<(Method, Handler)>> = BTreeMap::new();
+        for route in pages::routes() {
+            paths.entry(route.path).or_default().push((route.method, route.handler));
+        }
+        let panel = self.clone();
+        config.service(web::resource(sign_in::PATH).to(move |request: HttpRequest, payload: web::Payload| {
+            let panel = panel.clone();
+            async move { Arrival::serve(panel, request, payload, sign_in::serve).await }
+        }));
+        // Paths with fixed segments come first: `/new` is no id.
+        let mut paths: Vec<_> = paths.into_iter().collect();
+        paths.sort_by_key(|(path, _)| path.matches('{').count());
+        for (path, handlers) in paths {
+            let (panel, handlers) = (self.clone(), Arc::new(handlers));
+            config.service(web::resource(path).to(move |request: HttpRequest, payload: web::Payload| {
+                let (panel, handlers) = (panel.clone(), handlers.clone());
+                async move {
+                    Arrival::serve(panel, request, payload, async |arrival: Arrival| arrival.dispatch(&handlers).await)
+                        .await
+                }
+            }));
+        }
+        let panel = self.clone();
+        config.service(web::resource("/system/{rest:.*}").to(
+            move |request: HttpRequest, payload: web::Payload| {
+                let panel = panel.clone();
+                async move {
+                    if let Some(asset) = assets::find(request.path()) {
+                        return Reply::File { media_type: asset.media_type, content: asset.content }.respond();
+                    }
+                    Arrival::serve(panel, request, payload, async |arrival: Arrival| arrival.dispatch(&[]).await).await
+                }
+            },
+        ));
+    }
+}
+
+impl Arrival {
+    /// Reads the form, and answers with what `serve` returns. An error becomes a page.
+    async fn serve(
+        panel: Arc<Panel>,
+        request: HttpRequest,
+        payload: web::Payload,
+        serve: impl AsyncFnOnce(Self) -> Result<Reply>,
+    ) -> HttpResponse {
+        let query = Query::read(request.query_string());
+        let words = words_of(&request, &query);
+        let now = clock::now();
+        let form = match read_form(payload).await {
+            Ok(form) => form,
+            Err(status) => return HttpResponse::build(status).finish(),
+        };
+        let arrival = Self { panel, request, query, form, words, now };
+        let reply = serve(arrival).await.unwrap_or_else(|failure| error::page(&words, &failure, now));
+        reply.respond()
+    }
+
+    /// The method: that of the request, or for a POST the one in `_method`.
+    fn method(&self) -> Method {
+        let sent = self.request.method();
+        if *sent != Method::POST {
+            return if *sent == Method::HEAD { Method::GET } else { sent.clone() };
+        }
+        match self.form.text("_method") {
+            "put" | "patch" => Method::PUT,
+            "delete" => Method::DELETE,
+            _ => Method::POST,
+        }
+    }
+
+    async fn dispatch(self, handlers: &[(Method, Handler)]) -> Result<Reply> {
+        let method = self.method();
+        let Some((signed, words)) = self.signed().await? else {
+            return Ok(Reply::redirect(self.sign_in_address(&method)));
+        };
+        if method != Method::GET && self.request.method() != Method::POST {
+            return Err(Error::NotFound);
+        }
+        let Some((_, handler)) = handlers.iter().find(|(known, _)| *known == method) else {
+            return Ok(error::page(&words, &Error::NotFound, self.now));
+        };
+        if method == Method::GET {
+            let mut visit = self.visit(signed, words);
+            return Ok(finish(&mut visit, *handler).await);
+        }
+        self.submit(signed, words, *handler).await
+    }
+
+    /// A form: its token must be of this session, and is used once.
+    async fn submit(self, signed: Signed, words: Words, handler: Handler) -> Result<Reply> {
+        let token = self.form.text("authenticity_token").to_owned();
+        let nonce = self.panel.tokens.check(&signed.cookie, &token).map(str::to_owned);
+        let Some(nonce) = nonce.filter(|_| !addresses::is_cross_site(&self.request)) else {
+            return Ok(error::stale(&words, self.request.path().to_owned()));
+        };
+        if self.form.has_nul() {
+            return Err(Error::rejected(words.say("problem-nul")));
+        }
+        let (panel, digest) = (self.panel.clone(), signed.session.digest.clone());
+        let sessions = panel.store().panel_sessions();
+        if !sessions.use_form(&digest, &nonce, self.now).await? {
+            return Ok(error::stale(&words, "/system".to_owned()));
+        }
+        let mut visit = self.visit(signed, words);
+        let reply = finish(&mut visit, handler).await;
+        if let Reply::Page { status, .. } = &reply
+            && !status.is_success()
+        {
+            // Nothing was changed, so the same form may be sent again.
+            sessions.forget_form(&digest, &nonce).await?;
+        }
+        Ok(reply)
+    }
+
+    /// The administrator of the session, if there is a valid one.
+    async fn signed(&self) -> Result<Option<(Signed, Words)>> {
+        let Some(cookie) = addresses::cookie(&self.request, SESSION) else { return Ok(None) };
+        let digest = Secret::new(cookie.as_str()).digest();
+        let sessions = self.panel.store().panel_sessions();
+        let Some((id, administrator, session)) = sessions.find(&digest, self.now).await? else { return Ok(None) };
+        if let Some(expires_at) = session.extended(self.now) {
+            sessions.touch(&digest, self.now, expires_at).await?;
+        }
+        let words = administrator.locale.map_or(self.words, Words::of);
+        Ok(Some((Signed { id, administrator, session, cookie }, words)))
+    }
+
+    fn visit(self, signed: Signed, words: Words) -> Visit {
+        let params = self.request.match_info().iter();
+        Visit {
+            words,
+            path: self.request.path().to_owned(),
+            params: params.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            from: self.client(),
+            query: self.query,
+            form: self.form,
+            now: self.now,
+            panel: self.panel,
+            signed,
+        }
+    }
+
+    /// The address of the client.
+    pub(crate) fn client(&self) -> Option<std::net::IpAddr> {
+        addresses::client(&self.request, &self.panel.settings.trusted_proxies)
+    }
+
+    /// The sign-in page, which leads back here.
+    fn sign_in_address(&self, method: &Method) -> String {
+        let here = self.request.uri().path_and_query().map_or("/system", |here| here.as_str());
+        if *method != Method::GET {
+            return format!("{}?ended=1", sign_in::PATH);
+        }
+        if here == "/system" { sign_in::PATH.to_owned() } else { Query::default().with(sign_in::PATH, "back", Some(here)) }
+    }
+}
+
+/// Calls a page; an error becomes a page in the language of the administrator.
+async fn finish(visit: &mut Visit, handler: Handler) -> Reply {
+    let (words, now) = (visit.words, visit.now);
+    handler(visit).await.unwrap_or_else(|failure| error::page(&words, &failure, now))
+}
+
+/// The language of a visitor: the parameter, the cookie, the header of the browser, English.
+fn words_of(request: &HttpRequest, query: &Query) -> Words {
+    let chosen = query.get("locale").map(str::to_owned).or_else(|| addresses::cookie(request, sign_in::LOCALE));
+    let header = request.headers().get("accept-language").and_then(|value| value.to_str().ok());
+    let available = Locale::OF_SERVICE.into_iter().collect();
+    let explicit = choose_language(chosen.as_deref(), header, None, &available, Locale::EN);
+    Words::of(explicit.unwrap_or(Locale::EN))
+}
+
+/// Reads a form.
+///
+/// # Errors
+/// The status: 413 when it is too large, 408 when it is too slow, 400 when it is broken.
+async fn read_form(mut payload: web::Payload) -> Result<Submitted, StatusCode> {
+    let reading = async {
+        let mut body = Vec::new();
+        while let Some(part) = payload.next().await {
+            let part = part.map_err(|_| StatusCode::BAD_REQUEST)?;
+            if body.len() + part.len() > MOST_BYTES {
+                return Err(StatusCode::PAYLOAD_TOO_LARGE);
+            }
+            body.extend_from_slice(&part);
+        }
+        Ok(Submitted::read(&body))
+    };
+    actix_web::rt::time::timeout(BODY_TIME, reading).await.unwrap_or(Err(StatusCode::REQUEST_TIMEOUT))
+}

@@ -1,0 +1,221 @@
+//! The account of the administrator: language and colours, password, second factor, sign-out.
+
+use super::admins::refusal;
+use super::sign_in;
+use crate::mount::SESSION;
+use crate::notice::Notice;
+use crate::parts::{Choice, Field, Form, Group, Head, Html, Problem, Section, language_name, render};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use crate::words::Words;
+use askama::Template;
+use civitas_accounts::{CheckedPassword, NewPassword, Secret, Theme};
+use civitas_audit::{Action, Record};
+use civitas_kernel::{Error, Locale, Result};
+use qrcode::QrCode;
+use qrcode::render::svg;
+
+const PATH: &str = "/system/account";
+const OLD: &str = "old_password";
+const NEW: &str = "new_password";
+/// The name of the deployment in an app of second factors.
+const ISSUER: &str = "Civitas";
+
+pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
+    page(visit, Vec::new()).await
+}
+
+async fn page(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
+    let body = Html::join([preferences(visit), password(visit, &problems), second_factor(visit, &problems)]);
+    let head = Head::new(visit.say("account")).crumb(visit.say("nav-start"), "/system").lede(visit.signed.administrator.email.clone());
+    visit.form_page(head, body, problems).await
+}
+
+fn preferences(visit: &Visit) -> Html {
+    let own = &visit.signed.administrator;
+    let browser = std::iter::once(Choice::new("", visit.say("language-of-browser")));
+    let locales = Locale::OF_SERVICE.iter().map(|locale| Choice::new(locale.as_str(), language_name(&visit.words, *locale)));
+    let chosen = own.locale.map(|locale| locale.to_string()).unwrap_or_default();
+    let themes = Theme::ALL.iter().map(|theme| Choice::new(theme.as_str(), visit.say(&format!("theme-{}", theme.as_str()))));
+    let section = Section::new("preferences", visit.say("preferences"))
+        .field(
+            Field::select("locale", visit.say("language"), chosen, browser.chain(locales).collect())
+                .class("medium")
+                .html(&visit.words),
+        )
+        .field(Group::radios("theme", visit.say("theme"), themes.collect(), own.theme.as_str()).html(&visit.words));
+    Form::new(&visit.words, format!("{PATH}/preferences"), visit.token(), "preferences-save").section(section).html()
+}
+
+fn password(visit: &Visit, problems: &[Problem]) -> Html {
+    let section = Section::new("password", visit.say("password"))
+        .hint(visit.say("password-sessions"))
+        .field(Field::password(OLD, visit.say("password-old"), "current-password").check(problems).html(&visit.words))
+        .field(
+            Field::password(NEW, visit.say("password-new"), "new-password")
+                .hint(visit.say("password-hint"))
+                .check(problems)
+                .html(&visit.words),
+        );
+    Form::new(&visit.words, format!("{PATH}/password"), visit.token(), "password-save").section(section).html()
+}
+
+fn second_factor(visit: &Visit, problems: &[Problem]) -> Html {
+    let (method, save, hint, path) = match &visit.signed.administrator.second_factor {
+        Some(_) => ("delete", "second-factor-end", "second-factor-is-on", "second_factor"),
+        None => ("", "second-factor-begin", "second-factor-is-off", "second_factor"),
+    };
+    let mut section = Section::new("factor", visit.say("second-factor")).hint(visit.say("second-factor-hint"));
+    section = section.field(Html::paragraph("", &visit.say(hint)));
+    if method == "delete" {
+        let field = Field::password("factor_password", visit.say("password"), "current-password");
+        section = section.field(field.check(problems).html(&visit.words));
+    }
+    Form::new(&visit.words, format!("{PATH}/{path}"), visit.token(), save).method(method).section(section).html()
+}
+
+/// An entry of the audit trail about the own account.
+fn record(visit: &Visit, action: Action) -> Record {
+    visit.record(action).on("administrator", &visit.signed.id.to_string(), &visit.signed.administrator.email)
+}
+
+pub(crate) async fn save_preferences(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let locale = Locale::parse(visit.form.text("locale")).filter(|locale| Locale::OF_SERVICE.contains(locale));
+    let theme = Theme::parse(visit.form.text("theme")).unwrap_or_default();
+    let id = visit.signed.id;
+    visit.change(async |tx| visit.administrators(tx).set_preferences(id, locale, theme, visit.now).await).await?;
+    let words = locale.map_or(visit.words, Words::of);
+    visit.redirect(PATH, Notice::good(words.say("preferences-saved"))).await
+}
+
+/// Compares the password that was typed with that of the account.
+async fn check_password(visit: &Visit, field: &str) -> Result<CheckedPassword> {
+    let typed = Secret::new(visit.form.get(field).unwrap_or_default());
+    let passwords = &*visit.panel.services.passwords;
+    CheckedPassword::of(visit.panel.store().administrators(), passwords, visit.signed.id, typed).await
+}
+
+pub(crate) async fn save_password(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let saved = async {
+        let old = check_password(visit, OLD).await?;
+        let new = Secret::new(visit.form.get(NEW).unwrap_or_default());
+        let email = &visit.signed.administrator.email;
+        let new = NewPassword::of(&*visit.panel.services.passwords, email, &new).await?;
+        let (id, session) = (visit.signed.id, &visit.signed.session.digest);
+        visit
+            .change_once(async |tx| {
+                visit.administrators(tx).change_own_password(id, &old, new, session, visit.now).await?;
+                tx.audit().append(&record(visit, Action::AdministratorPasswordChanged), visit.now).await.map(drop)
+            })
+            .await
+    };
+    match saved.await {
+        Ok(()) => visit.redirect(PATH, Notice::good(visit.say("password-saved"))).await,
+        Err(fault) => page(visit, refusal(visit, fault, OLD, NEW)?).await,
+    }
+}
+
+#[derive(Template)]
+#[template(path = "pages/second_factor.html")]
+struct NewFactor<'a> {
+    words: &'a Words,
+    /// The QR code as SVG.
+    image: Html,
+    secret: &'a str,
+    form: Html,
+}
+
+#[derive(Template)]
+#[template(source = "{{ svg|safe }}", ext = "html")]
+struct Image {
+    svg: String,
+}
+
+/// A QR code. The `otpauth://` address is short enough for one.
+fn qr_code(text: &str) -> Result<Html> {
+    let code = QrCode::new(text).map_err(Error::internal)?;
+    let svg = code.render::<svg::Color<'_>>().min_dimensions(200, 200).build();
+    // The declaration of XML is not allowed inside of HTML.
+    let svg = svg.find("<svg").map_or(String::new(), |start| svg[start..].to_owned());
+    Ok(render(&Image { svg }))
+}
+
+pub(crate) async fn begin_second_factor(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let id = visit.signed.id;
+    let begun = visit.change(async |tx| visit.administrators(tx).begin_second_factor(id, ISSUER, visit.now).await).await;
+    let factor = match begun {
+        Ok(factor) => factor,
+        Err(fault) => return page(visit, refusal(visit, fault, OLD, NEW)?).await,
+    };
+    let code = Field::text("code", visit.say("sign-in-code"), "")
+        .hint(visit.say("second-factor-code-hint"))
+        .class("short")
+        .autocomplete("one-time-code")
+        .html(&visit.words);
+    let section = Section::new("code-section", visit.say("second-factor-confirm")).field(code);
+    let form = Form::new(&visit.words, format!("{PATH}/second_factor/confirm"), visit.token(), "second-factor-turn-on")
+        .hidden("sealed", factor.sealed)
+        .section(section)
+        .cancel(PATH);
+    let body = render(&NewFactor {
+        words: &visit.words,
+        image: qr_code(factor.url.expose())?,
+        secret: factor.secret.expose(),
+        form: form.html(),
+    });
+    let head = Head::new(visit.say("second-factor")).crumb(visit.say("account"), PATH);
+    visit.page(head, body).await
+}
+
+pub(crate) async fn confirm_second_factor(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, session) = (visit.signed.id, &visit.signed.session.digest);
+    let (sealed, code) = (visit.form.text("sealed"), visit.form.text("code"));
+    let confirmed = visit
+        .change(async |tx| {
+            let codes = visit.administrators(tx).confirm_second_factor(id, sealed, code, session, visit.now).await?;
+            tx.audit().append(&record(visit, Action::AdministratorSecondFactorEnabled), visit.now).await?;
+            Ok(codes)
+        })
+        .await;
+    match confirmed {
+        Ok(codes) => {
+            let codes: Vec<&str> = codes.iter().map(Secret::expose).collect();
+            let notice = Notice::good(visit.say("second-factor-on")).once(visit.say("recovery-codes"), codes.join("  "));
+            visit.redirect(PATH, notice).await
+        }
+        Err(fault) => page(visit, refusal(visit, fault, OLD, NEW)?).await,
+    }
+}
+
+pub(crate) async fn end_second_factor(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let password = check_password(visit, "factor_password").await?;
+    let id = visit.signed.id;
+    let ended = visit
+        .change(async |tx| {
+            visit.administrators(tx).disable_own_second_factor(id, &password, visit.now).await?;
+            tx.audit().append(&record(visit, Action::AdministratorSecondFactorDisabled), visit.now).await.map(drop)
+        })
+        .await;
+    match ended {
+        Ok(()) => visit.redirect(PATH, Notice::good(visit.say("second-factor-off"))).await,
+        Err(fault) => page(visit, refusal(visit, fault, "factor_password", NEW)?).await,
+    }
+}
+
+pub(crate) async fn sign_out(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    visit
+        .change(async |tx| {
+            tx.panel_sessions().remove(&visit.signed.session.digest).await?;
+            tx.audit().append(&record(visit, Action::SignOut), visit.now).await.map(drop)
+        })
+        .await?;
+    let secure = if visit.panel.is_secure() { "; Secure" } else { "" };
+    let ended = format!("{SESSION}=; Path=/system; HttpOnly; SameSite=Lax{secure}; Max-Age=0");
+    Ok(Reply::redirect(sign_in::PATH).with_cookies(vec![ended]))
+}

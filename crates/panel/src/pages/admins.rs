@@ -1,0 +1,290 @@
+//! System administrators: list, creation, change, deletion.
+
+use crate::error;
+use crate::notice::Notice;
+use crate::parts::{
+    Act, Badge, Cell, Column, Confirm, Field, Form, Head, Html, Problem, RowAct, Section, Table,
+};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use civitas_accounts::{Administrator, NewPassword, Secret, refusals};
+use civitas_audit::Action;
+use civitas_kernel::{AdministratorId, Error, PageRequest, Result};
+
+const LIST: &str = "/system/admins";
+const EMAIL: &str = "admin[email]";
+const PASSWORD: &str = "admin[password]";
+
+/// The problem of a refused change, beside its field.
+pub(crate) fn refusal(visit: &Visit, fault: Error, old: &str, new: &str) -> Result<Vec<Problem>> {
+    let mut problems = error::problems(&visit.words, fault, |_| String::new())?;
+    for problem in &mut problems {
+        let (field, key) = match problem.text.as_str() {
+            refusals::EMAIL_INVALID => (EMAIL, "problem-email"),
+            refusals::EMAIL_TAKEN => (EMAIL, "problem-email-taken"),
+            refusals::PASSWORD_SHORT => (new, "problem-password-short"),
+            refusals::PASSWORD_BLANK => (new, "problem-password-blank"),
+            refusals::PASSWORD_IS_EMAIL => (new, "problem-password-email"),
+            refusals::PASSWORD_WRONG => (old, "problem-password-wrong"),
+            refusals::LAST => ("", "problem-last-admin"),
+            refusals::CODE_WRONG => ("code", "problem-code"),
+            refusals::SECOND_FACTOR_IS_ON => ("", "problem-factor-on"),
+            refusals::SECOND_FACTOR_IS_OFF => ("", "problem-factor-off"),
+            refusals::SECOND_FACTOR_EXPIRED => ("", "problem-factor-expired"),
+            _ => continue,
+        };
+        *problem = Problem::new(field, visit.say(key));
+    }
+    Ok(problems)
+}
+
+async fn administrator(visit: &Visit) -> Result<(AdministratorId, Administrator)> {
+    let id = AdministratorId(visit.id("id")?);
+    let found = visit.panel.store().administrators().find(id).await?;
+    Ok((id, found.ok_or(Error::NotFound)?))
+}
+
+pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let request = visit.query.page(PageRequest::MAX_LENGTH);
+    let page = visit.panel.store().administrators().list(visit.query.get("q"), request).await?;
+    let rows = page.items.iter().map(|(id, administrator)| {
+        let path = format!("{LIST}/{id}");
+        let email = administrator.email.clone();
+        let mut acts = vec![RowAct::Link { href: format!("{path}/edit"), label: visit.say("edit"), of: email.clone() }];
+        if administrator.is_locked(visit.now) {
+            let (action, of) = (format!("{path}/unlock"), email.clone());
+            acts.push(RowAct::Post { action, label: visit.say("unlock"), of, token: visit.token(), method: "" });
+        }
+        acts.push(RowAct::Link { href: format!("{path}/delete"), label: visit.say("delete-link"), of: email.clone() });
+        let own = if *id == visit.signed.id { visit.say("admin-you") } else { String::new() };
+        let last = administrator.last_sign_in_at;
+        vec![
+            Cell::link(&format!("{path}/edit"), &email, &own),
+            state(visit, administrator),
+            Cell::text(&visit.say(if administrator.second_factor.is_some() { "on" } else { "off" })),
+            last.map_or_else(|| Cell::soft(&visit.say("never")), |at| Cell::text(&visit.time(at))),
+            Cell::acts(&acts),
+        ]
+    });
+    let columns = vec![
+        Column::new(visit.say("email")),
+        Column::new(visit.say("column-state")),
+        Column::new(visit.say("second-factor")).low(),
+        Column::new(visit.say("admin-last-sign-in")).low(),
+        Column::acts(visit.say("column-acts")),
+    ];
+    let table = Table::new(visit.say("admins-caption"), columns).rows(rows);
+    let head = Head::new(visit.say("nav-admins"))
+        .crumb(visit.say("nav-start"), "/system")
+        .lede(visit.say("admins-lede"))
+        .act(Act::primary(format!("{LIST}/new"), visit.say("admin-new")));
+    visit.page(head, table.html()).await
+}
+
+fn state(visit: &Visit, administrator: &Administrator) -> Cell {
+    match administrator.locked_until.filter(|until| *until > visit.now) {
+        Some(until) => {
+            let until = visit.tell("admin-locked-until", &[("time", visit.time(until).into())]);
+            Cell::badge_with_sub(&Badge::bad(visit.say("admin-locked")), &until)
+        }
+        None if administrator.password.is_none() => Cell::badge(&Badge::plain(visit.say("admin-no-password"))),
+        None => Cell::badge(&Badge::good(visit.say("admin-active"))),
+    }
+}
+
+fn head(visit: &Visit, title: String) -> Head {
+    Head::new(title).crumb(visit.say("nav-start"), "/system").crumb(visit.say("nav-admins"), LIST)
+}
+
+fn fields(visit: &Visit, email: &str, password_hint: &str, problems: &[Problem]) -> Section {
+    Section::new("account", visit.say("admin-account"))
+        .hint(visit.say("admin-account-hint"))
+        .field(Field::email(EMAIL, visit.say("email"), email).required().check(problems).html(&visit.words))
+        .field(
+            Field::password(PASSWORD, visit.say("password"), "new-password")
+                .hint(visit.say(password_hint))
+                .check(problems)
+                .html(&visit.words),
+        )
+}
+
+pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
+    show_new(visit, Vec::new()).await
+}
+
+async fn show_new(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
+    let email = visit.form.get(EMAIL).unwrap_or_default();
+    let form = Form::new(&visit.words, LIST, visit.token(), "admin-create")
+        .section(fields(visit, email, "password-hint", &problems))
+        .cancel(LIST);
+    visit.form_page(head(visit, visit.say("admin-new")), form.html(), problems).await
+}
+
+pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let email = visit.form.text(EMAIL).to_lowercase();
+    let password = Secret::new(visit.form.get(PASSWORD).unwrap_or_default());
+    let created = async {
+        let password = NewPassword::of(&*visit.panel.services.passwords, &email, &password).await?;
+        visit
+            .change_once(async |tx| {
+                let id = visit.administrators(tx).create(password, visit.now).await?;
+                let record = visit.record(Action::AdministratorCreated);
+                let record = record.on("administrator", &id.to_string(), &email);
+                tx.audit().append(&record, visit.now).await.map(drop)
+            })
+            .await
+    };
+    match created.await {
+        Ok(()) => {
+            let notice = Notice::good(visit.tell("admin-created", &[("email", email.as_str().into())]));
+            visit.redirect(LIST, notice).await
+        }
+        Err(fault) => show_new(visit, refusal(visit, fault, PASSWORD, PASSWORD)?).await,
+    }
+}
+
+pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, administrator) = administrator(visit).await?;
+    show_edit(visit, id, &administrator, Vec::new()).await
+}
+
+async fn show_edit(
+    visit: &Visit,
+    id: AdministratorId,
+    administrator: &Administrator,
+    problems: Vec<Problem>,
+) -> Result<Reply> {
+    let email = visit.form.get(EMAIL).unwrap_or(&administrator.email);
+    let form = Form::new(&visit.words, format!("{LIST}/{id}"), visit.token(), "admin-save")
+        .method("put")
+        .section(fields(visit, email, "password-new-hint", &problems))
+        .cancel(LIST);
+    let mut body = vec![form.html()];
+    if administrator.second_factor.is_some() {
+        let act = Act::Post {
+            action: format!("{LIST}/{id}"),
+            label: visit.say("second-factor-end"),
+            class: "",
+            fields: vec![("_method".into(), "put".into()), ("admin[end_second_factor]".into(), "1".into())],
+            token: visit.token(),
+        };
+        body.push(Html::paragraph("prose", &visit.say("second-factor-of-admin")));
+        body.push(Act::row(&[act]));
+    }
+    visit.form_page(head(visit, administrator.email.clone()), Html::join(body), problems).await
+}
+
+pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, administrator) = administrator(visit).await?;
+    let email = visit.form.get(EMAIL).map_or_else(|| administrator.email.clone(), |email| email.trim().to_lowercase());
+    let typed = visit.form.get(PASSWORD).filter(|password| !password.is_empty()).map(Secret::new);
+    let ends_factor = visit.form.text("admin[end_second_factor]") == "1";
+    let saved = async {
+        let password = match &typed {
+            Some(typed) => Some(NewPassword::of(&*visit.panel.services.passwords, &email, typed).await?),
+            None => None,
+        };
+        visit
+            .change_once(async |tx| {
+                let admin = visit.administrators(tx);
+                let record = |action| visit.record(action).on("administrator", &id.to_string(), &email);
+                if email != administrator.email {
+                    admin.change_email(id, &email, visit.now).await?;
+                    let record = record(Action::AdministratorUpdated);
+                    let record = record.changed("email", Some(&administrator.email), Some(&email));
+                    tx.audit().append(&record, visit.now).await?;
+                }
+                if let Some(password) = password {
+                    admin.set_password(id, password, visit.now).await?;
+                    tx.audit().append(&record(Action::AdministratorPasswordChanged), visit.now).await?;
+                }
+                if ends_factor {
+                    admin.disable_second_factor(id, visit.now).await?;
+                    tx.audit().append(&record(Action::AdministratorSecondFactorDisabled), visit.now).await?;
+                }
+                Ok(())
+            })
+            .await
+    };
+    match saved.await {
+        Ok(()) if typed.is_some() && id == visit.signed.id => Ok(Reply::redirect(super::sign_in::PATH)),
+        Ok(()) => visit.redirect(LIST, Notice::good(visit.tell("admin-saved", &[("email", email.as_str().into())]))).await,
+        Err(fault) => {
+            let problems = refusal(visit, fault, PASSWORD, PASSWORD)?;
+            show_edit(visit, id, &administrator, problems).await
+        }
+    }
+}
+
+pub(crate) async fn unlock(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, administrator) = administrator(visit).await?;
+    visit
+        .change(async |tx| {
+            visit.administrators(tx).unlock(id, visit.now).await?;
+            let record = visit.record(Action::AdministratorUnlocked);
+            let record = record.on("administrator", &id.to_string(), &administrator.email);
+            tx.audit().append(&record, visit.now).await.map(drop)
+        })
+        .await?;
+    let notice = Notice::good(visit.tell("admin-unlocked", &[("email", administrator.email.as_str().into())]));
+    visit.redirect(LIST, notice).await
+}
+
+pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, administrator) = administrator(visit).await?;
+    delete_page(visit, id, &administrator, Vec::new()).await
+}
+
+async fn delete_page(
+    visit: &Visit,
+    id: AdministratorId,
+    administrator: &Administrator,
+    problems: Vec<Problem>,
+) -> Result<Reply> {
+    let confirm = Confirm {
+        words: &visit.words,
+        action: format!("{LIST}/{id}"),
+        method: "delete",
+        token: visit.token(),
+        effects: vec![visit.say("admin-delete-effect"), visit.say("admin-delete-sessions")],
+        stays: visit.say("admin-delete-stays"),
+        name: String::new(),
+        name_label: String::new(),
+        button: visit.say("admin-delete-button"),
+        cancel: LIST.to_owned(),
+    };
+    let title = visit.tell("delete-title", &[("name", administrator.email.as_str().into())]);
+    let head = head(visit, title).here(visit.say("delete"));
+    let body = confirm.html(&problems);
+    visit.form_page(head, body, problems).await
+}
+
+pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, administrator) = administrator(visit).await?;
+    let deleted = visit
+        .change(async |tx| {
+            visit.administrators(tx).delete(id).await?;
+            let record = visit.record(Action::AdministratorDeleted);
+            let record = record.on("administrator", &id.to_string(), &administrator.email);
+            tx.audit().append(&record, visit.now).await.map(drop)
+        })
+        .await;
+    match deleted {
+        Ok(()) if id == visit.signed.id => Ok(Reply::redirect(super::sign_in::PATH)),
+        Ok(()) => {
+            let notice = Notice::good(visit.tell("admin-deleted", &[("email", administrator.email.as_str().into())]));
+            visit.redirect(LIST, notice).await
+        }
+        Err(fault) => {
+            let problems = refusal(visit, fault, PASSWORD, PASSWORD)?;
+            delete_page(visit, id, &administrator, problems).await
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The webhook registrations of a client (contract 04 §2, 09 B).
+
+use super::client_permissions::ability_key;
+use super::clients::{self, ClientPage, LIST};
+use crate::error;
+use crate::notice::Notice;
+use crate::parts::{Badge, Cell, Choice, Column, Confirm, Empty, Field, Group, Head, Html, Problem, RowAct, Table, render};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use crate::words::Words;
+use askama::Template;
+use civitas_audit::Action;
+use civitas_kernel::{Error, PageRequest, RegistrationId, Result};
+use civitas_webhooks::{
+    CheckedRegistration, Health, ReceiverRights, Registration, RegistrationRules, SentRegistration,
+};
+use serde_json::Value;
+
+const CLIENT: &str = "webhook_registration_form[api_client_id]";
+const URL: &str = "webhook_registration_form[url]";
+const SUBSCRIPTIONS: &str = "webhook_registration_form[subscriptions][]";
+
+#[derive(Template)]
+#[template(path = "pages/client_webhooks.html")]
+struct Webhooks<'a> {
+    words: &'a Words,
+    table: Html,
+    id: i64,
+    token: String,
+    url: Html,
+    events: Option<Html>,
+}
+
+/// The address of the tab.
+fn tab(client: i64) -> String {
+    format!("{LIST}/{client}/edit?tab=webhooks")
+}
+
+/// The tab. `sent`: what a refused form had.
+pub(crate) async fn show(
+    visit: &Visit,
+    found: &ClientPage,
+    sent: Option<(&str, &[String])>,
+    problems: Vec<Problem>,
+) -> Result<Reply> {
+    let request = PageRequest { page: 1, per_page: PageRequest::MAX_LENGTH };
+    let page = visit.panel.store().registrations().list(found.id, request).await?;
+    let rights = ReceiverRights { scopes: found.client.scopes, permissions: found.client.permissions };
+    let columns = vec![
+        Column::new(visit.say("registration-address")),
+        Column::new(visit.say("registration-events")),
+        Column::new(visit.say("column-state")),
+        Column::new(visit.say("column-created")).low(),
+        Column::acts(visit.say("column-acts")),
+    ];
+    let rows = page.items.iter().map(|(id, registration)| row(visit, *id, registration, rights));
+    let empty = Empty { title: "No webhook registrations found.".to_owned(), ..Empty::default() };
+    let caption = visit.tell("registrations-of", &[("name", found.client.name.as_str().into())]);
+    let table = Table::new(caption, columns).rows(rows).empty(empty);
+    let (url, ticked) = sent.unwrap_or(("", &[]));
+    let granted: Vec<_> =
+        found.client.permissions.iter().filter(|ability| ability.is_event() && rights.may_receive(*ability)).collect();
+    let choices = granted.iter().map(|event| Choice::new(event.as_str(), visit.say(&ability_key(*event))).hint(event.as_str()));
+    let events = Group::ticks(SUBSCRIPTIONS, visit.say("registration-events"), choices.collect(), ticked.to_vec())
+        .hint(visit.say("registration-events-hint"))
+        .check(&problems);
+    let webhooks = Webhooks {
+        words: &visit.words,
+        table: table.html(),
+        id: found.id.0,
+        token: visit.token(),
+        url: Field::url(URL, visit.say("registration-address"), url)
+            .hint(visit.say("registration-address-hint"))
+            .placeholder("https://")
+            .required()
+            .check(&problems)
+            .html(&visit.words),
+        events: (!granted.is_empty()).then(|| events.html(&visit.words)),
+    };
+    visit.form_page(clients::head(visit, found, "webhooks"), render(&webhooks), problems).await
+}
+
+fn row(visit: &Visit, id: RegistrationId, registration: &Registration, rights: ReceiverRights) -> Vec<Cell> {
+    let events: Vec<String> = registration
+        .subscriptions
+        .iter()
+        .map(|event| {
+            let name = event.as_str();
+            if rights.may_receive(*event) { name.to_owned() } else { format!("{name} ({})", visit.say("not-granted")) }
+        })
+        .collect();
+    let path = format!("/system/webhook_registrations/{id}");
+    let of = registration.url.clone();
+    let (token, method) = (visit.token(), "");
+    let mut acts = vec![RowAct::Link {
+        href: format!("/system/webhook_deliveries?registration={id}"),
+        label: visit.say("nav-deliveries"),
+        of: of.clone(),
+    }];
+    let (act, key) = if registration.paused_at.is_some() || registration.health.disabled_at.is_some() {
+        ("enable", "registration-enable")
+    } else {
+        ("test", "registration-test")
+    };
+    acts.push(RowAct::Post { action: format!("{path}/{act}"), label: visit.say(key), of: of.clone(), token, method });
+    acts.push(RowAct::Link { href: format!("{path}/delete"), label: visit.say("delete-link"), of });
+    vec![
+        Cell::mono("", &registration.url),
+        Cell::names(&events),
+        state(visit, registration),
+        Cell::text(&visit.date(registration.created_at)),
+        Cell::acts(&acts),
+    ]
+}
+
+/// The state of a registration, and why it is so.
+pub(crate) fn state(visit: &Visit, registration: &Registration) -> Cell {
+    let Health { failures, failing_since, disabled_at, .. } = registration.health;
+    if let Some(at) = disabled_at {
+        let why = visit.tell("registration-disabled-why", &[("date", visit.date(at).into()), ("count", failures.into())]);
+        return Cell::badge_with_sub(&Badge::bad(visit.say("registration-disabled")), &why);
+    }
+    if let Some(at) = registration.paused_at {
+        let since = visit.tell("since", &[("date", visit.date(at).into())]);
+        return Cell::badge_with_sub(&Badge::warn(visit.say("registration-paused")), &since);
+    }
+    match failing_since {
+        Some(at) => {
+            let why = visit.tell("registration-failing-why", &[("date", visit.date(at).into()), ("count", failures.into())]);
+            Cell::badge_with_sub(&Badge::warn(visit.say("registration-failing")), &why)
+        }
+        None => Cell::badge(&Badge::good(visit.say("registration-delivering"))),
+    }
+}
+
+/// Registers an address. The rules are those of the interface.
+pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let id: i64 = visit.form.text(CLIENT).parse().map_err(|_| Error::NotFound)?;
+    let found = clients::client(visit, id).await?;
+    let (url, events) = (visit.form.text(URL).to_owned(), visit.form.all(SUBSCRIPTIONS));
+    match register(visit, &found, &url, &events).await {
+        Ok(secret) => {
+            let notice = Notice::good("Webhook registration created successfully")
+                .once(visit.say("registration-address"), url)
+                .once(visit.say("registration-secret"), secret);
+            visit.redirect(tab(id), notice).await
+        }
+        Err(fault) => {
+            let field = |fault: &civitas_kernel::FieldError| format!("webhook_registration_form[{}]", fault.field);
+            let problems = error::problems(&visit.words, fault, field)?;
+            show(visit, &found, Some((&url, &events)), problems).await
+        }
+    }
+}
+
+/// Returns the key of signatures.
+async fn register(visit: &Visit, found: &ClientPage, url: &str, events: &[String]) -> Result<String> {
+    let services = &visit.panel.services;
+    let rules = RegistrationRules { policy: &services.webhook_policy, resolver: &*services.webhook_resolver };
+    let rights = ReceiverRights { scopes: found.client.scopes, permissions: found.client.permissions };
+    let sent = SentRegistration {
+        url: Some(Value::from(url)),
+        subscriptions: Some(events.iter().map(String::as_str).collect::<Vec<_>>().into()),
+    };
+    // Names are resolved before the transaction.
+    let store = visit.panel.store();
+    let taken = async |url: &str| store.registrations().is_taken(found.id, url, None).await;
+    let CheckedRegistration { url, subscriptions } = rules.check(rights, &sent, taken).await?;
+    let secret = services.webhook_cipher.generate()?;
+    let registration = Registration {
+        client: found.id,
+        organization: found.client.organization,
+        url,
+        subscriptions,
+        secret: services.webhook_cipher.seal(&secret)?,
+        health: Health::default(),
+        paused_at: None,
+        created_at: visit.now,
+        updated_at: visit.now,
+    };
+    visit
+        .change(async |tx| {
+            let Some(id) = tx.registrations().add(&registration).await? else {
+                return Err(Error::rejected("Url has already been taken"));
+            };
+            let record = visit.record(Action::WebhookRegistrationCreated);
+            let record = record.on("webhook_registration", &id.to_string(), &registration.url);
+            tx.audit().append(&record.of(found.client.organization), visit.now).await
+        })
+        .await?;
+    Ok(secret.expose().to_owned())
+}
+
+/// The registration of the path, and its client.
+pub(crate) async fn registration(visit: &Visit) -> Result<(RegistrationId, Registration)> {
+    let id = RegistrationId(visit.id("id")?);
+    let found = visit.panel.store().registrations().find_any(id).await?;
+    Ok((id, found.ok_or(Error::NotFound)?))
+}
+
+pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, registration) = registration(visit).await?;
+    let confirm = Confirm {
+        words: &visit.words,
+        action: format!("/system/webhook_registrations/{id}"),
+        method: "delete",
+        token: visit.token(),
+        effects: vec![
+            visit.say("registration-delete-effect"),
+            visit.say("registration-delete-log"),
+        ],
+        stays: visit.say("registration-delete-stays"),
+        name: String::new(),
+        name_label: String::new(),
+        button: visit.say("registration-delete-button"),
+        cancel: tab(registration.client.0),
+    };
+    let head = Head::new(visit.say("registration-delete-title"))
+        .crumb(visit.say("nav-api-clients"), LIST)
+        .crumb(visit.say("client-tab-webhooks"), tab(registration.client.0))
+        .lede(registration.url.clone());
+    visit.page(head, confirm.html(&[])).await
+}
+
+pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, registration) = registration(visit).await?;
+    visit
+        .change(async |tx| {
+            if !tx.registrations().remove(registration.client, id).await? {
+                return Err(Error::NotFound);
+            }
+            let record = visit.record(Action::WebhookRegistrationDeleted);
+            let record = record.on("webhook_registration", &id.to_string(), &registration.url);
+            tx.audit().append(&record.of(registration.organization), visit.now).await
+        })
+        .await?;
+    let notice = Notice::good(visit.say("registration-deleted")).text(registration.url.clone());
+    visit.redirect(tab(registration.client.0), notice).await
+}

@@ -1,0 +1,362 @@
+//! API clients: list, details, rotation of the secret, revocation (contract 04 §2).
+
+use super::{client_permissions, client_webhooks};
+use crate::notice::Notice;
+use crate::parts::{
+    Act, Badge, Cell, Chip, Choice, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages, Problem,
+    RowAct, Tab, Table, render,
+};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use crate::words::Words;
+use askama::Template;
+use civitas_accounts::{ApiClient, ClientAdmin, ClientFault, ClientFilter, ClientUsage};
+use civitas_application::ClientOrganizations;
+use civitas_audit::Action;
+use civitas_kernel::{ClientId, Error, OrganizationId, Result};
+use civitas_organizations::Tenant;
+use std::collections::HashMap;
+
+/// Rows on a page of the list.
+const PER_PAGE: i64 = 15;
+pub(crate) const LIST: &str = "/system/api_clients";
+
+/// A client with its organization.
+pub(crate) struct ClientPage {
+    pub(crate) id: ClientId,
+    pub(crate) client: ApiClient,
+    pub(crate) tenant: Option<Tenant>,
+}
+
+/// The client of the path.
+pub(crate) async fn client(visit: &Visit, id: i64) -> Result<ClientPage> {
+    let store = visit.panel.store();
+    let id = ClientId(id);
+    let client = store.clients().find(id).await?.ok_or(Error::NotFound)?;
+    let tenant = match client.organization {
+        Some(organization) => store.organizations().tenant(organization).await?,
+        None => None,
+    };
+    Ok(ClientPage { id, client, tenant })
+}
+
+/// The error of a refused change.
+pub(crate) fn fault(fault: ClientFault) -> Error {
+    match fault {
+        ClientFault::Store(error) => error,
+        ClientFault::UnknownClient(_) => Error::NotFound,
+        other => Error::rejected(other.to_string()),
+    }
+}
+
+/// The head of the pages of one client.
+pub(crate) fn head(visit: &Visit, found: &ClientPage, tab: &str) -> Head {
+    let path = format!("{LIST}/{}", found.id);
+    let tabs = [
+        ("details", path.clone()),
+        ("permissions", format!("{path}/edit")),
+        ("webhooks", format!("{path}/edit?tab=webhooks")),
+    ];
+    let tabs = tabs.map(|(name, href)| Tab {
+        href,
+        label: visit.say(&format!("client-tab-{name}")),
+        is_current: name == tab,
+    });
+    Head::new(&found.client.name)
+        .crumb(visit.say("nav-start"), "/system")
+        .crumb(visit.say("nav-api-clients"), LIST)
+        .tabs(visit.say("client-one"), tabs.to_vec())
+}
+
+pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let store = visit.panel.store();
+    let filter = ClientFilter {
+        organization: visit.query.number("organization").map(OrganizationId),
+        search: visit.query.get("q").map(str::to_owned),
+    };
+    let request = visit.query.page(PER_PAGE);
+    let page = store.clients().list(&filter, request).await?;
+    let ids: Vec<ClientId> = page.items.iter().map(|(id, _)| *id).collect();
+    let usage: HashMap<ClientId, ClientUsage> = store.clients().usage(&ids, visit.now).await?.into_iter().collect();
+    let organizations = organizations(visit).await?;
+    let names: HashMap<i64, &str> = organizations.iter().map(|(id, name)| (id.0, name.as_str())).collect();
+    let rows = page.items.iter().map(|(id, client)| row(visit, *id, client, usage.get(id), &names));
+    let columns = vec![
+        Column::new(visit.say("column-name")),
+        Column::new(visit.say("client-id")),
+        Column::new(visit.say("client-scopes")).num().low(),
+        Column::new(visit.say("client-tab-webhooks")),
+        Column::new(visit.say("client-last-token")).low(),
+        Column::new(visit.say("column-created")),
+        Column::acts(visit.say("column-acts")),
+    ];
+    let empty = Empty {
+        title: visit.say("clients-none"),
+        text: visit.say("clients-lede"),
+        act: Some((format!("{LIST}/new"), visit.say("client-new"))),
+    };
+    let table = Table::new(visit.say("clients-caption"), columns).rows(rows).empty(empty);
+    let body = Html::join([filters(visit, &organizations), results(visit, &table, page.items.len(), page.has_more)]);
+    let head = Head::new(visit.say("nav-api-clients"))
+        .crumb(visit.say("nav-start"), "/system")
+        .lede(visit.say("clients-lede"))
+        .act(Act::primary(format!("{LIST}/new"), visit.say("client-new")));
+    visit.page(head, body).await
+}
+
+fn row(
+    visit: &Visit,
+    id: ClientId,
+    client: &ApiClient,
+    usage: Option<&ClientUsage>,
+    names: &HashMap<i64, &str>,
+) -> Vec<Cell> {
+    let path = format!("{LIST}/{id}");
+    let organization = match client.organization {
+        Some(id) => (*names.get(&id.0).unwrap_or(&"")).to_owned(),
+        None => visit.say("all-organizations"),
+    };
+    let registrations = usage.map_or(0, |usage| usage.registrations);
+    let webhooks = if registrations == 0 {
+        Cell::soft(&visit.say("none"))
+    } else {
+        Cell::badge(&Badge::good(visit.number(registrations)))
+    };
+    let last = usage.and_then(|usage| usage.last_token_at);
+    let act = |href: String, key: &str| RowAct::Link { href, label: visit.say(key), of: client.name.clone() };
+    vec![
+        Cell::link(&path, &client.name, &organization),
+        Cell::mono(&path, &client.uid),
+        Cell::num(&visit.number(i64::try_from(client.scopes.iter().count()).unwrap_or_default())),
+        webhooks,
+        last.map_or_else(|| Cell::soft(&visit.say("never")), |at| Cell::text(&visit.date(at))),
+        Cell::text(&visit.date(client.created_at)),
+        Cell::acts(&[act(format!("{path}/edit"), "edit"), act(format!("{path}/revoke"), "client-revoke")]),
+    ]
+}
+
+/// The organizations to choose from, by name.
+pub(crate) async fn organizations(visit: &Visit) -> Result<Vec<(OrganizationId, String)>> {
+    let request = civitas_kernel::PageRequest { page: 1, per_page: 100 };
+    let page = visit.panel.store().organizations().search(None, request).await?;
+    let locale = visit.words.locale;
+    let name = |o: &civitas_organizations::Organization| o.name.title(locale).unwrap_or(&o.host).to_owned();
+    Ok(page.items.iter().map(|(id, organization)| (*id, name(organization))).collect())
+}
+
+fn filters(visit: &Visit, organizations: &[(OrganizationId, String)]) -> Html {
+    let all = std::iter::once(Choice::new("", visit.say("all")));
+    let choices = all.chain(organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name)));
+    let fields = vec![
+        Field::search("q", visit.say("search"), visit.query.shown("q"))
+            .placeholder(visit.say("clients-search"))
+            .html(&visit.words),
+        Field::select("organization", visit.say("organization"), visit.query.shown("organization"), choices.collect())
+            .html(&visit.words),
+    ];
+    Filters { label: visit.say("clients-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
+}
+
+#[derive(Template)]
+#[template(source = r#"<div id="results">{{ found }}{{ table }}{{ pages }}</div>"#, ext = "html")]
+struct Results {
+    found: Html,
+    table: Html,
+    pages: Html,
+}
+
+fn results(visit: &Visit, table: &Table, shown: usize, has_more: bool) -> Html {
+    let request = visit.query.page(PER_PAGE);
+    let count = i64::try_from(shown).unwrap_or_default();
+    let place = visit.tell("pages-place", &[("page", request.page.into())]);
+    let text = visit.tell("found-shown", &[("count", count.into())]);
+    let page = |number: i64| visit.query.with(LIST, "page", Some(&number.to_string()));
+    let pages = Pages {
+        words: &visit.words,
+        label: visit.say("clients-pages"),
+        previous: (request.page > 1).then(|| page(request.page - 1)),
+        next: has_more.then(|| page(request.page + 1)),
+        is_log: false,
+        place,
+    };
+    let chips = visit.query.get("q").map(|text| Chip {
+        text: format!("{}: {text}", visit.say("search")),
+        href: visit.query.with(LIST, "q", None),
+    });
+    let found = Found { words: &visit.words, text, chips: chips.into_iter().collect(), all: LIST.to_owned() };
+    render(&Results { found: found.html(), table: table.html(), pages: pages.html() })
+}
+
+#[derive(Template)]
+#[template(path = "pages/client.html")]
+struct Details<'a> {
+    words: &'a Words,
+    client: &'a ApiClient,
+    path: String,
+    organization: Option<(String, String, String)>,
+    permissions: String,
+    created: String,
+    last_token: String,
+    valid_tokens: String,
+    command: String,
+}
+
+/// How many abilities and events a client holds.
+fn held(visit: &Visit, client: &ApiClient) -> String {
+    let events = client.permissions.iter().filter(|ability| ability.is_event()).count();
+    let abilities = client.permissions.iter().count() - events;
+    let number = |count: usize| i64::try_from(count).unwrap_or_default();
+    visit.tell("client-held", &[("abilities", number(abilities).into()), ("events", number(events).into())])
+}
+
+/// The command that gets a token.
+pub(crate) fn token_command(visit: &Visit, found: &ClientPage, secret: &str) -> String {
+    let host = found.tenant.as_ref().map_or("localhost", |tenant| tenant.host.as_str());
+    let origin = visit.panel.settings.site.origin(host);
+    format!(
+        "curl {origin}/oauth/token -d grant_type=client_credentials -d client_id={} -d client_secret={secret} -d scope=\"{}\"",
+        found.client.uid, found.client.scopes
+    )
+}
+
+async fn usage(visit: &Visit, id: ClientId) -> Result<ClientUsage> {
+    let usage = visit.panel.store().clients().usage(&[id], visit.now).await?;
+    Ok(usage.into_iter().next().map(|(_, usage)| usage).unwrap_or_default())
+}
+
+pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let found = client(visit, visit.id("id")?).await?;
+    let usage = usage(visit, found.id).await?;
+    let locale = visit.words.locale;
+    let organization = found.tenant.as_ref().map(|tenant| {
+        let href = format!("/system/organizations/{}/edit", tenant.id);
+        (href, tenant.name.title(locale).unwrap_or(&tenant.host).to_owned(), tenant.host.clone())
+    });
+    let details = Details {
+        words: &visit.words,
+        client: &found.client,
+        path: format!("{LIST}/{}", found.id),
+        organization,
+        permissions: held(visit, &found.client),
+        created: visit.time(found.client.created_at),
+        last_token: usage.last_token_at.map_or_else(|| visit.say("never"), |at| visit.time(at)),
+        valid_tokens: visit.number(usage.valid_tokens),
+        command: token_command(visit, &found, "\"$CIVITAS_SECRET\""),
+    };
+    visit.page(head(visit, &found, "details"), render(&details)).await
+}
+
+/// The tab with permissions, or with webhooks.
+pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let found = client(visit, visit.id("id")?).await?;
+    if visit.query.get("tab") == Some("webhooks") {
+        return client_webhooks::show(visit, &found, None, Vec::new()).await;
+    }
+    client_permissions::show(visit, &found, None, Vec::new()).await
+}
+
+pub(crate) async fn ask_rotate(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let found = client(visit, visit.id("id")?).await?;
+    let usage = usage(visit, found.id).await?;
+    let path = format!("{LIST}/{}", found.id);
+    let confirm = Confirm {
+        words: &visit.words,
+        action: format!("{path}/rotate_secret"),
+        method: "",
+        token: visit.token(),
+        effects: vec![visit.say("rotate-effect")],
+        stays: visit.words.count("rotate-stays", usage.valid_tokens),
+        name: String::new(),
+        name_label: String::new(),
+        button: visit.say("rotate-button"),
+        cancel: path.clone(),
+    };
+    let head = Head::new(visit.tell("rotate-title", &[("name", found.client.name.as_str().into())]))
+        .crumb(visit.say("nav-api-clients"), LIST)
+        .crumb(&found.client.name, path)
+        .here(visit.say("rotate-here"));
+    visit.page(head, confirm.html(&[])).await
+}
+
+pub(crate) async fn rotate(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let found = client(visit, visit.id("id")?).await?;
+    let uid = found.client.uid.as_str();
+    let label = found.client.name.as_str();
+    let secret = visit
+        .change(async |tx| {
+            let organizations = ClientOrganizations(tx.organizations());
+            let admin = ClientAdmin { clients: tx.clients(), organizations: &organizations };
+            let secret = admin.rotate_secret(uid, visit.now).await.map_err(fault)?;
+            let record = visit.record(Action::ApiClientSecretRotated).on("api_client", uid, label);
+            tx.audit().append(&record.of(found.client.organization), visit.now).await?;
+            Ok(secret)
+        })
+        .await?;
+    let notice = Notice::good(visit.say("rotate-done"))
+        .once(visit.say("client-id"), uid)
+        .once(visit.say("client-secret"), secret.expose())
+        .command(token_command(visit, &found, secret.expose()));
+    visit.redirect(format!("{LIST}/{}/edit", found.id), notice).await
+}
+
+pub(crate) async fn ask_revoke(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let found = client(visit, visit.id("id")?).await?;
+    revoke_page(visit, &found, Vec::new()).await
+}
+
+async fn revoke_page(visit: &Visit, found: &ClientPage, problems: Vec<Problem>) -> Result<Reply> {
+    let usage = usage(visit, found.id).await?;
+    let path = format!("{LIST}/{}", found.id);
+    let confirm = Confirm {
+        words: &visit.words,
+        action: path.clone(),
+        method: "delete",
+        token: visit.token(),
+        effects: vec![
+            visit.words.count("revoke-tokens", usage.valid_tokens),
+            visit.tell("revoke-permissions", &[("held", held(visit, &found.client).into())]),
+            visit.words.count("revoke-registrations", usage.registrations),
+        ],
+        stays: visit.say("revoke-stays"),
+        name: found.client.name.clone(),
+        name_label: visit.say("revoke-name"),
+        button: visit.say("revoke-button"),
+        cancel: path.clone(),
+    };
+    let head = Head::new(visit.tell("revoke-title", &[("name", found.client.name.as_str().into())]))
+        .crumb(visit.say("nav-api-clients"), LIST)
+        .crumb(&found.client.name, path)
+        .here(visit.say("client-revoke"));
+    let body = confirm.html(&problems);
+    visit.form_page(head, body, problems).await
+}
+
+/// Revokes a client. The page that asks sends the name; a form without the field comes from a program that asked
+/// already.
+pub(crate) async fn revoke(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let found = client(visit, visit.id("id")?).await?;
+    if let Some(typed) = visit.form.get("confirm")
+        && !Confirm::is_typed(&found.client.name, typed)
+    {
+        let problem = Problem::new("confirm", visit.say("problem-name-typed"));
+        return revoke_page(visit, &found, vec![problem]).await;
+    }
+    let (uid, label) = (found.client.uid.as_str(), found.client.name.as_str());
+    visit
+        .change(async |tx| {
+            let organizations = ClientOrganizations(tx.organizations());
+            let admin = ClientAdmin { clients: tx.clients(), organizations: &organizations };
+            admin.delete(uid).await.map_err(fault)?;
+            let record = visit.record(Action::ApiClientRevoked).on("api_client", uid, label);
+            tx.audit().append(&record.of(found.client.organization), visit.now).await
+        })
+        .await?;
+    visit.redirect(LIST, Notice::good("Client Revoked").text(found.client.name.clone())).await
+}

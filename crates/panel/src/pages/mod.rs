@@ -1,0 +1,84 @@
+//! The pages, by their routes.
+
+mod account;
+mod admins;
+mod audit;
+mod client_permissions;
+mod client_webhooks;
+mod clients;
+mod new_client;
+mod organization_api;
+mod organization_form;
+mod organizations;
+pub(crate) mod sign_in;
+mod start;
+
+use crate::reply::Reply;
+use crate::visit::Visit;
+use actix_web::http::Method;
+use civitas_kernel::Result;
+use futures_util::future::LocalBoxFuture;
+
+/// Answers a request of an administrator.
+pub(crate) type Handler = for<'a> fn(&'a mut Visit) -> LocalBoxFuture<'a, Result<Reply>>;
+
+/// A page or an act.
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) handler: Handler,
+}
+
+macro_rules! routes {
+    ($($method:ident $path:literal => $handler:path),+ $(,)?) => {
+        vec![$(Route {
+            method: Method::$method,
+            path: $path,
+            handler: |visit| Box::pin($handler(visit)),
+        }),+]
+    };
+}
+
+/// All routes for administrators. PUT and DELETE arrive as POST with `_method`.
+pub(crate) fn routes() -> Vec<Route> {
+    routes![
+        GET "/system" => start::show,
+        GET "/system/account" => account::show,
+        POST "/system/account/preferences" => account::save_preferences,
+        POST "/system/account/password" => account::save_password,
+        POST "/system/account/second_factor" => account::begin_second_factor,
+        POST "/system/account/second_factor/confirm" => account::confirm_second_factor,
+        DELETE "/system/account/second_factor" => account::end_second_factor,
+        DELETE "/system/admins/sign_out" => account::sign_out,
+        GET "/system/admins" => admins::list,
+        GET "/system/admins/new" => admins::new,
+        POST "/system/admins" => admins::create,
+        GET "/system/admins/{id}/edit" => admins::edit,
+        PUT "/system/admins/{id}" => admins::update,
+        POST "/system/admins/{id}/unlock" => admins::unlock,
+        GET "/system/admins/{id}/delete" => admins::ask,
+        DELETE "/system/admins/{id}" => admins::delete,
+        GET "/system/organizations" => organizations::list,
+        GET "/system/organizations/new" => organizations::new,
+        POST "/system/organizations" => organizations::create,
+        GET "/system/organizations/{id}" => organizations::overview,
+        GET "/system/organizations/{id}/edit" => organizations::edit,
+        PUT "/system/organizations/{id}" => organizations::update,
+        GET "/system/organizations/{id}/delete" => organizations::ask,
+        DELETE "/system/organizations/{id}" => organizations::delete,
+        GET "/system/api_clients" => clients::list,
+        GET "/system/api_clients/new" => new_client::new,
+        POST "/system/api_clients" => new_client::create,
+        GET "/system/api_clients/{id}" => clients::show,
+        GET "/system/api_clients/{id}/edit" => clients::edit,
+        GET "/system/api_clients/{id}/rotate_secret" => clients::ask_rotate,
+        POST "/system/api_clients/{id}/rotate_secret" => clients::rotate,
+        GET "/system/api_clients/{id}/revoke" => clients::ask_revoke,
+        DELETE "/system/api_clients/{id}" => clients::revoke,
+        POST "/system/api_permissions" => client_permissions::replace,
+        POST "/system/webhook_registrations" => client_webhooks::create,
+        GET "/system/webhook_registrations/{id}/delete" => client_webhooks::ask,
+        DELETE "/system/webhook_registrations/{id}" => client_webhooks::delete,
+        GET "/system/audit_log" => audit::list,
+    ]
+}

@@ -1,0 +1,408 @@
+//! The settings of an organization (contract 04 §3, 03 §1.3).
+
+use super::organization_api;
+use super::organizations::{self, LIST};
+use crate::error;
+use crate::notice::Notice;
+use crate::parts::{Choice, Field, Form, Group, Head, Html, Problem, Section, Texts, Tick, language_name, render};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use crate::words::Words;
+use askama::Template;
+use civitas_audit::Action;
+use civitas_kernel::{Error, FieldError, Locale, Locales, OrganizationId, Result};
+use civitas_organizations::{Organization, OrganizationAdmin, RegistrationMode, TIME_ZONES};
+
+/// The settings that are on or off, with their places.
+type Switch = (&'static str, fn(&mut Organization) -> &mut bool);
+const PEOPLE: [Switch; 4] = [
+    ("force_users_to_authenticate_before_access_organization", |o| {
+        &mut o.force_users_to_authenticate_before_access_organization
+    }),
+    ("send_welcome_notification", |o| &mut o.send_welcome_notification),
+    ("badges_enabled", |o| &mut o.badges_enabled),
+    ("user_groups_enabled", |o| &mut o.user_groups_enabled),
+];
+const VIEWS: [Switch; 2] = [
+    ("rich_text_editor_in_public_views", |o| &mut o.rich_text_editor_in_public_views),
+    ("enable_participatory_space_filters", |o| &mut o.enable_participatory_space_filters),
+];
+const MODES: [(RegistrationMode, &str); 3] = [
+    (RegistrationMode::Enabled, "enabled"),
+    (RegistrationMode::Existing, "existing"),
+    (RegistrationMode::Disabled, "disabled"),
+];
+
+/// The name of the field of a member of the contract.
+fn name_of(member: &str) -> String {
+    format!("organization[{member}]")
+}
+
+/// The name of the field that an error of the use-case is about.
+pub(crate) fn field_of(fault: &FieldError) -> String {
+    match fault.field.as_ref() {
+        // `Name fr has already been taken` is about one language.
+        member @ ("name" | "description") => {
+            let locale = fault.description.split(' ').nth(1).and_then(Locale::parse);
+            locale.map_or_else(|| name_of(member), |locale| format!("organization[{member}][{locale}]"))
+        }
+        member => name_of(member),
+    }
+}
+
+/// The organization with what was typed, and what cannot be read. What was not sent stays as it is.
+pub(crate) fn read(visit: &Visit, mut organization: Organization) -> (Organization, Vec<Problem>) {
+    let form = &visit.form;
+    let locales = &visit.panel.settings.site.locales;
+    let mut problems = Vec::new();
+    for (member, place) in [("name", &mut organization.name), ("description", &mut organization.description)] {
+        if form.has(&format!("organization[{member}][")) {
+            *place = form.texts(&name_of(member), locales);
+        }
+    }
+    for (member, place) in
+        [("reference_prefix", &mut organization.reference_prefix), ("time_zone", &mut organization.time_zone)]
+    {
+        if form.has(&name_of(member)) {
+            form.text(&name_of(member)).clone_into(place);
+        }
+    }
+    if form.has("organization[secondary_hosts]") {
+        organization.secondary_hosts = form.lines("organization[secondary_hosts]");
+    }
+    if form.has("organization[external_domain_allowlist]") {
+        let hosts = form.lines("organization[external_domain_allowlist]");
+        organization.external_domain_allowlist = hosts.iter().map(|host| host.to_lowercase()).collect();
+    }
+    if form.has("organization[available_locales]") {
+        let offered = form.all("organization[available_locales][]");
+        let is_offered = |locale: &Locale| offered.iter().any(|name| name == locale.as_str());
+        organization.available_locales = locales.iter().filter(is_offered).collect::<Locales>();
+    }
+    if form.has("organization[default_locale]") {
+        match locales.find(form.text("organization[default_locale]")) {
+            Some(locale) => organization.default_locale = locale,
+            None => problems.push(Problem::new("organization[default_locale]", visit.say("problem-inclusion"))),
+        }
+    }
+    if form.has("organization[users_registration_mode]") {
+        let mode = form.text("organization[users_registration_mode]");
+        match MODES.iter().find(|(_, name)| *name == mode) {
+            Some((mode, _)) => organization.users_registration_mode = *mode,
+            None => {
+                let problem = visit.say("problem-inclusion");
+                problems.push(Problem::new("organization[users_registration_mode]", problem));
+            }
+        }
+    }
+    for (member, place) in PEOPLE.into_iter().chain(VIEWS) {
+        if let Some(is_on) = form.switch(&name_of(member)) {
+            *place(&mut organization) = is_on;
+        }
+    }
+    read_numbers(visit, &mut organization, &mut problems);
+    organization_api::apply(visit, &mut organization.features);
+    (organization, problems)
+}
+
+fn read_numbers(visit: &Visit, organization: &mut Organization, problems: &mut Vec<Problem>) {
+    let numbers: [(&str, &mut i64); 2] = [
+        ("comments_max_length", &mut organization.comments_max_length),
+        ("max_attachment_bytes", &mut organization.max_attachment_bytes),
+    ];
+    for (member, place) in numbers {
+        if !visit.form.has(&name_of(member)) {
+            continue;
+        }
+        match visit.form.text(&name_of(member)).parse() {
+            Ok(number) => *place = number,
+            Err(_) => problems.push(Problem::new(name_of(member), visit.say("problem-number"))),
+        }
+    }
+}
+
+/// The form: `id` is `None` for a new organization.
+pub(crate) async fn show(
+    visit: &Visit,
+    id: Option<OrganizationId>,
+    organization: &Organization,
+    problems: Vec<Problem>,
+) -> Result<Reply> {
+    let words = &visit.words;
+    let (action, method, save) = match id {
+        Some(id) => (format!("{LIST}/{id}"), "put", "settings-save"),
+        None => (LIST.to_owned(), "", "organization-create"),
+    };
+    let cancel = id.map_or_else(|| LIST.to_owned(), |id| format!("{LIST}/{id}"));
+    let mut form = Form::new(words, action, visit.token(), save).method(method).cancel(cancel);
+    if id.is_some() {
+        form = form.hidden("revision", organization.updated_at.unix_timestamp_nanos().to_string());
+    }
+    let form = form
+        .section(identity(visit, organization, &problems))
+        .section(hosts(visit, id, organization, &problems))
+        .section(languages(visit, organization, &problems))
+        .section(people(visit, organization, &problems))
+        .section(views(visit, organization, &problems))
+        .section(files(visit, organization, &problems))
+        .note(visit.say("settings-together"));
+    let Some(id) = id else {
+        let head = Head::new(visit.say("organization-new"))
+            .crumb(visit.say("nav-start"), "/system")
+            .crumb(visit.say("nav-organizations"), LIST)
+            .lede(visit.say("organization-new-lede"));
+        return visit.form_page(head, form.html(), problems).await;
+    };
+    let title = organizations::name(visit, organization);
+    let end = End { words, href: format!("{LIST}/{id}/delete"), name: title.clone() };
+    let head = organizations::settings_head(visit, id, &title, "settings");
+    visit.form_page(head, Html::join([form.html(), render(&end)]), problems).await
+}
+
+#[derive(Template)]
+#[template(path = "pages/organization_end.html")]
+struct End<'a> {
+    words: &'a Words,
+    href: String,
+    name: String,
+}
+
+fn identity(visit: &Visit, organization: &Organization, problems: &[Problem]) -> Section {
+    let (words, locales) = (&visit.words, &visit.panel.settings.site.locales);
+    let texts = Texts::new("identity-texts", visit.say("texts"), locales, organization.default_locale)
+        .text("organization[name]", visit.say("column-name"), "", &organization.name, 1)
+        .text("organization[description]", visit.say("description"), visit.say("html-hint"), &organization.description, 4);
+    let prefix = name_of("reference_prefix");
+    Section::new("identity", visit.say("organization-identity"))
+        .hint(visit.say("organization-identity-hint"))
+        .field(texts.html(words, problems))
+        .field(
+            Field::text(&prefix, visit.say("organization-prefix"), &organization.reference_prefix)
+                .hint(visit.say("organization-prefix-hint"))
+                .class("short")
+                .required()
+                .check(problems)
+                .html(words),
+        )
+}
+
+#[derive(Template)]
+#[template(path = "pages/dns.html")]
+struct Dns<'a> {
+    words: &'a Words,
+    /// The title; empty without a pending host.
+    pending: String,
+    records: Vec<String>,
+}
+
+/// The DNS records a host needs, one line for each address.
+fn records(visit: &Visit, host: &str) -> Vec<String> {
+    let record = |address: &std::net::IpAddr| {
+        format!("{host} {} {address}", if address.is_ipv4() { "A" } else { "AAAA" })
+    };
+    visit.panel.settings.loadbalancer_ips.iter().map(record).collect()
+}
+
+fn hosts(visit: &Visit, id: Option<OrganizationId>, organization: &Organization, problems: &[Problem]) -> Section {
+    let words = &visit.words;
+    let pending = organization.unconfirmed_host.as_deref();
+    let typed = visit.form.get("organization[host]").map(str::to_owned);
+    let shown = typed.unwrap_or_else(|| pending.unwrap_or(&organization.host).to_owned());
+    let hint = match id {
+        Some(_) => visit.tell("organization-host-hint", &[("host", organization.host.as_str().into())]),
+        None => visit.say("organization-host-new-hint"),
+    };
+    let dns = Dns {
+        words,
+        pending: pending.map_or_else(String::new, |host| {
+            visit.tell("organization-host-waiting", &[("new", host.into()), ("now", organization.host.as_str().into())])
+        }),
+        records: records(visit, pending.unwrap_or(if organization.host.is_empty() { "host" } else { &organization.host })),
+    };
+    Section::new("hosts", visit.say("organization-hosts"))
+        .hint(visit.say("organization-hosts-hint"))
+        .field(
+            Field::text("organization[host]", visit.say("organization-host"), shown)
+                .hint(hint)
+                .class("mono")
+                .required()
+                .check(problems)
+                .html(words),
+        )
+        .field(render(&dns))
+        .field(
+            Field::area("organization[secondary_hosts]", visit.say("organization-secondary"), organization.secondary_hosts.join("\n"), 3)
+                .hint(visit.say("organization-secondary-hint"))
+                .class("mono")
+                .optional()
+                .check(problems)
+                .html(words),
+        )
+}
+
+fn languages(visit: &Visit, organization: &Organization, problems: &[Problem]) -> Section {
+    let (words, locales) = (&visit.words, &visit.panel.settings.site.locales);
+    let choices: Vec<Choice> =
+        locales.iter().map(|locale| Choice::new(locale.as_str(), language_name(words, locale))).collect();
+    let chosen = organization.available_locales.iter().map(|locale| locale.to_string()).collect();
+    let zones = TIME_ZONES.iter().map(|zone| Choice::new(*zone, *zone)).collect();
+    Section::new("languages", visit.say("organization-languages-and-time"))
+        .field(
+            Group::ticks("organization[available_locales][]", visit.say("organization-languages"), choices.clone(), chosen)
+                .check(problems)
+                .html(words),
+        )
+        .field(
+            Field::select(&name_of("default_locale"), visit.say("organization-main-language"), organization.default_locale.as_str(), choices)
+                .hint(visit.say("organization-main-language-hint"))
+                .class("medium")
+                .check(problems)
+                .html(words),
+        )
+        .field(
+            Field::select(&name_of("time_zone"), visit.say("organization-time-zone"), &organization.time_zone, zones)
+                .class("medium")
+                .check(problems)
+                .html(words),
+        )
+}
+
+fn switches(visit: &Visit, organization: &Organization, list: &[Switch]) -> Html {
+    let mut organization = organization.clone();
+    Html::join(list.iter().map(|(member, place)| {
+        let label = visit.say(&format!("setting-{}", member.replace('_', "-")));
+        Tick::new(&name_of(member), label, *place(&mut organization)).html()
+    }))
+}
+
+fn people(visit: &Visit, organization: &Organization, problems: &[Problem]) -> Section {
+    let choice = |(_, name): &(RegistrationMode, &str)| {
+        Choice::new(*name, visit.say(&format!("registration-mode-{name}")))
+            .hint(visit.say(&format!("registration-mode-{name}-hint")))
+    };
+    let chosen = MODES.iter().find(|(mode, _)| *mode == organization.users_registration_mode).map_or("", |(_, name)| name);
+    Section::new("people", visit.say("column-people"))
+        .hint(visit.say("organization-people-hint"))
+        .field(
+            Group::radios(&name_of("users_registration_mode"), visit.say("organization-registration"), MODES.iter().map(choice).collect(), chosen)
+                .check(problems)
+                .html(&visit.words),
+        )
+        .field(switches(visit, organization, &PEOPLE))
+}
+
+fn views(visit: &Visit, organization: &Organization, problems: &[Problem]) -> Section {
+    let mut machine = Tick::new(
+        &name_of("enable_machine_translations"),
+        visit.say("setting-enable-machine-translations"),
+        organization.enable_machine_translations,
+    )
+    .hint(visit.say("setting-enable-machine-translations-hint"));
+    machine.is_disabled = true;
+    let typed = visit.form.get("organization[comments_max_length]").map(str::to_owned);
+    let length = typed.unwrap_or_else(|| organization.comments_max_length.to_string());
+    Section::new("texts-and-views", visit.say("organization-views"))
+        .field(
+            Field::number(&name_of("comments_max_length"), visit.say("organization-comments"), length)
+                .hint(visit.say("organization-comments-hint"))
+                .check(problems)
+                .html(&visit.words),
+        )
+        .field(switches(visit, organization, &VIEWS))
+        .field(machine.html())
+}
+
+fn files(visit: &Visit, organization: &Organization, problems: &[Problem]) -> Section {
+    let typed = visit.form.get("organization[max_attachment_bytes]").map(str::to_owned);
+    let bytes = typed.unwrap_or_else(|| organization.max_attachment_bytes.to_string());
+    Section::new("files", visit.say("organization-files"))
+        .field(
+            Field::number(&name_of("max_attachment_bytes"), visit.say("organization-largest-file"), bytes)
+                .hint(visit.say("organization-largest-file-hint"))
+                .class("medium")
+                .check(problems)
+                .html(&visit.words),
+        )
+        .field(
+            Field::area(&name_of("external_domain_allowlist"), visit.say("organization-allowlist"), organization.external_domain_allowlist.join("\n"), 3)
+                .hint(visit.say("organization-allowlist-hint"))
+                .class("mono")
+                .optional()
+                .check(problems)
+                .html(&visit.words),
+        )
+}
+
+/// Saves the settings, or shows the form again.
+pub(crate) async fn save(visit: &Visit, id: OrganizationId, now: &Organization) -> Result<Reply> {
+    let (typed, mut problems) = read(visit, now.clone());
+    let host = visit.form.get("organization[host]").map(|host| host.trim().to_lowercase());
+    if host.as_ref().is_some_and(String::is_empty) {
+        problems.push(Problem::new("organization[host]", visit.say("problem-blank")));
+    }
+    let revision = visit.form.text("revision");
+    if !revision.is_empty() && revision != now.updated_at.unix_timestamp_nanos().to_string() {
+        problems.push(Problem::new("", visit.say("problem-changed-meanwhile")));
+    }
+    if !problems.is_empty() {
+        return show(visit, Some(id), &typed, problems).await;
+    }
+    let saved = visit
+        .change(async |tx| {
+            let before = tx.organizations().find_for_update(id).await?.ok_or(Error::NotFound)?;
+            let (mut after, _) = read(visit, before.clone());
+            if let Some(host) = &host {
+                after.unconfirmed_host = Some(host.clone()).filter(|host| *host != before.host);
+            }
+            let admin = OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts: false };
+            if admin.change(id, &before, after.clone(), visit.now).await? {
+                let label = organizations::name(visit, &after);
+                let record = visit.record(Action::OrganizationUpdated).of(Some(id)).on("organization", &id.to_string(), &label);
+                let record = changes(&before, &after).into_iter().fold(record, |record, (field, old, new)| record.changed(field, Some(&old), Some(&new)));
+                tx.audit().append(&record, visit.now).await?;
+            }
+            Ok(())
+        })
+        .await;
+    match saved {
+        Ok(()) => {
+            let tab = if visit.form.has("organization[features]") { "?tab=api" } else { "" };
+            visit.redirect(format!("{LIST}/{id}/edit{tab}"), Notice::good(visit.say("settings-saved"))).await
+        }
+        Err(fault) => {
+            let problems = error::problems(&visit.words, fault, field_of)?;
+            show(visit, Some(id), &typed, problems).await
+        }
+    }
+}
+
+/// The settings that differ, for the audit trail.
+fn changes(before: &Organization, after: &Organization) -> Vec<(&'static str, String, String)> {
+    let text = |text: &civitas_kernel::Translated| {
+        text.iter().map(|(locale, text)| format!("{locale}: {text}")).collect::<Vec<_>>().join("; ")
+    };
+    let locales = |o: &Organization| o.available_locales.iter().map(|l| l.to_string()).collect::<Vec<_>>().join(", ");
+    let mut list = vec![
+        ("name", text(&before.name), text(&after.name)),
+        ("description", text(&before.description), text(&after.description)),
+        ("reference_prefix", before.reference_prefix.clone(), after.reference_prefix.clone()),
+        ("pending host", before.unconfirmed_host.clone().unwrap_or_default(), after.unconfirmed_host.clone().unwrap_or_default()),
+        ("secondary_hosts", before.secondary_hosts.join(", "), after.secondary_hosts.join(", ")),
+        ("available_locales", locales(before), locales(after)),
+        ("default_locale", before.default_locale.to_string(), after.default_locale.to_string()),
+        ("time_zone", before.time_zone.clone(), after.time_zone.clone()),
+        ("users_registration_mode", format!("{:?}", before.users_registration_mode), format!("{:?}", after.users_registration_mode)),
+        ("comments_max_length", before.comments_max_length.to_string(), after.comments_max_length.to_string()),
+        ("max_attachment_bytes", before.max_attachment_bytes.to_string(), after.max_attachment_bytes.to_string()),
+        ("external_domain_allowlist", before.external_domain_allowlist.join(", "), after.external_domain_allowlist.join(", ")),
+    ];
+    let (mut old, mut new) = (before.clone(), after.clone());
+    for (member, place) in PEOPLE.into_iter().chain(VIEWS) {
+        list.push((member, place(&mut old).to_string(), place(&mut new).to_string()));
+    }
+    for (member, place) in organization_api::SWITCHES {
+        list.push((member, place(&mut old.features).to_string(), place(&mut new.features).to_string()));
+    }
+    list.retain(|(_, old, new)| old != new);
+    list
+}

@@ -1,0 +1,308 @@
+//! Organizations: list, overview, creation, settings, deletion (contract 04 §2, §3).
+
+use super::{organization_api, organization_form};
+use crate::error;
+use crate::notice::Notice;
+use crate::parts::{
+    Act, Badge, Cell, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages, Problem, RowAct, Tab, Table,
+    render,
+};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use crate::words::Words;
+use askama::Template;
+use civitas_application::{OrganizationFigures, remove_organization};
+use civitas_audit::Action;
+use civitas_kernel::{Error, Locale, OrganizationId, Result, Translated};
+use civitas_organizations::{Organization, OrganizationAdmin};
+
+const PER_PAGE: i64 = 25;
+pub(crate) const LIST: &str = "/system/organizations";
+
+/// The name of an organization in the language of the page.
+pub(crate) fn name(visit: &Visit, organization: &Organization) -> String {
+    organization.name.title(visit.words.locale).unwrap_or(&organization.host).to_owned()
+}
+
+/// The organization of the path.
+pub(crate) async fn organization(visit: &Visit) -> Result<(OrganizationId, Organization)> {
+    let id = OrganizationId(visit.id("id")?);
+    let found = visit.panel.store().organizations().find(id).await?;
+    Ok((id, found.ok_or(Error::NotFound)?))
+}
+
+pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let store = visit.panel.store();
+    let request = visit.query.page(PER_PAGE);
+    let page = store.organizations().search(visit.query.get("q"), request).await?;
+    let ids: Vec<OrganizationId> = page.items.iter().map(|(id, _)| *id).collect();
+    let figures = OrganizationFigures { store }.of(&ids).await?;
+    let rows = page.items.iter().map(|(id, organization)| {
+        let own = figures.get(id).copied().unwrap_or_default();
+        let (title, path) = (name(visit, organization), format!("{LIST}/{id}"));
+        let languages: Vec<String> = organization.available_locales.iter().map(|locale| locale.to_string()).collect();
+        let edit = RowAct::Link { href: format!("{path}/edit"), label: visit.say("nav-settings"), of: title.clone() };
+        vec![
+            Cell::link(&path, &title, &organization.host),
+            Cell::text(&languages.join(", ")),
+            Cell::num(&visit.number(own.users)),
+            Cell::num(&visit.number(own.clients)),
+            state(visit, organization),
+            Cell::text(&visit.date(organization.updated_at)),
+            Cell::acts(&[edit]),
+        ]
+    });
+    let columns = vec![
+        Column::new(visit.say("column-name")),
+        Column::new(visit.say("column-languages")).low(),
+        Column::new(visit.say("column-people")).num(),
+        Column::new(visit.say("nav-api-clients")).num().low(),
+        Column::new(visit.say("column-state")),
+        Column::new(visit.say("column-changed")),
+        Column::acts(visit.say("column-acts")),
+    ];
+    let empty = Empty {
+        title: visit.say("organizations-none"),
+        text: visit.say("organizations-lede"),
+        act: Some((format!("{LIST}/new"), visit.say("organization-new"))),
+    };
+    let table = Table::new(visit.say("organizations-caption"), columns).rows(rows).empty(empty);
+    let search = Field::search("q", visit.say("search"), visit.query.shown("q"))
+        .placeholder(visit.say("organizations-search"))
+        .html(&visit.words);
+    let filters = Filters {
+        label: visit.say("organizations-filter"),
+        fields: vec![search],
+        apply: visit.say("apply"),
+        kept: Vec::new(),
+    };
+    let results = results(visit, &table, page.items.len(), page.has_more);
+    let head = Head::new(visit.say("nav-organizations"))
+        .crumb(visit.say("nav-start"), "/system")
+        .lede(visit.say("organizations-lede"))
+        .act(Act::primary(format!("{LIST}/new"), visit.say("organization-new")));
+    visit.page(head, Html::join([filters.html(), results])).await
+}
+
+fn state(visit: &Visit, organization: &Organization) -> Cell {
+    if organization.unconfirmed_host.is_some() {
+        Cell::badge(&Badge::warn(visit.say("organization-host-pending")))
+    } else if !organization.features.enabled {
+        Cell::badge(&Badge::warn(visit.say("organization-api-off")))
+    } else {
+        Cell::soft(&visit.say("organization-fine"))
+    }
+}
+
+#[derive(Template)]
+#[template(source = r#"<div id="results">{{ found }}{{ table }}{{ pages }}</div>"#, ext = "html")]
+struct Results {
+    found: Html,
+    table: Html,
+    pages: Html,
+}
+
+fn results(visit: &Visit, table: &Table, shown: usize, has_more: bool) -> Html {
+    let request = visit.query.page(PER_PAGE);
+    let page = |number: i64| visit.query.with(LIST, "page", Some(&number.to_string()));
+    let count = i64::try_from(shown).unwrap_or_default();
+    let found = Found {
+        words: &visit.words,
+        text: visit.tell("found-shown", &[("count", count.into())]),
+        chips: Vec::new(),
+        all: LIST.to_owned(),
+    };
+    let pages = Pages {
+        words: &visit.words,
+        label: visit.say("organizations-pages"),
+        previous: (request.page > 1).then(|| page(request.page - 1)),
+        next: has_more.then(|| page(request.page + 1)),
+        is_log: false,
+        place: visit.tell("pages-place", &[("page", request.page.into())]),
+    };
+    render(&Results { found: found.html(), table: table.html(), pages: pages.html() })
+}
+
+#[derive(Template)]
+#[template(path = "pages/organization.html")]
+struct Overview<'a> {
+    words: &'a Words,
+    id: i64,
+    organization: &'a Organization,
+    /// Value and label.
+    figures: Vec<(String, String)>,
+    origin: String,
+    created: String,
+}
+
+pub(crate) async fn overview(visit: &mut Visit) -> Result<Reply> {
+    let (id, organization) = organization(visit).await?;
+    visit.open_organization(id).await?;
+    let visit = &*visit;
+    let own = OrganizationFigures { store: visit.panel.store() }.of(&[id]).await?;
+    let own = own.get(&id).copied().unwrap_or_default();
+    let figure = |value: i64, key: &str| (visit.number(value), visit.say(key));
+    let overview = Overview {
+        words: &visit.words,
+        id: id.0,
+        organization: &organization,
+        figures: vec![
+            figure(own.spaces, "figure-spaces"),
+            figure(own.components, "figure-components"),
+            figure(own.users, "column-people"),
+            figure(own.clients, "nav-api-clients"),
+        ],
+        origin: visit.panel.settings.site.origin(&organization.host),
+        created: visit.time(organization.created_at),
+    };
+    let head = Head::new(name(visit, &organization))
+        .crumb(visit.say("nav-start"), "/system")
+        .crumb(visit.say("nav-organizations"), LIST)
+        .act(Act::link(format!("{LIST}/{id}/edit"), visit.say("nav-settings")))
+        .act(Act::link(format!("/system/api_clients?organization={id}"), visit.say("nav-api-clients")));
+    visit.page(head, render(&overview)).await
+}
+
+/// The head of the pages of settings.
+pub(crate) fn settings_head(visit: &Visit, id: OrganizationId, name: &str, tab: &str) -> Head {
+    let path = format!("{LIST}/{id}/edit");
+    let tabs = [("settings", path.clone()), ("api", format!("{path}?tab=api"))];
+    let tabs = tabs.map(|(key, href)| Tab {
+        href,
+        label: visit.say(&format!("organization-tab-{key}")),
+        is_current: key == tab,
+    });
+    Head::new(visit.say("nav-settings"))
+        .crumb(visit.say("nav-organizations"), LIST)
+        .crumb(name, format!("{LIST}/{id}"))
+        .tabs(visit.say("organization-tabs"), tabs.to_vec())
+}
+
+pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
+    let (id, organization) = organization(visit).await?;
+    visit.open_organization(id).await?;
+    let visit = &*visit;
+    if visit.query.get("tab") == Some("api") {
+        return organization_api::show(visit, id, &organization).await;
+    }
+    organization_form::show(visit, Some(id), &organization, Vec::new()).await
+}
+
+/// A new organization as the form shows it first.
+fn blank(visit: &Visit) -> Organization {
+    let locales = visit.panel.settings.site.locales.clone();
+    let main = if locales.has(visit.words.locale) { visit.words.locale } else { locales.iter().next().unwrap_or(Locale::EN) };
+    let mut organization = Organization::new(String::new(), Translated::default(), main, visit.now);
+    organization.available_locales = locales;
+    organization
+}
+
+pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    organization_form::show(visit, None, &blank(visit), Vec::new()).await
+}
+
+pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
+    let (mut organization, mut problems) = organization_form::read(visit, blank(visit));
+    organization.host.clone_from(&visit.form.text("organization[host]").to_owned());
+    if organization.host.trim().is_empty() {
+        problems.push(Problem::new("organization[host]", visit.say("problem-blank")));
+    }
+    if !problems.is_empty() {
+        return organization_form::show(visit, None, &organization, problems).await;
+    }
+    let created = {
+        let visit = &*visit;
+        let organization = &organization;
+        visit
+            .change(async |tx| {
+                let mut new = organization.clone();
+                let admin = OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts: false };
+                let id = admin.create(&mut new, visit.now).await?;
+                let record = visit.record(Action::OrganizationCreated).of(Some(id));
+                let record = record.on("organization", &id.to_string(), &name(visit, &new));
+                tx.audit().append(&record, visit.now).await?;
+                Ok(id)
+            })
+            .await
+    };
+    match created {
+        Ok(id) => {
+            visit.open_organization(id).await?;
+            let notice = Notice::good(visit.tell("organization-created", &[("name", name(visit, &organization).into())]));
+            visit.redirect(format!("{LIST}/{id}"), notice).await
+        }
+        Err(fault) => {
+            let problems = error::problems(&visit.words, fault, organization_form::field_of)?;
+            organization_form::show(visit, None, &organization, problems).await
+        }
+    }
+}
+
+/// Saves the settings, or the switches of the tab REST API.
+pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, organization) = organization(visit).await?;
+    organization_form::save(visit, id, &organization).await
+}
+
+pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, organization) = organization(visit).await?;
+    delete_page(visit, id, &organization, Vec::new()).await
+}
+
+async fn delete_page(
+    visit: &Visit,
+    id: OrganizationId,
+    organization: &Organization,
+    problems: Vec<Problem>,
+) -> Result<Reply> {
+    let own = OrganizationFigures { store: visit.panel.store() }.of(&[id]).await?;
+    let own = own.get(&id).copied().unwrap_or_default();
+    let title = name(visit, organization);
+    let confirm = Confirm {
+        words: &visit.words,
+        action: format!("{LIST}/{id}"),
+        method: "delete",
+        token: visit.token(),
+        effects: vec![
+            visit.words.count("organization-delete-spaces", own.spaces),
+            visit.words.count("organization-delete-people", own.users),
+            visit.words.count("organization-delete-clients", own.clients),
+            visit.tell("organization-delete-host", &[("host", organization.host.as_str().into())]),
+        ],
+        stays: visit.say("organization-delete-stays"),
+        name: title.clone(),
+        name_label: visit.say("organization-delete-name"),
+        button: visit.say("organization-delete-button"),
+        cancel: format!("{LIST}/{id}/edit"),
+    };
+    let head = Head::new(visit.tell("delete-title", &[("name", title.as_str().into())]))
+        .crumb(visit.say("nav-organizations"), LIST)
+        .crumb(&title, format!("{LIST}/{id}"))
+        .here(visit.say("delete"));
+    let body = confirm.html(&problems);
+    visit.form_page(head, body, problems).await
+}
+
+pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, organization) = organization(visit).await?;
+    let title = name(visit, &organization);
+    if !Confirm::is_typed(&title, visit.form.text("confirm")) {
+        let problem = Problem::new("confirm", visit.say("problem-name-typed"));
+        return delete_page(visit, id, &organization, vec![problem]).await;
+    }
+    let announcer = &visit.panel.services.announcer;
+    visit
+        .change(async |tx| {
+            remove_organization(tx, announcer, id, visit.now).await?;
+            // The trail of the organization went with it; this entry is one of the deployment.
+            let record = visit.record(Action::OrganizationDeleted).on("organization", &id.to_string(), &title);
+            tx.audit().append(&record, visit.now).await
+        })
+        .await?;
+    visit.redirect(LIST, Notice::good(visit.tell("organization-deleted", &[("name", title.as_str().into())]))).await
+}

@@ -1,0 +1,67 @@
+//! The panel: what its pages need.
+
+use crate::form_tokens::FormTokens;
+use civitas_accounts::{Passwords, SecondFactorCodes, TextCipher};
+use civitas_application::{Announcer, Site, Store};
+use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
+use ipnet::IpNet;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Settings of the panel.
+pub struct Settings {
+    /// Scheme and port of links, and the languages of the deployment.
+    pub site: Site,
+    /// Proxies whose forwarded headers count.
+    pub trusted_proxies: Vec<IpNet>,
+    /// The addresses that a new host must resolve to.
+    pub loadbalancer_ips: Vec<IpAddr>,
+    /// The key of the tokens of forms.
+    pub form_key: [u8; 32],
+    /// The path of the documentation of the interface.
+    pub docs_path: &'static str,
+}
+
+/// What the panel needs from outside.
+pub struct Services {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// Renders and records events.
+    pub announcer: Announcer,
+    /// Hashes and verifies passwords.
+    pub passwords: Arc<dyn Passwords>,
+    /// Encrypts results of acts between two pages, and the secrets of second factors.
+    pub cipher: Arc<dyn TextCipher>,
+    /// Checks the codes of second factors.
+    pub codes: Arc<dyn SecondFactorCodes>,
+    /// Encrypts the secrets of webhook registrations.
+    pub webhook_cipher: Arc<dyn SecretCipher>,
+    /// Which addresses webhooks may reach.
+    pub webhook_policy: TargetPolicy,
+    /// Resolves the hosts of webhooks.
+    pub webhook_resolver: Arc<dyn TargetResolver>,
+}
+
+/// The administration panel.
+pub struct Panel {
+    pub(crate) settings: Settings,
+    pub(crate) services: Services,
+    pub(crate) tokens: FormTokens,
+}
+
+impl Panel {
+    /// A panel; [`Panel::configure`] mounts it.
+    pub fn new(settings: Settings, services: Services) -> Arc<Self> {
+        let tokens = FormTokens::new(&settings.form_key);
+        Arc::new(Self { settings, services, tokens })
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.services.store
+    }
+
+    /// Whether browsers reach the panel over https.
+    pub(crate) fn is_secure(&self) -> bool {
+        self.settings.site.scheme == "https"
+    }
+}

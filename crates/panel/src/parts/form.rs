@@ -1,0 +1,123 @@
+//! Forms: sections with fields, one bar to save, and the list of problems of a refused form.
+
+use super::Html;
+use super::field::id_of;
+use super::html::render;
+use crate::words::Words;
+use askama::Template;
+
+/// What is wrong with a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// The name of the field; empty: the form as a whole.
+    pub(crate) field: String,
+    pub(crate) text: String,
+}
+
+impl Problem {
+    pub(crate) fn new(field: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { field: field.into(), text: text.into() }
+    }
+
+    /// The text of the problem of this field.
+    pub(crate) fn of(problems: &[Self], field: &str) -> Option<String> {
+        let own = problems.iter().filter(|problem| problem.field == field);
+        let text = own.map(|problem| problem.text.as_str()).collect::<Vec<_>>().join(" ");
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The id of the field.
+    pub(crate) fn target(&self) -> String {
+        id_of(&self.field)
+    }
+}
+
+/// A part of a form with a heading.
+#[derive(Debug, Clone)]
+pub(crate) struct Section {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) hint: String,
+    pub(crate) fields: Vec<Html>,
+}
+
+impl Section {
+    pub(crate) fn new(id: &str, title: impl Into<String>) -> Self {
+        Self { id: id.to_owned(), title: title.into(), hint: String::new(), fields: Vec::new() }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    pub(crate) fn field(mut self, field: Html) -> Self {
+        self.fields.push(field);
+        self
+    }
+}
+
+/// A form with sections.
+#[derive(Template)]
+#[template(path = "parts/form.html")]
+pub(crate) struct Form<'a> {
+    pub(crate) words: &'a Words,
+    pub(crate) action: String,
+    /// `put`, `delete` or nothing.
+    pub(crate) method: &'static str,
+    pub(crate) token: String,
+    /// Hidden fields besides the token.
+    pub(crate) hidden: Vec<(String, String)>,
+    pub(crate) sections: Vec<Section>,
+    /// The label of the button.
+    pub(crate) save: String,
+    pub(crate) cancel: String,
+    pub(crate) note: String,
+}
+
+impl<'a> Form<'a> {
+    pub(crate) fn new(words: &'a Words, action: impl Into<String>, token: String, save: &str) -> Self {
+        Self {
+            words,
+            action: action.into(),
+            method: "",
+            token,
+            hidden: Vec::new(),
+            sections: Vec::new(),
+            save: words.say(save),
+            cancel: String::new(),
+            note: String::new(),
+        }
+    }
+
+    /// `put` or `delete`, sent as `_method`.
+    pub(crate) fn method(mut self, method: &'static str) -> Self {
+        self.method = method;
+        self
+    }
+
+    pub(crate) fn hidden(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.hidden.push((name.to_owned(), value.into()));
+        self
+    }
+
+    pub(crate) fn section(mut self, section: Section) -> Self {
+        self.sections.push(section);
+        self
+    }
+
+    /// The address of the page without the form.
+    pub(crate) fn cancel(mut self, href: impl Into<String>) -> Self {
+        self.cancel = href.into();
+        self
+    }
+
+    pub(crate) fn note(mut self, text: impl Into<String>) -> Self {
+        self.note = text.into();
+        self
+    }
+
+    pub(crate) fn html(&self) -> Html {
+        render(self)
+    }
+}

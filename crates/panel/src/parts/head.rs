@@ -1,0 +1,170 @@
+//! The head of a page: where it is, its name, its acts, its tabs.
+
+use super::Html;
+use super::html::render;
+use askama::Template;
+
+/// A state in one word, with a colour.
+#[derive(Debug, Clone)]
+pub(crate) struct Badge {
+    /// `good`, `warn`, `bad`, `busy` or nothing.
+    kind: &'static str,
+    text: String,
+}
+
+#[derive(Template)]
+#[template(source = r#"<span class="badge {{ kind }}">{{ text }}</span>"#, ext = "html")]
+struct BadgeView<'a> {
+    kind: &'a str,
+    text: &'a str,
+}
+
+impl Badge {
+    pub(crate) fn plain(text: impl Into<String>) -> Self {
+        Self { kind: "", text: text.into() }
+    }
+
+    pub(crate) fn good(text: impl Into<String>) -> Self {
+        Self { kind: "good", text: text.into() }
+    }
+
+    pub(crate) fn warn(text: impl Into<String>) -> Self {
+        Self { kind: "warn", text: text.into() }
+    }
+
+    pub(crate) fn bad(text: impl Into<String>) -> Self {
+        Self { kind: "bad", text: text.into() }
+    }
+
+    pub(crate) fn busy(text: impl Into<String>) -> Self {
+        Self { kind: "busy", text: text.into() }
+    }
+
+    pub(crate) fn html(&self) -> Html {
+        render(&BadgeView { kind: self.kind, text: &self.text })
+    }
+}
+
+/// A button or a link that does something. Acts that cannot be undone are links to a page that asks.
+#[derive(Debug, Clone)]
+pub(crate) enum Act {
+    /// A link with the look of a button.
+    Link {
+        href: String,
+        label: String,
+        /// `primary`, `danger`, `little` or nothing.
+        class: &'static str,
+    },
+    /// A form with one button.
+    Post {
+        action: String,
+        label: String,
+        class: &'static str,
+        /// Hidden fields.
+        fields: Vec<(String, String)>,
+        /// The token of the form.
+        token: String,
+    },
+}
+
+#[derive(Template)]
+#[template(path = "parts/act.html")]
+struct ActView<'a> {
+    act: &'a Act,
+}
+
+impl Act {
+    pub(crate) fn link(href: impl Into<String>, label: impl Into<String>) -> Self {
+        Self::Link { href: href.into(), label: label.into(), class: "" }
+    }
+
+    pub(crate) fn primary(href: impl Into<String>, label: impl Into<String>) -> Self {
+        Self::Link { href: href.into(), label: label.into(), class: "primary" }
+    }
+
+    pub(crate) fn danger(href: impl Into<String>, label: impl Into<String>) -> Self {
+        Self::Link { href: href.into(), label: label.into(), class: "danger" }
+    }
+
+    pub(crate) fn post(action: impl Into<String>, label: impl Into<String>, token: String) -> Self {
+        Self::Post { action: action.into(), label: label.into(), class: "", fields: Vec::new(), token }
+    }
+
+    pub(crate) fn html(&self) -> Html {
+        render(&ActView { act: self })
+    }
+
+    /// Several in a row.
+    pub(crate) fn row(acts: &[Self]) -> Html {
+        render(&ActsView { acts: acts.iter().map(Self::html).collect() })
+    }
+}
+
+#[derive(Template)]
+#[template(source = r#"<div class="acts">{% for act in acts %}{{ act }}{% endfor %}</div>"#, ext = "html")]
+struct ActsView {
+    acts: Vec<Html>,
+}
+
+/// A page beside this one, of the same record.
+#[derive(Debug, Clone)]
+pub(crate) struct Tab {
+    pub(crate) href: String,
+    pub(crate) label: String,
+    pub(crate) is_current: bool,
+}
+
+/// The head of a page.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Head {
+    /// The way to the page: label and address of each; the page itself is not in it.
+    pub(crate) crumbs: Vec<(String, String)>,
+    pub(crate) title: String,
+    /// The last crumb, where it is not the title.
+    pub(crate) here: Option<String>,
+    pub(crate) badges: Vec<Badge>,
+    /// One sentence.
+    pub(crate) lede: Option<String>,
+    /// At most three.
+    pub(crate) acts: Vec<Act>,
+    /// The name of the tabs for screen readers.
+    pub(crate) tabs_label: String,
+    pub(crate) tabs: Vec<Tab>,
+}
+
+impl Head {
+    pub(crate) fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
+
+    pub(crate) fn crumb(mut self, label: impl Into<String>, href: impl Into<String>) -> Self {
+        self.crumbs.push((label.into(), href.into()));
+        self
+    }
+
+    pub(crate) fn here(mut self, label: impl Into<String>) -> Self {
+        self.here = Some(label.into());
+        self
+    }
+
+    pub(crate) fn badge(mut self, badge: Badge) -> Self {
+        self.badges.push(badge);
+        self
+    }
+
+    pub(crate) fn lede(mut self, text: impl Into<String>) -> Self {
+        self.lede = Some(text.into());
+        self
+    }
+
+    pub(crate) fn act(mut self, act: Act) -> Self {
+        self.acts.push(act);
+        self
+    }
+
+    pub(crate) fn tabs(mut self, label: impl Into<String>, tabs: Vec<Tab>) -> Self {
+        self.tabs_label = label.into();
+        self.tabs = tabs;
+        self
+    }
+}

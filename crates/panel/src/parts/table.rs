@@ -1,0 +1,205 @@
+//! Tables. Narrow ones are laid out as cards, so each cell has the label of its column and the roles of a table.
+
+use super::html::render;
+use super::{Badge, Html};
+use askama::Template;
+
+/// The head of a column.
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    label: String,
+    /// `num`, `low` or both.
+    class: &'static str,
+    /// The address that sorts by it.
+    sort: Option<String>,
+    /// `ascending` or `descending`.
+    sorted: Option<&'static str>,
+    /// Whether only screen readers get the label.
+    is_hidden: bool,
+}
+
+impl Column {
+    pub(crate) fn new(label: impl Into<String>) -> Self {
+        Self { label: label.into(), class: "", sort: None, sorted: None, is_hidden: false }
+    }
+
+    /// Numbers, at the right.
+    pub(crate) fn num(mut self) -> Self {
+        self.class = if self.class == "low" { "num low" } else { "num" };
+        self
+    }
+
+    /// Left out where there is little room.
+    pub(crate) fn low(mut self) -> Self {
+        self.class = if self.class == "num" { "num low" } else { "low" };
+        self
+    }
+
+    /// The last column, with the acts of each row.
+    pub(crate) fn acts(label: impl Into<String>) -> Self {
+        Self { is_hidden: true, ..Self::new(label) }
+    }
+}
+
+/// A cell.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell {
+    html: Html,
+    class: &'static str,
+}
+
+/// An act on a row; its hidden text names the row.
+#[derive(Debug, Clone)]
+pub(crate) enum RowAct {
+    Link { href: String, label: String, of: String },
+    Post { action: String, label: String, of: String, token: String, method: &'static str },
+}
+
+#[derive(Template)]
+#[template(source = r#"{% if !href.is_empty() %}<a class="{{ class }}" href="{{ href }}">{{ text }}</a>{% else %}<span class="{{ class }}">{{ text }}</span>{% endif %}{% if !sub.is_empty() %}<span class="sub">{{ sub }}</span>{% endif %}"#, ext = "html")]
+struct Named<'a> {
+    href: &'a str,
+    class: &'a str,
+    text: &'a str,
+    sub: &'a str,
+}
+
+#[derive(Template)]
+#[template(source = r#"<time class="nowrap" datetime="{{ iso }}">{{ text }}</time>"#, ext = "html")]
+struct TimeView<'a> {
+    iso: &'a str,
+    text: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "parts/row_acts.html")]
+struct RowActs<'a> {
+    acts: &'a [RowAct],
+}
+
+#[derive(Template)]
+#[template(source = r#"<ul class="bare long">{% for name in names %}<li>{% for part in name.split_inclusive('.') %}{{ part }}<wbr>{% endfor %}</li>{% endfor %}</ul>"#, ext = "html")]
+struct Names<'a> {
+    names: &'a [String],
+}
+
+impl Cell {
+    pub(crate) fn html(html: Html) -> Self {
+        Self { html, class: "" }
+    }
+
+    pub(crate) fn text(text: &str) -> Self {
+        Self::html(Html::text(text))
+    }
+
+    /// A number.
+    pub(crate) fn num(text: &str) -> Self {
+        Self::text(text)
+    }
+
+    /// Something that is absent.
+    pub(crate) fn soft(text: &str) -> Self {
+        Self::html(render(&Named { href: "", class: "soft", text, sub: "" }))
+    }
+
+    /// The name of a row, which leads to its page. `sub` is below it.
+    pub(crate) fn link(href: &str, text: &str, sub: &str) -> Self {
+        Self::html(render(&Named { href, class: "", text, sub }))
+    }
+
+    /// Text with something below it.
+    pub(crate) fn with_sub(text: &str, sub: &str) -> Self {
+        Self::html(render(&Named { href: "", class: "", text, sub }))
+    }
+
+    /// An identifier.
+    pub(crate) fn mono(href: &str, text: &str) -> Self {
+        Self::html(render(&Named { href, class: "mono", text, sub: "" }))
+    }
+
+    pub(crate) fn badge(badge: &Badge) -> Self {
+        Self::html(badge.html())
+    }
+
+    /// A state, and why it is so.
+    pub(crate) fn badge_with_sub(badge: &Badge, sub: &str) -> Self {
+        Self::html(Html::join([badge.html(), render(&Named { href: "", class: "sub", text: sub, sub: "" })]))
+    }
+
+    /// A time: as machines read it, and as the page writes it.
+    pub(crate) fn time(iso: &str, text: &str) -> Self {
+        Self::html(render(&TimeView { iso, text }))
+    }
+
+    /// Names on the wire, one below the other.
+    pub(crate) fn names(names: &[String]) -> Self {
+        Self::html(render(&Names { names }))
+    }
+
+    pub(crate) fn acts(acts: &[RowAct]) -> Self {
+        Self { html: render(&RowActs { acts }), class: "acts-cell" }
+    }
+
+    /// Over the whole width where rows are cards.
+    pub(crate) fn whole(mut self) -> Self {
+        self.class = "whole";
+        self
+    }
+}
+
+/// What is shown without rows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Empty {
+    pub(crate) title: String,
+    pub(crate) text: String,
+    /// Address and label of the one act.
+    pub(crate) act: Option<(String, String)>,
+}
+
+/// A table. The first cell of a row is its name.
+#[derive(Debug, Template)]
+#[template(path = "parts/table.html")]
+pub(crate) struct Table {
+    caption: String,
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+    empty: Empty,
+}
+
+impl Table {
+    pub(crate) fn new(caption: impl Into<String>, columns: Vec<Column>) -> Self {
+        Self { caption: caption.into(), columns, rows: Vec::new(), empty: Empty::default() }
+    }
+
+    pub(crate) fn rows(mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Self {
+        self.rows.extend(rows);
+        self
+    }
+
+    pub(crate) fn empty(mut self, empty: Empty) -> Self {
+        self.empty = empty;
+        self
+    }
+
+    /// Makes a column sort the list: its place, the address of the other direction, the direction now.
+    pub(crate) fn sorted(mut self, place: usize, href: String, direction: Option<&'static str>) -> Self {
+        if let Some(column) = self.columns.get_mut(place) {
+            (column.sort, column.sorted) = (Some(href), direction);
+        }
+        self
+    }
+
+    pub(crate) fn html(&self) -> Html {
+        render(self)
+    }
+
+    fn label(&self, place: &usize) -> &str {
+        self.columns.get(*place).filter(|column| !column.is_hidden).map_or("", |column| &column.label)
+    }
+
+    /// The classes of a cell: those of its column and its own.
+    fn class(&self, place: &usize, cell: &Cell) -> String {
+        let column = self.columns.get(*place).map_or("", |column| column.class);
+        format!("{column} {}", cell.class).trim().to_owned()
+    }
+}

@@ -1,0 +1,140 @@
+//! Texts in several languages: one switch for a group of fields. Without support in the browser all languages show.
+
+use super::field::id_of;
+use super::html::render;
+use super::{Html, Problem};
+use crate::words::Words;
+use askama::Template;
+use civitas_kernel::{Locale, Locales, Translated};
+
+/// A text of the group.
+#[derive(Debug, Clone)]
+struct Text {
+    /// The name of the field without the language.
+    name: String,
+    label: String,
+    hint: String,
+    values: Vec<(Locale, String)>,
+    /// Lines; 1: an input.
+    rows: u8,
+}
+
+/// A group of texts, all in the same languages.
+#[derive(Debug, Clone)]
+pub(crate) struct Texts {
+    id: String,
+    legend: String,
+    /// The main language first.
+    locales: Vec<Locale>,
+    texts: Vec<Text>,
+}
+
+/// A language of the switch.
+struct Language {
+    locale: Locale,
+    name: String,
+    state: String,
+    has_problem: bool,
+}
+
+/// A field of one text in one language.
+struct Input<'a> {
+    locale: Locale,
+    id: String,
+    name: String,
+    label: &'a str,
+    hint: &'a str,
+    language: String,
+    value: &'a str,
+    rows: u8,
+    problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "parts/texts.html")]
+struct TextsView<'a> {
+    words: &'a Words,
+    id: &'a str,
+    legend: &'a str,
+    languages: Vec<Language>,
+    inputs: Vec<Input<'a>>,
+    /// The language shown; `all` when several have problems.
+    shown: String,
+}
+
+impl Texts {
+    /// A group for these languages, of which `main` comes first.
+    pub(crate) fn new(id: &str, legend: impl Into<String>, locales: &Locales, main: Locale) -> Self {
+        let others = locales.iter().filter(|locale| *locale != main);
+        let locales = std::iter::once(main).chain(others).collect();
+        Self { id: id.to_owned(), legend: legend.into(), locales, texts: Vec::new() }
+    }
+
+    /// Adds a text: the name of its field, its label, and what it says in each language.
+    pub(crate) fn text(mut self, name: &str, label: impl Into<String>, hint: impl Into<String>, value: &Translated, rows: u8) -> Self {
+        let values = self.locales.iter().map(|locale| (*locale, value.get(*locale).unwrap_or_default().to_owned()));
+        let (label, hint) = (label.into(), hint.into());
+        self.texts.push(Text { name: name.to_owned(), label, hint, values: values.collect(), rows });
+        self
+    }
+
+    pub(crate) fn html(&self, words: &Words, problems: &[Problem]) -> Html {
+        let inputs: Vec<Input<'_>> =
+            self.locales.iter().flat_map(|locale| self.inputs_in(*locale, words, problems)).collect();
+        let languages: Vec<Language> =
+            self.locales.iter().enumerate().map(|(place, locale)| language(*locale, place == 0, &inputs, words)).collect();
+        let mut wrong = languages.iter().filter(|language| language.has_problem);
+        let shown = match (wrong.next(), wrong.next()) {
+            (Some(_), Some(_)) => "all".to_owned(),
+            (Some(one), None) => one.locale.to_string(),
+            _ => self.locales.first().map(ToString::to_string).unwrap_or_default(),
+        };
+        render(&TextsView { words, id: &self.id, legend: &self.legend, languages, inputs, shown })
+    }
+
+    fn inputs_in(&self, locale: Locale, words: &Words, problems: &[Problem]) -> Vec<Input<'_>> {
+        let language = words.tell("text-in", &[("language", language_name(words, locale).into())]);
+        let input = |text: &'_ Text| {
+            let name = format!("{}[{locale}]", text.name);
+            (id_of(&name), Problem::of(problems, &name), name)
+        };
+        self.texts
+            .iter()
+            .map(|text| {
+                let (id, problem, name) = input(text);
+                let value = text.values.iter().find(|(known, _)| *known == locale).map_or("", |(_, text)| text);
+                let (label, hint, rows) = (text.label.as_str(), text.hint.as_str(), text.rows);
+                Input { locale, id, name, label, hint, language: language.clone(), value, rows, problem }
+            })
+            .collect()
+    }
+}
+
+fn language(locale: Locale, is_main: bool, inputs: &[Input<'_>], words: &Words) -> Language {
+    let own: Vec<_> = inputs.iter().filter(|input| input.locale == locale).collect();
+    let problems = own.iter().filter(|input| input.problem.is_some()).count();
+    let empty = own.iter().filter(|input| input.value.trim().is_empty()).count();
+    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    let state = if problems > 0 {
+        words.count("text-problems", number(problems))
+    } else if empty == own.len() {
+        words.say("text-empty")
+    } else if empty > 0 {
+        words.tell("text-partly-empty", &[("empty", number(empty).into()), ("all", number(own.len()).into())])
+    } else if is_main {
+        words.say("text-main")
+    } else {
+        String::new()
+    };
+    Language { locale, name: language_name(words, locale), state, has_problem: problems > 0 }
+}
+
+/// The name of a language; its code where the panel has no name for it.
+pub(crate) fn language_name(words: &Words, locale: Locale) -> String {
+    match locale {
+        Locale::EN => words.say("language-en"),
+        Locale::FR => words.say("language-fr"),
+        Locale::ES => words.say("language-es"),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Answers of the panel.
+
+use actix_web::HttpResponse;
+use actix_web::http::{StatusCode, header};
+
+/// What pages may load and do: their own style sheet and script, nothing inline.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// A page.
+    Page {
+        status: StatusCode,
+        html: String,
+        /// Values of `Set-Cookie`.
+        cookies: Vec<String>,
+    },
+    /// Another address, to be read with GET.
+    Redirect {
+        to: String,
+        /// Values of `Set-Cookie`.
+        cookies: Vec<String>,
+    },
+    /// A file of the panel.
+    File {
+        media_type: &'static str,
+        content: &'static str,
+    },
+    /// A download.
+    Download {
+        media_type: &'static str,
+        name: String,
+        content: Vec<u8>,
+    },
+}
+
+impl Reply {
+    pub(crate) fn page(status: StatusCode, html: String) -> Self {
+        Self::Page { status, html, cookies: Vec::new() }
+    }
+
+    pub(crate) fn redirect(to: impl Into<String>) -> Self {
+        Self::Redirect { to: to.into(), cookies: Vec::new() }
+    }
+
+    /// Sets these cookies too.
+    pub(crate) fn with_cookies(mut self, more: Vec<String>) -> Self {
+        if let Self::Page { cookies, .. } | Self::Redirect { cookies, .. } = &mut self {
+            cookies.extend(more);
+        }
+        self
+    }
+
+    pub(crate) fn respond(self) -> HttpResponse {
+        let mut answer = match self {
+            Self::Page { status, html, cookies } => {
+                let mut answer = HttpResponse::build(status);
+                for cookie in cookies {
+                    answer.append_header((header::SET_COOKIE, cookie));
+                }
+                let mut answer = answer.content_type("text/html; charset=utf-8").body(html);
+                set(&mut answer, header::CACHE_CONTROL, "no-store");
+                answer
+            }
+            Self::Redirect { to, cookies } => {
+                let mut answer = HttpResponse::Found();
+                for cookie in cookies {
+                    answer.append_header((header::SET_COOKIE, cookie));
+                }
+                let mut answer = answer.insert_header((header::LOCATION, to)).finish();
+                set(&mut answer, header::CACHE_CONTROL, "no-store");
+                answer
+            }
+            Self::File { media_type, content } => {
+                let mut answer = HttpResponse::Ok().content_type(media_type).body(content);
+                set(&mut answer, header::CACHE_CONTROL, "public, max-age=31536000, immutable");
+                answer
+            }
+            Self::Download { media_type, name, content } => {
+                let mut answer = HttpResponse::Ok()
+                    .content_type(media_type)
+                    .insert_header((header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")))
+                    .body(content);
+                set(&mut answer, header::CACHE_CONTROL, "no-store");
+                answer
+            }
+        };
+        set(&mut answer, header::CONTENT_SECURITY_POLICY, POLICY);
+        set(&mut answer, header::REFERRER_POLICY, "same-origin");
+        answer
+    }
+}
+
+fn set(answer: &mut HttpResponse, name: header::HeaderName, value: &'static str) {
+    answer.headers_mut().insert(name, header::HeaderValue::from_static(value));
+}

@@ -1,0 +1,209 @@
+//! A request of a signed-in administrator.
+
+use crate::format::{self, Zone};
+use crate::form::Submitted;
+use crate::notice::Notice;
+use crate::panel::Panel;
+use crate::parts::{Head, Html, Layout, Organization, Problem};
+use crate::query::Query;
+use crate::reply::Reply;
+use crate::words::{Value, Words};
+use actix_web::http::StatusCode;
+use civitas_accounts::{Administrator, Administrators, PanelSession, Theme};
+use civitas_application::Transaction;
+use civitas_audit::{Action, Actor, Record};
+use civitas_kernel::{AdministratorId, Error, OrganizationId, Result};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// The administrator and their session.
+#[derive(Debug, Clone)]
+pub(crate) struct Signed {
+    pub(crate) id: AdministratorId,
+    pub(crate) administrator: Administrator,
+    pub(crate) session: PanelSession,
+    /// The value of the cookie.
+    pub(crate) cookie: String,
+}
+
+/// A request of a signed-in administrator.
+pub(crate) struct Visit {
+    pub(crate) panel: Arc<Panel>,
+    pub(crate) words: Words,
+    pub(crate) path: String,
+    pub(crate) params: HashMap<String, String>,
+    pub(crate) query: Query,
+    pub(crate) form: Submitted,
+    pub(crate) now: OffsetDateTime,
+    /// The address of the client.
+    pub(crate) from: Option<IpAddr>,
+    pub(crate) signed: Signed,
+}
+
+impl Visit {
+    /// A text in the language of the administrator.
+    pub(crate) fn say(&self, key: &str) -> String {
+        self.words.say(key)
+    }
+
+    /// A text with values.
+    pub(crate) fn tell(&self, key: &str, values: &[(&'static str, Value)]) -> String {
+        self.words.tell(key, values)
+    }
+
+    /// A token for a form on this page.
+    pub(crate) fn token(&self) -> String {
+        self.panel.tokens.issue(&self.signed.cookie)
+    }
+
+    /// A number in the path.
+    ///
+    /// # Errors
+    /// `NotFound` when it is no number.
+    pub(crate) fn id(&self, name: &str) -> Result<i64> {
+        self.params.get(name).and_then(|text| text.parse().ok()).ok_or(Error::NotFound)
+    }
+
+    /// A text in the path.
+    pub(crate) fn param(&self, name: &str) -> &str {
+        self.params.get(name).map_or("", String::as_str)
+    }
+
+    /// A time as the page writes it, in UTC.
+    pub(crate) fn time(&self, at: OffsetDateTime) -> String {
+        format::date_time(self.words.locale, Zone::utc(), at)
+    }
+
+    /// A date as the page writes it, in UTC.
+    pub(crate) fn date(&self, at: OffsetDateTime) -> String {
+        format::date(self.words.locale, Zone::utc(), at)
+    }
+
+    /// A number with grouped digits.
+    pub(crate) fn number(&self, number: i64) -> String {
+        format::number(self.words.locale, number)
+    }
+
+    /// Runs a change in one transaction with its events. It is repeated when it conflicts with another writer.
+    pub(crate) async fn change<T>(&self, work: impl AsyncFn(&dyn Transaction) -> Result<T>) -> Result<T> {
+        self.panel.services.announcer.in_transaction(self.panel.store(), self.now, work).await
+    }
+
+    /// As [`Self::change`], for work that cannot be repeated.
+    pub(crate) async fn change_once<T>(&self, work: impl AsyncFnOnce(&dyn Transaction) -> Result<T>) -> Result<T> {
+        let tx = self.panel.store().begin().await?;
+        let outcome = work(&*tx).await;
+        self.panel.services.announcer.commit_with_events(tx, self.now, outcome).await
+    }
+
+    /// The use-cases of administrators, in a transaction.
+    pub(crate) fn administrators<'a>(&'a self, tx: &'a dyn Transaction) -> Administrators<'a> {
+        let services = &self.panel.services;
+        Administrators {
+            administrators: tx.administrators(),
+            sessions: tx.panel_sessions(),
+            cipher: &*services.cipher,
+            codes: &*services.codes,
+        }
+    }
+
+    /// An entry of the audit trail, of this administrator.
+    pub(crate) fn record(&self, action: Action) -> Record {
+        let actor =
+            Actor::Administrator { id: self.signed.id.0, email: self.signed.administrator.email.clone() };
+        let record = Record::new(actor, action);
+        match self.from {
+            Some(address) => record.from(&address.to_string()),
+            None => record,
+        }
+    }
+
+    /// A page.
+    pub(crate) async fn page(&self, head: Head, body: Html) -> Result<Reply> {
+        self.render(StatusCode::OK, head, body, Vec::new()).await
+    }
+
+    /// The page of a refused form, with its problems.
+    pub(crate) async fn refused(&self, head: Head, body: Html, problems: Vec<Problem>) -> Result<Reply> {
+        self.render(StatusCode::UNPROCESSABLE_ENTITY, head, body, problems).await
+    }
+
+    /// A page that was asked for, or the page of a refused form.
+    pub(crate) async fn form_page(&self, head: Head, body: Html, problems: Vec<Problem>) -> Result<Reply> {
+        if problems.is_empty() { self.page(head, body).await } else { self.refused(head, body, problems).await }
+    }
+
+    /// A page with this status.
+    pub(crate) async fn render(
+        &self,
+        status: StatusCode,
+        head: Head,
+        body: Html,
+        problems: Vec<Problem>,
+    ) -> Result<Reply> {
+        let notice = self.take_notice().await?;
+        let layout = Layout {
+            words: &self.words,
+            theme: match self.signed.administrator.theme {
+                Theme::Device => "",
+                Theme::Light => "light",
+                Theme::Dark => "dark",
+            },
+            now: self.now.format(&Rfc3339).unwrap_or_default(),
+            path: &self.path,
+            email: &self.signed.administrator.email,
+            organization: self.opened_organization().await?,
+            docs: self.panel.settings.docs_path.to_owned(),
+            sign_out_token: self.token(),
+            notice,
+            problems,
+            head,
+            body,
+            zone: Zone::utc().label(self.now),
+        };
+        Ok(Reply::page(status, layout.html()))
+    }
+
+    /// Another page, which shows what was done.
+    pub(crate) async fn redirect(&self, to: impl Into<String>, notice: Notice) -> Result<Reply> {
+        let text = serde_json::to_string(&notice).map_err(Error::internal)?;
+        let sealed = self.panel.services.cipher.seal(&text)?;
+        let sessions = self.panel.store().panel_sessions();
+        sessions.set_notice(&self.signed.session.digest, Some(&sealed)).await?;
+        Ok(Reply::redirect(to))
+    }
+
+    async fn take_notice(&self) -> Result<Option<Notice>> {
+        if self.signed.session.notice.is_none() {
+            return Ok(None);
+        }
+        let sessions = self.panel.store().panel_sessions();
+        let Some(sealed) = sessions.take_notice(&self.signed.session.digest).await? else { return Ok(None) };
+        let text = self.panel.services.cipher.open(&sealed)?;
+        Ok(serde_json::from_str(&text).ok())
+    }
+
+    /// The organization that was opened last.
+    async fn opened_organization(&self) -> Result<Option<Organization>> {
+        let Some(id) = self.signed.administrator.organization else { return Ok(None) };
+        let found = self.panel.store().organizations().tenant(id).await?;
+        Ok(found.map(|tenant| Organization {
+            id: id.0,
+            name: tenant.name.title(self.words.locale).unwrap_or(&tenant.host).to_owned(),
+        }))
+    }
+
+    /// Keeps this organization in the navigation.
+    pub(crate) async fn open_organization(&mut self, id: OrganizationId) -> Result<()> {
+        if self.signed.administrator.organization == Some(id) {
+            return Ok(());
+        }
+        let own = self.signed.id;
+        self.change(async |tx| self.administrators(tx).remember_organization(own, Some(id)).await).await?;
+        self.signed.administrator.organization = Some(id);
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! The texts of the panel in the languages of the service. A test compares the catalogues with each other and with the
+//! sources.
+
+use crate::format;
+use civitas_kernel::Locale;
+use fluent_bundle::concurrent::FluentBundle;
+use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
+use std::sync::LazyLock;
+use unic_langid::LanguageIdentifier;
+
+type Bundle = FluentBundle<FluentResource>;
+
+const SOURCES: [(Locale, [&str; 4]); 3] = [
+    (
+        Locale::EN,
+        [
+            include_str!("../words/en/general.ftl"),
+            include_str!("../words/en/system.ftl"),
+            include_str!("../words/en/operations.ftl"),
+            include_str!("../words/en/content.ftl"),
+        ],
+    ),
+    (
+        Locale::FR,
+        [
+            include_str!("../words/fr/general.ftl"),
+            include_str!("../words/fr/system.ftl"),
+            include_str!("../words/fr/operations.ftl"),
+            include_str!("../words/fr/content.ftl"),
+        ],
+    ),
+    (
+        Locale::ES,
+        [
+            include_str!("../words/es/general.ftl"),
+            include_str!("../words/es/system.ftl"),
+            include_str!("../words/es/operations.ftl"),
+            include_str!("../words/es/content.ftl"),
+        ],
+    ),
+];
+
+static BUNDLES: LazyLock<Vec<(Locale, Bundle)>> =
+    LazyLock::new(|| SOURCES.iter().map(|(locale, sources)| (*locale, bundle(*locale, sources))).collect());
+
+/// The texts in one language.
+#[derive(Clone, Copy)]
+pub(crate) struct Words {
+    pub(crate) locale: Locale,
+    bundle: &'static Bundle,
+}
+
+impl Words {
+    /// The texts in this language; English where it has none.
+    pub(crate) fn of(locale: Locale) -> Self {
+        let found = BUNDLES.iter().find(|(known, _)| *known == locale).unwrap_or(&BUNDLES[0]);
+        Self { locale: found.0, bundle: &found.1 }
+    }
+
+    /// A text.
+    pub(crate) fn say(&self, key: &str) -> String {
+        self.tell(key, &[])
+    }
+
+    /// A text with values in it.
+    pub(crate) fn tell(&self, key: &str, values: &[(&'static str, Value)]) -> String {
+        let Some(pattern) = self.bundle.get_message(key).and_then(|message| message.value()) else {
+            tracing::error!(key, "the panel has no such text");
+            return key.to_owned();
+        };
+        let args: FluentArgs<'_> = values.iter().map(|(name, value)| (*name, value.fluent())).collect();
+        let mut faults = Vec::new();
+        let text = self.bundle.format_pattern(pattern, Some(&args), &mut faults);
+        if !faults.is_empty() {
+            tracing::error!(key, ?faults, "a text of the panel lacks a value");
+        }
+        text.into_owned()
+    }
+
+    /// A text with a number, which decides its plural.
+    pub(crate) fn count(&self, key: &str, number: i64) -> String {
+        self.tell(key, &[("count", Value::Number(number))])
+    }
+}
+
+/// A value in a text.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Text(String),
+    Number(i64),
+}
+
+impl Value {
+    #[expect(clippy::cast_precision_loss, reason = "numbers of a page are far below 2^53")]
+    fn fluent(&self) -> FluentValue<'_> {
+        match self {
+            Self::Text(text) => FluentValue::from(text.as_str()),
+            Self::Number(number) => FluentValue::from(*number as f64),
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+fn bundle(locale: Locale, sources: &[&str]) -> Bundle {
+    let language: LanguageIdentifier = locale.as_str().parse().unwrap_or_default();
+    let mut bundle = Bundle::new_concurrent(vec![language]);
+    // Marks of the direction of text are not needed in these languages, and would be copied with the text.
+    bundle.set_use_isolating(false);
+    bundle.set_formatter(Some(match locale {
+        Locale::FR => |value, _| written(Locale::FR, value),
+        Locale::ES => |value, _| written(Locale::ES, value),
+        _ => |value, _| written(Locale::EN, value),
+    }));
+    for source in sources {
+        let resource = FluentResource::try_new((*source).to_owned()).unwrap_or_else(|(resource, faults)| {
+            tracing::error!(%locale, ?faults, "a catalogue of texts has errors");
+            resource
+        });
+        bundle.add_resource_overriding(resource);
+    }
+    bundle
+}
+
+/// A number with grouped digits.
+#[expect(clippy::cast_possible_truncation, reason = "the number was made of an integer")]
+fn written(locale: Locale, value: &FluentValue<'_>) -> Option<String> {
+    match value {
+        FluentValue::Number(number) => Some(format::number(locale, number.value as i64)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
