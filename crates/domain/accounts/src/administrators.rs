@@ -5,6 +5,7 @@ mod admin;
 #[cfg(test)]
 pub(crate) mod memory;
 mod second_factor;
+mod second_factor_admin;
 mod sessions;
 mod sign_in;
 
@@ -12,6 +13,7 @@ pub use self::admin::{Administrators, NewPassword, refusals};
 #[cfg(any(test, feature = "mocks"))]
 pub use self::second_factor::{MockSecondFactorCodes, MockTextCipher};
 pub use self::second_factor::{NewSecondFactor, SecondFactor, SecondFactorCodes, TextCipher};
+pub use self::second_factor_admin::SecondFactors;
 pub use self::sessions::{
     PANEL_SESSION_IDLE, PANEL_SESSION_LIFETIME, PANEL_SESSION_TOUCH, PanelSession, PanelSessionStore,
 };

@@ -1,8 +1,7 @@
 //! Changes of administrators. The caller is an administrator, or the command line; there are no further rights.
 
 use super::{
-    Administrator, AdministratorStore, CheckedPassword, NewSecondFactor, PanelSessionStore, SecondFactor,
-    SecondFactorCodes, TextCipher, Theme,
+    Administrator, AdministratorStore, CheckedPassword, PanelSessionStore, Theme,
 };
 use crate::{Digest, Passwords, Secret, is_email};
 use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, Result};
@@ -85,10 +84,6 @@ pub struct Administrators<'a> {
     pub administrators: &'a dyn AdministratorStore,
     /// The sessions.
     pub sessions: &'a dyn PanelSessionStore,
-    /// Seals the secrets of second factors.
-    pub cipher: &'a dyn TextCipher,
-    /// Makes and checks codes.
-    pub codes: &'a dyn SecondFactorCodes,
 }
 
 impl Administrators<'_> {
@@ -197,90 +192,12 @@ impl Administrators<'_> {
         id: AdministratorId,
         organization: Option<OrganizationId>,
     ) -> Result<()> {
-        let mut administrator = self.find_for_update(id).await?;
+        let mut administrator = self.administrators.find_for_update(id).await?.ok_or(Error::NotFound)?;
         if administrator.organization == organization {
             return Ok(());
         }
         administrator.organization = organization;
         self.administrators.save(id, &administrator).await
-    }
-
-    /// Makes a secret for a second factor. Nothing is stored: [`Self::confirm_second_factor`] activates it, within 15
-    /// minutes. `issuer` is the name that the app shows. Needs no transaction.
-    ///
-    /// # Errors
-    /// `Rejected` when a second factor is active.
-    pub async fn begin_second_factor(
-        &self,
-        id: AdministratorId,
-        issuer: &str,
-        now: OffsetDateTime,
-    ) -> Result<NewSecondFactor> {
-        let administrator = self.administrators.find(id).await?.ok_or(Error::NotFound)?;
-        if administrator.second_factor.is_some() {
-            return Err(Error::rejected(refusals::SECOND_FACTOR_IS_ON));
-        }
-        NewSecondFactor::begin(id, &administrator.email, issuer, self.cipher, self.codes, now)
-    }
-
-    /// Activates a new secret when the code is right. Returns the recovery codes, which are shown once. Ends all other
-    /// sessions of the account.
-    ///
-    /// # Errors
-    /// `Rejected` when the code is wrong, the form is too old, or a second factor is active.
-    pub async fn confirm_second_factor(
-        &self,
-        id: AdministratorId,
-        sealed: &str,
-        code: &str,
-        session: &Digest,
-        now: OffsetDateTime,
-    ) -> Result<Vec<Secret>> {
-        let recovery_codes = self
-            .edit(id, now, |administrator| {
-                if administrator.second_factor.is_some() {
-                    return Err(Error::rejected(refusals::SECOND_FACTOR_IS_ON));
-                }
-                let secret = NewSecondFactor::open(sealed, id, self.cipher, now)
-                    .ok_or_else(|| Error::rejected(refusals::SECOND_FACTOR_EXPIRED))?;
-                let step = SecondFactor::step_of(&secret, code, self.codes, now)?
-                    .ok_or_else(|| Error::rejected(refusals::CODE_WRONG))?;
-                let (factor, codes) = SecondFactor::activate(&secret, step, self.cipher)?;
-                administrator.second_factor = Some(factor);
-                Ok(codes)
-            })
-            .await?;
-        self.sessions.remove_all_of(id, Some(session)).await?;
-        Ok(recovery_codes)
-    }
-
-    /// Removes the own second factor.
-    ///
-    /// # Errors
-    /// `Rejected` when `password` is not the current one, or there is none.
-    pub async fn disable_own_second_factor(
-        &self,
-        id: AdministratorId,
-        password: &CheckedPassword,
-        now: OffsetDateTime,
-    ) -> Result<()> {
-        self.edit(id, now, |administrator| {
-            check_opens(password, id, administrator)?;
-            remove_second_factor(administrator)
-        })
-        .await
-    }
-
-    /// Removes the second factor of an administrator who lost it.
-    ///
-    /// # Errors
-    /// `Rejected` when there is none.
-    pub async fn disable_second_factor(&self, id: AdministratorId, now: OffsetDateTime) -> Result<()> {
-        self.edit(id, now, remove_second_factor).await
-    }
-
-    async fn find_for_update(&self, id: AdministratorId) -> Result<Administrator> {
-        self.administrators.find_for_update(id).await?.ok_or(Error::NotFound)
     }
 
     async fn edit<T>(
@@ -289,15 +206,26 @@ impl Administrators<'_> {
         now: OffsetDateTime,
         change: impl FnOnce(&mut Administrator) -> Result<T>,
     ) -> Result<T> {
-        let mut administrator = self.find_for_update(id).await?;
-        let result = change(&mut administrator)?;
-        administrator.updated_at = now;
-        self.administrators.save(id, &administrator).await?;
-        Ok(result)
+        edit(self.administrators, id, now, change).await
     }
 }
 
-fn check_opens(password: &CheckedPassword, id: AdministratorId, administrator: &Administrator) -> Result<()> {
+/// Changes an account under the lock of its row.
+pub(super) async fn edit<T>(
+    store: &dyn AdministratorStore,
+    id: AdministratorId,
+    now: OffsetDateTime,
+    change: impl FnOnce(&mut Administrator) -> Result<T>,
+) -> Result<T> {
+    let mut administrator = store.find_for_update(id).await?.ok_or(Error::NotFound)?;
+    let result = change(&mut administrator)?;
+    administrator.updated_at = now;
+    store.save(id, &administrator).await?;
+    Ok(result)
+}
+
+/// Checks that a password is the current one of the account.
+pub(super) fn check_opens(password: &CheckedPassword, id: AdministratorId, administrator: &Administrator) -> Result<()> {
     let is_right = password.opens(id, administrator);
     if is_right { Ok(()) } else { Err(Error::rejected(refusals::PASSWORD_WRONG)) }
 }
@@ -308,13 +236,6 @@ fn store_password(administrator: &mut Administrator, password: &NewPassword) -> 
     }
     administrator.password = password.hash();
     Ok(())
-}
-
-fn remove_second_factor(administrator: &mut Administrator) -> Result<()> {
-    match administrator.second_factor.take() {
-        Some(_) => Ok(()),
-        None => Err(Error::rejected(refusals::SECOND_FACTOR_IS_OFF)),
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{
     Administrator, AdministratorStore, Administrators, PanelSession, PanelSessionStore, SecondFactorCodes,
-    TextCipher,
+    SecondFactors, TextCipher,
 };
 use crate::{Digest, Passwords, Secret};
 use async_trait::async_trait;
@@ -22,7 +22,11 @@ impl Memory {
     }
 
     pub(crate) fn administrators(&self) -> Administrators<'_> {
-        Administrators { administrators: self, sessions: self, cipher: &PlainCipher, codes: &StepCodes }
+        Administrators { administrators: self, sessions: self }
+    }
+
+    pub(crate) fn second_factors(&self) -> SecondFactors<'_> {
+        SecondFactors { administrators: self, sessions: self, cipher: &PlainCipher, codes: &StepCodes }
     }
 
     pub(crate) fn edit(&self, id: AdministratorId, change: impl FnOnce(&mut Administrator)) {
