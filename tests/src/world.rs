@@ -157,7 +157,6 @@ impl<'a> From<&'a World> for civitas_accounts::conformance::World<'a> {
             clients: ports.clients(),
             tokens: ports.tokens(),
             roles: ports.roles(),
-            system_admins: ports.system_admins(),
             mine: world.mine,
             other: world.other,
             space: world.space,

@@ -35,7 +35,6 @@ mod accounts {
         lists_roles_in_order,
         filters_roles,
         lists_living_accounts,
-        keeps_system_admins,
     );
 }
 

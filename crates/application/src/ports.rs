@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use civitas_accounts::magic_links::MagicLinkStore;
 use civitas_accounts::{
-    ClientStore, ConfirmationStore, OrganizationLookup, RoleStore, SessionStore, SystemAdminStore,
-    TokenStore, UserStore,
+    AdministratorStore, ClientStore, ConfirmationStore, OrganizationLookup, PanelSessionStore, RoleStore,
+    SessionStore, TokenStore, UserStore,
 };
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
 use civitas_blogs::{BlogLookup, PostStore};
@@ -36,7 +36,9 @@ pub trait Ports: Send + Sync {
     /// Roles in spaces.
     fn roles(&self) -> &dyn RoleStore;
     /// Accounts of the system panel.
-    fn system_admins(&self) -> &dyn SystemAdminStore;
+    fn administrators(&self) -> &dyn AdministratorStore;
+    /// Sessions of the system panel.
+    fn panel_sessions(&self) -> &dyn PanelSessionStore;
     /// Extended data: free JSON data of clients, for records of all kinds.
     fn extended_data(&self) -> &dyn ExtendedDataStore;
     /// Participatory spaces.

@@ -24,6 +24,8 @@ integer_ids! {
     OrganizationId,
     /// An account in one organization.
     UserId,
+    /// An account of the system panel, which belongs to no organization.
+    AdministratorId,
     /// An API client, by its internal number (its public name is the text `client_id`).
     ClientId,
     /// An access token; the `sub` of its JWT.

@@ -40,7 +40,7 @@ pub use ctx::{Caller, Ctx, ReadContext, TokenUser, UserState, Viewer};
 pub use error::{BoxError, Error, FieldError, Result, Wording};
 pub use event::{Event, EventName, Subject};
 pub use ids::{
-    AnswerId, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId, FileId,
+    AdministratorId, AnswerId, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId, FileId,
     JobId, MagicLinkId, MatrixRowId, MeetingId, OrganizationId, PostId, ProposalId, QuestionId,
     QuestionnaireId, RegistrationId, ResponseId, StateId, StepId, SurveyId, TaskId, TokenId, UploadId,
     UserId, VoteId, random_job_id, random_key, sortable_id,

@@ -113,7 +113,7 @@ async fn one_bad_line_at_the_end_keeps_nothing() {
         let line = demo().lines().count() + 2;
         assert_eq!(error.to_string(), format!("line {line}: vote \"x\": proposal is required"));
         assert_eq!(database.store.organizations().ids(None, 10).await.unwrap(), []);
-        assert_eq!(database.store.system_admins().page_after(None, 10).await.unwrap(), []);
+        assert_eq!(database.store.administrators().page_after(None, 10).await.unwrap(), []);
         assert_eq!(database.store.refs().find(None, "organization", "riverbend").await.unwrap(), None);
     }
 }

@@ -5,7 +5,7 @@ mod mapping;
 pub(crate) use self::mapping::{ColumnValue, columns};
 
 use crate::engine::{self, Db, dialect, sql};
-use civitas_accounts::RoleKind;
+use civitas_accounts::{RoleKind, Theme};
 use civitas_attachments::{ContentFault, FileState, FileType, ParentKind};
 use civitas_jobs::JobStatus;
 use civitas_kernel::{EventName, Locale, SpaceManifest};
@@ -146,6 +146,7 @@ text_enums!(
     RoleKind,
     SpaceManifest,
     DeliveryStatus,
+    Theme,
 );
 
 impl TextEnum for Visibility {

@@ -20,6 +20,16 @@ extern "SQL" {
     fn or(x: Nullable<Text>, y: Text) -> Nullable<Text>;
 }
 
+/// The pattern of the texts that contain this one, for `dialect::like`.
+pub(crate) fn containing(text: &str) -> String {
+    format!("%{}%", escaped(text))
+}
+
+/// The text as part of a pattern: without wildcards.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}
+
 /// The operand of a condition, over the tables `QS`.
 pub(crate) enum Column<QS> {
     /// A whole number.

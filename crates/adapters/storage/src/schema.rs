@@ -16,8 +16,8 @@ pub(crate) use self::forms::{
     answer_options, answers, display_conditions, matrix_rows, questionnaires, questions, responses, surveys,
 };
 pub(crate) use self::people::{
-    access_tokens, api_clients, confirmations, magic_links, organization_hosts, organization_names,
-    organizations, roles, sessions, spaces, steps, system_admins, users,
+    access_tokens, administrators, api_clients, confirmations, magic_links, organization_hosts,
+    organization_names, organizations, panel_sessions, panel_used_forms, roles, sessions, spaces, steps, users,
 };
 pub(crate) use self::webhooks::{
     meeting_reminders, outbox, relay, webhook_attempts, webhook_deliveries, webhook_registrations,
@@ -25,6 +25,7 @@ pub(crate) use self::webhooks::{
 pub(crate) use self::work::{archive_refs, jobs, list_changes, tasks};
 
 diesel::joinable!(organization_hosts -> organizations (organization_id));
+diesel::joinable!(panel_sessions -> administrators (administrator_id));
 diesel::joinable!(users -> organizations (organization_id));
 diesel::joinable!(api_clients -> organizations (organization_id));
 diesel::joinable!(access_tokens -> organizations (organization_id));
@@ -67,7 +68,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     organizations,
     organization_hosts,
     organization_names,
-    system_admins,
+    administrators,
+    panel_sessions,
+    panel_used_forms,
     users,
     api_clients,
     access_tokens,

@@ -7,8 +7,8 @@ use crate::session::{Session, Settings};
 use async_trait::async_trait;
 use civitas_accounts::magic_links::MagicLinkStore;
 use civitas_accounts::{
-    ClientStore, ConfirmationStore, OrganizationLookup, RoleStore, SessionStore, SystemAdminStore,
-    TokenStore, UserStore,
+    AdministratorStore, ClientStore, ConfirmationStore, OrganizationLookup, PanelSessionStore, RoleStore,
+    SessionStore, TokenStore, UserStore,
 };
 use civitas_application::{ListChanges, Ports, RefStore, Store, Transaction};
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
@@ -91,7 +91,8 @@ ports! {
     clients: ClientStore,
     tokens: TokenStore,
     roles: RoleStore,
-    system_admins: SystemAdminStore,
+    administrators: AdministratorStore,
+    panel_sessions: PanelSessionStore,
     extended_data: ExtendedDataStore,
     spaces: SpaceStore,
     steps: StepStore,

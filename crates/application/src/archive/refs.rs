@@ -4,6 +4,7 @@ use super::error::RecordError;
 use super::members::required;
 use crate::Ports;
 use civitas_kernel::{
+    AdministratorId,
     AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId, Field, MeetingId,
     OrganizationId, PostId, ProposalId, QuestionId, QuestionnaireId, RegistrationId, ResponseId,
     SpaceManifest, SpaceRef, StateId, StepId, SurveyId, UserId, VoteId,

@@ -15,7 +15,7 @@ pub use roles::{
 };
 
 use crate::{
-    AccessToken, ApiClient, ClientStore, RoleKind, RoleStore, Secret, SystemAdminStore, TokenStore, User,
+    AccessToken, ApiClient, ClientStore, RoleKind, RoleStore, Secret, TokenStore, User,
     UserAdmin, UserStore,
 };
 use civitas_kernel::records::conformance::{Samples, replace};
@@ -38,8 +38,6 @@ pub struct World<'a> {
     pub tokens: &'a dyn TokenStore,
     /// Under test.
     pub roles: &'a dyn RoleStore,
-    /// Under test.
-    pub system_admins: &'a dyn SystemAdminStore,
     /// An organization.
     pub mine: OrganizationId,
     /// Another one.
@@ -334,23 +332,5 @@ pub async fn revokes_all_tokens_of_a_user(world: World<'_>) -> Result<()> {
         assert_eq!(world.revoked_at(token).await?, Some(NOW));
     }
     assert_eq!(world.revoked_at(service).await?, None);
-    Ok(())
-}
-
-/// An account of the panel is stored under its address, and its password can change.
-pub async fn keeps_system_admins(world: World<'_>) -> Result<()> {
-    let store = world.system_admins;
-    assert_eq!(store.find("root@example.org").await?, None);
-    let id = store.put("root@example.org", None, NOW).await?;
-    assert_eq!(store.find("root@example.org").await?, Some((id, None)));
-    assert_eq!(store.put("root@example.org", Some("hash"), NOW).await?, id);
-    assert_eq!(store.find("root@example.org").await?, Some((id, Some("hash".to_owned()))));
-    let second = store.put("two@example.org", Some("2"), NOW).await?;
-    let all = store.page_after(None, 1).await?;
-    assert_eq!(all, [(id, "root@example.org".to_owned(), Some("hash".to_owned()))]);
-    assert_eq!(
-        store.page_after(Some(id), 9).await?,
-        [(second, "two@example.org".to_owned(), Some("2".to_owned()))]
-    );
     Ok(())
 }

@@ -10,6 +10,7 @@
 //! assert_eq!(format!("{secret:?}"), "Secret(..)", "and a secret never shows in a log");
 //! ```
 
+pub mod administrators;
 mod callers;
 mod client_admin;
 mod clients;
@@ -29,6 +30,7 @@ mod tokens;
 mod user_admin;
 mod users;
 
+pub use administrators::{Administrator, AdministratorStore, PanelSession, PanelSessionStore, TextCipher, Theme};
 pub use callers::{AuthContext, Callers};
 #[cfg(any(test, feature = "mocks"))]
 pub use client_admin::MockClientOrganizationLookup;
@@ -49,7 +51,7 @@ pub use organization_lookup::MockOrganizationLookup;
 pub use organization_lookup::{AccountsOrganization, OrganizationLookup};
 pub use ports::{
     ClientStore, Identity, IdentityUser, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore,
-    SystemAdminStore, TokenSigner, TokenStore, USER_FIELDS, UserField, UserFilter, UserStore,
+    TokenSigner, TokenStore, USER_FIELDS, UserField, UserFilter, UserStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{

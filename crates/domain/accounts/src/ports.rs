@@ -194,17 +194,6 @@ store! {
     }
 }
 
-/// Stores the accounts of the system panel, which belong to no organization.
-#[async_trait]
-pub trait SystemAdminStore: Send + Sync {
-    /// The password hash of this e-mail address (lower case): `None` unknown, `Some(None)` without password.
-    async fn find(&self, email: &str) -> Result<Option<(i64, Option<String>)>>;
-    /// Stores a new account, or a new hash of one that exists. Returns its row.
-    async fn put(&self, email: &str, password_hash: Option<&str>, now: OffsetDateTime) -> Result<i64>;
-    /// Accounts after `after`: row, e-mail, hash; at most `limit`; for export.
-    async fn page_after(&self, after: Option<i64>, limit: i64) -> Result<Vec<(i64, String, Option<String>)>>;
-}
-
 /// Signs and verifies tokens. The algorithm is fixed; that in a token's header is not used.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 pub trait TokenSigner: Send + Sync {

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
 use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use subtle::ConstantTimeEq;
 
@@ -13,7 +14,8 @@ use subtle::ConstantTimeEq;
 pub struct Secret(SecretString);
 
 /// The SHA-256 of a secret, which is stored instead of it. As text in hexadecimal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Digest(String);
 
 impl Secret {

@@ -2,8 +2,10 @@
 
 use super::{Console, Failure, Outcome, because, configure, open_store};
 use crate::config::Sources;
+use civitas_accounts::administrators::{Administrators, NewPassword};
 use civitas_accounts::{Passwords, Secret, is_email};
-use civitas_kernel::clock;
+use civitas_application::Store;
+use civitas_kernel::{Error, clock};
 use civitas_tokens::Argon2Passwords;
 
 #[derive(Debug, clap::Subcommand)]
@@ -31,15 +33,46 @@ pub(super) async fn run(command: AdminCommand, sources: &Sources, console: &mut 
     }
     let password = if args.password_stdin { read_password(console)? } else { Secret::random("", 20) };
     let store = open_store(&config).await?;
-    let known = store.system_admins().find(&email).await.map_err(because)?.is_some();
-    let hash = Argon2Passwords::new().hash(password.clone()).await.map_err(because)?;
-    store.system_admins().put(&email, Some(&hash), clock::now()).await.map_err(because)?;
+    let known = set_password(&*store, &Argon2Passwords::new(), &email, &password).await?;
     let done = if known { "has a new password" } else { "is a system administrator" };
     writeln!(console.stdout, "{email} {done}").map_err(because)?;
     if args.password_stdin {
         return Ok(());
     }
     writeln!(console.stdout, "password: {}", password.expose()).map_err(because)
+}
+
+/// Sets the password of an administrator, or creates one. Ends the sessions and a lock. Whether there was one.
+pub(super) async fn set_password(
+    store: &dyn Store,
+    passwords: &dyn Passwords,
+    email: &str,
+    password: &Secret,
+) -> Outcome<bool> {
+    let password = NewPassword::of(passwords, email, password).await.map_err(refused)?;
+    let transaction = store.begin().await.map_err(because)?;
+    let change = async {
+        let (store, now) = (transaction.administrators(), clock::now());
+        let administrators =
+            Administrators { administrators: store, sessions: transaction.panel_sessions() };
+        let Some((id, _)) = store.find_by_email(email).await? else {
+            administrators.create(password, now).await?;
+            return Ok(false);
+        };
+        administrators.set_password(id, password, now).await?;
+        Ok(true)
+    };
+    let known: civitas_kernel::Result<bool> = change.await;
+    let known = known.map_err(refused)?;
+    transaction.commit().await.map_err(because)?;
+    Ok(known)
+}
+
+fn refused(error: Error) -> Failure {
+    match error {
+        Error::Rejected(text) => Failure::Because(text.into_owned()),
+        other => because(other),
+    }
 }
 
 fn read_password(console: &mut Console<'_>) -> Outcome<Secret> {

@@ -6,7 +6,7 @@ use crate::config::{Config, Scheme, Sources};
 use crate::files;
 use crate::store::{Database, Schema};
 use crate::{telemetry, webhooks, wiring};
-use civitas_accounts::{Passwords, Secret};
+use civitas_accounts::Secret;
 use civitas_application::Store;
 use civitas_application::archive::{self, FileServices, ImportOptions, Report, WebhookArchive};
 use civitas_kernel::clock;
@@ -90,11 +90,10 @@ async fn first_start(store: &dyn Store, options: ImportOptions<'_>) -> Outcome<O
     let passwords = Argon2Passwords::new();
     let report = archive::import(store, &passwords, archive::demo().as_bytes(), options, &mut |_| ()).await;
     let report = report.map_err(because)?;
-    let admins = store.system_admins().page_after(None, 1).await.map_err(because)?;
-    let (_, admin, _) = admins.into_iter().next().ok_or_else(|| because("the demo has no administrator"))?;
-    let password = Secret::random("", 20);
-    let hash = passwords.hash(password.clone()).await.map_err(because)?;
-    store.system_admins().put(&admin, Some(&hash), clock::now()).await.map_err(because)?;
+    let admins = store.administrators().page_after(None, 1).await.map_err(because)?;
+    let (_, admin) = admins.into_iter().next().ok_or_else(|| because("the demo has no administrator"))?;
+    let (admin, password) = (admin.email, Secret::random("", 20));
+    super::admin::set_password(store, &passwords, &admin, &password).await?;
     let clients = clients(store, &report).await.map_err(because)?;
     let proposal = row(&report, "proposal", PROPOSAL);
     Ok(Some(News { admin, password, clients, proposal }))

@@ -22,7 +22,8 @@
 //! are computed elsewhere (arguments of `Changeset::of`).
 
 use super::{EnumColumn, JsonColumn};
-use civitas_accounts::{Digest, RoleKind};
+use civitas_accounts::administrators::SecondFactor;
+use civitas_accounts::{Digest, RoleKind, Theme};
 use civitas_attachments::{ContentFault, FileState, FileType, ParentKind};
 use civitas_kernel::{
     Abilities, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId,
@@ -172,7 +173,7 @@ macro_rules! texts {
     )+};
 }
 
-plain!(i64, bool, OffsetDateTime);
+plain!(i32, i64, bool, OffsetDateTime);
 ids! {
     AnswerOptionId,
     AttachmentId,
@@ -196,7 +197,7 @@ ids! {
     UserId,
     VoteId,
 }
-json!(BTreeMap<StepId, Map<String, Value>>, Features, Map<String, Value>, Translated, Vec<String>);
+json!(BTreeMap<StepId, Map<String, Value>>, Features, Map<String, Value>, SecondFactor, Translated, Vec<String>);
 enums!(
     ComponentManifest,
     ConditionType,
@@ -209,6 +210,7 @@ enums!(
     RegistrationMode,
     RoleKind,
     SpaceManifest,
+    Theme,
     Visibility
 );
 texts! {

@@ -51,15 +51,47 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Moment;
+    use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+    use crate::engine::sql::{Json, Moment};
 
-    system_admins (id) {
+    administrators (id) {
         id -> BigInt,
         email -> Text,
         password_hash -> Nullable<Text>,
+        failed_attempts -> Integer,
+        locked_until -> Nullable<Moment>,
+        locale -> Nullable<Text>,
+        theme -> Text,
+        second_factor -> Nullable<Json>,
+        organization_id -> Nullable<BigInt>,
         created_at -> Moment,
         updated_at -> Moment,
+        last_sign_in_at -> Nullable<Moment>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::Moment;
+
+    panel_sessions (digest) {
+        digest -> Text,
+        administrator_id -> BigInt,
+        notice -> Nullable<Text>,
+        created_at -> Moment,
+        last_seen_at -> Moment,
+        expires_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::Text;
+    use crate::engine::sql::Moment;
+
+    panel_used_forms (session_digest, nonce) {
+        session_digest -> Text,
+        nonce -> Text,
+        used_at -> Moment,
     }
 }
 

@@ -1,5 +1,6 @@
 //! All queries, one module for each table.
 
+mod administrators;
 mod attachment_collections;
 mod attachment_visibility;
 mod attachments;
@@ -18,6 +19,7 @@ mod meetings;
 mod organization_lookup;
 mod organizations;
 mod outbox;
+mod panel_sessions;
 mod places;
 mod posts;
 mod proposals;
@@ -29,7 +31,6 @@ mod sessions;
 mod spaces;
 mod states;
 mod steps;
-mod system_admins;
 mod tasks;
 mod tokens;
 mod two_parts;

@@ -3,38 +3,25 @@
 use super::super::kind::NoOrganization;
 use super::password::set_hash;
 use super::{
-    Change, Found, Import, ImportContext, Imported, KindStore, PAGE, RecordKind, Rows, members, required,
+    Change, Found, Import, Imported, KindStore, PAGE, RecordKind, Rows, members, required,
 };
 use super::{Field, Ports, Result, async_trait};
-use civitas_accounts::is_email;
-use civitas_kernel::records::Entity;
-use time::OffsetDateTime;
+use civitas_accounts::{Administrator, is_email};
+use civitas_kernel::AdministratorId;
 
 pub(super) struct SystemAdmins;
 
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct SystemAdmin {
-    email: String,
-    password_hash: Option<String>,
-}
-
-impl Entity for SystemAdmin {
-    type Id = i64;
-
-    fn set_updated_at(&mut self, _: OffsetDateTime) {}
-}
-
-members! { SystemAdmins, "system_admin", NoOrganization, SystemAdminFields, |kind, admin: SystemAdmin| {
+members! { SystemAdmins, "system_admin", NoOrganization, SystemAdminFields, |kind, admin: Administrator| {
     email: custom(String, check_email, with(&admin.email)),
     password: input(String),
-    password_hash: resolved(String, set_password, secret(admin.password_hash.as_deref())),
+    password_hash: resolved(String, set_password, secret(admin.password.as_deref())),
 }}
 
 fn normalized(email: &str) -> String {
     email.trim().to_lowercase()
 }
 
-fn check_email(fields: &mut SystemAdminFields, admin: &mut SystemAdmin) -> Imported {
+fn check_email(fields: &mut SystemAdminFields, admin: &mut Administrator) -> Imported {
     match &fields.email {
         Field::Value(email) if normalized(email) != admin.email => Err("email cannot change".into()),
         Field::Null => Err("email cannot change".into()),
@@ -46,39 +33,55 @@ fn check_email(fields: &mut SystemAdminFields, admin: &mut SystemAdmin) -> Impor
 async fn set_password(
     import: &mut Import<'_, '_, SystemAdmins>,
     fields: &mut SystemAdminFields,
-    admin: &mut SystemAdmin,
+    admin: &mut Administrator,
 ) -> Imported {
-    set_hash(import.context, &fields.password, &fields.password_hash, &mut admin.password_hash).await
-}
-
-async fn store(context: &ImportContext<'_>, admin: &SystemAdmin) -> Imported<i64> {
-    let hash = admin.password_hash.as_deref();
-    Ok(context.ports.system_admins().put(&admin.email, hash, context.options.now).await?)
+    set_hash(import.context, &fields.password, &fields.password_hash, &mut admin.password).await
 }
 
 #[async_trait]
 impl KindStore for SystemAdmins {
-    /// The store cannot find an account by id; a page of one row can.
-    async fn find(&self, ports: &dyn Ports, _: NoOrganization, id: i64) -> Result<Option<SystemAdmin>> {
-        let row = ports.system_admins().page_after(Some(id - 1), 1).await?.pop();
-        let row = row.filter(|(found, ..)| *found == id);
-        Ok(row.map(|(_, email, password_hash)| SystemAdmin { email, password_hash }))
+    async fn find(
+        &self,
+        ports: &dyn Ports,
+        _: NoOrganization,
+        id: AdministratorId,
+    ) -> Result<Option<Administrator>> {
+        ports.administrators().find(id).await
     }
 
-    async fn page(&mut self, ports: &dyn Ports, owner: NoOrganization, after: Option<i64>) -> Rows<Self> {
+    async fn page(
+        &mut self,
+        ports: &dyn Ports,
+        owner: NoOrganization,
+        after: Option<AdministratorId>,
+    ) -> Rows<Self> {
         if owner.0.is_some() {
             return Ok(Vec::new());
         }
-        let rows = ports.system_admins().page_after(after, PAGE).await?.into_iter();
-        Ok(rows.map(|(id, email, password_hash)| (id, SystemAdmin { email, password_hash })).collect())
+        ports.administrators().page_after(after, PAGE).await
     }
 
-    async fn add(&self, import: &Import<'_, '_, Self>, admin: &SystemAdmin) -> Imported<i64> {
-        store(import.context, admin).await
+    async fn add(&self, import: &Import<'_, '_, Self>, admin: &Administrator) -> Imported<AdministratorId> {
+        Ok(import.context.ports.administrators().add(admin).await?)
     }
 
-    async fn save(&self, import: &Import<'_, '_, Self>, _: i64, change: &Change<SystemAdmin>) -> Imported {
-        store(import.context, &change.after).await.map(|_| ())
+    /// Under the lock of the row: a sign-in counts failures in it. A new password ends the sessions.
+    async fn save(
+        &self,
+        import: &Import<'_, '_, Self>,
+        id: AdministratorId,
+        change: &Change<Administrator>,
+    ) -> Imported {
+        let ports = import.context.ports;
+        let Some(mut admin) = ports.administrators().find_for_update(id).await? else {
+            return Err("the account was deleted meanwhile".into());
+        };
+        if change.before.password != change.after.password {
+            admin.password.clone_from(&change.after.password);
+            ports.panel_sessions().remove_all_of(id, None).await?;
+        }
+        admin.updated_at = change.after.updated_at;
+        Ok(ports.administrators().save(id, &admin).await?)
     }
 }
 
@@ -92,23 +95,22 @@ impl RecordKind for SystemAdmins {
     async fn find_existing(
         &self,
         import: &mut Import<'_, '_, Self>,
-        id: Option<i64>,
+        id: Option<AdministratorId>,
         fields: &SystemAdminFields,
     ) -> Imported<Option<Found<Self>>> {
         if let Some(found) = self.find_by_id(import, id).await? {
             return Ok(Some(found));
         }
         let email = normalized(&required("email", &fields.email)?);
-        let found = import.context.ports.system_admins().find(&email).await?;
-        Ok(found.map(|(id, password_hash)| (id, SystemAdmin { email, password_hash })))
+        Ok(import.context.ports.administrators().find_by_email(&email).await?)
     }
 
     async fn create(
         &self,
-        _: &mut Import<'_, '_, Self>,
+        import: &mut Import<'_, '_, Self>,
         fields: &SystemAdminFields,
-    ) -> Imported<SystemAdmin> {
+    ) -> Imported<Administrator> {
         let email = normalized(&required("email", &fields.email)?);
-        Ok(SystemAdmin { email, password_hash: None })
+        Ok(Administrator::new(email, import.context.options.now))
     }
 }

@@ -1,0 +1,155 @@
+//! Accounts of the system panel. They belong to no organization.
+
+use crate::columns::{self, Condition, columns};
+use crate::engine::{Db, dialect};
+use crate::failure::{Stored, changed};
+use crate::filter::containing;
+use crate::schema::administrators;
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_accounts::administrators::SecondFactor;
+use civitas_accounts::{Administrator, AdministratorStore, Theme};
+use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, Page, PageRequest, Result};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+columns! {
+    /// An account of the panel as its row stores it.
+    administrators as Administrator;
+    id AdministratorId;
+    fields {
+        email: String,
+        password as password_hash: Option<String>,
+        failed_attempts: i32,
+        locked_until: Option<OffsetDateTime>,
+        locale: Option<Locale>,
+        theme: Theme,
+        second_factor: Option<SecondFactor>,
+        organization as organization_id: Option<OrganizationId>,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
+        last_sign_in_at: Option<OffsetDateTime>,
+    }
+}
+
+#[async_trait]
+impl AdministratorStore for Session {
+    async fn find(&self, id: AdministratorId) -> Result<Option<Administrator>> {
+        let row: Option<Row> = administrators::table
+            .find(id.0)
+            .select(columns::of::<Row>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(Row::into_model))
+    }
+
+    async fn find_by_email(&self, email: &str) -> Result<Option<(AdministratorId, Administrator)>> {
+        let row: Option<Row> = administrators::table
+            .filter(administrators::email.eq(email))
+            .select(columns::of::<Row>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(Into::into))
+    }
+
+    async fn find_for_update(&self, id: AdministratorId) -> Result<Option<Administrator>> {
+        let row = administrators::table.find(id.0).select(columns::of::<Row>());
+        let row: Option<Row> =
+            dialect::for_update!(row).first(&mut *self.for_update().await?).await.optional().stored()?;
+        Ok(row.map(Row::into_model))
+    }
+
+    async fn add(&self, administrator: &Administrator) -> Result<AdministratorId> {
+        let id: Option<i64> = diesel::insert_into(administrators::table)
+            .values(Changeset::of(administrator))
+            .on_conflict_do_nothing()
+            .returning(administrators::id)
+            .get_result(&mut *self.write().await?)
+            .await
+            .optional()
+            .stored()?;
+        id.map(AdministratorId).ok_or_else(Administrator::taken)
+    }
+
+    async fn save(&self, id: AdministratorId, administrator: &Administrator) -> Result<()> {
+        diesel::update(administrators::table.find(id.0))
+            .set(Changeset::of(administrator))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored_unless(Administrator::taken)
+            .and_then(changed)
+    }
+
+    async fn remove(&self, id: AdministratorId) -> Result<()> {
+        let atomic = self.atomic().await?;
+        // Removals are one after the other: each locks the first account before it looks for another one.
+        let first = administrators::table.order(administrators::id).limit(1).select(administrators::id);
+        let locked: Option<i64> = dialect::for_update!(first)
+            .get_result(&mut *atomic.connection().await?)
+            .await
+            .optional()
+            .stored()?;
+        // Without a row it was removed meanwhile, and the next one is the first.
+        locked.ok_or_else(|| Error::Conflict("the first administrator was removed meanwhile".into()))?;
+        let other: Option<i64> = administrators::table
+            .filter(administrators::id.ne(id.0))
+            .select(administrators::id)
+            .first(&mut *atomic.connection().await?)
+            .await
+            .optional()
+            .stored()?;
+        other.ok_or_else(Administrator::last)?;
+        diesel::delete(administrators::table.find(id.0))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()
+            .and_then(changed)?;
+        atomic.commit().await
+    }
+
+    async fn list(
+        &self,
+        search: Option<&str>,
+        page: PageRequest,
+    ) -> Result<Page<(AdministratorId, Administrator)>> {
+        let mut rows = administrators::table.select(columns::of::<Row>()).into_boxed::<Db>();
+        if let Some(text) = search {
+            let has: Condition<administrators::table> =
+                dialect::like(Box::new(administrators::email.nullable()), &containing(text));
+            rows = rows.filter(has);
+        }
+        let rows: Vec<Row> = rows
+            .order(administrators::email)
+            .limit(page.fetch())
+            .offset(page.offset())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(Page::cut(rows, page).map(Into::into))
+    }
+
+    async fn count(&self) -> Result<i64> {
+        administrators::table.count().get_result(&mut *self.read().await?).await.stored()
+    }
+
+    async fn page_after(
+        &self,
+        after: Option<AdministratorId>,
+        limit: i64,
+    ) -> Result<Vec<(AdministratorId, Administrator)>> {
+        let rows: Vec<Row> = administrators::table
+            .filter(administrators::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .order(administrators::id)
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+}

@@ -1,0 +1,178 @@
+//! Sessions of the system panel, and the forms that were submitted in them.
+
+use super::administrators::Row as AdministratorRow;
+use crate::columns;
+use crate::engine::{Db, dialect, sql};
+use crate::failure::Stored;
+use crate::schema::{administrators, panel_sessions, panel_used_forms};
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_accounts::{Administrator, Digest, PanelSession, PanelSessionStore};
+use civitas_kernel::{AdministratorId, Result};
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+/// The most expired sessions that one sign-in removes.
+const REMOVED_AT_ONCE: i64 = 100;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = panel_sessions, check_for_backend(Db))]
+struct Row {
+    digest: String,
+    administrator_id: i64,
+    notice: Option<String>,
+    created_at: OffsetDateTime,
+    last_seen_at: OffsetDateTime,
+    expires_at: OffsetDateTime,
+}
+
+impl From<Row> for PanelSession {
+    fn from(row: Row) -> Self {
+        Self {
+            administrator: AdministratorId(row.administrator_id),
+            digest: Digest::kept(row.digest),
+            notice: row.notice,
+            created_at: row.created_at,
+            last_seen_at: row.last_seen_at,
+            expires_at: row.expires_at,
+        }
+    }
+}
+
+#[async_trait]
+impl PanelSessionStore for Session {
+    async fn add(&self, session: &PanelSession) -> Result<()> {
+        let atomic = self.atomic().await?;
+        let expired: Vec<String> = panel_sessions::table
+            .filter(panel_sessions::expires_at.le(session.created_at))
+            .order(panel_sessions::expires_at)
+            .limit(REMOVED_AT_ONCE)
+            .select(panel_sessions::digest)
+            .load(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        if !expired.is_empty() {
+            diesel::delete(panel_sessions::table.filter(panel_sessions::digest.eq_any(expired)))
+                .execute(&mut *atomic.connection().await?)
+                .await
+                .stored()?;
+        }
+        diesel::insert_into(panel_sessions::table)
+            .values((
+                panel_sessions::digest.eq(session.digest.as_str()),
+                panel_sessions::administrator_id.eq(session.administrator.0),
+                panel_sessions::notice.eq(session.notice.as_deref()),
+                panel_sessions::created_at.eq(session.created_at),
+                panel_sessions::last_seen_at.eq(session.last_seen_at),
+                panel_sessions::expires_at.eq(session.expires_at),
+            ))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        atomic.commit().await
+    }
+
+    async fn find(
+        &self,
+        digest: &Digest,
+        now: OffsetDateTime,
+    ) -> Result<Option<(AdministratorId, Administrator, PanelSession)>> {
+        let found: Option<(AdministratorRow, Row)> = panel_sessions::table
+            .inner_join(administrators::table)
+            .filter(panel_sessions::digest.eq(digest.as_str()))
+            .filter(panel_sessions::expires_at.gt(now))
+            .select((columns::of::<AdministratorRow>(), columns::of::<Row>()))
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(found.map(|(administrator, session)| {
+            let (id, administrator) = administrator.into();
+            (id, administrator, session.into())
+        }))
+    }
+
+    async fn touch(&self, digest: &Digest, now: OffsetDateTime, expires_at: OffsetDateTime) -> Result<()> {
+        diesel::update(panel_sessions::table.find(digest.as_str()))
+            .filter(panel_sessions::expires_at.gt(now))
+            .set((panel_sessions::last_seen_at.eq(now), panel_sessions::expires_at.eq(expires_at)))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+
+    async fn set_notice(&self, digest: &Digest, notice: Option<&str>) -> Result<()> {
+        diesel::update(panel_sessions::table.find(digest.as_str()))
+            .set(panel_sessions::notice.eq(notice))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+
+    async fn take_notice(&self, digest: &Digest) -> Result<Option<String>> {
+        let atomic = self.atomic().await?;
+        let row = panel_sessions::table.find(digest.as_str()).select(panel_sessions::notice);
+        let notice: Option<Option<String>> = dialect::for_update!(row)
+            .first(&mut *atomic.connection().await?)
+            .await
+            .optional()
+            .stored()?;
+        let Some(notice) = notice.flatten() else { return Ok(None) };
+        diesel::update(panel_sessions::table.find(digest.as_str()))
+            .set(panel_sessions::notice.eq(None::<String>))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        atomic.commit().await?;
+        Ok(Some(notice))
+    }
+
+    async fn remove(&self, digest: &Digest) -> Result<()> {
+        diesel::delete(panel_sessions::table.find(digest.as_str()))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+
+    async fn remove_all_of(&self, administrator: AdministratorId, except: Option<&Digest>) -> Result<()> {
+        // No digest is the empty text.
+        let kept = except.map_or("", Digest::as_str);
+        let own = panel_sessions::table
+            .filter(panel_sessions::administrator_id.eq(administrator.0))
+            .filter(panel_sessions::digest.ne(kept));
+        diesel::delete(own).execute(&mut *self.write().await?).await.stored().map(drop)
+    }
+
+    async fn use_form(&self, digest: &Digest, nonce: &str, now: OffsetDateTime) -> Result<bool> {
+        let session = panel_sessions::table.filter(panel_sessions::digest.eq(digest.as_str())).select((
+            panel_sessions::digest,
+            nonce.into_sql::<Text>(),
+            now.into_sql::<sql::Moment>(),
+        ));
+        let inserted = diesel::insert_into(panel_used_forms::table)
+            .values(session)
+            .into_columns((
+                panel_used_forms::session_digest,
+                panel_used_forms::nonce,
+                panel_used_forms::used_at,
+            ))
+            .on_conflict_do_nothing()
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()?;
+        Ok(inserted > 0)
+    }
+
+    async fn forget_form(&self, digest: &Digest, nonce: &str) -> Result<()> {
+        diesel::delete(panel_used_forms::table.find((digest.as_str(), nonce)))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+}

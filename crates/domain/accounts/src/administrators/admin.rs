@@ -1,0 +1,242 @@
+//! Changes of administrators. The caller is an administrator, or the command line; there are no further rights.
+
+use super::{
+    Administrator, AdministratorStore, CheckedPassword, PanelSessionStore, Theme,
+};
+use crate::{Digest, Passwords, Secret, is_email};
+use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, Result};
+use time::OffsetDateTime;
+
+/// The sentences of refusals: the texts of [`Error::Rejected`].
+pub mod refusals {
+    /// Field: e-mail address.
+    pub const EMAIL_INVALID: &str = "Enter an e-mail address.";
+    /// Field: e-mail address.
+    pub const EMAIL_TAKEN: &str = "Another administrator already has this e-mail address.";
+    /// Field: password.
+    pub const PASSWORD_SHORT: &str = "Enter at least 12 characters.";
+    /// Field: password.
+    pub const PASSWORD_BLANK: &str = "Enter a password that is not only spaces.";
+    /// Field: password.
+    pub const PASSWORD_IS_EMAIL: &str = "Enter a password that is not the e-mail address.";
+    /// Field: current password.
+    pub const PASSWORD_WRONG: &str = "The current password is not right.";
+    /// The account.
+    pub const LAST: &str = "The last administrator cannot be deleted.";
+    /// The account.
+    pub const SECOND_FACTOR_IS_ON: &str = "The second factor is already on. Turn it off first.";
+    /// The account.
+    pub const SECOND_FACTOR_IS_OFF: &str = "The second factor is already off.";
+    /// Field: code.
+    pub const CODE_WRONG: &str = "The code is not right. Enter the code that the app shows now.";
+    /// The form.
+    pub const SECOND_FACTOR_EXPIRED: &str = "This form is too old. Begin again with a new QR code.";
+}
+
+/// A password that meets the rule, with its hash. Make it before the transaction begins: hashing takes 20 ms.
+#[derive(Debug)]
+pub struct NewPassword {
+    email: String,
+    hash: Secret,
+}
+
+impl NewPassword {
+    /// The fewest characters of a password.
+    pub const MIN_CHARACTERS: usize = 12;
+
+    /// Checks the address and the password, and hashes it.
+    ///
+    /// # Errors
+    /// `Rejected` when the address is invalid, or the password has less than 12 characters, only spaces, or is the
+    /// address.
+    pub async fn of(passwords: &dyn Passwords, email: &str, password: &Secret) -> Result<Self> {
+        let email = valid_email(email)?;
+        let text = password.expose();
+        let refusal = if text.chars().count() < Self::MIN_CHARACTERS {
+            Some(refusals::PASSWORD_SHORT)
+        } else if text.trim().is_empty() {
+            Some(refusals::PASSWORD_BLANK)
+        } else if text.trim().to_lowercase() == email {
+            Some(refusals::PASSWORD_IS_EMAIL)
+        } else {
+            None
+        };
+        match refusal {
+            Some(text) => Err(Error::rejected(text)),
+            None => Ok(Self { email, hash: Secret::new(passwords.hash(password.clone()).await?) }),
+        }
+    }
+
+    fn hash(&self) -> Option<String> {
+        Some(self.hash.expose().to_owned())
+    }
+}
+
+/// The address in lower case.
+fn valid_email(email: &str) -> Result<String> {
+    let email = email.trim().to_lowercase();
+    if is_email(&email) { Ok(email) } else { Err(Error::rejected(refusals::EMAIL_INVALID)) }
+}
+
+/// Changes administrators. Each method needs the ports of one transaction. `NotFound` for an unknown id.
+pub struct Administrators<'a> {
+    /// The accounts.
+    pub administrators: &'a dyn AdministratorStore,
+    /// The sessions.
+    pub sessions: &'a dyn PanelSessionStore,
+}
+
+impl Administrators<'_> {
+    /// Creates an administrator with the address of the password.
+    ///
+    /// # Errors
+    /// `Rejected` when the address is taken.
+    pub async fn create(&self, password: NewPassword, now: OffsetDateTime) -> Result<AdministratorId> {
+        let hash = password.hash();
+        let administrator = Administrator { password: hash, ..Administrator::new(password.email, now) };
+        self.administrators.add(&administrator).await
+    }
+
+    /// Changes the address. The password stays.
+    ///
+    /// # Errors
+    /// `Rejected` when it is invalid or taken.
+    pub async fn change_email(&self, id: AdministratorId, email: &str, now: OffsetDateTime) -> Result<()> {
+        let email = valid_email(email)?;
+        let holder = self.administrators.find_by_email(&email).await?;
+        if holder.is_some_and(|(other, _)| other != id) {
+            return Err(Administrator::taken());
+        }
+        self.edit(id, now, |administrator| {
+            administrator.email = email;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Sets the password of another administrator, ends a lock, and ends all sessions of the account.
+    ///
+    /// # Errors
+    /// `Conflict` when the address is no longer that of `password`.
+    pub async fn set_password(
+        &self,
+        id: AdministratorId,
+        password: NewPassword,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        self.edit(id, now, |administrator| {
+            store_password(administrator, &password)?;
+            administrator.unlock();
+            Ok(())
+        })
+        .await?;
+        self.sessions.remove_all_of(id, None).await
+    }
+
+    /// Sets the own password, and ends all other sessions of the account.
+    ///
+    /// # Errors
+    /// `Rejected` when `old` is not the current password; `Conflict` when the address is no longer that of `password`.
+    pub async fn change_own_password(
+        &self,
+        id: AdministratorId,
+        old: &CheckedPassword,
+        password: NewPassword,
+        session: &Digest,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        self.edit(id, now, |administrator| {
+            check_opens(old, id, administrator)?;
+            store_password(administrator, &password)
+        })
+        .await?;
+        self.sessions.remove_all_of(id, Some(session)).await
+    }
+
+    /// Ends a lock.
+    pub async fn unlock(&self, id: AdministratorId, now: OffsetDateTime) -> Result<()> {
+        self.edit(id, now, |administrator| {
+            administrator.unlock();
+            Ok(())
+        })
+        .await
+    }
+
+    /// Deletes the account with its sessions.
+    ///
+    /// # Errors
+    /// `Rejected` when it is the last one.
+    pub async fn delete(&self, id: AdministratorId) -> Result<()> {
+        self.administrators.remove(id).await
+    }
+
+    /// Sets language and colours of the panel; `None`: the language of the browser.
+    pub async fn set_preferences(
+        &self,
+        id: AdministratorId,
+        locale: Option<Locale>,
+        theme: Theme,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        self.edit(id, now, |administrator| {
+            administrator.locale = locale;
+            administrator.theme = theme;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Remembers the organization that was opened last. No change of the account: `updated_at` stays.
+    pub async fn remember_organization(
+        &self,
+        id: AdministratorId,
+        organization: Option<OrganizationId>,
+    ) -> Result<()> {
+        let mut administrator = self.administrators.find_for_update(id).await?.ok_or(Error::NotFound)?;
+        if administrator.organization == organization {
+            return Ok(());
+        }
+        administrator.organization = organization;
+        self.administrators.save(id, &administrator).await
+    }
+
+    async fn edit<T>(
+        &self,
+        id: AdministratorId,
+        now: OffsetDateTime,
+        change: impl FnOnce(&mut Administrator) -> Result<T>,
+    ) -> Result<T> {
+        edit(self.administrators, id, now, change).await
+    }
+}
+
+/// Changes an account under the lock of its row.
+pub(super) async fn edit<T>(
+    store: &dyn AdministratorStore,
+    id: AdministratorId,
+    now: OffsetDateTime,
+    change: impl FnOnce(&mut Administrator) -> Result<T>,
+) -> Result<T> {
+    let mut administrator = store.find_for_update(id).await?.ok_or(Error::NotFound)?;
+    let result = change(&mut administrator)?;
+    administrator.updated_at = now;
+    store.save(id, &administrator).await?;
+    Ok(result)
+}
+
+/// Checks that a password is the current one of the account.
+pub(super) fn check_opens(password: &CheckedPassword, id: AdministratorId, administrator: &Administrator) -> Result<()> {
+    let is_right = password.opens(id, administrator);
+    if is_right { Ok(()) } else { Err(Error::rejected(refusals::PASSWORD_WRONG)) }
+}
+
+fn store_password(administrator: &mut Administrator, password: &NewPassword) -> Result<()> {
+    if password.email != administrator.email {
+        return Err(Error::Conflict("the e-mail address has changed".into()));
+    }
+    administrator.password = password.hash();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

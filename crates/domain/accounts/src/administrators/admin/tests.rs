@@ -1,0 +1,122 @@
+use super::super::memory::{Memory, PlainPasswords};
+use super::super::{PanelSession, PanelSessionStore};
+use super::*;
+use time::Duration;
+use time::macros::datetime;
+
+const NOW: OffsetDateTime = datetime!(2026-01-01 8:00 UTC);
+const LATER: OffsetDateTime = datetime!(2026-01-02 8:00 UTC);
+const EMAIL: &str = "ada@city.example";
+const PASSWORD: &str = "correct horse battery";
+
+async fn password(email: &str, text: &str) -> Result<NewPassword> {
+    NewPassword::of(&PlainPasswords, email, &Secret::new(text)).await
+}
+
+async fn ada() -> (Memory, AdministratorId) {
+    let memory = Memory::default();
+    let id = memory.administrators().create(password(" Ada@City.example", PASSWORD).await.unwrap(), NOW).await;
+    (memory, id.unwrap())
+}
+
+async fn session(memory: &Memory, id: AdministratorId) -> Digest {
+    let (session, _) = PanelSession::begin(id, NOW);
+    PanelSessionStore::add(memory, &session).await.unwrap();
+    session.digest
+}
+
+async fn checked(memory: &Memory, id: AdministratorId, text: &str) -> CheckedPassword {
+    CheckedPassword::of(memory, &PlainPasswords, id, Secret::new(text)).await.unwrap()
+}
+
+fn refusal<T: std::fmt::Debug>(result: Result<T>) -> String {
+    match result {
+        Err(Error::Rejected(text)) => text.into_owned(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_password_has_twelve_characters_and_is_not_the_address() {
+    for (email, text, expected) in [
+        ("ada", PASSWORD, refusals::EMAIL_INVALID),
+        (EMAIL, "elf Zeichen", refusals::PASSWORD_SHORT),
+        (EMAIL, "ééééééééééé", refusals::PASSWORD_SHORT),
+        (EMAIL, "            ", refusals::PASSWORD_BLANK),
+        (EMAIL, " ADA@city.example ", refusals::PASSWORD_IS_EMAIL),
+    ] {
+        assert_eq!(refusal(password(email, text).await), expected);
+    }
+    assert!(password(EMAIL, "zwölf Zeichen").await.is_ok());
+}
+
+#[tokio::test]
+async fn an_address_is_lower_case_and_belongs_to_one_account() {
+    let (memory, id) = ada().await;
+    assert_eq!(memory.only().email, EMAIL);
+    let administrators = memory.administrators();
+    let again = administrators.create(password("ADA@city.example", PASSWORD).await.unwrap(), NOW).await;
+    assert_eq!(refusal(again), refusals::EMAIL_TAKEN);
+    let bo = administrators.create(password("bo@city.example", PASSWORD).await.unwrap(), NOW).await.unwrap();
+    assert_eq!(refusal(administrators.change_email(bo, "Ada@city.example", LATER).await), refusals::EMAIL_TAKEN);
+    assert_eq!(refusal(administrators.change_email(bo, "bo", LATER).await), refusals::EMAIL_INVALID);
+    administrators.change_email(id, "Countess@city.example", LATER).await.unwrap();
+    administrators.change_email(bo, EMAIL, LATER).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_password_set_by_another_administrator_ends_the_sessions_and_the_lock() {
+    let (memory, id) = ada().await;
+    session(&memory, id).await;
+    memory.edit(id, |ada| ada.locked_until = Some(LATER));
+    let new = password(EMAIL, "a new long password").await.unwrap();
+    memory.administrators().set_password(id, new, LATER).await.unwrap();
+    let ada = memory.only();
+    assert_eq!(ada.password.as_deref(), Some("hash of a new long password"));
+    assert_eq!((memory.sessions(), ada.locked_until, ada.updated_at), (0, None, LATER));
+    let other = password("bo@city.example", "a new long password").await.unwrap();
+    let conflict = memory.administrators().set_password(id, other, LATER).await;
+    assert!(matches!(conflict, Err(Error::Conflict(_))), "made for another address");
+}
+
+#[tokio::test]
+async fn the_own_password_needs_the_old_one_and_keeps_the_own_session() {
+    let (memory, id) = ada().await;
+    let (own, _) = (session(&memory, id).await, session(&memory, id).await);
+    let administrators = memory.administrators();
+    let new = async || password(EMAIL, "a new long password").await.unwrap();
+    let wrong = checked(&memory, id, "wrong").await;
+    let refused = administrators.change_own_password(id, &wrong, new().await, &own, LATER).await;
+    assert_eq!((refusal(refused).as_str(), memory.sessions()), (refusals::PASSWORD_WRONG, 2));
+    let right = checked(&memory, id, PASSWORD).await;
+    administrators.change_own_password(id, &right, new().await, &own, LATER).await.unwrap();
+    assert_eq!(memory.sessions(), 1);
+    let again = administrators.change_own_password(id, &right, new().await, &own, LATER).await;
+    assert_eq!(refusal(again), refusals::PASSWORD_WRONG, "it was right for the old one");
+}
+
+#[tokio::test]
+async fn the_last_administrator_stays() {
+    let (memory, id) = ada().await;
+    let administrators = memory.administrators();
+    assert_eq!(refusal(administrators.delete(id).await), refusals::LAST);
+    let bo = administrators.create(password("bo@city.example", PASSWORD).await.unwrap(), NOW).await.unwrap();
+    administrators.delete(id).await.unwrap();
+    assert_eq!(refusal(administrators.delete(bo).await), refusals::LAST);
+}
+
+#[tokio::test]
+async fn preferences_and_the_last_organization_are_stored() {
+    let (memory, id) = ada().await;
+    let administrators = memory.administrators();
+    administrators.set_preferences(id, Some(Locale::FR), Theme::Dark, LATER).await.unwrap();
+    administrators.remember_organization(id, Some(OrganizationId(3))).await.unwrap();
+    let ada = memory.only();
+    assert_eq!((ada.locale, ada.theme), (Some(Locale::FR), Theme::Dark));
+    assert_eq!((ada.organization, ada.updated_at), (Some(OrganizationId(3)), LATER));
+    memory.edit(id, |ada| ada.failed_attempts = 20);
+    administrators.unlock(id, LATER).await.unwrap();
+    assert_eq!(memory.only().failed_attempts, 0);
+    let unknown = administrators.unlock(AdministratorId(99), LATER).await;
+    assert!(matches!(unknown, Err(Error::NotFound)));
+}

@@ -1,0 +1,117 @@
+//! Turns the second factor of administrators on and off.
+
+use super::admin::{check_opens, edit, refusals};
+use super::{
+    Administrator, AdministratorStore, CheckedPassword, NewSecondFactor, PanelSessionStore, SecondFactor,
+    SecondFactorCodes, TextCipher,
+};
+use crate::{Digest, Secret};
+use civitas_kernel::{AdministratorId, Error, Result};
+use time::OffsetDateTime;
+
+/// Changes second factors. Each method needs the ports of one transaction. `NotFound` for an unknown id.
+pub struct SecondFactors<'a> {
+    /// The accounts.
+    pub administrators: &'a dyn AdministratorStore,
+    /// The sessions.
+    pub sessions: &'a dyn PanelSessionStore,
+    /// Seals the secrets.
+    pub cipher: &'a dyn TextCipher,
+    /// Makes and checks codes.
+    pub codes: &'a dyn SecondFactorCodes,
+}
+
+impl SecondFactors<'_> {
+    /// Makes a secret for a second factor. Nothing is stored: [`Self::confirm`] activates it, within 15
+    /// minutes. `issuer` is the name that the app shows. Needs no transaction.
+    ///
+    /// # Errors
+    /// `Rejected` when a second factor is active.
+    pub async fn begin(
+        &self,
+        id: AdministratorId,
+        issuer: &str,
+        now: OffsetDateTime,
+    ) -> Result<NewSecondFactor> {
+        let administrator = self.administrators.find(id).await?.ok_or(Error::NotFound)?;
+        if administrator.second_factor.is_some() {
+            return Err(Error::rejected(refusals::SECOND_FACTOR_IS_ON));
+        }
+        NewSecondFactor::begin(id, &administrator.email, issuer, self.cipher, self.codes, now)
+    }
+
+    /// Activates a new secret when the code is right. Returns the recovery codes, which are shown once. Ends all other
+    /// sessions of the account.
+    ///
+    /// # Errors
+    /// `Rejected` when the code is wrong, the form is too old, or a second factor is active.
+    pub async fn confirm(
+        &self,
+        id: AdministratorId,
+        sealed: &str,
+        code: &str,
+        session: &Digest,
+        now: OffsetDateTime,
+    ) -> Result<Vec<Secret>> {
+        let recovery_codes = self
+            .edit(id, now, |administrator| {
+                if administrator.second_factor.is_some() {
+                    return Err(Error::rejected(refusals::SECOND_FACTOR_IS_ON));
+                }
+                let secret = NewSecondFactor::open(sealed, id, self.cipher, now)
+                    .ok_or_else(|| Error::rejected(refusals::SECOND_FACTOR_EXPIRED))?;
+                let step = SecondFactor::step_of(&secret, code, self.codes, now)?
+                    .ok_or_else(|| Error::rejected(refusals::CODE_WRONG))?;
+                let (factor, codes) = SecondFactor::activate(&secret, step, self.cipher)?;
+                administrator.second_factor = Some(factor);
+                Ok(codes)
+            })
+            .await?;
+        self.sessions.remove_all_of(id, Some(session)).await?;
+        Ok(recovery_codes)
+    }
+
+    /// Removes the own second factor.
+    ///
+    /// # Errors
+    /// `Rejected` when `password` is not the current one, or there is none.
+    pub async fn disable_own(
+        &self,
+        id: AdministratorId,
+        password: &CheckedPassword,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        self.edit(id, now, |administrator| {
+            check_opens(password, id, administrator)?;
+            remove_second_factor(administrator)
+        })
+        .await
+    }
+
+    /// Removes the second factor of an administrator who lost it.
+    ///
+    /// # Errors
+    /// `Rejected` when there is none.
+    pub async fn disable(&self, id: AdministratorId, now: OffsetDateTime) -> Result<()> {
+        self.edit(id, now, remove_second_factor).await
+    }
+
+    async fn edit<T>(
+        &self,
+        id: AdministratorId,
+        now: OffsetDateTime,
+        change: impl FnOnce(&mut Administrator) -> Result<T>,
+    ) -> Result<T> {
+        edit(self.administrators, id, now, change).await
+    }
+}
+
+fn remove_second_factor(administrator: &mut Administrator) -> Result<()> {
+    match administrator.second_factor.take() {
+        Some(_) => Ok(()),
+        None => Err(Error::rejected(refusals::SECOND_FACTOR_IS_OFF)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+use super::super::memory::{Memory, PlainPasswords};
+use super::super::{NewPassword, PanelSession};
+use super::*;
+use time::Duration;
+use time::macros::datetime;
+
+const NOW: OffsetDateTime = datetime!(2026-01-01 8:00 UTC);
+const LATER: OffsetDateTime = datetime!(2026-01-02 8:00 UTC);
+const EMAIL: &str = "ada@city.example";
+const PASSWORD: &str = "correct horse battery";
+
+async fn password(email: &str, text: &str) -> Result<NewPassword> {
+    NewPassword::of(&PlainPasswords, email, &Secret::new(text)).await
+}
+
+async fn ada() -> (Memory, AdministratorId) {
+    let memory = Memory::default();
+    let id = memory.administrators().create(password(" Ada@City.example", PASSWORD).await.unwrap(), NOW).await;
+    (memory, id.unwrap())
+}
+
+async fn session(memory: &Memory, id: AdministratorId) -> Digest {
+    let (session, _) = PanelSession::begin(id, NOW);
+    PanelSessionStore::add(memory, &session).await.unwrap();
+    session.digest
+}
+
+async fn checked(memory: &Memory, id: AdministratorId, text: &str) -> CheckedPassword {
+    CheckedPassword::of(memory, &PlainPasswords, id, Secret::new(text)).await.unwrap()
+}
+
+fn refusal<T: std::fmt::Debug>(result: Result<T>) -> String {
+    match result {
+        Err(Error::Rejected(text)) => text.into_owned(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_second_factor_is_active_after_its_first_code() {
+    let (memory, id) = ada().await;
+    let (own, _) = (session(&memory, id).await, session(&memory, id).await);
+    let factors = memory.second_factors();
+    let new = factors.begin(id, "City: Panel", NOW).await.unwrap();
+    assert_eq!(new.url.expose(), "otpauth://City  Panel/ada@city.example/S");
+    assert_eq!(memory.only().second_factor, None);
+    let confirm = async |code: &str, at| factors.confirm(id, &new.sealed, code, &own, at).await;
+    assert_eq!(refusal(confirm("000000", NOW).await), refusals::CODE_WRONG);
+    assert_eq!(refusal(confirm("S 7", LATER).await), refusals::SECOND_FACTOR_EXPIRED);
+    assert_eq!(memory.sessions(), 2);
+    let codes = confirm("S 7", NOW + Duration::MINUTE).await.unwrap();
+    let factor = memory.only().second_factor.unwrap();
+    assert_eq!((codes.len(), factor.recovery_codes.len(), factor.last_step), (10, 10, 7));
+    assert_eq!(memory.sessions(), 1, "the other sessions are ended");
+    assert_eq!(refusal(confirm("S 8", NOW).await), refusals::SECOND_FACTOR_IS_ON);
+    let again = factors.begin(id, "City", NOW).await;
+    assert_eq!(refusal(again), refusals::SECOND_FACTOR_IS_ON);
+}
+
+#[tokio::test]
+async fn the_own_second_factor_is_removed_with_the_password() {
+    let (memory, id) = ada().await;
+    let own = session(&memory, id).await;
+    let factors = memory.second_factors();
+    let new = factors.begin(id, "City", NOW).await.unwrap();
+    factors.confirm(id, &new.sealed, "S1", &own, NOW).await.unwrap();
+    let wrong = checked(&memory, id, "wrong").await;
+    let refused = factors.disable_own(id, &wrong, LATER).await;
+    assert_eq!(refusal(refused), refusals::PASSWORD_WRONG);
+    let right = checked(&memory, id, PASSWORD).await;
+    factors.disable_own(id, &right, LATER).await.unwrap();
+    assert_eq!(memory.only().second_factor, None);
+    assert_eq!(refusal(factors.disable(id, LATER).await), refusals::SECOND_FACTOR_IS_OFF);
+}

@@ -1,0 +1,11 @@
+drop table panel_used_forms;
+drop table panel_sessions;
+drop index administrators_of_organization;
+alter table administrators drop column last_sign_in_at;
+alter table administrators drop column organization_id;
+alter table administrators drop column second_factor;
+alter table administrators drop column theme;
+alter table administrators drop column locale;
+alter table administrators drop column locked_until;
+alter table administrators drop column failed_attempts;
+alter table administrators rename to system_admins;
