@@ -4,6 +4,7 @@
 mod announcing;
 pub mod archive;
 mod client_organizations;
+mod cleanup;
 mod commands;
 mod component_admin;
 mod event_feed;
@@ -11,13 +12,16 @@ mod event_streams;
 mod file_transfer;
 mod files;
 mod host_check_handler;
+mod job_admin;
 mod loaded;
 mod mail_handler;
 mod one_time_links;
+mod operations;
 mod organization_removal;
 mod ports;
 mod render_context;
 mod rules;
+mod sweeping;
 mod tasks;
 mod token_service;
 pub mod webhooks;
@@ -26,6 +30,7 @@ mod worker_loop;
 
 pub use announcing::{Announcer, EventViews};
 pub use client_organizations::ClientOrganizations;
+pub use cleanup::Cleanup;
 pub use commands::{Commands, Registry, UseCase, View};
 pub use component_admin::ComponentAdmin;
 pub use event_feed::{EventFeed, Follower, OutboxSource};
@@ -33,9 +38,13 @@ pub use event_streams::{EventStream, EventStreams, OpenError, StreamMessage, Str
 pub use file_transfer::{FileCheck, FileTransfer, Finding, Moved};
 pub use files::{Files, NewFile};
 pub use host_check_handler::HostCheckHandler;
+pub use job_admin::JobAdmin;
 pub use loaded::{CommandOutput, LoadedRecord};
 pub use mail_handler::{InvitationHandler, MailHandler};
 pub use one_time_links::OneTimeLinks;
+pub use operations::{
+    Attention, AttentionEntry, Concern, DeploymentFigures, Found, MOST_FIGURE, MOST_FOUND, OperationsStore,
+};
 pub use organization_removal::{delete_organization, remove_organization};
 pub use ports::{ListChanges, Ports, RefStore, Store, Transaction};
 pub use render_context::{RenderContext, Site};

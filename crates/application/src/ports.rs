@@ -1,15 +1,15 @@
 //! All ports, on the connection pool or inside one transaction.
 
+use crate::operations::OperationsStore;
 use async_trait::async_trait;
 use civitas_accounts::magic_links::MagicLinkStore;
 use civitas_accounts::{
-    AdministratorStore, ClientStore, ConfirmationStore, OrganizationLookup, PanelSessionStore, RoleStore,
-    SessionStore, TokenStore, UserStore,
+    AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup, PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
 };
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
-use civitas_jobs::JobStore;
+use civitas_jobs::{JobLog, JobStore};
 use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
 use civitas_meetings::{MeetingStore, ReminderStore};
 use civitas_organizations::OrganizationStore;
@@ -93,6 +93,8 @@ pub trait Ports: Send + Sync {
     fn answer_files(&self) -> &dyn AnswerFiles;
     /// Jobs.
     fn jobs(&self) -> &dyn JobStore;
+    /// Jobs, for administrators.
+    fn job_log(&self) -> &dyn JobLog;
     /// The outbox of events.
     fn outbox(&self) -> &dyn Outbox;
     /// Registrations for webhooks.
@@ -109,10 +111,14 @@ pub trait Ports: Send + Sync {
     fn magic_links(&self) -> &dyn MagicLinkStore;
     /// Sessions of participants.
     fn sessions(&self) -> &dyn SessionStore;
+    /// Tokens, links and sessions whose time is over.
+    fn ended_credentials(&self) -> &dyn EndedCredentials;
     /// The queue that tasks are added to.
     fn queue(&self) -> &dyn TaskQueue;
     /// Tasks, for workers.
     fn tasks(&self) -> &dyn TaskStore;
+    /// Counts for administrators of the deployment.
+    fn operations(&self) -> &dyn OperationsStore;
     /// The records that the archive imported.
     fn refs(&self) -> &dyn RefStore;
     /// The times of the last removals from lists.

@@ -47,7 +47,7 @@ pub use ids::{
 };
 pub use languages::{AnswerLanguages, choose_language};
 pub use locale::{Locale, Locales, Translated};
-pub use page::{Direction, Order, Page, PageRequest};
+pub use page::{Direction, LogPage, LogRequest, LogStart, Order, Page, PageRequest};
 pub use patch::Field;
 pub use space_ref::{SpaceManifest, SpaceRef};
 #[cfg(any(test, feature = "mocks"))]

@@ -1,4 +1,6 @@
-//! Pages of a list (contract 01 §7).
+//! Pages of a list (contract 01 §7), and of a log.
+
+use time::OffsetDateTime;
 
 /// The number and length of a page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +65,76 @@ impl<T> Page<T> {
     /// The same page with converted rows.
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(f).collect(), has_more: self.has_more }
+    }
+}
+
+/// Where a page of a log begins. Logs are ordered by time and id, the newest first, and have no page numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LogStart<I> {
+    /// With the newest row.
+    #[default]
+    Newest,
+    /// After the row of this time and id: with the next older row.
+    OlderThan(OffsetDateTime, I),
+    /// The rows just before the row of this time and id: those that are newer.
+    NewerThan(OffsetDateTime, I),
+}
+
+/// A page of a log to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogRequest<I> {
+    /// Where it begins.
+    pub start: LogStart<I>,
+    /// Rows on the page, 1 to 100.
+    pub limit: i64,
+}
+
+impl<I> LogRequest<I> {
+    /// The number of rows to read: one more than the page, to detect a following page.
+    pub fn fetch(&self) -> i64 {
+        self.limit + 1
+    }
+
+    /// Whether the rows are to be read from the oldest to the newest.
+    pub fn is_ascending(&self) -> bool {
+        matches!(self.start, LogStart::NewerThan(..))
+    }
+}
+
+/// The rows of one page of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogPage<T> {
+    /// At most `limit` rows, the newest first.
+    pub items: Vec<T>,
+    /// Whether there are newer rows. After [`LogStart::OlderThan`] it is true: the row of the request is one.
+    pub has_newer: bool,
+    /// Whether there are older rows. After [`LogStart::NewerThan`] it is true: the row of the request is one.
+    pub has_older: bool,
+}
+
+impl<T> LogPage<T> {
+    /// Removes the extra row of [`LogRequest::fetch`]; rows that were read ascending are turned around.
+    pub fn cut<I>(mut items: Vec<T>, request: &LogRequest<I>) -> Self {
+        let length = usize::try_from(request.limit).unwrap_or(usize::MAX);
+        let has_more = items.len() > length;
+        items.truncate(length);
+        match request.start {
+            LogStart::Newest => Self { items, has_newer: false, has_older: has_more },
+            LogStart::OlderThan(..) => Self { items, has_newer: true, has_older: has_more },
+            LogStart::NewerThan(..) => {
+                items.reverse();
+                Self { items, has_newer: has_more, has_older: true }
+            }
+        }
+    }
+
+    /// The same page with converted rows.
+    pub fn map<U>(self, f: impl FnMut(T) -> U) -> LogPage<U> {
+        LogPage {
+            items: self.items.into_iter().map(f).collect(),
+            has_newer: self.has_newer,
+            has_older: self.has_older,
+        }
     }
 }
 

@@ -13,9 +13,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// A hundred years; more is the same.
-const MAX_DAYS: i64 = 36_500;
-
 /// Which addresses may be reached.
 pub fn policy(config: &Config) -> TargetPolicy {
     TargetPolicy { allowed: config.webhook_allowed_networks.iter().map(|network| network.0).collect() }
@@ -65,14 +62,12 @@ impl Workers {
         stop: &watch::Receiver<bool>,
     ) -> Result<Self> {
         let (sender, cipher) = (Arc::new(sender(config)?), Arc::new(cipher(config)?));
-        let days =
-            config.event_retention_days.0.map(|days| i64::try_from(days).unwrap_or(MAX_DAYS).min(MAX_DAYS));
         Ok(Self {
             store: store.clone(),
             relay: Relay::new(store.clone()),
             deliveries: DeliveryWorker::new(store.clone(), sender, cipher, schedule(config), stop.clone()),
             reminders: Reminders::new(store.clone(), announcer.clone()),
-            retention: Retention::new(store.clone(), days.map(time::Duration::days)),
+            retention: Retention::new(store.clone(), config.event_retention_days.as_days()),
         })
     }
 

@@ -15,7 +15,7 @@ use actix_web::{App, HttpServer};
 use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings, WebhookServices};
 use civitas_application::{
-    HostCheckHandler, InvitationHandler, MailHandler, Site, Store, TaskKinds, TaskWorker, Worker, take_over,
+    Cleanup, HostCheckHandler, InvitationHandler, MailHandler, Site, Store, TaskKinds, TaskWorker, Worker, take_over,
 };
 use civitas_dns::Names;
 use civitas_kernel::{Error, Result};
@@ -119,6 +119,11 @@ fn workers(
     let jobs = Worker::new(commands.clone(), config.worker_count());
     let tasks = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), task_kinds(config)?);
     let webhooks = webhooks::Workers::of(config, commands.store(), commands.announcer(), told)?;
+    let cleanup = Cleanup {
+        store: commands.store().clone(),
+        jobs: config.job_retention_days.as_days(),
+        credentials: config.token_retention_days.as_days(),
+    };
     let (store, files) = (commands.store().clone(), api.files().clone());
     let (told, count) = (told.clone(), config.worker_count());
     Ok(tokio::spawn(async move {
@@ -129,6 +134,7 @@ fn workers(
             jobs.run(told.clone()),
             tasks.run(count, told.clone()),
             webhooks.run(is_alone, told.clone()),
+            cleanup.run(told.clone()),
             files.run_reaper(told),
         );
     }))

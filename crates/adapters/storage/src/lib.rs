@@ -9,6 +9,7 @@
 #[cfg_attr(feature = "postgres", path = "engine/postgres.rs")]
 mod engine;
 
+mod bounded;
 mod columns;
 mod correlated;
 mod failure;
@@ -16,6 +17,7 @@ mod filter;
 mod insert;
 mod list_changes;
 mod migrate;
+mod old_rows;
 mod records;
 mod schema;
 mod session;

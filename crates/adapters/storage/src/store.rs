@@ -7,14 +7,13 @@ use crate::session::{Session, Settings};
 use async_trait::async_trait;
 use civitas_accounts::magic_links::MagicLinkStore;
 use civitas_accounts::{
-    AdministratorStore, ClientStore, ConfirmationStore, OrganizationLookup, PanelSessionStore, RoleStore,
-    SessionStore, TokenStore, UserStore,
+    AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup, PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
 };
-use civitas_application::{ListChanges, Ports, RefStore, Store, Transaction};
+use civitas_application::{ListChanges, OperationsStore, Ports, RefStore, Store, Transaction};
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
-use civitas_jobs::JobStore;
+use civitas_jobs::{JobLog, JobStore};
 use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
 use civitas_meetings::{MeetingStore, ReminderStore};
 use civitas_organizations::OrganizationStore;
@@ -120,6 +119,7 @@ ports! {
     survey_lookup: SurveyLookup,
     answer_files: AnswerFiles,
     jobs: JobStore,
+    job_log: JobLog,
     outbox: Outbox,
     registrations: RegistrationStore,
     deliveries: DeliveryQueue,
@@ -128,8 +128,10 @@ ports! {
     confirmations: ConfirmationStore,
     magic_links: MagicLinkStore,
     sessions: SessionStore,
+    ended_credentials: EndedCredentials,
     queue: TaskQueue,
     tasks: TaskStore,
+    operations: OperationsStore,
     refs: RefStore,
     list_changes: ListChanges,
 }

@@ -1,21 +1,14 @@
 //! Deletes deliveries that have ended and events that are old (`event_retention_days`).
 
-use super::pause;
 use crate::Store;
-use crate::worker_loop::goes_on;
+use crate::sweeping::{BATCH, Sweep, run_sweeps};
+use async_trait::async_trait;
 use civitas_kernel::{Result, clock};
 use civitas_webhooks::DeliveryStatus;
 use std::sync::Arc;
-use std::time::Duration as Interval;
 use time::Duration;
 use tokio::sync::watch;
 
-/// The interval of the search.
-const SEARCH: Interval = Interval::from_secs(600);
-/// The pause between two batches, in which others write.
-const BETWEEN: Interval = Interval::from_millis(100);
-/// The most rows of one batch.
-const BATCH: i64 = 500;
 /// How long deliveries are kept that were given up, and how long they may wait (contract 09 C.4).
 const KEEP_DEAD: Duration = Duration::days(30);
 
@@ -33,20 +26,8 @@ impl Retention {
     }
 
     /// Runs until `stop` is true.
-    pub async fn run(self, mut stop: watch::Receiver<bool>) {
-        while goes_on(&stop) {
-            match self.sweep().await {
-                Ok(0) => pause(SEARCH, &mut stop).await,
-                Ok(rows) => {
-                    tracing::debug!(rows, "old events and deliveries were removed");
-                    pause(BETWEEN, &mut stop).await;
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "old events and deliveries could not be removed");
-                    pause(SEARCH, &mut stop).await;
-                }
-            }
-        }
+    pub async fn run(self, stop: watch::Receiver<bool>) {
+        run_sweeps(&self, stop).await;
     }
 
     /// One batch of each kind. Returns the number of rows that were changed or removed.
@@ -63,5 +44,14 @@ impl Retention {
         let ended = queue.remove_ended(&accepted, now - events, BATCH).await?
             + queue.remove_ended(&[DeliveryStatus::Dead], now - dead, BATCH).await?;
         Ok(expired + ended + outbox.remove_before(now - events, BATCH).await?)
+    }
+}
+
+#[async_trait]
+impl Sweep for Retention {
+    const WHAT: &'static str = "events and deliveries";
+
+    async fn sweep(&self) -> Result<u64> {
+        Retention::sweep(self).await
     }
 }

@@ -50,12 +50,11 @@ pub use mail::{
 pub use organization_lookup::MockOrganizationLookup;
 pub use organization_lookup::{AccountsOrganization, OrganizationLookup};
 pub use ports::{
-    ClientStore, Identity, IdentityUser, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore,
-    TokenSigner, TokenStore, USER_FIELDS, UserField, UserFilter, UserStore,
+    ClientStore, EndedCredentials, Identity, IdentityUser, ListedState, MOST_COUNTED, MOST_FOUND_BY_TEXT, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore, TokenSigner, TokenStore, USER_FIELDS, UserField, UserFilter, UserSearch, UserSort, UserStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{
-    MockClientStore, MockPasswords, MockRoleStore, MockTokenSigner, MockTokenStore, MockUserStore,
+    MockClientStore, MockEndedCredentials, MockPasswords, MockRoleStore, MockTokenSigner, MockTokenStore, MockUserStore,
 };
 pub use registration_mails::RegistrationMails;
 pub use roles::{

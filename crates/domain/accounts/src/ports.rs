@@ -32,6 +32,49 @@ pub const USER_FIELDS: &[Field<UserField>] = &[
 /// A condition on a list of accounts.
 pub type UserFilter = Filter<UserField>;
 
+/// The largest number that [`UserStore::count_found`] returns: counting stops there, which means "or more".
+pub const MOST_COUNTED: i64 = 10_000;
+/// The most accounts that a text finds by its nickname, and the most by its e-mail address.
+pub const MOST_FOUND_BY_TEXT: i64 = 1_000;
+
+/// A state by which administrators list accounts. Blocked, locked and unconfirmed overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListedState {
+    /// Confirmed, not blocked and not locked.
+    Active,
+    /// Blocked by an administrator.
+    Blocked,
+    /// Locked after failed logins.
+    Locked,
+    /// With an e-mail address that is not confirmed.
+    Unconfirmed,
+    /// General administrator of the organization.
+    Admin,
+}
+
+/// The order of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UserSort {
+    /// By creation, the newest first.
+    #[default]
+    Newest,
+    /// By nickname in lower case, in the order of its bytes.
+    Nickname,
+}
+
+/// Which accounts administrators list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UserSearch {
+    /// The beginning of a nickname in any case or of an e-mail address in lower case, or an id. Display names are not
+    /// searched. Of a text that more than [`MOST_FOUND_BY_TEXT`] nicknames or addresses begin with, the first ones in
+    /// their order are found.
+    pub text: Option<String>,
+    /// In this state.
+    pub state: Option<ListedState>,
+    /// The order.
+    pub sort: UserSort,
+}
+
 store! {
     /// Stores accounts. Deleted accounts are found like others; services decide.
     pub trait UserStore: Records<User> {
@@ -42,6 +85,15 @@ store! {
             filters: &[UserFilter],
             page: PageRequest,
         ) -> Result<Page<(UserId, User)>>;
+        /// The accounts of a search. Not deleted ones.
+        async fn search(
+            &self,
+            organization: OrganizationId,
+            search: &UserSearch,
+            page: PageRequest,
+        ) -> Result<Page<(UserId, User)>>;
+        /// The number of accounts of a search, at most [`MOST_COUNTED`].
+        async fn count_found(&self, organization: OrganizationId, search: &UserSearch) -> Result<i64>;
         /// The account with this nickname, in any case. Not a deleted one.
         async fn find_by_nickname(
             &self,
@@ -192,6 +244,15 @@ store! {
         /// Removes it.
         async fn remove(&self, organization: OrganizationId, id: i64) -> Result<()>;
     }
+}
+
+/// Removes what gave access and no longer does.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait EndedCredentials: Send + Sync {
+    /// Removes access tokens, confirmations, magic links and sessions that expired before this time, the oldest first,
+    /// at most `limit` of each. A token that was revoked is removed at the time of its expiry. Returns their number.
+    async fn remove_before(&self, before: OffsetDateTime, limit: i64) -> Result<u64>;
 }
 
 /// Signs and verifies tokens. The algorithm is fixed; that in a token's header is not used.

@@ -15,10 +15,16 @@
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod log;
 mod model;
 mod ports;
 mod service;
 
+#[cfg(any(test, feature = "mocks"))]
+pub use log::MockJobLog;
+pub use log::{
+    JobClient, JobCounts, JobDetail, JobLog, JobLogFilter, JobUser, LoggedJob, MOST_COUNTED,
+};
 pub use model::{
     Failure, HEARTBEAT, Job, JobOwner, JobPayload, JobReport, JobStatus, JobSummary, LEASE, MOST_ATTEMPTS,
     next_attempt,

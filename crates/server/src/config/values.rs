@@ -121,9 +121,17 @@ impl Readable for Locales {
     }
 }
 
-/// A limit in bytes; `None` when there is none.
+/// A limit in bytes or days; `None` when there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit(pub Option<usize>);
+
+impl Limit {
+    /// The limit as a number of days, at most a hundred years.
+    pub fn as_days(self) -> Option<time::Duration> {
+        const MAX_DAYS: i64 = 36_500;
+        self.0.map(|days| time::Duration::days(i64::try_from(days).unwrap_or(MAX_DAYS).min(MAX_DAYS)))
+    }
+}
 
 impl Readable for Limit {
     const SHAPE: Shape = Shape::Number;

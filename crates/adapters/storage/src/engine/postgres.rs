@@ -156,7 +156,7 @@ pub mod dialect {
     use super::sql;
     use crate::columns::{Condition, Expr, UuidColumn};
     use diesel::prelude::*;
-    use diesel::sql_types::{Array, BigInt, Text};
+    use diesel::sql_types::{Array, BigInt, Nullable, Text};
 
     #[diesel::declare_sql_function]
     extern "SQL" {
@@ -195,6 +195,13 @@ pub mod dialect {
     /// The same number. PostgreSQL has statistics, and chooses the right index.
     pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
         on
+    }
+
+    diesel::postfix_operator!(InBytes, " COLLATE \"C\"", Nullable<Text>, backend: diesel::pg::Pg);
+
+    /// The same text, compared byte by byte instead of in the order of a language.
+    pub fn in_bytes<QS: 'static>(on: Expr<QS, Text>) -> Expr<QS, Text> {
+        Box::new(InBytes::new(on))
     }
 
     /// The aggregate function that makes an array of JSON.

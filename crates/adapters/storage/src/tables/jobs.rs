@@ -47,7 +47,7 @@ struct Row {
 /// The columns for lists, without payload and result, which may have 1 MiB each.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = jobs, check_for_backend(Db))]
-struct SummaryRow {
+pub(super) struct SummaryRow {
     id: UuidColumn,
     command_key: String,
     status: EnumColumn<JobStatus>,
@@ -59,7 +59,7 @@ struct SummaryRow {
 /// The columns for the client of a job. The result is not parsed.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = jobs, check_for_backend(Db))]
-struct ReportRow {
+pub(super) struct ReportRow {
     #[diesel(embed)]
     summary: SummaryRow,
     result: Option<JsonColumn<Box<RawValue>>>,
@@ -191,6 +191,11 @@ fn condition(filter: &JobFilter) -> Result<Condition<jobs::table>> {
         JobField::Status => Box::new(jobs::status.nullable()),
     };
     holds(Column::Text(column), &filter.condition)
+}
+
+/// The jobs that have ended: the same condition as the index `jobs_ended`.
+pub(super) fn ended() -> SqlLiteral<Bool> {
+    sql("jobs.status IN ('completed', 'failed')")
 }
 
 /// The same condition as the index `jobs_due`: a bound value would not match it.

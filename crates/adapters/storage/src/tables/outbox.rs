@@ -4,6 +4,7 @@ use crate::columns::{self, EnumColumn, UuidColumn};
 use crate::engine::sql::{Moment, Uuid};
 use crate::engine::{Db, dialect};
 use crate::failure::Stored;
+use crate::old_rows::remove_oldest;
 use crate::insert::{AT_ONCE, Insert, inserted};
 use crate::schema::{outbox, relay, webhook_deliveries};
 use crate::session::{Session, Work};
@@ -260,28 +261,19 @@ impl Outbox for Session {
                 .filter(outbox::position.is_not_null())
                 .filter(delivery().is_null())
         };
-        // Most calls find none, and do not wait for the write lock.
-        let first: Option<UuidColumn> = old()
-            .order(outbox::occurred_at)
-            .select(outbox::id)
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
-        if first.is_none() {
-            return Ok(0);
-        }
-        let atomic = self.atomic().await?;
-        let oldest = old().order(outbox::occurred_at).limit(limit).select(outbox::id);
-        let oldest: Vec<UuidColumn> =
-            dialect::skip_locked!(oldest).load(&mut *atomic.connection().await?).await.stored()?;
-        let oldest: Vec<uuid::Uuid> = oldest.into_iter().map(|id| id.0).collect();
-        let removed = diesel::delete(outbox::table.filter(columns::any_uuid(outbox::id.nullable(), &oldest)))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        atomic.commit().await?;
-        Ok(removed as u64)
+        let among = |ids: Vec<UuidColumn>| {
+            let ids: Vec<uuid::Uuid> = ids.into_iter().map(|id| id.0).collect();
+            columns::any_uuid(outbox::id.nullable(), &ids)
+        };
+        Ok(remove_oldest!(
+            self,
+            outbox::table,
+            old(),
+            order outbox::occurred_at,
+            key outbox::id => UuidColumn,
+            among among,
+            limit limit
+        ))
     }
 
     async fn wait(&self, at_most: Duration) {

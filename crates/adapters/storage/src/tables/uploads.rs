@@ -2,6 +2,7 @@
 
 use crate::columns::{self, columns};
 use crate::failure::{Stored, changed};
+use crate::old_rows::remove_oldest;
 use crate::records::records;
 use crate::schema::uploads;
 use crate::session::Session;
@@ -49,21 +50,15 @@ impl UploadStore for Session {
     }
 
     async fn remove_announced_before(&self, before: OffsetDateTime, limit: i64) -> Result<i64> {
-        let old: Vec<i64> = uploads::table
-            .filter(uploads::created_at.lt(before))
-            .order(uploads::created_at)
-            .limit(limit)
-            .select(uploads::id)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
-        if old.is_empty() {
-            return Ok(0);
-        }
-        let removed = diesel::delete(uploads::table.filter(columns::any_of(uploads::id.nullable(), &old)))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()?;
+        let removed = remove_oldest!(
+            self,
+            uploads::table,
+            uploads::table.filter(uploads::created_at.lt(before)),
+            order uploads::created_at,
+            key uploads::id => i64,
+            among |ids: Vec<i64>| columns::any_of(uploads::id.nullable(), &ids),
+            limit limit
+        );
         Ok(i64::try_from(removed).unwrap_or(limit))
     }
 }

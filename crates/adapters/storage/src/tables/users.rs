@@ -8,7 +8,7 @@ use crate::records::records;
 use crate::schema::users;
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_accounts::{User, UserField, UserFilter, UserStore};
+use civitas_accounts::{User, UserField, UserFilter, UserSearch, UserStore};
 use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{Locale, OrganizationId, Page, PageRequest, Result, UserId};
 use diesel::dsl::{case_when, exists};
@@ -48,7 +48,7 @@ columns! {
 }
 
 /// The form in which nicknames are unique.
-fn folded(nickname: &str) -> String {
+pub(super) fn folded(nickname: &str) -> String {
     nickname.to_lowercase()
 }
 
@@ -93,6 +93,19 @@ impl UserStore for Session {
             .await
             .stored()?;
         Ok(Page::cut(rows.into_iter().map(Into::into).collect(), page))
+    }
+
+    async fn search(
+        &self,
+        organization: OrganizationId,
+        search: &UserSearch,
+        page: PageRequest,
+    ) -> Result<Page<(UserId, User)>> {
+        self.search_users(organization, search, page).await
+    }
+
+    async fn count_found(&self, organization: OrganizationId, search: &UserSearch) -> Result<i64> {
+        self.count_users(organization, search).await
     }
 
     async fn find_by_nickname(

@@ -11,6 +11,7 @@ use super::webhook_registrations::{Row as RegistrationRow, rights};
 use crate::columns::{self, EnumColumn, UuidColumn};
 use crate::engine::{Conn, Db, dialect, sql as sql_types};
 use crate::failure::Stored;
+use crate::old_rows::{oldest, remove_oldest};
 use crate::insert::{AT_ONCE, Insert, inserted};
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::{api_clients, outbox, webhook_registrations as registrations};
@@ -240,21 +241,15 @@ impl DeliveryQueue for Session {
 
     async fn expire(&self, before: OffsetDateTime, now: OffsetDateTime, limit: i64) -> Result<u64> {
         let old = || deliveries::table.filter(pending()).filter(deliveries::created_at.lt(before));
-        // Most calls find none, and do not wait for the write lock. The order makes the planner use the index.
-        let first: Option<UuidColumn> = old()
-            .order(deliveries::created_at)
-            .select(deliveries::id)
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
-        if first.is_none() {
+        let Some((atomic, oldest)) = oldest!(
+            self,
+            old(),
+            order deliveries::created_at,
+            key deliveries::id => UuidColumn,
+            limit limit
+        ) else {
             return Ok(0);
-        }
-        let atomic = self.atomic().await?;
-        let oldest = old().order(deliveries::created_at).limit(limit).select(deliveries::id);
-        let oldest: Vec<UuidColumn> =
-            dialect::skip_locked!(oldest).load(&mut *atomic.connection().await?).await.stored()?;
+        };
         let oldest: Vec<Uuid> = oldest.into_iter().map(|id| id.0).collect();
         let ended = diesel::update(deliveries::table)
             .filter(columns::any_uuid(deliveries::id.nullable(), &oldest))
@@ -281,29 +276,19 @@ impl DeliveryQueue for Session {
             let in_state = deliveries::status.eq_any(states.clone());
             deliveries::table.filter(deliveries::ended_at.lt(before)).filter(in_state)
         };
-        // Most calls find none, and do not wait for the write lock. The order makes the planner use the index.
-        let first: Option<UuidColumn> = old()
-            .order(deliveries::ended_at)
-            .select(deliveries::id)
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
-        if first.is_none() {
-            return Ok(0);
-        }
-        let atomic = self.atomic().await?;
-        let oldest = old().order(deliveries::ended_at).limit(limit).select(deliveries::id);
-        let oldest: Vec<UuidColumn> =
-            dialect::skip_locked!(oldest).load(&mut *atomic.connection().await?).await.stored()?;
-        let oldest: Vec<Uuid> = oldest.into_iter().map(|id| id.0).collect();
-        let removed = diesel::delete(deliveries::table)
-            .filter(columns::any_uuid(deliveries::id.nullable(), &oldest))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        atomic.commit().await?;
-        Ok(removed as u64)
+        let among = |ids: Vec<UuidColumn>| {
+            let ids: Vec<Uuid> = ids.into_iter().map(|id| id.0).collect();
+            columns::any_uuid(deliveries::id.nullable(), &ids)
+        };
+        Ok(remove_oldest!(
+            self,
+            deliveries::table,
+            old(),
+            order deliveries::ended_at,
+            key deliveries::id => UuidColumn,
+            among among,
+            limit limit
+        ))
     }
 
     async fn wait(&self, at_most: Duration) {

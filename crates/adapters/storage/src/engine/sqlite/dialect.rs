@@ -59,6 +59,11 @@ pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
     Box::new(PlusZero::new(on))
 }
 
+/// The same text: SQLite compares byte by byte.
+pub fn in_bytes<QS: 'static>(on: Expr<QS, Text>) -> Expr<QS, Text> {
+    on
+}
+
 /// The aggregate function that makes an array of JSON.
 pub const JSON_ARRAY: &str = "json_group_array";
 

@@ -1,0 +1,32 @@
+//! Counts that stop at a limit.
+
+use crate::engine::Db;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Nullable};
+
+/// The number of rows of a select, with the smallest and the largest `organization_id` of them. The select has one
+/// column, `organization_id`, and a limit. Rows without organization count, and have no part in smallest and largest.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounded<Q>(pub(crate) Q);
+
+impl<Q: QueryId> QueryId for Bounded<Q> {
+    type QueryId = Bounded<Q::QueryId>;
+    const HAS_STATIC_QUERY_ID: bool = Q::HAS_STATIC_QUERY_ID;
+}
+
+impl<Q> Query for Bounded<Q> {
+    /// Number of rows, number of rows with an organization, smallest, largest.
+    type SqlType = (BigInt, BigInt, Nullable<BigInt>, Nullable<BigInt>);
+}
+
+impl<Q: QueryFragment<Db>> QueryFragment<Db> for Bounded<Q> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        pass.push_sql(
+            "SELECT count(*), count(organization_id), min(organization_id), max(organization_id) FROM (",
+        );
+        self.0.walk_ast(pass.reborrow())?;
+        pass.push_sql(") AS counted");
+        Ok(())
+    }
+}

@@ -1,0 +1,241 @@
+//! The log of jobs, for administrators of the deployment.
+
+use super::jobs::{ReportRow, SummaryRow, ended};
+use crate::bounded::Bounded;
+use crate::columns::{self, EnumColumn, JsonColumn, UuidColumn};
+use crate::engine::Db;
+use crate::failure::Stored;
+use crate::old_rows::remove_oldest;
+use crate::schema::{api_clients, jobs, users};
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_jobs::{
+    JobClient, JobCounts, JobDetail, JobLog, JobLogFilter, JobPayload, JobReport, JobStatus, JobUser,
+    LoggedJob, MOST_COUNTED,
+};
+use civitas_kernel::{ClientId, JobId, LogPage, LogRequest, LogStart, OrganizationId, Result, UserId};
+use diesel::dsl::IntoBoxed;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use std::collections::HashMap;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// The columns of a job in the log, without payload and result.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = jobs, check_for_backend(Db))]
+struct Row {
+    #[diesel(embed)]
+    summary: SummaryRow,
+    organization_id: i64,
+    api_client_id: i64,
+    user_id: Option<i64>,
+    error_class: Option<String>,
+}
+
+/// All columns that an administrator sees.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = jobs, check_for_backend(Db))]
+struct DetailRow {
+    #[diesel(embed)]
+    row: Row,
+    #[diesel(embed)]
+    report: ReportRow,
+    due_at: OffsetDateTime,
+    payload: JsonColumn<JobPayload>,
+}
+
+/// The names of clients and users by their ids.
+#[derive(Default)]
+struct Names {
+    clients: HashMap<i64, (String, String)>,
+    users: HashMap<i64, String>,
+}
+
+impl Names {
+    /// The row with its names. Each is copied: several jobs may have the same.
+    fn logged(&self, row: Row) -> LoggedJob {
+        LoggedJob {
+            summary: row.summary.into(),
+            organization: OrganizationId(row.organization_id),
+            client: JobClient {
+                id: ClientId(row.api_client_id),
+                uid_and_name: self.clients.get(&row.api_client_id).cloned(),
+            },
+            user: row
+                .user_id
+                .map(|id| JobUser { id: UserId(id), nickname: self.users.get(&id).cloned() }),
+            error_class: row.error_class,
+        }
+    }
+}
+
+/// Without repetitions.
+fn distinct(ids: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut ids: Vec<i64> = ids.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+impl Session {
+    /// The names of the clients and users of these jobs, with two statements.
+    async fn names_of(&self, rows: &[&Row]) -> Result<Names> {
+        let mut names = Names::default();
+        let clients = distinct(rows.iter().map(|row| row.api_client_id));
+        if !clients.is_empty() {
+            let found: Vec<(i64, String, String)> = api_clients::table
+                .filter(columns::any_of(api_clients::id.nullable(), &clients))
+                .select((api_clients::id, api_clients::uid, api_clients::name))
+                .load(&mut *self.read().await?)
+                .await
+                .stored()?;
+            names.clients = found.into_iter().map(|(id, uid, name)| (id, (uid, name))).collect();
+        }
+        let users = distinct(rows.iter().filter_map(|row| row.user_id));
+        if !users.is_empty() {
+            let found: Vec<(i64, String)> = users::table
+                .filter(columns::any_of(users::id.nullable(), &users))
+                .select((users::id, users::nickname))
+                .load(&mut *self.read().await?)
+                .await
+                .stored()?;
+            names.users = found.into_iter().collect();
+        }
+        Ok(names)
+    }
+
+    /// The number of jobs with this status, at most [`MOST_COUNTED`].
+    async fn count_jobs(&self, status: JobStatus, since: Option<OffsetDateTime>) -> Result<i64> {
+        let mut some = jobs::table
+            .filter(jobs::status.eq(EnumColumn(status)))
+            .select(jobs::organization_id)
+            .limit(MOST_COUNTED)
+            .into_boxed::<Db>();
+        if let Some(since) = since {
+            some = some.filter(jobs::created_at.ge(since));
+        }
+        let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
+            Bounded(some).get_result(&mut *self.read().await?).await.stored()?;
+        Ok(number)
+    }
+}
+
+type Boxed<'a> = IntoBoxed<'a, jobs::table, Db>;
+
+/// The jobs of a filter. Each member alone has an index in the order of the log.
+fn matching(filter: &JobLogFilter, client: Option<i64>) -> Boxed<'_> {
+    let mut matching = jobs::table.into_boxed::<Db>();
+    if let Some(organization) = filter.organization {
+        matching = matching.filter(jobs::organization_id.eq(organization.0));
+    }
+    if let Some(status) = filter.status {
+        matching = matching.filter(jobs::status.eq(EnumColumn(status)));
+    }
+    if let Some(command) = &filter.command {
+        matching = matching.filter(jobs::command_key.eq(command));
+    }
+    if let Some(client) = client {
+        matching = matching.filter(jobs::api_client_id.eq(client));
+    }
+    if let Some(from) = filter.from {
+        matching = matching.filter(jobs::created_at.ge(from));
+    }
+    if let Some(to) = filter.to {
+        matching = matching.filter(jobs::created_at.lt(to));
+    }
+    matching
+}
+
+/// The jobs of a page in the order in which they are read.
+fn in_order<'a>(matching: Boxed<'a>, page: &LogRequest<JobId>) -> Boxed<'a> {
+    // The first condition is a range of the index; the second one decides between jobs of one moment.
+    let page_of = match page.start {
+        LogStart::Newest => matching,
+        LogStart::OlderThan(at, id) => matching
+            .filter(jobs::created_at.le(at))
+            .filter(jobs::created_at.lt(at).or(jobs::id.lt(UuidColumn(id.0)))),
+        LogStart::NewerThan(at, id) => matching
+            .filter(jobs::created_at.ge(at))
+            .filter(jobs::created_at.gt(at).or(jobs::id.gt(UuidColumn(id.0)))),
+    };
+    let page_of = page_of.limit(page.fetch());
+    if page.is_ascending() {
+        page_of.order((jobs::created_at.asc(), jobs::id.asc()))
+    } else {
+        page_of.order((jobs::created_at.desc(), jobs::id.desc()))
+    }
+}
+
+#[async_trait]
+impl JobLog for Session {
+    async fn list(&self, filter: &JobLogFilter, page: LogRequest<JobId>) -> Result<LogPage<LoggedJob>> {
+        let client: Option<i64> = match &filter.client {
+            None => None,
+            Some(uid) => {
+                let client = api_clients::table.filter(api_clients::uid.eq(uid)).select(api_clients::id);
+                match client.first(&mut *self.read().await?).await.optional().stored()? {
+                    Some(id) => Some(id),
+                    None => return Ok(LogPage { items: Vec::new(), has_newer: false, has_older: false }),
+                }
+            }
+        };
+        let rows: Vec<Row> = in_order(matching(filter, client), &page)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let page = LogPage::cut(rows, &page);
+        let names = self.names_of(&page.items.iter().collect::<Vec<_>>()).await?;
+        Ok(page.map(|row| names.logged(row)))
+    }
+
+    async fn find(&self, id: JobId) -> Result<Option<JobDetail>> {
+        let row: Option<DetailRow> = jobs::table
+            .find(UuidColumn(id.0))
+            .select(columns::of::<DetailRow>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        let Some(DetailRow { row, report, due_at, payload }) = row else { return Ok(None) };
+        let names = self.names_of(&[&row]).await?;
+        let report = JobReport::from(report);
+        let has_ended = matches!(report.summary.status, JobStatus::Completed | JobStatus::Failed);
+        let request = (!has_ended).then_some(payload.0.command);
+        Ok(Some(JobDetail { job: names.logged(row), report, due_at, request }))
+    }
+
+    async fn remove(&self, id: JobId) -> Result<bool> {
+        let removed = diesel::delete(jobs::table.find(UuidColumn(id.0)))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()?;
+        Ok(removed > 0)
+    }
+
+    async fn counts(&self, since: OffsetDateTime) -> Result<JobCounts> {
+        Ok(JobCounts {
+            pending: self.count_jobs(JobStatus::Pending, None).await?,
+            processing: self.count_jobs(JobStatus::Processing, None).await?,
+            completed: self.count_jobs(JobStatus::Completed, Some(since)).await?,
+            failed: self.count_jobs(JobStatus::Failed, Some(since)).await?,
+        })
+    }
+
+    async fn remove_ended(&self, before: OffsetDateTime, limit: i64) -> Result<u64> {
+        let among = |ids: Vec<UuidColumn>| {
+            let ids: Vec<Uuid> = ids.into_iter().map(|id| id.0).collect();
+            columns::any_uuid(jobs::id.nullable(), &ids)
+        };
+        Ok(remove_oldest!(
+            self,
+            jobs::table,
+            jobs::table.filter(ended()).filter(jobs::updated_at.lt(before)),
+            order jobs::updated_at,
+            key jobs::id => UuidColumn,
+            among among,
+            limit limit
+        ))
+    }
+}

@@ -1,0 +1,130 @@
+//! What needs attention, and the figures of a deployment.
+
+use crate::bounded::Bounded;
+use crate::columns::EnumColumn;
+use crate::engine::sql::Moment;
+use crate::failure::Stored;
+use crate::schema::{
+    jobs, organization_hosts, tasks, users, webhook_deliveries as deliveries,
+    webhook_registrations as registrations,
+};
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_accounts::{SendInvitation, SendMail};
+use civitas_application::{Concern, DeploymentFigures, Found, MOST_FOUND, OperationsStore};
+use civitas_jobs::JobStatus;
+use civitas_kernel::{OrganizationId, Result, TaskPayload};
+use civitas_webhooks::DeliveryStatus;
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool};
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+/// Number of rows, number of rows with an organization, the smallest and the largest organization.
+type Counted = (i64, i64, Option<i64>, Option<i64>);
+
+fn found((number, with_organization, first, last): Counted) -> Found {
+    let is_one = number < MOST_FOUND && with_organization == number && first == last;
+    Found { number, organization: first.filter(|_| is_one).map(OrganizationId) }
+}
+
+/// The number of rows of a table, at most [`civitas_application::MOST_FIGURE`].
+macro_rules! at_most_10_000 {
+    ($of:literal) => {
+        concat!("(SELECT count(*) FROM (SELECT 1 FROM ", $of, " LIMIT 10000) AS counted)")
+    };
+}
+
+impl Session {
+    async fn concerned_deliveries(
+        &self,
+        status: DeliveryStatus,
+        before: Option<OffsetDateTime>,
+    ) -> Result<Counted> {
+        let mut some = deliveries::table
+            .filter(deliveries::status.eq(EnumColumn(status)))
+            .select(deliveries::organization_id)
+            .limit(MOST_FOUND)
+            .into_boxed();
+        if let Some(before) = before {
+            some = some.filter(deliveries::created_at.lt(before));
+        }
+        Bounded(some).get_result(&mut *self.read().await?).await.stored()
+    }
+}
+
+#[async_trait]
+impl OperationsStore for Session {
+    async fn find(&self, concern: Concern, at: OffsetDateTime) -> Result<Found> {
+        let registrations = registrations::table.select(registrations::organization_id).limit(MOST_FOUND);
+        let counted: Result<Counted> = match concern {
+            Concern::FailedJobs => {
+                let failed = jobs::table
+                    .filter(jobs::status.eq(EnumColumn(JobStatus::Failed)))
+                    .filter(jobs::created_at.ge(at))
+                    .select(jobs::organization_id)
+                    .limit(MOST_FOUND);
+                Bounded(failed).get_result(&mut *self.read().await?).await.stored()
+            }
+            Concern::DisabledRegistrations => {
+                let disabled = registrations.filter(registrations::disabled_at.is_not_null());
+                Bounded(disabled).get_result(&mut *self.read().await?).await.stored()
+            }
+            Concern::PausedRegistrations => {
+                let paused = registrations.filter(registrations::paused_at.is_not_null());
+                Bounded(paused).get_result(&mut *self.read().await?).await.stored()
+            }
+            Concern::DeadDeliveries => self.concerned_deliveries(DeliveryStatus::Dead, None).await,
+            Concern::WaitingDeliveries => {
+                self.concerned_deliveries(DeliveryStatus::Pending, Some(at)).await
+            }
+            Concern::PendingHosts => {
+                // The same condition as the index `organization_hosts_pending`.
+                let pending = organization_hosts::table
+                    .filter(sql::<Bool>("kind IN ('unconfirmed', 'promoted')"))
+                    .select(organization_hosts::organization_id)
+                    .limit(MOST_FOUND);
+                Bounded(pending).get_result(&mut *self.read().await?).await.stored()
+            }
+            Concern::LockedAdministrators => {
+                let locked = users::table
+                    .filter(users::admin)
+                    .filter(users::locked_at.is_not_null())
+                    .filter(users::deleted_at.is_null())
+                    .select(users::organization_id)
+                    .limit(MOST_FOUND);
+                Bounded(locked).get_result(&mut *self.read().await?).await.stored()
+            }
+            Concern::FailedMails => {
+                // The same condition as the index `tasks_retried`. A running task has had one attempt.
+                let failed = tasks::table
+                    .filter(sql::<Bool>("attempts > 0"))
+                    .filter(tasks::kind.eq(SendMail::KIND).or(tasks::kind.eq(SendInvitation::KIND)))
+                    .filter(diesel::dsl::not(tasks::claimed))
+                    .select(tasks::organization_id)
+                    .limit(MOST_FOUND);
+                Bounded(failed).get_result(&mut *self.read().await?).await.stored()
+            }
+        };
+        counted.map(found)
+    }
+
+    async fn figures(&self, today: OffsetDateTime) -> Result<DeploymentFigures> {
+        let jobs_today = sql::<BigInt>("(SELECT count(*) FROM (SELECT 1 FROM jobs WHERE created_at >= ")
+            .bind::<Moment, _>(today)
+            .sql(" LIMIT 10000) AS counted)");
+        let (organizations, clients, people, proposals, votes, jobs_today) = diesel::select((
+            sql::<BigInt>(at_most_10_000!("organizations")),
+            sql::<BigInt>(at_most_10_000!("api_clients")),
+            sql::<BigInt>(at_most_10_000!("users WHERE deleted_at IS NULL")),
+            sql::<BigInt>(at_most_10_000!("proposals")),
+            sql::<BigInt>(at_most_10_000!("votes")),
+            jobs_today,
+        ))
+        .get_result(&mut *self.read().await?)
+        .await
+        .stored()?;
+        Ok(DeploymentFigures { organizations, clients, people, proposals, votes, jobs_today })
+    }
+}

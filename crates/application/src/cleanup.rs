@@ -1,0 +1,51 @@
+//! Deletes jobs that have ended (`job_retention_days`), and tokens, links and sessions whose time is over
+//! (`token_retention_days`).
+
+use crate::Store;
+use crate::sweeping::{BATCH, Sweep, run_sweeps};
+use async_trait::async_trait;
+use civitas_kernel::{Result, clock};
+use std::sync::Arc;
+use time::{Duration, OffsetDateTime};
+use tokio::sync::watch;
+
+/// Deletes what is old, in small batches.
+pub struct Cleanup {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// How long jobs are kept after their end; `None`: for ever.
+    pub jobs: Option<Duration>,
+    /// How long tokens, links and sessions are kept after their time is over; `None`: for ever.
+    pub credentials: Option<Duration>,
+}
+
+impl Cleanup {
+    /// Runs until `stop` is true.
+    pub async fn run(self, stop: watch::Receiver<bool>) {
+        run_sweeps(&self, stop).await;
+    }
+
+    /// One batch of each table. Returns the number of rows that were removed.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn sweep_at(&self, now: OffsetDateTime) -> Result<u64> {
+        let mut removed = 0;
+        if let Some(age) = self.jobs {
+            removed += self.store.job_log().remove_ended(now - age, BATCH).await?;
+        }
+        if let Some(age) = self.credentials {
+            removed += self.store.ended_credentials().remove_before(now - age, BATCH).await?;
+        }
+        Ok(removed)
+    }
+}
+
+#[async_trait]
+impl Sweep for Cleanup {
+    const WHAT: &'static str = "jobs, tokens, links and sessions";
+
+    async fn sweep(&self) -> Result<u64> {
+        self.sweep_at(clock::now()).await
+    }
+}

@@ -1,0 +1,165 @@
+//! What the start page of the panel shows: what needs attention, and figures. The caller checks permission.
+
+use async_trait::async_trait;
+use civitas_kernel::{OrganizationId, Result};
+use time::{Duration, OffsetDateTime};
+
+/// The largest number of a [`Found`]: counting stops there, which means "or more".
+pub const MOST_FOUND: i64 = 1_000;
+/// The largest number of a [`DeploymentFigures`]: counting stops there, which means "or more".
+pub const MOST_FIGURE: i64 = 10_000;
+/// How far back failed jobs are counted.
+const FAILURES: Duration = Duration::days(1);
+/// How long a delivery may wait before it is a concern.
+const WAITING: Duration = Duration::hours(1);
+
+/// A kind of things that may need an administrator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Concern {
+    /// Registrations for webhooks that were disabled after failures.
+    DisabledRegistrations,
+    /// Registrations that an administrator has paused.
+    PausedRegistrations,
+    /// Jobs that were accepted in the last 24 hours and have failed.
+    FailedJobs,
+    /// Deliveries that were given up and are still stored.
+    DeadDeliveries,
+    /// Deliveries that were queued more than an hour ago and are pending.
+    WaitingDeliveries,
+    /// Mails and invitations that could not be sent at the first attempt and wait for another one. Those that were
+    /// given up are not stored: the log has them.
+    FailedMails,
+    /// Hosts of organizations that are not confirmed.
+    PendingHosts,
+    /// General administrators of organizations whose account is locked.
+    LockedAdministrators,
+}
+
+impl Concern {
+    /// All kinds, in the order of the page.
+    pub const ALL: [Self; 8] = [
+        Self::DisabledRegistrations,
+        Self::PausedRegistrations,
+        Self::FailedJobs,
+        Self::DeadDeliveries,
+        Self::WaitingDeliveries,
+        Self::FailedMails,
+        Self::PendingHosts,
+        Self::LockedAdministrators,
+    ];
+
+    /// The time that limits what counts: `from` of the list of failed jobs, `to` of that of waiting deliveries. The
+    /// present for the others, which have no limit.
+    pub fn moment(self, now: OffsetDateTime) -> OffsetDateTime {
+        match self {
+            Self::FailedJobs => now - FAILURES,
+            Self::WaitingDeliveries => now - WAITING,
+            _ => now,
+        }
+    }
+}
+
+/// How many things of a kind there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Found {
+    /// Their number, at most [`MOST_FOUND`].
+    pub number: i64,
+    /// The organization, if all are of one and fewer than [`MOST_FOUND`].
+    pub organization: Option<OrganizationId>,
+}
+
+/// A kind of things that needs attention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttentionEntry {
+    /// The kind.
+    pub concern: Concern,
+    /// The time that limits what counts ([`Concern::moment`]).
+    pub moment: OffsetDateTime,
+    /// What was found, at least one; `None` if the database could not be read.
+    pub found: Option<Found>,
+}
+
+/// The figures of a deployment, each at most [`MOST_FIGURE`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DeploymentFigures {
+    /// Organizations.
+    pub organizations: i64,
+    /// API clients.
+    pub clients: i64,
+    /// Accounts that are not deleted.
+    pub people: i64,
+    /// Proposals, with drafts and hidden ones.
+    pub proposals: i64,
+    /// Votes.
+    pub votes: i64,
+    /// Jobs that were accepted since the given time.
+    pub jobs_today: i64,
+}
+
+/// Counts for administrators of the deployment. One statement for each method; each count stops at its limit.
+#[cfg_attr(test, mockall::automock)]
+#[async_trait]
+pub trait OperationsStore: Send + Sync {
+    /// The things of this kind. `at`: [`Concern::moment`].
+    async fn find(&self, concern: Concern, at: OffsetDateTime) -> Result<Found>;
+    /// The figures. `today`: the time from which jobs count.
+    async fn figures(&self, today: OffsetDateTime) -> Result<DeploymentFigures>;
+}
+
+/// Lists what needs attention.
+#[derive(Clone, Copy)]
+pub struct Attention<'a> {
+    /// The counts.
+    pub store: &'a dyn OperationsStore,
+}
+
+impl Attention<'_> {
+    /// The kinds of which there is at least one, and those that could not be read; with 8 statements. An error of the
+    /// database is logged.
+    pub async fn list(&self, now: OffsetDateTime) -> Vec<AttentionEntry> {
+        let mut entries = Vec::new();
+        for concern in Concern::ALL {
+            let moment = concern.moment(now);
+            let found = self.store.find(concern, moment).await;
+            if let Err(error) = &found {
+                tracing::warn!(?concern, %error, "what needs attention could not be counted");
+            }
+            let found = found.ok();
+            if found.is_none_or(|found| found.number > 0) {
+                entries.push(AttentionEntry { concern, moment, found });
+            }
+        }
+        entries
+    }
+
+    /// The figures of the deployment.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn figures(&self, today: OffsetDateTime) -> Result<DeploymentFigures> {
+        self.store.figures(today).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use civitas_kernel::Error;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
+
+    #[tokio::test]
+    async fn what_there_is_none_of_is_left_out_and_what_cannot_be_read_is_an_entry() {
+        let mut store = MockOperationsStore::new();
+        let three = Found { number: 3, organization: Some(OrganizationId(7)) };
+        store.expect_find().times(8).returning(move |concern, at| match concern {
+            Concern::FailedJobs if at == NOW - Duration::days(1) => Ok(three),
+            Concern::WaitingDeliveries if at == NOW - Duration::hours(1) => Err(Error::internal("broken")),
+            _ => Ok(Found::default()),
+        });
+        let entries = Attention { store: &store }.list(NOW).await;
+        let found: Vec<_> = entries.iter().map(|entry| (entry.concern, entry.found)).collect();
+        assert_eq!(found, [(Concern::FailedJobs, Some(three)), (Concern::WaitingDeliveries, None)]);
+    }
+}
