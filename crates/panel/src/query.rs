@@ -38,7 +38,7 @@ impl Query {
         let mut query = Serializer::new(String::new());
         for (known, kept) in &self.0 {
             // Another filter or order begins at the first page.
-            if known != name && known != "page" && known != "before" {
+            if known != name && !["page", "older", "newer"].contains(&known.as_str()) {
                 query.append_pair(known, kept);
             }
         }

@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::store::{Database, Lock};
 use crate::tls::Certificate;
-use crate::{files, secret_key, webhooks};
+use crate::{files, panel, secret_key, webhooks};
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::http::header::X_CONTENT_TYPE_OPTIONS;
 use actix_web::middleware::DefaultHeaders;
@@ -20,6 +20,7 @@ use civitas_application::{
 use civitas_dns::Names;
 use civitas_kernel::{Error, Result};
 use civitas_mail::{Log, Smtp};
+use civitas_panel::Panel;
 use civitas_tokens::{Argon2Passwords, Signer};
 use std::io;
 use std::net::SocketAddr;
@@ -83,10 +84,11 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     let lock = database.lock()?;
     let store = database.open().await?;
     let key = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
+    let resolver = Arc::new(Names::at(config.dns_server)?);
     let services = Services {
         webhooks: WebhookServices {
             policy: webhooks::policy(&config),
-            resolver: Arc::new(Names::at(config.dns_server)?),
+            resolver: resolver.clone(),
             cipher: Arc::new(webhooks::cipher(&config)?),
         },
         objects: Arc::new(files::store_of(&config)?),
@@ -100,7 +102,12 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     let (stop, told) = watch::channel(false);
     // The lock excludes other servers.
     let workers = if parts.workers { Some(workers(&config, &api, &told, lock.is_some())?) } else { None };
-    let http = if parts.http { Some(Http::start(&config, api).await?) } else { None };
+    let http = if parts.http {
+        let panel = panel::panel(&config, &api, resolver, &key.0)?;
+        Some(Http::start(&config, api, panel).await?)
+    } else {
+        None
+    };
     let address = http.as_ref().map(|http| http.address);
     if let Some(address) = address {
         tracing::info!(%address, "listening");
@@ -211,7 +218,7 @@ impl Running {
 }
 
 impl Http {
-    async fn start(config: &Config, api: Arc<Api>) -> Result<Self> {
+    async fn start(config: &Config, api: Arc<Api>, panel: Arc<Panel>) -> Result<Self> {
         let certificate = match (&config.tls_certificate, &config.tls_key) {
             (Some(chain), Some(key)) => {
                 Some(Certificate::read(chain, key).map_err(|error| fault("the certificate", &error))?)
@@ -222,7 +229,7 @@ impl Http {
         let (listen, in_use, interface) = (config.listen, certificate.clone(), api.clone());
         let thread = thread::Builder::new().name("http".to_owned()).spawn(move || {
             System::new().block_on(async move {
-                match server(listen, in_use, interface) {
+                match server(listen, in_use, interface, panel) {
                     Ok((address, server)) => {
                         // The receiver may be dropped; the server ends with the process.
                         let _ = tell.send(Ok((address, server.handle())));
@@ -245,11 +252,13 @@ fn server(
     listen: SocketAddr,
     certificate: Option<Arc<Certificate>>,
     api: Arc<Api>,
+    panel: Arc<Panel>,
 ) -> io::Result<(SocketAddr, Server)> {
     let http = HttpServer::new(move || {
-        let api = api.clone();
+        let (api, panel) = (api.clone(), panel.clone());
         let headers = DefaultHeaders::new().add((X_CONTENT_TYPE_OPTIONS, "nosniff"));
-        App::new().wrap(headers).configure(move |config| api.configure(config))
+        let app = App::new().wrap(headers).configure(move |config| panel.configure(config));
+        app.configure(move |config| api.configure(config))
     });
     let http = http.disable_signals().shutdown_timeout(GRACE_SECONDS).client_request_timeout(HEAD_TIME);
     let http = match certificate {

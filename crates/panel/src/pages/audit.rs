@@ -1,7 +1,7 @@
 //! The audit trail: who changed what, when, and from where.
 
 use crate::format::{self, Zone};
-use crate::parts::{Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Table, render};
+use crate::parts::{Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Results, Table, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -63,14 +63,6 @@ fn link_of(entry: &AuditEntry) -> String {
 struct Changes<'a> {
     words: &'a Words,
     changes: &'a [FieldChange],
-}
-
-#[derive(Template)]
-#[template(source = r#"<div id="results">{{ found }}{{ table }}{{ pages }}</div>"#, ext = "html")]
-struct Results {
-    found: Html,
-    table: Html,
-    pages: Html,
 }
 
 fn filter(visit: &Visit) -> AuditFilter {
@@ -139,7 +131,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         chips: chips.collect(),
         all: LIST.to_owned(),
     };
-    let results = render(&Results { found: found.html(), table: table.html(), pages: pages.html() });
+    let results = Results { found: found.html(), table: table.html(), pages: pages.html() }.html();
     let head = Head::new(visit.say("nav-audit")).crumb(visit.say("nav-start"), "/system").lede(visit.say("audit-lede"));
     let filters = filters(visit).await?;
     visit.page(head, Html::join([filters, results])).await

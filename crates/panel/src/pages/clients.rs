@@ -3,7 +3,7 @@
 use super::{client_permissions, client_webhooks};
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Badge, Cell, Chip, Choice, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages, Problem,
+    Act, Badge, Cell, Chip, Choice, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages, Results, Problem,
     RowAct, Tab, Table, render,
 };
 use crate::reply::Reply;
@@ -158,14 +158,6 @@ fn filters(visit: &Visit, organizations: &[(OrganizationId, String)]) -> Html {
     Filters { label: visit.say("clients-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
 }
 
-#[derive(Template)]
-#[template(source = r#"<div id="results">{{ found }}{{ table }}{{ pages }}</div>"#, ext = "html")]
-struct Results {
-    found: Html,
-    table: Html,
-    pages: Html,
-}
-
 fn results(visit: &Visit, table: &Table, shown: usize, has_more: bool) -> Html {
     let request = visit.query.page(PER_PAGE);
     let count = i64::try_from(shown).unwrap_or_default();
@@ -185,7 +177,7 @@ fn results(visit: &Visit, table: &Table, shown: usize, has_more: bool) -> Html {
         href: visit.query.with(LIST, "q", None),
     });
     let found = Found { words: &visit.words, text, chips: chips.into_iter().collect(), all: LIST.to_owned() };
-    render(&Results { found: found.html(), table: table.html(), pages: pages.html() })
+    Results { found: found.html(), table: table.html(), pages: pages.html() }.html()
 }
 
 #[derive(Template)]

@@ -6,6 +6,7 @@ mod audit;
 mod client_permissions;
 mod client_webhooks;
 mod clients;
+mod jobs;
 mod new_client;
 mod organization_api;
 mod organization_form;
@@ -79,6 +80,10 @@ pub(crate) fn routes() -> Vec<Route> {
         POST "/system/webhook_registrations" => client_webhooks::create,
         GET "/system/webhook_registrations/{id}/delete" => client_webhooks::ask,
         DELETE "/system/webhook_registrations/{id}" => client_webhooks::delete,
+        GET "/system/jobs" => jobs::list,
+        GET "/system/jobs/{uuid}" => jobs::show,
+        GET "/system/jobs/{uuid}/delete" => jobs::ask,
+        DELETE "/system/jobs/{uuid}" => jobs::delete,
         GET "/system/audit_log" => audit::list,
     ]
 }

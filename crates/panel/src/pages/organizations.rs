@@ -4,7 +4,7 @@ use super::{organization_api, organization_form};
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Badge, Cell, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages, Problem, RowAct, Tab, Table,
+    Act, Badge, Cell, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages, Results, Problem, RowAct, Tab, Table,
     render,
 };
 use crate::reply::Reply;
@@ -95,14 +95,6 @@ fn state(visit: &Visit, organization: &Organization) -> Cell {
     }
 }
 
-#[derive(Template)]
-#[template(source = r#"<div id="results">{{ found }}{{ table }}{{ pages }}</div>"#, ext = "html")]
-struct Results {
-    found: Html,
-    table: Html,
-    pages: Html,
-}
-
 fn results(visit: &Visit, table: &Table, shown: usize, has_more: bool) -> Html {
     let request = visit.query.page(PER_PAGE);
     let page = |number: i64| visit.query.with(LIST, "page", Some(&number.to_string()));
@@ -121,7 +113,7 @@ fn results(visit: &Visit, table: &Table, shown: usize, has_more: bool) -> Html {
         is_log: false,
         place: visit.tell("pages-place", &[("page", request.page.into())]),
     };
-    render(&Results { found: found.html(), table: table.html(), pages: pages.html() })
+    Results { found: found.html(), table: table.html(), pages: pages.html() }.html()
 }
 
 #[derive(Template)]

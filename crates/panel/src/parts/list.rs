@@ -46,6 +46,21 @@ impl Found<'_> {
     }
 }
 
+/// All below the filters; scripts replace it when a filter changes.
+#[derive(Template)]
+#[template(source = r#"<div id="results">{{ found }}{{ table }}{{ pages }}</div>"#, ext = "html")]
+pub(crate) struct Results {
+    pub(crate) found: Html,
+    pub(crate) table: Html,
+    pub(crate) pages: Html,
+}
+
+impl Results {
+    pub(crate) fn html(&self) -> Html {
+        render(self)
+    }
+}
+
 /// The way to the pages before and after this one.
 #[derive(Template)]
 #[template(path = "parts/pages.html")]

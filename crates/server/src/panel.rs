@@ -1,0 +1,36 @@
+//! Wiring of the administration panel.
+
+use crate::config::Config;
+use crate::{webhooks, wiring};
+use civitas_api::Api;
+use civitas_dns::Names;
+use civitas_kernel::Result;
+use civitas_panel::{Panel, Services, Settings};
+use civitas_tokens::{Argon2Passwords, PanelCipher, TotpCodes, keys};
+use std::sync::Arc;
+
+/// The panel over the store of the interface.
+///
+/// # Errors
+/// `Internal` when the secret key cannot be read.
+pub(crate) fn panel(config: &Config, api: &Api, resolver: Arc<Names>, key: &[u8; 32]) -> Result<Arc<Panel>> {
+    let commands = api.commands();
+    let settings = Settings {
+        site: wiring::site(config),
+        trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
+        loadbalancer_ips: config.loadbalancer_ips.clone(),
+        form_key: keys::derive(key, "forms of the panel"),
+        docs_path: "/api/rest_full/v0.3/docs",
+    };
+    let services = Services {
+        store: commands.store().clone(),
+        announcer: commands.announcer().clone(),
+        passwords: Arc::new(Argon2Passwords::new()),
+        cipher: Arc::new(PanelCipher::new(key)),
+        codes: Arc::new(TotpCodes),
+        webhook_cipher: Arc::new(webhooks::cipher(config)?),
+        webhook_policy: webhooks::policy(config),
+        webhook_resolver: resolver,
+    };
+    Ok(Panel::new(settings, services))
+}
