@@ -50,7 +50,7 @@ pub use mail::{
 pub use organization_lookup::MockOrganizationLookup;
 pub use organization_lookup::{AccountsOrganization, OrganizationLookup};
 pub use ports::{
-    ClientStore, Identity, IdentityUser, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore,
+    ClientFilter, ClientStore, ClientUsage, Identity, IdentityUser, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore,
     TokenSigner, TokenStore, USER_FIELDS, UserField, UserFilter, UserStore,
 };
 #[cfg(any(test, feature = "mocks"))]
