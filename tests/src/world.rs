@@ -166,6 +166,17 @@ impl<'a> From<&'a World> for civitas_accounts::conformance::World<'a> {
     }
 }
 
+impl<'a> From<&'a World> for civitas_accounts::conformance::PanelWorld<'a> {
+    fn from(world: &'a World) -> Self {
+        let ports = world.ports();
+        Self {
+            administrators: ports.administrators(),
+            sessions: ports.panel_sessions(),
+            mine: world.mine,
+        }
+    }
+}
+
 impl<'a> From<&'a World> for civitas_accounts::conformance::LinkWorld<'a> {
     fn from(world: &'a World) -> Self {
         let ports = world.ports();

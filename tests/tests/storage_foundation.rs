@@ -35,6 +35,20 @@ mod accounts {
         lists_roles_in_order,
         filters_roles,
         lists_living_accounts,
+        lists_clients,
+        counts_what_clients_have,
+    );
+}
+
+mod administrators {
+    civitas_tests::on_both_engines!(in a transaction civitas_accounts::conformance:
+        keeps_administrators,
+        lists_administrators,
+        keeps_the_last_administrator,
+        finds_sessions_until_their_end,
+        gives_a_notice_once,
+        a_used_form_is_known_by_its_session,
+        removes_sessions,
     );
 }
 

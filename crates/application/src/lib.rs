@@ -18,6 +18,7 @@ mod mail_handler;
 mod one_time_links;
 mod operations;
 mod organization_removal;
+mod panel_sign_in;
 mod ports;
 mod render_context;
 mod rules;
@@ -46,6 +47,7 @@ pub use operations::{
     Attention, AttentionEntry, Concern, DeploymentFigures, Found, MOST_FIGURE, MOST_FOUND, OperationsStore,
 };
 pub use organization_removal::{delete_organization, remove_organization};
+pub use panel_sign_in::SignIn;
 pub use ports::{ListChanges, Ports, RefStore, Store, Transaction};
 pub use render_context::{RenderContext, Site};
 pub use rules::{CurrentSettings, component_settings_error};

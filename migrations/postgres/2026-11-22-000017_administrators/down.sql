@@ -1,3 +1,8 @@
+create index access_tokens_of_client on access_tokens (api_client_id);
+drop index access_tokens_valid_of_client;
+drop index access_tokens_newest_of_client;
+drop index api_clients_listed_of_organization;
+drop index api_clients_listed;
 drop table panel_used_forms;
 drop table panel_sessions;
 drop index administrators_of_organization;

@@ -30,3 +30,11 @@ create table panel_used_forms (
     used_at timestamptz not null,
     primary key (session_digest, nonce)
 );
+
+-- Lists of API clients, and what each has.
+create index api_clients_listed on api_clients (created_at, id);
+create index api_clients_listed_of_organization on api_clients (organization_id, created_at, id);
+create index access_tokens_newest_of_client on access_tokens (api_client_id, issued_at);
+create index access_tokens_valid_of_client on access_tokens (api_client_id, expires_at) where revoked_at is null;
+-- `access_tokens_newest_of_client` serves the same.
+drop index access_tokens_of_client;

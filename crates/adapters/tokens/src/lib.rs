@@ -1,4 +1,4 @@
-//! Signs access tokens, hashes passwords, and derives a key for each purpose from the deployment's one secret.
+//! Signs access tokens, hashes passwords, encrypts texts, checks codes of second factors, and derives a key for each purpose from the deployment's one secret.
 //!
 //! ```
 //! use civitas_accounts::{Claims, TokenSigner};
@@ -17,10 +17,15 @@
 mod hs256;
 mod keys;
 mod passwords;
+mod sealing;
 mod signer;
+mod text_cipher;
+mod totp;
 mod webhook_secrets;
 
 pub use keys::{SECRET_BYTES, derive};
 pub use passwords::Argon2Passwords;
 pub use signer::Signer;
+pub use text_cipher::PanelCipher;
+pub use totp::TotpCodes;
 pub use webhook_secrets::{WebhookCipher, random_webhook_secret};

@@ -1,28 +1,19 @@
-//! Encrypts the secrets of webhooks: AES-256-GCM (NIST SP 800-38D).
+//! Encrypts the secrets of webhooks.
 
-use crate::keys::{SECRET_BYTES, derive};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use crate::keys::SECRET_BYTES;
+use crate::sealing::Sealing;
 use civitas_kernel::{Error, Result};
 use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
-use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::fmt::Write;
 
-/// The format of a sealed secret: this, and the base64 form of nonce, ciphertext and tag.
-const PREFIX: &str = "v1.";
-
 /// Encrypts with the key for webhook secrets. Each encryption uses a new random nonce of 96 bits.
-pub struct WebhookCipher(LessSafeKey);
+pub struct WebhookCipher(Sealing);
 
 impl WebhookCipher {
     /// With the key derived from the deployment's secret.
-    ///
-    /// # Panics
-    /// Never: the length of the key is a constant.
     pub fn new(secret: &[u8; SECRET_BYTES]) -> Self {
-        let key = UnboundKey::new(&AES_256_GCM, &derive(secret, "webhook secrets"));
-        Self(LessSafeKey::new(key.expect("AES-256 has a key of 32 bytes")))
+        Self(Sealing::new(secret, "webhook secrets"))
     }
 }
 
@@ -51,32 +42,22 @@ impl SecretCipher for WebhookCipher {
     }
 
     fn seal(&self, secret: &SigningSecret) -> Result<SealedSecret> {
-        let nonce: [u8; NONCE_LEN] = random()?;
-        let mut text = secret.expose().as_bytes().to_vec();
-        let encrypted = Nonce::assume_unique_for_key(nonce);
-        self.0
-            .seal_in_place_append_tag(encrypted, Aad::empty(), &mut text)
-            .map_err(|_| Error::internal("a webhook secret is too long"))?;
-        Ok(SealedSecret(format!("{PREFIX}{}", STANDARD.encode([&nonce[..], &text].concat()))))
+        let sealed = self.0.seal(secret.expose());
+        sealed.map(SealedSecret).ok_or_else(|| Error::internal("a webhook secret cannot be encrypted"))
     }
 
     fn open(&self, sealed: &SealedSecret) -> Result<SigningSecret> {
         let changed =
             || Error::internal("a webhook secret was changed, or encrypted with another secret_key");
-        let encoded = sealed.0.strip_prefix(PREFIX).ok_or_else(changed)?;
-        let bytes = STANDARD.decode(encoded).map_err(|_| changed())?;
-        let (nonce, text) = bytes.split_first_chunk::<NONCE_LEN>().ok_or_else(changed)?;
-        let mut text = text.to_vec();
-        let nonce = Nonce::assume_unique_for_key(*nonce);
-        let text = self.0.open_in_place(nonce, Aad::empty(), &mut text).map_err(|_| changed())?;
-        let text = std::str::from_utf8(text).map_err(|_| changed())?;
-        Ok(SigningSecret::new(text))
+        self.0.open(&sealed.0).map(SigningSecret::new).ok_or_else(changed)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
 
     const SECRET: &str = "8f2a1c4e6b7d90315a2f4c6e8b0d1f3a5c7e9b1d3f5a7c9e0b2d4f6a8c0e2f4a";
 

@@ -81,7 +81,7 @@ macro_rules! numbered {
 }
 
 numbered! {
-    OrganizationId, StateId, VoteId, DisplayConditionId, ResponseId, AttachmentId, RegistrationId,
+    OrganizationId, AdministratorId, StateId, VoteId, DisplayConditionId, ResponseId, AttachmentId, RegistrationId,
     PostId = "post",
     UserId = "user",
     ClientId = "api_client",

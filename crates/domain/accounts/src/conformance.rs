@@ -1,9 +1,16 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
+mod administrators;
+mod clients;
 mod links;
 mod people;
 mod roles;
 
+pub use administrators::{
+    PanelWorld, a_used_form_is_known_by_its_session, finds_sessions_until_their_end, gives_a_notice_once,
+    keeps_administrators, keeps_the_last_administrator, lists_administrators, removes_sessions,
+};
+pub use clients::{counts_what_clients_have, lists_clients};
 pub use links::{
     LinkWorld, keeps_confirmations, keeps_one_magic_link_of_a_user, keeps_sessions_until_their_end,
     knows_the_home_of_an_account,

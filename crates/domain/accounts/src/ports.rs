@@ -115,6 +115,31 @@ store! {
     }
 }
 
+/// Which API clients are listed. The default: all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClientFilter {
+    /// Those of this organization; `None`: of all, and of the deployment.
+    pub organization: Option<OrganizationId>,
+    /// Those whose public name begins with this text, or whose name contains it; in any case.
+    pub search: Option<String>,
+}
+
+/// What an API client has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClientUsage {
+    /// Its tokens that are neither expired nor revoked; counted up to [`Self::MAX`].
+    pub valid_tokens: i64,
+    /// Its registrations for webhooks; counted up to [`Self::MAX`].
+    pub registrations: i64,
+    /// When its newest token was issued.
+    pub last_token_at: Option<OffsetDateTime>,
+}
+
+impl ClientUsage {
+    /// Counting stops at this number, which means: more than 10,000.
+    pub const MAX: i64 = 10_001;
+}
+
 /// The store of API clients. Not scoped to an organization: a client id is unique in the deployment, and the
 /// command line works for all organizations.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
@@ -124,6 +149,12 @@ pub trait ClientStore: Send + Sync {
     async fn find(&self, id: ClientId) -> Result<Option<ApiClient>>;
     /// The client of this public name.
     async fn find_by_uid(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>>;
+    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_by_uid_for_update(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>>;
+    /// The newest first. Names are searched without an index: the store has some thousands of clients at most.
+    async fn list(&self, filter: &ClientFilter, page: PageRequest) -> Result<Page<(ClientId, ApiClient)>>;
+    /// What these clients have, in any order; one statement. Unknown ids are left out.
+    async fn usage(&self, ids: &[ClientId], now: OffsetDateTime) -> Result<Vec<(ClientId, ClientUsage)>>;
     /// Stores a new one. `Conflict` when the public name is taken meanwhile.
     async fn add(&self, client: &ApiClient) -> Result<ClientId>;
     /// Stores a new state.

@@ -1,14 +1,20 @@
 //! API clients. They belong to the deployment, not to an organization: see the port.
 
-use crate::columns::{self, columns};
-use crate::engine::Db;
+use crate::columns::{self, Condition, columns};
+use crate::engine::sql::Moment;
+use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
-use crate::schema::api_clients;
+use crate::filter::{containing, escaped};
+use crate::schema::{access_tokens, api_clients};
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_accounts::{ApiClient, ClientStore, Digest};
-use civitas_kernel::{Abilities, ClientId, Error, OrganizationId, Result, Scopes};
+use civitas_accounts::{ApiClient, ClientFilter, ClientStore, ClientUsage, Digest};
+use civitas_kernel::{
+    Abilities, ClientId, Error, OrganizationId, Page, PageRequest, Result, Scopes,
+};
+use diesel::dsl::{max, sql};
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
@@ -50,6 +56,65 @@ impl ClientStore for Session {
             .optional()
             .stored()?;
         Ok(row.map(Into::into))
+    }
+
+    async fn find_by_uid_for_update(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>> {
+        let row = api_clients::table.filter(api_clients::uid.eq(uid)).select(columns::of::<Row>());
+        let row: Option<Row> =
+            dialect::for_update!(row).first(&mut *self.for_update().await?).await.optional().stored()?;
+        Ok(row.map(Into::into))
+    }
+
+    async fn list(&self, filter: &ClientFilter, page: PageRequest) -> Result<Page<(ClientId, ApiClient)>> {
+        let mut clients = api_clients::table.select(columns::of::<Row>()).into_boxed::<Db>();
+        if let Some(organization) = filter.organization {
+            clients = clients.filter(api_clients::organization_id.eq(organization.0));
+        }
+        if let Some(text) = &filter.search {
+            let uid: Condition<api_clients::table> =
+                dialect::like(Box::new(api_clients::uid.nullable()), &format!("{}%", escaped(text)));
+            let name: Condition<api_clients::table> =
+                dialect::like(Box::new(api_clients::name.nullable()), &containing(text));
+            clients = clients.filter(uid.or(name));
+        }
+        let rows: Vec<Row> = clients
+            .order((api_clients::created_at.desc(), api_clients::id.desc()))
+            .limit(page.fetch())
+            .offset(page.offset())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(Page::cut(rows, page).map(Into::into))
+    }
+
+    async fn usage(&self, ids: &[ClientId], now: OffsetDateTime) -> Result<Vec<(ClientId, ClientUsage)>> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let up_to = format!(" LIMIT {}) AS counted)", ClientUsage::MAX);
+        let valid = sql::<BigInt>(
+            "(SELECT count(*) FROM (SELECT 1 FROM access_tokens WHERE access_tokens.api_client_id = api_clients.id \
+             AND access_tokens.revoked_at IS NULL AND access_tokens.expires_at > ",
+        )
+        .bind::<Moment, _>(now)
+        .sql(&up_to);
+        let registrations = sql::<BigInt>(
+            "(SELECT count(*) FROM (SELECT 1 FROM webhook_registrations \
+             WHERE webhook_registrations.api_client_id = api_clients.id",
+        )
+        .sql(&up_to);
+        let last = access_tokens::table
+            .filter(access_tokens::api_client_id.eq(api_clients::id))
+            .select(max(access_tokens::issued_at))
+            .single_value();
+        let rows: Vec<(i64, i64, i64, Option<OffsetDateTime>)> = api_clients::table
+            .filter(columns::any_of(api_clients::id.nullable(), &ids))
+            .select((api_clients::id, valid, registrations, last))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let usage = |(id, valid_tokens, registrations, last_token_at)| {
+            (ClientId(id), ClientUsage { valid_tokens, registrations, last_token_at })
+        };
+        Ok(rows.into_iter().map(usage).collect())
     }
 
     async fn add(&self, client: &ApiClient) -> Result<ClientId> {
