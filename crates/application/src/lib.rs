@@ -3,6 +3,7 @@
 
 mod announcing;
 pub mod archive;
+pub mod audit;
 mod commands;
 mod component_admin;
 mod event_feed;

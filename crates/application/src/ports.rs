@@ -7,6 +7,7 @@ use civitas_accounts::{
     TokenStore, UserStore,
 };
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
+use civitas_audit::AuditLog;
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
@@ -99,6 +100,8 @@ pub trait Ports: Send + Sync {
     fn deliveries(&self) -> &dyn DeliveryQueue;
     /// Deliveries of webhooks, for administrators.
     fn delivery_log(&self) -> &dyn DeliveryLog;
+    /// The audit trail.
+    fn audit(&self) -> &dyn AuditLog;
     /// Organizations, for accounts.
     fn organization_lookup(&self) -> &dyn OrganizationLookup;
     /// Links that confirm an address.

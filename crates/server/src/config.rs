@@ -109,6 +109,8 @@ settings! {
     /// How long events and accepted webhook deliveries are kept, in days: event streams can resume within this time.
     /// Deliveries that were given up are kept 30 days at least. None or 0: for ever.
     event_retention_days: Limit = "30",
+    /// How long entries of the audit trail are kept, in days. None or 0: for ever.
+    audit_retention_days: Limit = "365",
     /// The server outgoing mail is given to: `smtps://USER:PASSWORD@HOST`, or `smtp://USER:PASSWORD@HOST?tls=required`
     /// for STARTTLS. None: mails are logged without their links, and not sent.
     smtp_url: Option<String> = "",

@@ -16,6 +16,11 @@ use tokio::sync::watch;
 /// A hundred years; more is the same.
 const MAX_DAYS: i64 = 36_500;
 
+/// A number of days as a duration.
+pub(crate) fn days(days: Option<usize>) -> Option<time::Duration> {
+    days.map(|days| time::Duration::days(i64::try_from(days).unwrap_or(MAX_DAYS).min(MAX_DAYS)))
+}
+
 /// Which addresses may be reached.
 pub fn policy(config: &Config) -> TargetPolicy {
     TargetPolicy { allowed: config.webhook_allowed_networks.iter().map(|network| network.0).collect() }
@@ -65,14 +70,12 @@ impl Workers {
         stop: &watch::Receiver<bool>,
     ) -> Result<Self> {
         let (sender, cipher) = (Arc::new(sender(config)?), Arc::new(cipher(config)?));
-        let days =
-            config.event_retention_days.0.map(|days| i64::try_from(days).unwrap_or(MAX_DAYS).min(MAX_DAYS));
         Ok(Self {
             store: store.clone(),
             relay: Relay::new(store.clone()),
             deliveries: DeliveryWorker::new(store.clone(), sender, cipher, schedule(config), stop.clone()),
             reminders: Reminders::new(store.clone(), announcer.clone()),
-            retention: Retention::new(store.clone(), days.map(time::Duration::days)),
+            retention: Retention::new(store.clone(), days(config.event_retention_days.0)),
         })
     }
 

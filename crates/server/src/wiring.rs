@@ -14,6 +14,7 @@ use actix_web::rt::System;
 use actix_web::{App, HttpServer};
 use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings, WebhookServices};
+use civitas_application::audit::AuditRetention;
 use civitas_application::{
     HostCheckHandler, InvitationHandler, MailHandler, Site, Store, TaskKinds, TaskWorker, Worker, take_over,
 };
@@ -120,6 +121,7 @@ fn workers(
     let tasks = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), task_kinds(config)?);
     let webhooks = webhooks::Workers::of(config, commands.store(), commands.announcer(), told)?;
     let (store, files) = (commands.store().clone(), api.files().clone());
+    let audit = AuditRetention::new(store.clone(), webhooks::days(config.audit_retention_days.0));
     let (told, count) = (told.clone(), config.worker_count());
     Ok(tokio::spawn(async move {
         if is_alone {
@@ -129,7 +131,8 @@ fn workers(
             jobs.run(told.clone()),
             tasks.run(count, told.clone()),
             webhooks.run(is_alone, told.clone()),
-            files.run_reaper(told),
+            files.run_reaper(told.clone()),
+            audit.run(told),
         );
     }))
 }

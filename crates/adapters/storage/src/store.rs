@@ -12,6 +12,7 @@ use civitas_accounts::{
 };
 use civitas_application::{ListChanges, Ports, RefStore, Store, Transaction};
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
+use civitas_audit::AuditLog;
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::JobStore;
@@ -123,6 +124,7 @@ ports! {
     registrations: RegistrationStore,
     deliveries: DeliveryQueue,
     delivery_log: DeliveryLog,
+    audit: AuditLog,
     organization_lookup: OrganizationLookup,
     confirmations: ConfirmationStore,
     magic_links: MagicLinkStore,

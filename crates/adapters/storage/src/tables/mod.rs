@@ -3,6 +3,7 @@
 mod attachment_collections;
 mod attachment_visibility;
 mod attachments;
+mod audit;
 mod clients;
 mod component_places;
 mod components;
