@@ -216,6 +216,12 @@ impl<'a> From<&'a World> for civitas_webhooks::conformance::World<'a> {
     }
 }
 
+impl<'a> From<&'a World> for civitas_audit::conformance::World<'a> {
+    fn from(world: &'a World) -> Self {
+        Self { log: world.ports().audit(), mine: world.mine, other: world.other }
+    }
+}
+
 impl<'a> From<&'a World> for civitas_extended_data::conformance::World<'a> {
     fn from(world: &'a World) -> Self {
         let fixtures = &world.fixtures;

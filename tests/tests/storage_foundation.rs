@@ -114,6 +114,17 @@ mod webhooks {
     }
 }
 
+mod audit {
+    civitas_tests::on_both_engines!(in a transaction civitas_audit::conformance:
+        keeps_every_member,
+        keeps_organizations_apart,
+        pages_do_not_overlap,
+        filters,
+        appends_once_since_a_time,
+        removes_the_oldest_entries,
+    );
+}
+
 mod links {
     civitas_tests::on_both_engines!(in a transaction civitas_accounts::conformance:
         knows_the_home_of_an_account,
@@ -138,6 +149,7 @@ mod tasks {
 }
 
 mod storage {
+    mod audit;
     mod concurrency;
     mod memory;
     mod plans;

@@ -3,6 +3,7 @@
 
 mod announcing;
 pub mod archive;
+pub mod audit;
 mod client_organizations;
 mod cleanup;
 mod commands;

@@ -7,6 +7,7 @@ use civitas_accounts::{
     AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup, PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
 };
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
+use civitas_audit::AuditLog;
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::{JobLog, JobStore};
@@ -103,6 +104,8 @@ pub trait Ports: Send + Sync {
     fn deliveries(&self) -> &dyn DeliveryQueue;
     /// Deliveries of webhooks, for administrators.
     fn delivery_log(&self) -> &dyn DeliveryLog;
+    /// The audit trail.
+    fn audit(&self) -> &dyn AuditLog;
     /// Organizations, for accounts.
     fn organization_lookup(&self) -> &dyn OrganizationLookup;
     /// Links that confirm an address.

@@ -9,7 +9,7 @@ use crate::query::Query;
 use crate::reply::Reply;
 use crate::words::{Value, Words};
 use actix_web::http::StatusCode;
-use civitas_accounts::{Administrator, Administrators, PanelSession, Theme};
+use civitas_accounts::administrators::{Administrator, Administrators, PanelSession, Theme};
 use civitas_application::Transaction;
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{AdministratorId, Error, OrganizationId, Result};

@@ -6,6 +6,7 @@
 mod admin;
 mod api_client;
 mod archive;
+mod audit;
 mod demo;
 mod doctor;
 mod files;
@@ -18,6 +19,7 @@ use crate::config::{Config, ConfigError, Sources};
 use crate::store::Database;
 use crate::telemetry;
 use civitas_application::Store;
+use civitas_kernel::OrganizationId;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use settings::SettingFlags;
@@ -59,6 +61,9 @@ enum Command {
     /// Administrators of the system panel.
     #[command(subcommand)]
     Admin(admin::AdminCommand),
+    /// The audit trail: who changed what, and when.
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Prints the OpenAPI document.
     Openapi,
     /// Checks configuration, database, storage, clock and DNS, and prints what to do.
@@ -140,6 +145,7 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         Command::ApiClient(args) => api_client::run(args, &sources, console).await,
         Command::Webhook(command) => webhook::run(command, &sources, console).await,
         Command::Admin(command) => admin::run(command, &sources, console).await,
+        Command::Audit(command) => audit::run(command, &sources, console).await,
         Command::Openapi => {
             let config = Config::load(&sources).map_err(because)?;
             writeln!(console.stdout, "{}", civitas_api::openapi(&config.locales)).map_err(because)
@@ -174,4 +180,10 @@ async fn open_store(config: &Config) -> Outcome<Arc<dyn Store>> {
         Some(refusal) => Err(Failure::Because(refusal)),
         None => database.open().await.map_err(because),
     }
+}
+
+/// The organization with this host.
+async fn find_organization(store: &dyn Store, host: &str) -> Outcome<OrganizationId> {
+    let found = store.organizations().find_by_host(&host.trim().to_lowercase()).await.map_err(because)?;
+    found.ok_or_else(|| Failure::Because(format!("no organization has the host {host}")))
 }

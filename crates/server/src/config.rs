@@ -113,6 +113,8 @@ settings! {
     job_retention_days: Limit = "90",
     /// How long expired access tokens, links and sessions are kept, in days. None or 0: for ever.
     token_retention_days: Limit = "7",
+    /// How long entries of the audit trail are kept, in days. None or 0: for ever.
+    audit_retention_days: Limit = "365",
     /// The server outgoing mail is given to: `smtps://USER:PASSWORD@HOST`, or `smtp://USER:PASSWORD@HOST?tls=required`
     /// for STARTTLS. None: mails are logged without their links, and not sent.
     smtp_url: Option<String> = "",

@@ -19,5 +19,6 @@ pub mod secret_key;
 pub mod store;
 pub mod telemetry;
 mod tls;
+mod panel;
 pub mod webhooks;
 pub mod wiring;

@@ -6,7 +6,7 @@ use civitas_api::Api;
 use civitas_dns::Names;
 use civitas_kernel::Result;
 use civitas_panel::{Panel, Services, Settings};
-use civitas_tokens::{Argon2Passwords, PanelCipher, TotpCodes, keys};
+use civitas_tokens::{Argon2Passwords, PanelCipher, TotpCodes, derive};
 use std::sync::Arc;
 
 /// The panel over the store of the interface.
@@ -19,7 +19,7 @@ pub(crate) fn panel(config: &Config, api: &Api, resolver: Arc<Names>, key: &[u8;
         site: wiring::site(config),
         trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
-        form_key: keys::derive(key, "forms of the panel"),
+        form_key: derive(key, "forms of the panel"),
         docs_path: "/api/rest_full/v0.3/docs",
     };
     let services = Services {

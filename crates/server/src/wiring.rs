@@ -14,6 +14,7 @@ use actix_web::rt::System;
 use actix_web::{App, HttpServer};
 use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings, WebhookServices};
+use civitas_application::audit::AuditRetention;
 use civitas_application::{
     Cleanup, HostCheckHandler, InvitationHandler, MailHandler, Site, Store, TaskKinds, TaskWorker, Worker, take_over,
 };
@@ -132,6 +133,7 @@ fn workers(
         credentials: config.token_retention_days.as_days(),
     };
     let (store, files) = (commands.store().clone(), api.files().clone());
+    let audit = AuditRetention::new(store.clone(), config.audit_retention_days.as_days());
     let (told, count) = (told.clone(), config.worker_count());
     Ok(tokio::spawn(async move {
         if is_alone {
@@ -142,7 +144,8 @@ fn workers(
             tasks.run(count, told.clone()),
             webhooks.run(is_alone, told.clone()),
             cleanup.run(told.clone()),
-            files.run_reaper(told),
+            files.run_reaper(told.clone()),
+            audit.run(told),
         );
     }))
 }

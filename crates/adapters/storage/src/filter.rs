@@ -152,7 +152,7 @@ fn all<QS: 'static>(conditions: Vec<columns::Condition<QS>>) -> columns::Conditi
 }
 
 /// Escapes the wildcards of a text.
-fn literal(text: &str) -> String {
+pub(crate) fn literal(text: &str) -> String {
     text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
 }
 

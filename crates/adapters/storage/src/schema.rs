@@ -1,6 +1,7 @@
 //! The tables of the migrations, with column types that both engines share.
 
 mod attached;
+mod audit;
 mod content;
 mod forms;
 mod people;
@@ -8,6 +9,7 @@ mod webhooks;
 mod work;
 
 pub(crate) use self::attached::{attachment_collections, attachments, files, uploads};
+pub(crate) use self::audit::{audit_entries, audit_heads};
 pub(crate) use self::content::{
     components, entries, meeting_registrations, meetings, posts, proposal_authors, proposal_states,
     proposals, votes,
@@ -107,4 +109,6 @@ diesel::allow_tables_to_appear_in_same_query!(
     meeting_reminders,
     archive_refs,
     list_changes,
+    audit_entries,
+    audit_heads,
 );

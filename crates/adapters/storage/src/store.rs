@@ -11,6 +11,7 @@ use civitas_accounts::{
 };
 use civitas_application::{ListChanges, OperationsStore, Ports, RefStore, Store, Transaction};
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
+use civitas_audit::AuditLog;
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::{JobLog, JobStore};
@@ -124,6 +125,7 @@ ports! {
     registrations: RegistrationStore,
     deliveries: DeliveryQueue,
     delivery_log: DeliveryLog,
+    audit: AuditLog,
     organization_lookup: OrganizationLookup,
     confirmations: ConfirmationStore,
     magic_links: MagicLinkStore,

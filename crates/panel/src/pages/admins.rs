@@ -7,7 +7,8 @@ use crate::parts::{
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
-use civitas_accounts::{Administrator, NewPassword, Secret, refusals};
+use civitas_accounts::administrators::{Administrator, NewPassword, refusals};
+use civitas_accounts::{Secret};
 use civitas_audit::Action;
 use civitas_kernel::{AdministratorId, Error, PageRequest, Result};
 

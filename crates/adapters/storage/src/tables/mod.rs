@@ -4,6 +4,7 @@ mod administrators;
 mod attachment_collections;
 mod attachment_visibility;
 mod attachments;
+mod audit;
 mod clients;
 mod component_places;
 mod components;

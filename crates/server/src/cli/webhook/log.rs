@@ -1,6 +1,6 @@
 //! The log of deliveries: lists, replays, pauses, tests. Each record is one JSON object on a line of standard output.
 
-use crate::cli::{Console, Failure, Outcome, because, configure, open_store};
+use crate::cli::{Console, Failure, Outcome, because, configure, find_organization, open_store};
 use crate::config::Sources;
 use crate::wiring;
 use civitas_api::webhook_example;
@@ -139,11 +139,7 @@ pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Co
     let store = open_store(&config).await?;
     let organization = match &scope.organization {
         None => None,
-        Some(host) => {
-            let found = store.organizations().find_by_host(&host.trim().to_lowercase()).await;
-            let missing = || Failure::Because(format!("no organization has the host {host}"));
-            Some(found.map_err(because)?.ok_or_else(missing)?)
-        }
+        Some(host) => Some(find_organization(&*store, host).await?),
     };
     let reach = Reach { store, organization };
     let now = clock::now();

@@ -1,0 +1,37 @@
+//! The audit trail.
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::Moment;
+
+    audit_entries (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        number -> BigInt,
+        at -> Moment,
+        actor_kind -> Text,
+        actor_id -> Nullable<Text>,
+        actor_name -> Nullable<Text>,
+        user_id -> Nullable<BigInt>,
+        user_name -> Nullable<Text>,
+        address -> Nullable<Text>,
+        action -> Text,
+        object_kind -> Nullable<Text>,
+        object_id -> Nullable<Text>,
+        object_label -> Nullable<Text>,
+        changes -> Text,
+        hash -> Text,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Text};
+
+    audit_heads (organization_id) {
+        organization_id -> BigInt,
+        number -> BigInt,
+        hash -> Text,
+        removed_number -> BigInt,
+        removed_hash -> Text,
+    }
+}

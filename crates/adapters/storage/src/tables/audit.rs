@@ -1,0 +1,392 @@
+//! The audit trail.
+
+use crate::columns::{self, Condition, Expr};
+use crate::engine::{Db, dialect};
+use crate::failure::Stored;
+use crate::filter::literal;
+use crate::schema::{audit_entries as entries, audit_heads as heads};
+use crate::session::Session;
+use async_trait::async_trait;
+use civitas_audit::{
+    Action, Actor, ActorKind, AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, Object, ReadEntry,
+    Record, SEARCHED,
+};
+use civitas_kernel::{Error, OrganizationId, Page, PageRequest, Result, UserId};
+use diesel::dsl::{IntoBoxed, exists};
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+/// The columns of an entry, as they are: verification reports content that no entry can have.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = entries, check_for_backend(Db), treat_none_as_default_value = false)]
+struct Row {
+    organization_id: i64,
+    number: i64,
+    at: OffsetDateTime,
+    actor_kind: String,
+    actor_id: Option<String>,
+    actor_name: Option<String>,
+    user_id: Option<i64>,
+    user_name: Option<String>,
+    address: Option<String>,
+    action: String,
+    object_kind: Option<String>,
+    object_id: Option<String>,
+    object_label: Option<String>,
+    changes: String,
+    hash: String,
+}
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = heads, check_for_backend(Db))]
+struct HeadRow {
+    number: i64,
+    hash: String,
+    removed_number: i64,
+    removed_hash: String,
+}
+
+/// The deployment is 0: a key has no nulls.
+fn key(organization: Option<OrganizationId>) -> i64 {
+    organization.map_or(0, |id| id.0)
+}
+
+impl Row {
+    fn new(entry: &AuditEntry) -> Result<Self> {
+        let user = entry.actor.user();
+        let object = entry.object.clone();
+        let (object_kind, object_id, object_label) =
+            object.map_or((None, None, None), |object| (Some(object.kind), Some(object.id), Some(object.label)));
+        Ok(Self {
+            organization_id: key(entry.organization),
+            number: entry.number,
+            at: entry.at,
+            actor_kind: entry.actor.kind().as_str().to_owned(),
+            actor_id: entry.actor.id(),
+            actor_name: entry.actor.name().map(str::to_owned),
+            user_id: user.map(|(id, _)| id.0),
+            user_name: user.map(|(_, nickname)| nickname.to_owned()),
+            address: entry.from.clone(),
+            action: entry.action.as_str().to_owned(),
+            object_kind,
+            object_id,
+            object_label,
+            changes: serde_json::to_string(&entry.changes).map_err(Error::internal)?,
+            hash: entry.hash.clone(),
+        })
+    }
+
+    /// `None` when the row has content that no entry can have.
+    fn into_entry(self) -> Option<AuditEntry> {
+        let user = match (self.user_id, self.user_name) {
+            (Some(id), Some(nickname)) => Some((UserId(id), nickname)),
+            (None, None) => None,
+            _ => return None,
+        };
+        let object = match (self.object_kind, self.object_id, self.object_label) {
+            (Some(kind), Some(id), Some(label)) => Some(Object { kind, id, label }),
+            (None, None, None) => None,
+            _ => return None,
+        };
+        let changes = serde_json::from_str(&self.changes).ok()?;
+        if serde_json::to_string(&changes).ok()? != self.changes {
+            return None;
+        }
+        Some(AuditEntry {
+            organization: Some(self.organization_id).filter(|id| *id != 0).map(OrganizationId),
+            number: self.number,
+            at: self.at,
+            actor: Actor::from_parts(ActorKind::parse(&self.actor_kind)?, self.actor_id, self.actor_name, user)?,
+            from: self.address,
+            action: Action::parse(&self.action)?,
+            object,
+            changes,
+            hash: self.hash,
+        })
+    }
+}
+
+impl From<HeadRow> for ChainHead {
+    fn from(row: HeadRow) -> Self {
+        Self {
+            number: row.number,
+            hash: row.hash,
+            removed_number: row.removed_number,
+            removed_hash: row.removed_hash,
+        }
+    }
+}
+
+impl From<ChainHead> for HeadRow {
+    fn from(head: ChainHead) -> Self {
+        Self {
+            number: head.number,
+            hash: head.hash,
+            removed_number: head.removed_number,
+            removed_hash: head.removed_hash,
+        }
+    }
+}
+
+type Boxed<'a> = IntoBoxed<'a, entries::table, Db>;
+
+/// Reads an index of one equality in the order of the list: that of the object, else of the action, else of the actor,
+/// else of the organization.
+fn filtered<'a>(filter: &AuditFilter) -> Boxed<'a> {
+    let mut all = entries::table.into_boxed::<Db>();
+    let organization = match filter.scope {
+        AuditScope::All => None,
+        AuditScope::Deployment => Some(0),
+        AuditScope::Organization(id) => Some(id.0),
+    };
+    if let Some((kind, id)) = &filter.object {
+        all = all.filter(entries::object_kind.eq(kind.clone())).filter(entries::object_id.eq(id.clone()));
+        if let Some(organization) = organization {
+            let own: Condition<entries::table> =
+                Box::new(dialect::unindexed(Box::new(entries::organization_id.nullable())).eq(organization));
+            all = all.filter(own);
+        }
+    } else if let Some(organization) = organization {
+        all = all.filter(entries::organization_id.eq(organization));
+    }
+    if let Some(action) = filter.action {
+        all = all.filter(entries::action.eq(action.as_str()));
+    }
+    if let Some(actor) = filter.actor {
+        all = all.filter(entries::actor_kind.eq(actor.as_str()));
+    }
+    if let Some(since) = filter.since {
+        all = all.filter(entries::at.ge(since));
+    }
+    if let Some(until) = filter.until {
+        all = all.filter(entries::at.lt(until));
+    }
+    all.order((entries::at.desc(), entries::id.desc()))
+}
+
+/// Whether a name or a label has this part, in any case.
+fn mentions(part: &str) -> Condition<entries::table> {
+    let pattern = format!("%{}%", literal(part));
+    let columns: [Expr<entries::table, Text>; 3] =
+        [Box::new(entries::actor_name), Box::new(entries::user_name), Box::new(entries::object_label)];
+    let [actor, user, object] = columns.map(|column| dialect::like(column, &pattern));
+    Box::new(actor.or(user).or(object))
+}
+
+impl Session {
+    /// The head of the chain, locked until the transaction ends; a new one if there is none.
+    async fn lock_head(&self, organization: Option<OrganizationId>) -> Result<ChainHead> {
+        let row = || heads::table.find(key(organization)).select(columns::of::<HeadRow>());
+        let locked: Option<HeadRow> = dialect::for_update!(row())
+            .first(&mut *self.for_update().await?)
+            .await
+            .optional()
+            .stored()?;
+        if let Some(head) = locked {
+            return Ok(head.into());
+        }
+        diesel::insert_into(heads::table)
+            .values((heads::organization_id.eq(key(organization)), HeadRow::from(ChainHead::default())))
+            .on_conflict_do_nothing()
+            .execute(&mut *self.for_update().await?)
+            .await
+            .stored()?;
+        let locked: HeadRow =
+            dialect::for_update!(row()).first(&mut *self.for_update().await?).await.stored()?;
+        Ok(locked.into())
+    }
+
+    async fn append_after(&self, head: ChainHead, record: &Record, now: OffsetDateTime) -> Result<AuditEntry> {
+        let entry = record.follow(&head, now);
+        diesel::insert_into(entries::table)
+            .values(Row::new(&entry)?)
+            .execute(&mut *self.for_update().await?)
+            .await
+            .stored()?;
+        diesel::update(heads::table.find(key(entry.organization)))
+            .set((heads::number.eq(entry.number), heads::hash.eq(&entry.hash)))
+            .execute(&mut *self.for_update().await?)
+            .await
+            .stored()?;
+        Ok(entry)
+    }
+
+    /// A chain that begins with an entry before this time. Each head is one lookup of its first entry.
+    async fn chain_to_shorten(&self, before: OffsetDateTime) -> Result<Option<i64>> {
+        let first = entries::organization_id
+            .eq(heads::organization_id)
+            .and(entries::number.eq(heads::removed_number + 1))
+            .and(entries::at.lt(before));
+        heads::table
+            .filter(heads::removed_number.lt(heads::number))
+            .filter(exists(entries::table.filter(first)))
+            .select(heads::organization_id)
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()
+    }
+}
+
+#[async_trait]
+impl AuditLog for Session {
+    async fn append(&self, record: &Record, now: OffsetDateTime) -> Result<AuditEntry> {
+        let head = self.lock_head(record.organization()).await?;
+        self.append_after(head, record, now).await
+    }
+
+    async fn append_unless_since(
+        &self,
+        record: &Record,
+        since: OffsetDateTime,
+        now: OffsetDateTime,
+    ) -> Result<bool> {
+        let head = self.lock_head(record.organization()).await?;
+        let scope = record.organization().map_or(AuditScope::Deployment, AuditScope::Organization);
+        let object = record.object().map(|object| (object.kind.clone(), object.id.clone()));
+        let mut same = filtered(&AuditFilter {
+            scope,
+            action: Some(record.action()),
+            object,
+            since: Some(since),
+            ..AuditFilter::default()
+        });
+        if record.object().is_none() {
+            same = same.filter(entries::object_kind.is_null());
+        }
+        let found: Option<i64> = same
+            .select(entries::number)
+            .first(&mut *self.for_update().await?)
+            .await
+            .optional()
+            .stored()?;
+        if found.is_some() {
+            return Ok(false);
+        }
+        self.append_after(head, record, now).await.map(|_| true)
+    }
+
+    async fn list(&self, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditEntry>> {
+        let mut all = filtered(filter);
+        if let Some(part) = &filter.text {
+            let oldest: Option<OffsetDateTime> = filtered(filter)
+                .offset(SEARCHED - 1)
+                .select(entries::at)
+                .first(&mut *self.read().await?)
+                .await
+                .optional()
+                .stored()?;
+            if let Some(oldest) = oldest {
+                all = all.filter(entries::at.ge(oldest));
+            }
+            all = all.filter(mentions(part));
+        }
+        let rows: Vec<Row> = all
+            .limit(page.fetch())
+            .offset(page.offset())
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let Page { items, has_more } = Page::cut(rows, page);
+        let read = |row: Row| {
+            let (organization, number) = (row.organization_id, row.number);
+            let entry = row.into_entry();
+            if entry.is_none() {
+                tracing::error!(organization, number, "an entry of the audit trail cannot be read");
+            }
+            entry
+        };
+        Ok(Page { items: items.into_iter().filter_map(read).collect(), has_more })
+    }
+
+    async fn after(
+        &self,
+        organization: Option<OrganizationId>,
+        number: i64,
+        limit: i64,
+    ) -> Result<Vec<ReadEntry>> {
+        let rows: Vec<Row> = entries::table
+            .filter(entries::organization_id.eq(key(organization)))
+            .filter(entries::number.gt(number))
+            .order(entries::number)
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(|row| ReadEntry { number: row.number, entry: row.into_entry() }).collect())
+    }
+
+    async fn head(&self, organization: Option<OrganizationId>) -> Result<Option<ChainHead>> {
+        let row: Option<HeadRow> = heads::table
+            .find(key(organization))
+            .select(columns::of::<HeadRow>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(Into::into))
+    }
+
+    async fn organizations_after(&self, after: OrganizationId, limit: i64) -> Result<Vec<OrganizationId>> {
+        let mut ids: Vec<i64> = heads::table
+            .filter(heads::organization_id.gt(after.0))
+            .order(heads::organization_id)
+            .limit(limit)
+            .select(heads::organization_id)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let of_entries: Vec<i64> = entries::table
+            .filter(entries::organization_id.gt(after.0))
+            .order(entries::organization_id)
+            .limit(limit)
+            .select(entries::organization_id)
+            .distinct()
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        ids.extend(of_entries);
+        ids.sort_unstable();
+        ids.dedup();
+        ids.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(ids.into_iter().map(OrganizationId).collect())
+    }
+
+    async fn remove_before(&self, before: OffsetDateTime, limit: i64) -> Result<u64> {
+        // Most calls find none, and do not wait for the write lock.
+        let Some(chain) = self.chain_to_shorten(before).await? else { return Ok(0) };
+        let atomic = self.atomic().await?;
+        let locked = heads::table.find(chain).select(heads::removed_number);
+        let removed: i64 =
+            dialect::for_update!(locked).first(&mut *atomic.connection().await?).await.stored()?;
+        let oldest: Vec<(i64, OffsetDateTime, String)> = entries::table
+            .filter(entries::organization_id.eq(chain))
+            .filter(entries::number.gt(removed))
+            .order(entries::number)
+            .limit(limit)
+            .select((entries::number, entries::at, entries::hash))
+            .load(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        let Some((last, _, hash)) = oldest.into_iter().take_while(|(_, at, _)| *at < before).last() else {
+            return Ok(0);
+        };
+        diesel::update(heads::table.find(chain))
+            .set((heads::removed_number.eq(last), heads::removed_hash.eq(hash)))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        let rows = diesel::delete(entries::table)
+            .filter(entries::organization_id.eq(chain))
+            .filter(entries::number.le(last))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        atomic.commit().await?;
+        Ok(rows as u64)
+    }
+}

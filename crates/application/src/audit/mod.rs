@@ -1,0 +1,7 @@
+//! The audit trail: verifies its chains, and removes old entries (contract 04 §1).
+
+mod retention;
+mod trail;
+
+pub use retention::AuditRetention;
+pub use trail::{AuditTrail, ChainFault, Verification};

@@ -1,0 +1,253 @@
+//! The chain of an organization: every entry has the hash of the one before it.
+
+use crate::AuditEntry;
+use ring::digest::{SHA256, digest};
+use serde_json::json;
+use std::fmt;
+
+/// The hash before the first entry.
+pub const EMPTY_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The version of the canonical form.
+const FORM: i64 = 1;
+
+/// The ends of a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainHead {
+    /// The number of the last entry; 0: there was none yet.
+    pub number: i64,
+    /// Its hash.
+    pub hash: String,
+    /// The number of the last entry that was removed because of its age; 0: none was.
+    pub removed_number: i64,
+    /// Its hash: the rest of the chain is verified from it.
+    pub removed_hash: String,
+}
+
+/// A chain without entries.
+impl Default for ChainHead {
+    fn default() -> Self {
+        let empty = || EMPTY_HASH.to_owned();
+        Self { number: 0, hash: empty(), removed_number: 0, removed_hash: empty() }
+    }
+}
+
+/// Why a chain is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChainError {
+    /// The hash of the entry is not that of its content and of the entry before it.
+    HashDiffers,
+    /// The entry is missing.
+    Missing,
+    /// The entry has content that no entry can have.
+    Unreadable,
+    /// The head of the chain is missing, or does not have the number and the hash of the last entry.
+    HeadDiffers,
+}
+
+impl ChainError {
+    /// The name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::HashDiffers => "hash_differs",
+            Self::Missing => "missing",
+            Self::Unreadable => "unreadable",
+            Self::HeadDiffers => "head_differs",
+        }
+    }
+}
+
+impl fmt::Display for ChainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::HashDiffers => "its hash is not that of its content and of the entry before it",
+            Self::Missing => "the entry is missing",
+            Self::Unreadable => "it has content that no entry can have",
+            Self::HeadDiffers => "the head of the chain does not match the last entry",
+        })
+    }
+}
+
+impl AuditEntry {
+    /// The hash of the entry after one with the hash `previous`: SHA-256 of its canonical form, in hexadecimal.
+    ///
+    /// The canonical form is a JSON array without spaces: 1, the hash before, organization, number, time in
+    /// microseconds since 1970, kind, id and name of the actor, id and nickname of its user, address, action, kind, id
+    /// and label of the object, and the changes as `[field, before, after]`. What is absent is null.
+    pub fn hash_after(&self, previous: &str) -> String {
+        let user = self.actor.user();
+        let object = self.object.as_ref();
+        let form = json!([
+            FORM,
+            previous,
+            self.organization,
+            self.number,
+            microseconds(self.at),
+            self.actor.kind().as_str(),
+            self.actor.id(),
+            self.actor.name(),
+            user.map(|(id, _)| id),
+            user.map(|(_, nickname)| nickname),
+            self.from,
+            self.action.as_str(),
+            object.map(|object| &object.kind),
+            object.map(|object| &object.id),
+            object.map(|object| &object.label),
+            self.changes,
+        ]);
+        hexadecimal(digest(&SHA256, form.to_string().as_bytes()).as_ref())
+    }
+
+    /// Checks that the entry is the one after the entry with this number and hash.
+    ///
+    /// # Errors
+    /// [`ChainError::Missing`] when an entry between them is missing, [`ChainError::HashDiffers`].
+    pub fn follows(&self, number: i64, hash: &str) -> Result<(), ChainError> {
+        if self.number != number + 1 {
+            return Err(ChainError::Missing);
+        }
+        if self.hash != self.hash_after(hash) {
+            return Err(ChainError::HashDiffers);
+        }
+        Ok(())
+    }
+}
+
+fn microseconds(at: time::OffsetDateTime) -> i64 {
+    i64::try_from(at.unix_timestamp_nanos() / 1_000).unwrap_or(i64::MAX)
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Action, Actor, Object, Record};
+    use civitas_kernel::{OrganizationId, UserId};
+    use proptest::prelude::*;
+    use time::macros::datetime;
+
+    fn record(n: i64) -> Record {
+        let actor = Actor::Client {
+            uid: "id_app".to_owned(),
+            name: "App".to_owned(),
+            user: Some((UserId(3), "ada".to_owned())),
+        };
+        Record::new(actor, Action::RoleCreated)
+            .of(Some(OrganizationId(5)))
+            .from("192.0.2.7")
+            .on("role", &n.to_string(), "Youth council")
+            .changed("kind", None, Some("member"))
+    }
+
+    /// A chain of this many entries.
+    fn chain(length: i64) -> Vec<AuditEntry> {
+        let mut head = ChainHead::default();
+        let entry = |n| {
+            let entry = record(n).follow(&head, datetime!(2026-03-01 09:30:00.000001 UTC));
+            head = ChainHead { number: entry.number, hash: entry.hash.clone(), ..ChainHead::default() };
+            entry
+        };
+        (1..=length).map(entry).collect()
+    }
+
+    /// The number and the error of the first entry that does not follow.
+    fn broken(entries: &[AuditEntry]) -> Option<(i64, ChainError)> {
+        let (mut number, mut hash) = (0, EMPTY_HASH);
+        for entry in entries {
+            if let Err(error) = entry.follows(number, hash) {
+                return Some((number + 1, error));
+            }
+            (number, hash) = (entry.number, &entry.hash);
+        }
+        None
+    }
+
+    #[test]
+    fn a_chain_is_numbered_from_one_without_gaps() {
+        let entries = chain(4);
+        assert_eq!(entries.iter().map(|entry| entry.number).collect::<Vec<_>>(), [1, 2, 3, 4]);
+        assert_eq!(broken(&entries), None);
+    }
+
+    #[test]
+    fn the_canonical_form_is_the_documented_one() {
+        let entry = &chain(1)[0];
+        let form = format!(
+            r#"[1,"{EMPTY_HASH}",5,1,1772357400000001,"client","id_app","App",3,"ada","192.0.2.7","role.created","role","1","Youth council",[["kind",null,"member"]]]"#
+        );
+        assert_eq!(entry.hash, hexadecimal(digest(&SHA256, form.as_bytes()).as_ref()));
+    }
+
+    #[test]
+    fn an_entry_that_is_removed_or_moved_is_found() {
+        let entries = chain(5);
+        for removed in 0..4 {
+            let mut entries = entries.clone();
+            let number = entries.remove(removed).number;
+            assert_eq!(broken(&entries), Some((number, ChainError::Missing)));
+        }
+        for (a, b) in [(0, 1), (1, 2), (0, 4)] {
+            let mut swapped = entries.clone();
+            swapped.swap(a, b);
+            let number = i64::try_from(a).unwrap() + 1;
+            assert_eq!(broken(&swapped), Some((number, ChainError::Missing)));
+            // Not even with their numbers.
+            swapped[a].number = entries[a].number;
+            swapped[b].number = entries[b].number;
+            assert_eq!(broken(&swapped), Some((number, ChainError::HashDiffers)));
+        }
+    }
+
+    #[test]
+    fn a_change_of_any_column_is_found() {
+        let edits: [fn(&mut AuditEntry); 14] = [
+            |entry| entry.organization = Some(OrganizationId(6)),
+            |entry| entry.organization = None,
+            |entry| entry.at += time::Duration::MICROSECOND,
+            |entry| entry.actor = Actor::Anonymous,
+            |entry| entry.actor = Actor::Client { uid: "id_app".to_owned(), name: "App".to_owned(), user: None },
+            |entry| entry.from = None,
+            |entry| entry.action = Action::RoleDeleted,
+            |entry| entry.object = None,
+            |entry| edit(entry, |object| object.kind.push('s')),
+            |entry| edit(entry, |object| object.id.push('0')),
+            |entry| edit(entry, |object| object.label.clear()),
+            |entry| entry.changes[0].field.push('s'),
+            |entry| entry.changes[0].before = Some(String::new()),
+            |entry| entry.changes.clear(),
+        ];
+        for (n, edit) in edits.into_iter().enumerate() {
+            let mut entries = chain(3);
+            edit(&mut entries[1]);
+            assert_eq!(broken(&entries), Some((2, ChainError::HashDiffers)), "{n}");
+        }
+        let mut entries = chain(3);
+        // A hash that was computed again does not match the next entry.
+        entries[1].from = None;
+        entries[1].hash = entries[1].hash_after(&entries[0].hash);
+        assert_eq!(broken(&entries), Some((3, ChainError::HashDiffers)));
+    }
+
+    fn edit(entry: &mut AuditEntry, edit: impl FnOnce(&mut Object)) {
+        entry.object.as_mut().map(edit).unwrap();
+    }
+
+    proptest! {
+        #[test]
+        fn texts_cannot_move_between_columns(a in ".{0,8}", b in ".{0,8}", c in ".{0,8}", d in ".{0,8}") {
+            let entry = |id: &str, label: &str| Record::new(Actor::Archive, Action::UserBlocked)
+                .on("user", id, label)
+                .follow(&ChainHead::default(), datetime!(2026-03-01 09:30 UTC));
+            let (one, other) = (entry(&a, &b), entry(&c, &d));
+            prop_assert_eq!(one.object == other.object, one.hash == other.hash);
+        }
+    }
+}

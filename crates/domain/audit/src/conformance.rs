@@ -1,0 +1,217 @@
+//! Conformance tests: what every implementation of the port must pass. Each is a function that fails on a violation, and
+//! takes a transaction.
+
+use crate::{Action, Actor, ActorKind, AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, EMPTY_HASH, Record};
+use civitas_kernel::{OrganizationId, PageRequest, Result, UserId};
+use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
+
+/// The store, and two organizations without entries.
+pub struct World<'a> {
+    /// Under test.
+    pub log: &'a dyn AuditLog,
+    /// An organization.
+    pub mine: OrganizationId,
+    /// Another one, with a higher id.
+    pub other: OrganizationId,
+}
+
+const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.000001 UTC);
+const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
+
+/// A time this many seconds after [`NOW`].
+fn at(seconds: i64) -> OffsetDateTime {
+    NOW + Duration::seconds(seconds)
+}
+
+fn record(action: Action) -> Record {
+    Record::new(Actor::CommandLine { command: "civitas api-client grant".to_owned() }, action)
+}
+
+impl World<'_> {
+    /// Appends this many entries, a second apart.
+    async fn fill(&self, organization: Option<OrganizationId>, count: i64) -> Result<Vec<AuditEntry>> {
+        let mut entries = Vec::new();
+        for n in 0..count {
+            let record = record(Action::OrganizationUpdated).of(organization);
+            entries.push(self.log.append(&record, at(n)).await?);
+        }
+        Ok(entries)
+    }
+
+    async fn listed(&self, filter: AuditFilter) -> Result<Vec<(Option<OrganizationId>, i64)>> {
+        let page = self.log.list(&filter, ALL).await?;
+        Ok(page.items.iter().map(|entry| (entry.organization, entry.number)).collect())
+    }
+}
+
+/// Entries are read back with all members.
+pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
+    let user = Some((UserId(3), "ada".to_owned()));
+    let actors = [
+        Actor::Administrator { id: 7, email: "inès@riverton.example".to_owned() },
+        Actor::Client { uid: "id_app".to_owned(), name: "App".to_owned(), user },
+        Actor::Client { uid: "id_app".to_owned(), name: "App".to_owned(), user: None },
+        Actor::CommandLine { command: "civitas import".to_owned() },
+        Actor::Archive,
+        Actor::Anonymous,
+    ];
+    let mut appended = Vec::new();
+    for (actor, action) in actors.into_iter().zip(Action::ALL) {
+        let full = Record::new(actor.clone(), *action)
+            .of(world.mine)
+            .on("user", "7", "Été \u{0} 💡")
+            .from("2001:db8::1")
+            .changed("name.fr", Some("\"Ville\\"), None)
+            .changed("kind", None, Some("x"));
+        appended.push(world.log.append(&full, NOW).await?);
+        appended.push(world.log.append(&Record::new(actor, *action).of(world.mine), NOW).await?);
+    }
+    let read = world.log.after(Some(world.mine), 0, 100).await?;
+    let entries: Vec<_> = read.into_iter().filter_map(|read| read.entry).collect();
+    assert_eq!(entries, appended);
+    let (mut number, mut hash) = (0, EMPTY_HASH);
+    for entry in &entries {
+        assert_eq!(entry.follows(number, hash), Ok(()));
+        (number, hash) = (entry.number, &entry.hash);
+    }
+    let head = world.log.head(Some(world.mine)).await?;
+    assert_eq!(head, Some(ChainHead { number, hash: hash.to_owned(), ..ChainHead::default() }));
+    appended.reverse();
+    assert_eq!(world.log.list(&AuditFilter::default(), ALL).await?.items, appended);
+    Ok(())
+}
+
+/// Each organization has a chain of its own, and so has the deployment.
+pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
+    for chain in [Some(world.mine), Some(world.other), None] {
+        assert_eq!(world.log.head(chain).await?, None);
+        assert_eq!(world.fill(chain, 2).await?.iter().map(|entry| entry.number).collect::<Vec<_>>(), [1, 2]);
+    }
+    for chain in [Some(world.mine), Some(world.other), None] {
+        let read = world.log.after(chain, 0, 9).await?;
+        assert_eq!(read.iter().map(|read| read.number).collect::<Vec<_>>(), [1, 2]);
+        assert!(read.iter().flat_map(|read| &read.entry).all(|entry| entry.organization == chain));
+    }
+    let (mine, other) = (world.mine, world.other);
+    assert_eq!(world.log.organizations_after(OrganizationId(0), 9).await?, [mine, other]);
+    assert_eq!(world.log.organizations_after(OrganizationId(0), 1).await?, [mine]);
+    assert_eq!(world.log.organizations_after(mine, 9).await?, [other]);
+    let scope = |scope| AuditFilter { scope, ..AuditFilter::default() };
+    assert_eq!(world.listed(scope(AuditScope::Deployment)).await?, [(None, 2), (None, 1)]);
+    let of_mine = scope(AuditScope::Organization(mine));
+    assert_eq!(world.listed(of_mine).await?, [(Some(mine), 2), (Some(mine), 1)]);
+    assert_eq!(world.listed(scope(AuditScope::All)).await?.len(), 6);
+    Ok(())
+}
+
+/// Pages are in order without overlap.
+pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
+    world.fill(Some(world.mine), 5).await?;
+    let mut seen = Vec::new();
+    for page in 1..=3 {
+        let filter =
+            AuditFilter { scope: AuditScope::Organization(world.mine), ..AuditFilter::default() };
+        let listed = world.log.list(&filter, PageRequest { page, per_page: 2 }).await?;
+        assert_eq!(listed.has_more, page < 3);
+        seen.extend(listed.items.into_iter().map(|entry| entry.number));
+    }
+    assert_eq!(seen, [5, 4, 3, 2, 1]);
+    let read = world.log.after(Some(world.mine), 2, 2).await?;
+    assert_eq!(read.iter().map(|read| read.number).collect::<Vec<_>>(), [3, 4]);
+    Ok(())
+}
+
+/// The list is filtered by organization, action, actor, object, text and time.
+pub async fn filters(world: World<'_>) -> Result<()> {
+    let mine = world.mine;
+    let ada = || Actor::Administrator { id: 1, email: "Ada@riverton.example".to_owned() };
+    let client = Actor::Client {
+        uid: "id_app".to_owned(),
+        name: "100% App".to_owned(),
+        user: Some((UserId(3), "Élodie".to_owned())),
+    };
+    let records = [
+        Record::new(ada(), Action::UserBlocked).of(mine).on("user", "7", "Marc Oswald"),
+        Record::new(ada(), Action::UserUnblocked).of(mine).on("user", "7", "Marc Oswald"),
+        Record::new(client, Action::UserBlocked).of(mine).on("user", "8", "Nora"),
+        Record::new(Actor::Archive, Action::ArchiveImported).of(mine),
+    ];
+    for (seconds, record) in (0..).zip(&records) {
+        world.log.append(record, at(seconds)).await?;
+    }
+    world.log.append(&Record::new(ada(), Action::UserBlocked), at(9)).await?;
+    let of_mine = || AuditFilter { scope: AuditScope::Organization(mine), ..AuditFilter::default() };
+    let text = |text: &str| AuditFilter { text: Some(text.to_owned()), ..of_mine() };
+    let user = |id: &str| Some(("user".to_owned(), id.to_owned()));
+    let cases: [(AuditFilter, &[i64]); 15] = [
+        (of_mine(), &[4, 3, 2, 1]),
+        (AuditFilter { action: Some(Action::UserBlocked), ..of_mine() }, &[3, 1]),
+        (AuditFilter { actor: Some(ActorKind::Administrator), ..of_mine() }, &[2, 1]),
+        (AuditFilter { object: user("7"), ..of_mine() }, &[2, 1]),
+        (AuditFilter { object: user("7"), action: Some(Action::UserBlocked), ..of_mine() }, &[1]),
+        (AuditFilter { object: user("70"), ..of_mine() }, &[]),
+        (AuditFilter { since: Some(at(1)), until: Some(at(3)), ..of_mine() }, &[3, 2]),
+        (text("ADA@"), &[2, 1]),
+        (text("oswald"), &[2, 1]),
+        (text("éLODIE"), &[3]),
+        (text("100% a"), &[3]),
+        (text("%"), &[3]),
+        (text("_"), &[]),
+        (AuditFilter { until: Some(at(1)), ..text("oswald") }, &[1]),
+        (AuditFilter { action: Some(Action::UserUnblocked), ..text("oswald") }, &[2]),
+    ];
+    for (filter, numbers) in cases {
+        let expected: Vec<_> = numbers.iter().map(|number| (Some(mine), *number)).collect();
+        assert_eq!(world.listed(filter.clone()).await?, expected, "{filter:?}");
+    }
+    let everywhere = AuditFilter { action: Some(Action::UserBlocked), ..AuditFilter::default() };
+    assert_eq!(world.listed(everywhere).await?, [(None, 1), (Some(mine), 3), (Some(mine), 1)]);
+    Ok(())
+}
+
+/// The same act on the same record is appended once since a time.
+pub async fn appends_once_since_a_time(world: World<'_>) -> Result<()> {
+    let refused = |id: &str| record(Action::CredentialsRefused).of(world.mine).on("api_client", id, id);
+    let log = world.log;
+    assert!(log.append_unless_since(&refused("a"), at(0), at(10)).await?);
+    assert!(!log.append_unless_since(&refused("a"), at(10), at(20)).await?);
+    assert!(log.append_unless_since(&refused("b"), at(0), at(20)).await?);
+    assert!(log.append_unless_since(&refused("a"), at(11), at(30)).await?);
+    let other = record(Action::CredentialsRefused).of(world.other).on("api_client", "a", "a");
+    assert!(log.append_unless_since(&other, at(0), at(30)).await?);
+    let nothing = record(Action::CredentialsRefused).of(world.mine);
+    assert!(log.append_unless_since(&nothing, at(0), at(40)).await?);
+    assert!(!log.append_unless_since(&nothing, at(0), at(50)).await?);
+    assert_eq!(log.after(Some(world.mine), 0, 9).await?.len(), 4);
+    Ok(())
+}
+
+/// Old entries are removed from the beginning of chains; the rest follows from what the head keeps.
+pub async fn removes_the_oldest_entries(world: World<'_>) -> Result<()> {
+    let log = world.log;
+    let entries = world.fill(Some(world.mine), 6).await?;
+    world.fill(None, 2).await?;
+    let mut removed = Vec::new();
+    loop {
+        match log.remove_before(at(4), 3).await? {
+            0 => break,
+            some => removed.push(some),
+        }
+    }
+    removed.sort_unstable();
+    assert_eq!(removed, [1, 2, 3], "four of the organization, two of the deployment");
+    let head = log.head(Some(world.mine)).await?.expect("a head");
+    let last = &entries[3];
+    assert_eq!((head.number, head.removed_number, &head.removed_hash), (6, 4, &last.hash));
+    let rest = log.after(Some(world.mine), 0, 9).await?;
+    assert_eq!(rest.iter().map(|read| read.number).collect::<Vec<_>>(), [5, 6]);
+    let first = rest[0].entry.as_ref().expect("an entry");
+    assert_eq!(first.follows(head.removed_number, &head.removed_hash), Ok(()));
+    let empty = log.head(None).await?.expect("a head");
+    assert_eq!((empty.number, empty.removed_number), (2, 2));
+    let next = log.append(&record(Action::ArchiveExported), at(60)).await?;
+    assert_eq!(next.follows(empty.removed_number, &empty.removed_hash), Ok(()));
+    assert_eq!(next.number, 3);
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! Entries, and the records they are made from.
+
+use crate::changes::{change, cut};
+use crate::{Action, Actor, ChainHead, FieldChange, MAX_CHANGES, changes_between, is_secret};
+use civitas_kernel::{OrganizationId, UserId, clock};
+use serde_json::Value;
+use time::OffsetDateTime;
+
+/// The record that was acted on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// Its kind: `api_client`, `organization`, ...
+    pub kind: String,
+    /// Its id.
+    pub id: String,
+    /// The name it had.
+    pub label: String,
+}
+
+/// An entry of the audit trail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditEntry {
+    /// The organization; `None`: the deployment.
+    pub organization: Option<OrganizationId>,
+    /// Its number in the organization, from 1 without gaps.
+    pub number: i64,
+    /// When, in whole microseconds. Of two entries written at once the second may have the earlier time.
+    pub at: OffsetDateTime,
+    /// Who.
+    pub actor: Actor,
+    /// The address of the client, if it is known.
+    pub from: Option<String>,
+    /// What.
+    pub action: Action,
+    /// On what.
+    pub object: Option<Object>,
+    /// The fields that changed, at most [`MAX_CHANGES`].
+    pub changes: Vec<FieldChange>,
+    /// [`AuditEntry::hash_after`] the entry before it.
+    pub hash: String,
+}
+
+/// What is written to the audit trail. Texts are cut to [`MAX_TEXT`](crate::MAX_TEXT) characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    organization: Option<OrganizationId>,
+    actor: Actor,
+    from: Option<String>,
+    action: Action,
+    object: Option<Object>,
+    changes: Vec<FieldChange>,
+}
+
+impl Record {
+    /// An act that belongs to the deployment, on nothing, without changes.
+    pub fn new(actor: Actor, action: Action) -> Self {
+        let actor = match actor {
+            Actor::Administrator { id, email } => Actor::Administrator { id, email: cut(&email) },
+            Actor::Client { uid, name, user } => {
+                let user = user.map(|(id, nickname): (UserId, String)| (id, cut(&nickname)));
+                Actor::Client { uid: cut(&uid), name: cut(&name), user }
+            }
+            Actor::CommandLine { command } => Actor::CommandLine { command: cut(&command) },
+            other @ (Actor::Archive | Actor::Anonymous) => other,
+        };
+        Self { organization: None, actor, from: None, action, object: None, changes: Vec::new() }
+    }
+
+    /// Sets the organization; `None`: the deployment.
+    #[must_use]
+    pub fn of(mut self, organization: impl Into<Option<OrganizationId>>) -> Self {
+        self.organization = organization.into();
+        self
+    }
+
+    /// Sets the record that was acted on: kind, id, and the name it has.
+    #[must_use]
+    pub fn on(mut self, kind: &str, id: &str, label: &str) -> Self {
+        self.object = Some(Object { kind: cut(kind), id: cut(id), label: cut(label) });
+        self
+    }
+
+    /// Adds a field that changed. Leaves it out when it is a secret ([`is_secret`]), when both values are equal, and
+    /// when there are [`MAX_CHANGES`] already.
+    #[must_use]
+    pub fn changed(mut self, field: &str, before: Option<&str>, after: Option<&str>) -> Self {
+        if before != after && !is_secret(field) && self.changes.len() < MAX_CHANGES {
+            self.changes.push(change(field, before, after));
+        }
+        self
+    }
+
+    /// Adds the fields that differ between two JSON objects ([`changes_between`]).
+    #[must_use]
+    pub fn changed_between(mut self, before: &Value, after: &Value) -> Self {
+        self.changes.extend(changes_between(before, after));
+        self.changes.truncate(MAX_CHANGES);
+        self
+    }
+
+    /// Sets the address of the client.
+    #[must_use]
+    pub fn from(mut self, address: &str) -> Self {
+        self.from = Some(cut(address));
+        self
+    }
+
+    /// The organization; `None`: the deployment.
+    pub fn organization(&self) -> Option<OrganizationId> {
+        self.organization
+    }
+
+    /// What was done.
+    pub fn action(&self) -> Action {
+        self.action
+    }
+
+    /// On what.
+    pub fn object(&self) -> Option<&Object> {
+        self.object.as_ref()
+    }
+
+    /// Whether a field changed.
+    pub fn has_changes(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// The entry after the last one of its chain.
+    #[must_use]
+    pub fn follow(&self, head: &ChainHead, now: OffsetDateTime) -> AuditEntry {
+        let mut entry = AuditEntry {
+            organization: self.organization,
+            number: head.number + 1,
+            at: clock::to_microseconds(now),
+            actor: self.actor.clone(),
+            from: self.from.clone(),
+            action: self.action,
+            object: self.object.clone(),
+            changes: self.changes.clone(),
+            hash: String::new(),
+        };
+        entry.hash = entry.hash_after(&head.hash);
+        entry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MAX_TEXT;
+    use serde_json::json;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
+
+    #[test]
+    fn secrets_and_equal_values_are_no_changes() {
+        let record = Record::new(Actor::Archive, Action::ApiClientUpdated)
+            .changed("client_secret", Some("a"), Some("b"))
+            .changed("name", Some("a"), Some("a"))
+            .changed_between(&json!({"secret": "c", "scopes": []}), &json!({"scopes": ["public"]}));
+        let entry = record.follow(&ChainHead::default(), NOW);
+        assert_eq!(entry.changes.iter().map(|change| change.field.as_str()).collect::<Vec<_>>(), ["scopes"]);
+    }
+
+    #[test]
+    fn an_entry_is_bounded() {
+        let long = "x".repeat(1000);
+        let actor = Actor::Client { uid: long.clone(), name: long.clone(), user: Some((UserId(1), long.clone())) };
+        let mut record = Record::new(actor, Action::RoleCreated).on(&long, &long, &long).from(&long);
+        for n in 0..100 {
+            record = record.changed(&format!("{n}{long}"), Some(&long), None);
+        }
+        let entry = record.follow(&ChainHead::default(), NOW);
+        assert_eq!(entry.changes.len(), MAX_CHANGES);
+        let texts = [entry.actor.name().unwrap(), &entry.object.as_ref().unwrap().label, &entry.changes[9].field];
+        for text in texts {
+            assert_eq!(text.chars().count(), MAX_TEXT);
+        }
+    }
+}

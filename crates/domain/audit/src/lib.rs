@@ -1,0 +1,36 @@
+//! The audit trail: who changed what, when, and from where (contract 04 §1). Entries are never changed. Those of an
+//! organization, and those of the deployment, are a chain each: every entry has the SHA-256 of the one before it.
+//!
+//! ```
+//! use civitas_audit::{Action, Actor, ChainHead, Record};
+//! use civitas_kernel::OrganizationId;
+//! use time::macros::datetime;
+//!
+//! let actor = Actor::CommandLine { command: "civitas api-client grant".to_owned() };
+//! let record = Record::new(actor, Action::ApiClientPermissionsGranted)
+//!     .of(Some(OrganizationId(1)))
+//!     .on("api_client", "id_4fRk29aQpLx0WmZt", "Riverton mobile app")
+//!     .changed("permissions", Some("blogs.read"), Some("blogs.read, blogs.write"));
+//! let head = ChainHead::default();
+//! let entry = record.follow(&head, datetime!(2026-03-01 09:30 UTC));
+//! assert_eq!(entry.number, 1);
+//! assert!(entry.follows(head.number, &head.hash).is_ok());
+//! ```
+
+mod action;
+mod actor;
+mod chain;
+mod changes;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod entry;
+mod ports;
+
+pub use action::Action;
+pub use actor::{Actor, ActorKind};
+pub use chain::{ChainError, ChainHead, EMPTY_HASH};
+pub use changes::{FieldChange, MAX_CHANGES, MAX_TEXT, changes_between, is_secret};
+pub use entry::{AuditEntry, Object, Record};
+#[cfg(any(test, feature = "mocks"))]
+pub use ports::MockAuditLog;
+pub use ports::{AuditFilter, AuditLog, AuditScope, ReadEntry, SEARCHED};

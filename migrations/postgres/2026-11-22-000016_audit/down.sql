@@ -1,0 +1,2 @@
+drop table audit_heads;
+drop table audit_entries;
