@@ -1,0 +1,1 @@
+# Pages of the content of an organization.

@@ -1,0 +1,191 @@
+# Navigation and frame of the pages.
+administration = administration
+skip = Aller au contenu
+menu = Menu
+menu-close = Fermer le menu
+nav-main = Principal
+nav-start = Accueil
+nav-settings = Paramètres
+nav-organizations = Organisations
+nav-api-clients = Clients d’API
+nav-admins = Admins
+nav-deployment = Déploiement
+nav-operations = Exploitation
+nav-jobs = Tâches
+nav-deliveries = Envois
+nav-registrations = Enregistrements
+nav-audit = Journal d’audit
+nav-docs = Doc. de l’API
+find = Rechercher
+find-placeholder = E-mail, hôte ou identifiant
+organization = Organisation
+choose-another = En choisir une autre
+breadcrumb = Fil d’Ariane
+sign-out = Se déconnecter
+times-in = Les heures sont celles de { $zone }.
+
+# Words used on many pages.
+all = Tout
+all-organizations = toutes les organisations
+apply = Appliquer
+cancel = Annuler
+choose = Choisir…
+copied = Copié
+copy = Copier
+delete = Supprimer
+delete-link = Supprimer…
+delete-named = Supprimer { $name }…
+delete-title = Supprimer { $name } ?
+description = Description
+edit = Modifier
+email = Adresse e-mail
+from = Du
+html-hint = HTML simple.
+more-than = Plus de { $number }
+more-than-title = { $title } (au moins)
+never = jamais
+newest-first = Du plus récent au plus ancien
+none = aucun
+off = non
+on = oui
+password = Mot de passe
+search = Recherche
+since = depuis le { $date }
+to = Au
+unlock = Déverrouiller
+
+# Columns.
+column-acts = Actions
+column-changed = Dernier changement
+column-created = Création
+column-languages = Langues
+column-name = Nom
+column-people = Personnes
+column-state = État
+
+# Lists.
+filter-clear = Tout effacer
+filter-remove = Retirer le filtre
+found-shown = { $count ->
+    [one] { $count } résultat affiché
+   *[other] { $count } résultats affichés
+}
+pages-newer = Plus récents
+pages-next = Suivante
+pages-older = Plus anciens
+pages-place = Page { $page }
+pages-previous = Précédente
+
+# Forms.
+confirm-lede = Cette action est définitive. Elle prend effet dès la prochaine requête :
+field-optional = (facultatif)
+field-problem = Problème :
+not-saved-yet = Pas encore enregistré.
+problems-title = { $count ->
+    [one] Rien n’a été enregistré : { $count } correction est nécessaire
+   *[other] Rien n’a été enregistré : { $count } corrections sont nécessaires
+}
+problem-blank = Saisissez un texte.
+problem-changed-meanwhile = Une autre personne a modifié cette fiche entre-temps. Rien n’a été enregistré. Comparez votre saisie avec la fiche, puis renvoyez le formulaire.
+problem-choose = Choisissez une valeur.
+problem-code = Le code est incorrect. Saisissez le code que l’application affiche maintenant.
+problem-email = Saisissez une adresse e-mail.
+problem-email-taken = Un autre compte d’administration a déjà cette adresse e-mail.
+problem-factor-expired = Ce formulaire est trop ancien. Recommencez avec un nouveau code QR.
+problem-factor-off = Le second facteur est déjà désactivé.
+problem-factor-on = Le second facteur est déjà activé. Désactivez-le d’abord.
+problem-greater = Saisissez 1 ou plus.
+problem-inclusion = Choisissez une des valeurs proposées.
+problem-last-admin = Le dernier compte d’administration ne peut pas être supprimé.
+problem-name-typed = Le nom n’est pas le même. Saisissez-le tel qu’il est affiché.
+problem-nul = Un texte contient un caractère qui ne peut pas être stocké (U+0000).
+problem-number = Saisissez un nombre entier.
+problem-password-blank = Saisissez un mot de passe qui ne contient pas que des espaces.
+problem-password-email = Saisissez un mot de passe différent de l’adresse e-mail.
+problem-password-short = Saisissez au moins 12 caractères.
+problem-password-wrong = Le mot de passe actuel est incorrect.
+problem-scope = La portée { $scope } n’existe pas.
+problem-taken = Cette valeur est déjà utilisée. Saisissez-en une autre.
+text-all = Toutes les langues
+text-empty = vide
+text-in = ({ $language })
+text-main = langue principale
+text-partly-empty = { $empty } sur { $all } vides
+text-problems = { $count ->
+    [one] { $count } problème
+   *[other] { $count } problèmes
+}
+text-shown = Langue affichée
+texts = Textes
+
+# Languages.
+language = Langue
+language-en = Anglais
+language-es = Espagnol
+language-fr = Français
+language-of-browser = Celle du navigateur
+
+# Secrets.
+secret-first-call = Premier appel
+secret-lede = Il n’est affiché qu’une fois et n’est stocké que sous une forme illisible. S’il est perdu, créez-en un nouveau.
+secret-stored = Je l’ai conservé
+secret-title = Conservez le secret maintenant
+
+# Errors.
+broken-busy = Le serveur est surchargé ou la base de données ne répond pas. Rien n’a été modifié. Réessayez dans une minute.
+broken-hint = Le numéro de la requête permet à l’exploitation de trouver la cause dans le journal.
+broken-lede = Une erreur du serveur a interrompu cette requête. Elle figure dans le journal. Si vous étiez en train d’enregistrer, vérifiez d’abord si le changement est là : il est stocké en entier ou pas du tout.
+broken-request = Requête
+broken-time = Heure
+broken-title = Une erreur s’est produite
+forbidden-title = Non autorisé
+missing-lede = Il n’y a rien à cette adresse. La page a été supprimée, elle appartient à une autre organisation, ou l’adresse est incomplète.
+missing-title = Page introuvable
+refused-title = Impossible
+stale-lede = Ce formulaire est trop ancien ou a déjà été envoyé. Rien n’a été modifié. Ouvrez-le de nouveau.
+stale-open = Rouvrir le formulaire
+stale-title = Ce formulaire est trop ancien
+
+# Sign-in.
+sign-in = Se connecter
+sign-in-code = Code
+sign-in-code-hint = Les six chiffres de votre application, ou un code de secours. Seulement pour les comptes avec un second facteur.
+sign-in-code-needed = Saisissez le code de votre application, et de nouveau le mot de passe.
+sign-in-hint = Pour l’administration du système. Les comptes de participation ne fonctionnent pas ici. Pour définir un nouveau mot de passe, exécutez cette commande sur le serveur :
+sign-in-locked = Le compte est verrouillé pendant une heure après 20 tentatives échouées.
+sign-in-refused = Adresse e-mail ou mot de passe incorrect.
+session-ended = Votre session a pris fin. Connectez-vous et renvoyez le formulaire.
+
+# The own account.
+account = Votre compte
+password-hint = Au moins 12 caractères.
+password-new = Nouveau mot de passe
+password-new-hint = Au moins 12 caractères. Vide : le mot de passe reste.
+password-old = Mot de passe actuel
+password-save = Enregistrer le mot de passe
+password-saved = Mot de passe enregistré.
+password-sessions = Un nouveau mot de passe met fin à toutes les autres sessions du compte.
+preferences = Langue et couleurs
+preferences-save = Enregistrer
+preferences-saved = Préférences enregistrées.
+theme = Couleurs
+theme-dark = Sombres
+theme-device = Comme l’appareil
+theme-light = Claires
+recovery-codes = Codes de secours
+second-factor = Second facteur
+second-factor-begin = Configurer un second facteur
+second-factor-code-hint = Les six chiffres que l’application affiche maintenant.
+second-factor-confirm = Confirmer avec un code
+second-factor-end = Désactiver le second facteur
+second-factor-hint = Une application sur votre téléphone affiche un nouveau code toutes les 30 secondes. Il est demandé après le mot de passe.
+second-factor-is-off = Le mot de passe seul suffit pour se connecter.
+second-factor-is-on = La connexion demande le mot de passe et un code. Pour désactiver le second facteur, saisissez votre mot de passe.
+second-factor-key = Clé
+second-factor-of-admin = Ce compte a un second facteur. Ne le désactivez que si le téléphone et les codes de secours sont perdus.
+second-factor-off = Le second facteur est désactivé.
+second-factor-on = Le second facteur est activé. Chaque code de secours sert une seule fois.
+second-factor-qr = Code QR pour l’application
+second-factor-scan = Ajouter le compte à l’application
+second-factor-scan-hint = Scannez le code QR avec l’application, ou saisissez la clé.
+second-factor-turn-on = Activer
