@@ -30,7 +30,9 @@ mod tokens;
 mod user_admin;
 mod users;
 
-pub use administrators::{Administrator, AdministratorStore, PanelSession, PanelSessionStore, TextCipher, Theme};
+pub use administrators::{
+    Administrator, AdministratorStore, PanelSession, PanelSessionStore, TextCipher, Theme,
+};
 pub use callers::{AuthContext, Callers};
 #[cfg(any(test, feature = "mocks"))]
 pub use client_admin::MockClientOrganizationLookup;
@@ -50,8 +52,8 @@ pub use mail::{
 pub use organization_lookup::MockOrganizationLookup;
 pub use organization_lookup::{AccountsOrganization, OrganizationLookup};
 pub use ports::{
-    ClientFilter, ClientStore, ClientUsage, Identity, IdentityUser, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore,
-    TokenSigner, TokenStore, USER_FIELDS, UserField, UserFilter, UserStore,
+    ClientFilter, ClientStore, ClientUsage, Identity, IdentityUser, Passwords, ROLE_FIELDS, RoleField,
+    RoleFilter, RoleStore, TokenSigner, TokenStore, USER_FIELDS, UserField, UserFilter, UserStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{
