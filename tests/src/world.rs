@@ -169,11 +169,7 @@ impl<'a> From<&'a World> for civitas_accounts::conformance::World<'a> {
 impl<'a> From<&'a World> for civitas_accounts::conformance::PanelWorld<'a> {
     fn from(world: &'a World) -> Self {
         let ports = world.ports();
-        Self {
-            administrators: ports.administrators(),
-            sessions: ports.panel_sessions(),
-            mine: world.mine,
-        }
+        Self { administrators: ports.administrators(), sessions: ports.panel_sessions(), mine: world.mine }
     }
 }
 

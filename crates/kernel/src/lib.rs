@@ -40,10 +40,10 @@ pub use ctx::{Caller, Ctx, ReadContext, TokenUser, UserState, Viewer};
 pub use error::{BoxError, Error, FieldError, Result, Wording};
 pub use event::{Event, EventName, Subject};
 pub use ids::{
-    AdministratorId, AnswerId, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId, FileId,
-    JobId, MagicLinkId, MatrixRowId, MeetingId, OrganizationId, PostId, ProposalId, QuestionId,
-    QuestionnaireId, RegistrationId, ResponseId, StateId, StepId, SurveyId, TaskId, TokenId, UploadId,
-    UserId, VoteId, random_job_id, random_key, sortable_id,
+    AdministratorId, AnswerId, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId,
+    DisplayConditionId, FileId, JobId, MagicLinkId, MatrixRowId, MeetingId, OrganizationId, PostId,
+    ProposalId, QuestionId, QuestionnaireId, RegistrationId, ResponseId, StateId, StepId, SurveyId, TaskId,
+    TokenId, UploadId, UserId, VoteId, random_job_id, random_key, sortable_id,
 };
 pub use languages::{AnswerLanguages, choose_language};
 pub use locale::{Locale, Locales, Translated};

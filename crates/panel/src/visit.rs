@@ -9,7 +9,7 @@ use crate::query::Query;
 use crate::reply::Reply;
 use crate::words::{Value, Words};
 use actix_web::http::StatusCode;
-use civitas_accounts::administrators::{Administrator, Administrators, PanelSession, Theme};
+use civitas_accounts::administrators::{Administrator, Administrators, PanelSession, SecondFactors, Theme};
 use civitas_application::Transaction;
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{AdministratorId, Error, OrganizationId, Result};
@@ -101,8 +101,13 @@ impl Visit {
 
     /// The use-cases of administrators, in a transaction.
     pub(crate) fn administrators<'a>(&'a self, tx: &'a dyn Transaction) -> Administrators<'a> {
+        Administrators { administrators: tx.administrators(), sessions: tx.panel_sessions() }
+    }
+
+    /// The use-cases of second factors, in a transaction.
+    pub(crate) fn second_factors<'a>(&'a self, tx: &'a dyn Transaction) -> SecondFactors<'a> {
         let services = &self.panel.services;
-        Administrators {
+        SecondFactors {
             administrators: tx.administrators(),
             sessions: tx.panel_sessions(),
             cipher: &*services.cipher,

@@ -19,7 +19,8 @@ pub(crate) use self::forms::{
 };
 pub(crate) use self::people::{
     access_tokens, administrators, api_clients, confirmations, magic_links, organization_hosts,
-    organization_names, organizations, panel_sessions, panel_used_forms, roles, sessions, spaces, steps, users,
+    organization_names, organizations, panel_sessions, panel_used_forms, roles, sessions, spaces, steps,
+    users,
 };
 pub(crate) use self::webhooks::{
     meeting_reminders, outbox, relay, webhook_attempts, webhook_deliveries, webhook_registrations,

@@ -4,10 +4,9 @@ use super::error::RecordError;
 use super::members::required;
 use crate::Ports;
 use civitas_kernel::{
-    AdministratorId,
-    AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId, Field, MeetingId,
-    OrganizationId, PostId, ProposalId, QuestionId, QuestionnaireId, RegistrationId, ResponseId,
-    SpaceManifest, SpaceRef, StateId, StepId, SurveyId, UserId, VoteId,
+    AdministratorId, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId,
+    Field, MeetingId, OrganizationId, PostId, ProposalId, QuestionId, QuestionnaireId, RegistrationId,
+    ResponseId, SpaceManifest, SpaceRef, StateId, StepId, SurveyId, UserId, VoteId,
 };
 use civitas_spaces::{ComponentManifest, EntryKind, EntryRef};
 use std::collections::{HashMap, HashSet};

@@ -237,7 +237,8 @@ mod tests {
 
     #[test]
     fn debug_shows_no_hash_and_no_secret() {
-        let factor = SecondFactor { secret: "sealed-text".to_owned(), recovery_codes: Vec::new(), last_step: 1 };
+        let factor =
+            SecondFactor { secret: "sealed-text".to_owned(), recovery_codes: Vec::new(), last_step: 1 };
         let ada = Administrator {
             password: Some("$argon2id$hash".to_owned()),
             second_factor: Some(factor),

@@ -22,8 +22,7 @@ pub use roles::{
 };
 
 use crate::{
-    AccessToken, ApiClient, ClientStore, RoleKind, RoleStore, Secret, TokenStore, User,
-    UserAdmin, UserStore,
+    AccessToken, ApiClient, ClientStore, RoleKind, RoleStore, Secret, TokenStore, User, UserAdmin, UserStore,
 };
 use civitas_kernel::records::conformance::{Samples, replace};
 use civitas_kernel::records::{Change, RecordAdmin};

@@ -30,7 +30,9 @@ mod tokens;
 mod user_admin;
 mod users;
 
-pub use administrators::{Administrator, AdministratorStore, PanelSession, PanelSessionStore, TextCipher, Theme};
+pub use administrators::{
+    Administrator, AdministratorStore, PanelSession, PanelSessionStore, TextCipher, Theme,
+};
 pub use callers::{AuthContext, Callers};
 #[cfg(any(test, feature = "mocks"))]
 pub use client_admin::MockClientOrganizationLookup;

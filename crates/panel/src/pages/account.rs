@@ -146,7 +146,7 @@ fn qr_code(text: &str) -> Result<Html> {
 pub(crate) async fn begin_second_factor(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let id = visit.signed.id;
-    let begun = visit.change(async |tx| visit.administrators(tx).begin_second_factor(id, ISSUER, visit.now).await).await;
+    let begun = visit.change(async |tx| visit.second_factors(tx).begin(id, ISSUER, visit.now).await).await;
     let factor = match begun {
         Ok(factor) => factor,
         Err(fault) => return page(visit, refusal(visit, fault, OLD, NEW)?).await,
@@ -177,7 +177,7 @@ pub(crate) async fn confirm_second_factor(visit: &mut Visit) -> Result<Reply> {
     let (sealed, code) = (visit.form.text("sealed"), visit.form.text("code"));
     let confirmed = visit
         .change(async |tx| {
-            let codes = visit.administrators(tx).confirm_second_factor(id, sealed, code, session, visit.now).await?;
+            let codes = visit.second_factors(tx).confirm(id, sealed, code, session, visit.now).await?;
             tx.audit().append(&record(visit, Action::AdministratorSecondFactorEnabled), visit.now).await?;
             Ok(codes)
         })
@@ -198,7 +198,7 @@ pub(crate) async fn end_second_factor(visit: &mut Visit) -> Result<Reply> {
     let id = visit.signed.id;
     let ended = visit
         .change(async |tx| {
-            visit.administrators(tx).disable_own_second_factor(id, &password, visit.now).await?;
+            visit.second_factors(tx).disable_own(id, &password, visit.now).await?;
             tx.audit().append(&record(visit, Action::AdministratorSecondFactorDisabled), visit.now).await.map(drop)
         })
         .await;

@@ -65,6 +65,12 @@ struct Changes<'a> {
     changes: &'a [FieldChange],
 }
 
+impl Changes<'_> {
+    fn title(&self) -> String {
+        self.words.count("audit-count", i64::try_from(self.changes.len()).unwrap_or_default())
+    }
+}
+
 fn filter(visit: &Visit) -> AuditFilter {
     let query = &visit.query;
     let moment = |name: &str| query.get(name).and_then(|text| format::read_field(Zone::utc(), text));

@@ -51,6 +51,11 @@ impl Layout<'_> {
         assets::script()
     }
 
+    /// The heading of the list of problems.
+    fn problems_title(&self) -> String {
+        self.words.count("problems-title", i64::try_from(self.problems.len()).unwrap_or_default())
+    }
+
     /// An entry of the navigation.
     fn entry(&self, href: &str, icon: &'static str, key: &str) -> Entry {
         let is_current = self.path == href || (href != "/system" && self.path.starts_with(&format!("{href}/")));

@@ -53,8 +53,7 @@ pub(super) async fn set_password(
     let transaction = store.begin().await.map_err(because)?;
     let change = async {
         let (store, now) = (transaction.administrators(), clock::now());
-        let administrators =
-            Administrators { administrators: store, sessions: transaction.panel_sessions() };
+        let administrators = Administrators { administrators: store, sessions: transaction.panel_sessions() };
         let Some((id, _)) = store.find_by_email(email).await? else {
             administrators.create(password, now).await?;
             return Ok(false);

@@ -9,10 +9,8 @@ use crate::schema::{access_tokens, api_clients};
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::{ApiClient, ClientFilter, ClientStore, ClientUsage, Digest};
-use civitas_kernel::{
-    Abilities, ClientId, Error, OrganizationId, Page, PageRequest, Result, Scopes,
-};
-use diesel::dsl::{max, sql};
+use civitas_kernel::{Abilities, ClientId, Error, OrganizationId, Page, PageRequest, Result, Scopes};
+use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
@@ -103,7 +101,9 @@ impl ClientStore for Session {
         .sql(&up_to);
         let last = access_tokens::table
             .filter(access_tokens::api_client_id.eq(api_clients::id))
-            .select(max(access_tokens::issued_at))
+            .order(access_tokens::issued_at.desc())
+            .limit(1)
+            .select(access_tokens::issued_at)
             .single_value();
         let rows: Vec<(i64, i64, i64, Option<OffsetDateTime>)> = api_clients::table
             .filter(columns::any_of(api_clients::id.nullable(), &ids))

@@ -116,11 +116,8 @@ impl PanelSessionStore for Session {
     async fn take_notice(&self, digest: &Digest) -> Result<Option<String>> {
         let atomic = self.atomic().await?;
         let row = panel_sessions::table.find(digest.as_str()).select(panel_sessions::notice);
-        let notice: Option<Option<String>> = dialect::for_update!(row)
-            .first(&mut *atomic.connection().await?)
-            .await
-            .optional()
-            .stored()?;
+        let notice: Option<Option<String>> =
+            dialect::for_update!(row).first(&mut *atomic.connection().await?).await.optional().stored()?;
         let Some(notice) = notice.flatten() else { return Ok(None) };
         diesel::update(panel_sessions::table.find(digest.as_str()))
             .set(panel_sessions::notice.eq(None::<String>))

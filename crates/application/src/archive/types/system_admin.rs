@@ -2,9 +2,7 @@
 
 use super::super::kind::NoOrganization;
 use super::password::set_hash;
-use super::{
-    Change, Found, Import, Imported, KindStore, PAGE, RecordKind, Rows, members, required,
-};
+use super::{Change, Found, Import, Imported, KindStore, PAGE, RecordKind, Rows, members, required};
 use super::{Field, Ports, Result, async_trait};
 use civitas_accounts::{Administrator, is_email};
 use civitas_kernel::AdministratorId;

@@ -1,8 +1,6 @@
 //! Changes of administrators. The caller is an administrator, or the command line; there are no further rights.
 
-use super::{
-    Administrator, AdministratorStore, CheckedPassword, PanelSessionStore, Theme,
-};
+use super::{Administrator, AdministratorStore, CheckedPassword, PanelSessionStore, Theme};
 use crate::{Digest, Passwords, Secret, is_email};
 use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, Result};
 use time::OffsetDateTime;
@@ -225,7 +223,11 @@ pub(super) async fn edit<T>(
 }
 
 /// Checks that a password is the current one of the account.
-pub(super) fn check_opens(password: &CheckedPassword, id: AdministratorId, administrator: &Administrator) -> Result<()> {
+pub(super) fn check_opens(
+    password: &CheckedPassword,
+    id: AdministratorId,
+    administrator: &Administrator,
+) -> Result<()> {
     let is_right = password.opens(id, administrator);
     if is_right { Ok(()) } else { Err(Error::rejected(refusals::PASSWORD_WRONG)) }
 }

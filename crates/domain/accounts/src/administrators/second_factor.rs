@@ -124,7 +124,11 @@ impl NewSecondFactor {
 
 impl SecondFactor {
     /// Activates a secret that a code of this step has confirmed. The recovery codes are in the result alone.
-    pub(super) fn activate(secret: &Secret, step: i64, cipher: &dyn TextCipher) -> Result<(Self, Vec<Secret>)> {
+    pub(super) fn activate(
+        secret: &Secret,
+        step: i64,
+        cipher: &dyn TextCipher,
+    ) -> Result<(Self, Vec<Secret>)> {
         let codes = recovery_codes();
         let factor = Self {
             secret: cipher.seal(secret.expose())?,
@@ -198,7 +202,8 @@ mod tests {
     #[test]
     fn recovery_codes_are_ten_different_ones_of_80_bits() {
         let codes = recovery_codes();
-        let texts: std::collections::BTreeSet<_> = codes.iter().map(|code| code.expose().to_owned()).collect();
+        let texts: std::collections::BTreeSet<_> =
+            codes.iter().map(|code| code.expose().to_owned()).collect();
         assert_eq!((codes.len(), texts.len()), (10, 10));
         assert!(texts.iter().all(|text| text.len() == 19 && text.split('-').count() == 4), "{texts:?}");
     }
@@ -221,7 +226,8 @@ mod tests {
 
     #[test]
     fn a_new_secret_is_confirmed_by_its_administrator_in_time() {
-        let new = NewSecondFactor::begin(ADA, "ada@a.example", "A: B", &PlainCipher, &StepCodes, NOW).unwrap();
+        let new =
+            NewSecondFactor::begin(ADA, "ada@a.example", "A: B", &PlainCipher, &StepCodes, NOW).unwrap();
         let open = |sealed: &str, by, at| NewSecondFactor::open(sealed, by, &PlainCipher, at);
         let opened = open(&new.sealed, ADA, NOW + Duration::minutes(14)).unwrap();
         assert_eq!(opened.expose(), new.secret.expose());

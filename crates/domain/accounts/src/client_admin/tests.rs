@@ -25,10 +25,10 @@ fn held(permissions: &str) -> ApiClient {
 /// A store with one client and one organization.
 fn store() -> MockClientStore {
     let mut store = MockClientStore::new();
+    store.expect_find_by_uid().returning(|uid| Ok((uid == TAKEN).then(|| (ClientId(3), held("blogs.read")))));
     store
-        .expect_find_by_uid()
+        .expect_find_by_uid_for_update()
         .returning(|uid| Ok((uid == TAKEN).then(|| (ClientId(3), held("blogs.read")))));
-    store.expect_find_by_uid_for_update().returning(|uid| Ok((uid == TAKEN).then(|| (ClientId(3), held("blogs.read")))));
     store
 }
 
@@ -94,10 +94,7 @@ async fn a_new_client_is_refused_for_its_first_fault() {
     assert_eq!(refusal(open).await, "secret must not be blank");
     for permission in ["blogs.read", "ghost", "user.created"] {
         let text = refusal(asked("public", permission)).await;
-        assert!(
-            text.starts_with(&format!("can not grant permission {permission} to client id_")),
-            "{text}"
-        );
+        assert!(text.starts_with(&format!("can not grant permission {permission} to client id_")), "{text}");
     }
 }
 
@@ -106,10 +103,8 @@ async fn of_two_who_take_a_name_at_once_one_is_reported() {
     let (mut store, organizations) = (store(), organizations());
     store.expect_add().returning(|_| Err(Error::Conflict("unique".into())));
     let new = NewClient { uid: Some("id_that_is_free".to_owned()), ..asked("public", "") };
-    let fault = ClientAdmin { clients: &store, organizations: &organizations }
-        .create(new, NOW)
-        .await
-        .unwrap_err();
+    let fault =
+        ClientAdmin { clients: &store, organizations: &organizations }.create(new, NOW).await.unwrap_err();
     assert!(matches!(fault, ClientFault::UidTaken(uid) if uid == "id_that_is_free"));
 }
 

@@ -101,7 +101,12 @@ pub async fn keeps_the_last_administrator(world: PanelWorld<'_>) -> Result<()> {
     Ok(())
 }
 
-async fn begin(world: &PanelWorld<'_>, id: AdministratorId, text: &str, at: OffsetDateTime) -> Result<Digest> {
+async fn begin(
+    world: &PanelWorld<'_>,
+    id: AdministratorId,
+    text: &str,
+    at: OffsetDateTime,
+) -> Result<Digest> {
     let digest = Secret::new(text).digest();
     let session = PanelSession { digest: digest.clone(), ..PanelSession::begin(id, at).0 };
     world.sessions.add(&session).await?;

@@ -23,15 +23,18 @@ pub async fn lists_clients(world: World<'_>) -> Result<()> {
     }
     let list = async |filter: ClientFilter, page| {
         let page = world.clients.list(&filter, PageRequest { page, per_page: 2 }).await?;
-        let known = |id: &ClientId| names.iter().find(|(known, _)| known == id).map_or("?", |(_, uid)| &uid[3..6]);
+        let known =
+            |id: &ClientId| names.iter().find(|(known, _)| known == id).map_or("?", |(_, uid)| &uid[3..6]);
         let found: Vec<_> = page.items.iter().map(|(id, _)| known(id)).collect();
         Result::<_>::Ok((found.join(" "), page.has_more))
     };
     let of = |organization| ClientFilter { organization, search: Some("id_".to_owned()) };
-    let search =
-        |text: &str| ClientFilter { organization: Some(world.mine), search: Some(text.to_owned()) };
+    let search = |text: &str| ClientFilter { organization: Some(world.mine), search: Some(text.to_owned()) };
     assert_eq!(list(of(Some(world.mine)), 1).await?, ("sec fir".to_owned(), false));
-    assert_eq!(list(ClientFilter { search: Some("MOBILE".to_owned()), organization: None }, 1).await?, ("thi fir".to_owned(), false));
+    assert_eq!(
+        list(ClientFilter { search: Some("MOBILE".to_owned()), organization: None }, 1).await?,
+        ("thi fir".to_owned(), false)
+    );
     assert_eq!(list(search("éditeur 100 %"), 1).await?.0, "sec");
     assert_eq!(list(search("id_f"), 1).await?.0, "fir");
     assert_eq!(list(search("d_first"), 1).await?.0, "", "the beginning of the public name");
@@ -59,11 +62,8 @@ pub async fn counts_what_clients_have(world: World<'_>) -> Result<()> {
     world.tokens.add(&token(world.mine, other, None)).await?;
     let mut usage = world.clients.usage(&[busy, idle], NOW).await?;
     usage.sort_by_key(|(id, _)| *id);
-    let of_busy = ClientUsage {
-        valid_tokens: 3,
-        registrations: 0,
-        last_token_at: Some(NOW + Duration::seconds(2)),
-    };
+    let of_busy =
+        ClientUsage { valid_tokens: 3, registrations: 0, last_token_at: Some(NOW + Duration::seconds(2)) };
     assert_eq!(usage, [(busy, of_busy), (idle, ClientUsage::default())]);
     assert_eq!(world.clients.usage(&[], NOW).await?, []);
     Ok(())

@@ -15,7 +15,8 @@ async fn password(email: &str, text: &str) -> Result<NewPassword> {
 
 async fn ada() -> (Memory, AdministratorId) {
     let memory = Memory::default();
-    let id = memory.administrators().create(password(" Ada@City.example", PASSWORD).await.unwrap(), NOW).await;
+    let id =
+        memory.administrators().create(password(" Ada@City.example", PASSWORD).await.unwrap(), NOW).await;
     (memory, id.unwrap())
 }
 
@@ -58,7 +59,10 @@ async fn an_address_is_lower_case_and_belongs_to_one_account() {
     let again = administrators.create(password("ADA@city.example", PASSWORD).await.unwrap(), NOW).await;
     assert_eq!(refusal(again), refusals::EMAIL_TAKEN);
     let bo = administrators.create(password("bo@city.example", PASSWORD).await.unwrap(), NOW).await.unwrap();
-    assert_eq!(refusal(administrators.change_email(bo, "Ada@city.example", LATER).await), refusals::EMAIL_TAKEN);
+    assert_eq!(
+        refusal(administrators.change_email(bo, "Ada@city.example", LATER).await),
+        refusals::EMAIL_TAKEN
+    );
     assert_eq!(refusal(administrators.change_email(bo, "bo", LATER).await), refusals::EMAIL_INVALID);
     administrators.change_email(id, "Countess@city.example", LATER).await.unwrap();
     administrators.change_email(bo, EMAIL, LATER).await.unwrap();

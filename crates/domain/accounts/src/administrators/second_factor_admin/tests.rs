@@ -15,7 +15,8 @@ async fn password(email: &str, text: &str) -> Result<NewPassword> {
 
 async fn ada() -> (Memory, AdministratorId) {
     let memory = Memory::default();
-    let id = memory.administrators().create(password(" Ada@City.example", PASSWORD).await.unwrap(), NOW).await;
+    let id =
+        memory.administrators().create(password(" Ada@City.example", PASSWORD).await.unwrap(), NOW).await;
     (memory, id.unwrap())
 }
 
