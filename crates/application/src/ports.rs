@@ -4,8 +4,8 @@ use crate::operations::OperationsStore;
 use async_trait::async_trait;
 use civitas_accounts::magic_links::MagicLinkStore;
 use civitas_accounts::{
-    ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup, RoleStore, SessionStore, SystemAdminStore,
-    TokenStore, UserStore,
+    ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup, RoleStore, SessionStore,
+    SystemAdminStore, TokenStore, UserStore,
 };
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
 use civitas_blogs::{BlogLookup, PostStore};

@@ -15,7 +15,8 @@ use actix_web::{App, HttpServer};
 use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings, WebhookServices};
 use civitas_application::{
-    Cleanup, HostCheckHandler, InvitationHandler, MailHandler, Site, Store, TaskKinds, TaskWorker, Worker, take_over,
+    Cleanup, HostCheckHandler, InvitationHandler, MailHandler, Site, Store, TaskKinds, TaskWorker, Worker,
+    take_over,
 };
 use civitas_dns::Names;
 use civitas_kernel::{Error, Result};

@@ -7,8 +7,8 @@ use crate::session::{Session, Settings};
 use async_trait::async_trait;
 use civitas_accounts::magic_links::MagicLinkStore;
 use civitas_accounts::{
-    ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup, RoleStore, SessionStore, SystemAdminStore,
-    TokenStore, UserStore,
+    ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup, RoleStore, SessionStore,
+    SystemAdminStore, TokenStore, UserStore,
 };
 use civitas_application::{ListChanges, OperationsStore, Ports, RefStore, Store, Transaction};
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
