@@ -182,6 +182,9 @@ impl<'a> From<&'a World> for civitas_accounts::conformance::LinkWorld<'a> {
             confirmations: ports.confirmations(),
             magic_links: ports.magic_links(),
             sessions: ports.sessions(),
+            tokens: ports.tokens(),
+            ended: ports.ended_credentials(),
+            client: world.fixtures.client,
             mine: world.mine,
             other: world.other,
         }
@@ -190,7 +193,16 @@ impl<'a> From<&'a World> for civitas_accounts::conformance::LinkWorld<'a> {
 
 impl<'a> From<&'a World> for civitas_jobs::conformance::World<'a> {
     fn from(world: &'a World) -> Self {
-        Self { jobs: world.ports().jobs(), mine: world.mine, other: world.other }
+        Self {
+            jobs: world.ports().jobs(),
+            log: world.ports().job_log(),
+            client: world.fixtures.client,
+            client_uid: "id_of_fixtures",
+            user: world.fixtures.nora,
+            nickname: "nora",
+            mine: world.mine,
+            other: world.other,
+        }
     }
 }
 

@@ -35,6 +35,7 @@ mod accounts {
         lists_roles_in_order,
         filters_roles,
         lists_living_accounts,
+        searches_accounts,
         lists_clients,
         counts_what_clients_have,
     );
@@ -67,6 +68,11 @@ mod jobs {
         renews_the_leases_of_one_worker,
         takes_back_what_a_worker_releases,
         wakes_who_waits,
+        pages_of_the_log_do_not_overlap,
+        filters_the_log,
+        shows_a_job_to_administrators,
+        counts_jobs_by_status,
+        removes_jobs_that_ended,
     );
 }
 
@@ -100,6 +106,8 @@ mod webhooks {
         lists_deliveries_by_registration_status_and_organization,
         replays_each_ended_delivery_once,
         reports_figures,
+        filters_the_log_and_turns_its_pages,
+        searches_registrations,
         expires_what_waits_too_long,
         removes_ended_deliveries,
     );
@@ -131,6 +139,7 @@ mod links {
         keeps_confirmations,
         keeps_one_magic_link_of_a_user,
         keeps_sessions_until_their_end,
+        removes_ended_credentials,
     );
 }
 
@@ -152,6 +161,7 @@ mod storage {
     mod audit;
     mod concurrency;
     mod memory;
+    mod operations;
     mod plans;
     mod schema;
     mod submissions;

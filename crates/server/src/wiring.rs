@@ -16,7 +16,8 @@ use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings, WebhookServices};
 use civitas_application::audit::AuditRetention;
 use civitas_application::{
-    Cleanup, HostCheckHandler, InvitationHandler, MailHandler, Site, Store, TaskKinds, TaskWorker, Worker, take_over,
+    Cleanup, HostCheckHandler, InvitationHandler, MailHandler, Site, Store, TaskKinds, TaskWorker, Worker,
+    take_over,
 };
 use civitas_dns::Names;
 use civitas_kernel::{Error, Result};

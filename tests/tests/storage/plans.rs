@@ -2,6 +2,7 @@
 //! a table, and no sort of more than one page.
 
 mod forms;
+mod operations;
 mod webhooks;
 
 use civitas_blogs::{PostNeighbours, PostQuery};

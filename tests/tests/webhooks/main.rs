@@ -114,7 +114,8 @@ impl Platform {
 
     /// The newest 100 deliveries of a registration, when none is pending.
     async fn ended(&self, registration: RegistrationId) -> Vec<LoggedDelivery> {
-        let filter = civitas_webhooks::DeliveryFilter { registration: Some(registration), status: None };
+        let filter =
+            civitas_webhooks::DeliveryFilter { registration: Some(registration), ..Default::default() };
         let page = civitas_kernel::PageRequest { page: 1, per_page: 100 };
         for _ in 0..600 {
             let found = self.admin().deliveries(&filter, page).await.expect("a database").items;

@@ -1,10 +1,12 @@
 //! What administrators do with registrations and deliveries. The caller checks permission.
 
 use crate::Store;
-use civitas_kernel::{Error, EventName, OrganizationId, Page, PageRequest, RegistrationId, Result};
+use civitas_kernel::{
+    Error, EventName, LogPage, LogRequest, OrganizationId, Page, PageRequest, RegistrationId, Result,
+};
 use civitas_webhooks::{
     Attempt, Content, DeliveryFilter, DeliveryId, LoggedDelivery, NewDelivery, Registration,
-    RegistrationReport, Replay,
+    RegistrationFilter, RegistrationReport, Replay,
 };
 use time::OffsetDateTime;
 
@@ -22,8 +24,31 @@ pub struct WebhookAdmin<'a> {
 
 impl WebhookAdmin<'_> {
     /// Registrations with the figures of their deliveries, in ascending order of id.
-    pub async fn registrations(&self, page: PageRequest) -> Result<Page<RegistrationReport>> {
-        self.store.delivery_log().registrations(self.organization, page).await
+    pub async fn registrations(
+        &self,
+        filter: &RegistrationFilter,
+        page: PageRequest,
+    ) -> Result<Page<RegistrationReport>> {
+        self.store.delivery_log().registrations(self.organization, filter, page).await
+    }
+
+    /// A registration with the figures of its deliveries.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn report(&self, id: RegistrationId) -> Result<RegistrationReport> {
+        let filter = RegistrationFilter { id: Some(id), ..RegistrationFilter::default() };
+        let page = self.registrations(&filter, PageRequest { page: 1, per_page: 1 }).await?;
+        page.items.into_iter().next().ok_or(Error::NotFound)
+    }
+
+    /// A page of the log of deliveries.
+    pub async fn log(
+        &self,
+        filter: &DeliveryFilter,
+        page: LogRequest<DeliveryId>,
+    ) -> Result<LogPage<LoggedDelivery>> {
+        self.store.delivery_log().page(self.organization, filter, page).await
     }
 
     /// Deliveries, the newest first.
@@ -119,6 +144,24 @@ impl WebhookAdmin<'_> {
             }
         })
         .await
+    }
+
+    /// Sends to a registration again that was disabled. A pause stays.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn enable(&self, id: RegistrationId) -> Result<Registration> {
+        self.edit(id, |registration| registration.health.reset()).await
+    }
+
+    /// Deletes a registration with its deliveries.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn remove(&self, id: RegistrationId) -> Result<()> {
+        let client = self.registration(id).await?.client;
+        let removed = self.store.registrations().remove(client, id).await?;
+        if removed { Ok(()) } else { Err(Error::NotFound) }
     }
 
     async fn registration(&self, id: RegistrationId) -> Result<Registration> {

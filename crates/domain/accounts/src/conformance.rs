@@ -13,9 +13,9 @@ pub use administrators::{
 pub use clients::{counts_what_clients_have, lists_clients};
 pub use links::{
     LinkWorld, keeps_confirmations, keeps_one_magic_link_of_a_user, keeps_sessions_until_their_end,
-    knows_the_home_of_an_account,
+    knows_the_home_of_an_account, removes_ended_credentials,
 };
-pub use people::lists_living_accounts;
+pub use people::{lists_living_accounts, searches_accounts};
 use roles::role;
 pub use roles::{
     filters_roles, finds_roles_by_their_names, keeps_roles, lists_roles_in_order, removes_roles, roles,

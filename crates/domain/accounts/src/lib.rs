@@ -56,7 +56,8 @@ pub use ports::{
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{
-    MockClientStore, MockEndedCredentials, MockPasswords, MockRoleStore, MockTokenSigner, MockTokenStore, MockUserStore,
+    MockClientStore, MockEndedCredentials, MockPasswords, MockRoleStore, MockTokenSigner, MockTokenStore,
+    MockUserStore,
 };
 pub use registration_mails::RegistrationMails;
 pub use roles::{

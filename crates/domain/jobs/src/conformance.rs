@@ -1,7 +1,14 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
+mod log;
+
+pub use log::{
+    counts_jobs_by_status, filters_the_log, pages_of_the_log_do_not_overlap, removes_jobs_that_ended,
+    shows_a_job_to_administrators,
+};
+
 use crate::{
-    Failure, Finish, Job, JobField, JobFilter, JobOwner, JobPayload, JobReport, JobStatus, JobStore,
+    Failure, Finish, Job, JobField, JobFilter, JobLog, JobOwner, JobPayload, JobReport, JobStatus, JobStore,
     JobSummary, LEASE,
 };
 use civitas_kernel::filter::{Condition, Is};
@@ -19,6 +26,16 @@ use time::{Duration, OffsetDateTime};
 pub struct World<'a> {
     /// Under test.
     pub jobs: &'a dyn JobStore,
+    /// Under test.
+    pub log: &'a dyn JobLog,
+    /// A client that exists.
+    pub client: ClientId,
+    /// Its `client_id`.
+    pub client_uid: &'static str,
+    /// A user that exists.
+    pub user: UserId,
+    /// Its nickname.
+    pub nickname: &'static str,
     /// An organization.
     pub mine: OrganizationId,
     /// Another one.

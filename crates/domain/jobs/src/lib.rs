@@ -22,9 +22,7 @@ mod service;
 
 #[cfg(any(test, feature = "mocks"))]
 pub use log::MockJobLog;
-pub use log::{
-    JobClient, JobCounts, JobDetail, JobLog, JobLogFilter, JobUser, LoggedJob, MOST_COUNTED,
-};
+pub use log::{JobClient, JobCounts, JobDetail, JobLog, JobLogFilter, JobUser, LoggedJob, MOST_COUNTED};
 pub use model::{
     Failure, HEARTBEAT, Job, JobOwner, JobPayload, JobReport, JobStatus, JobSummary, LEASE, MOST_ATTEMPTS,
     next_attempt,

@@ -13,8 +13,9 @@ pub use leasing::{
     shows_the_target_to_its_worker, wakes_who_waits,
 };
 pub use logging::{
-    expires_what_waits_too_long, lists_deliveries_by_registration_status_and_organization,
-    removes_ended_deliveries, replays_each_ended_delivery_once, reports_figures,
+    expires_what_waits_too_long, filters_the_log_and_turns_its_pages,
+    lists_deliveries_by_registration_status_and_organization, removes_ended_deliveries,
+    replays_each_ended_delivery_once, reports_figures, searches_registrations,
 };
 pub use outbox::{
     gives_positions_in_order_each_once, keeps_events_with_deliveries, keeps_organizations_apart,

@@ -28,7 +28,7 @@ pub use event::{
     Announcement, EventHead, Position, ReceiverRights, RelayedEvent, Switches, envelope, is_of_system,
     parse_event,
 };
-pub use log::{DeliveryFilter, Figures, RegistrationReport, Replay};
+pub use log::{DeliveryFilter, Figures, RegistrationFilter, RegistrationReport, RegistrationState, Replay};
 pub use ports::{
     DeliveryLog, DeliveryQueue, Message, Outbox, RegistrationStore, Target, TargetResolver, WebhookSender,
 };

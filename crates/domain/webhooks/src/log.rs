@@ -1,7 +1,7 @@
 //! The log of deliveries: what administrators list and replay.
 
 use crate::{DeliveryId, DeliveryStatus, Registration};
-use civitas_kernel::RegistrationId;
+use civitas_kernel::{ClientId, EventName, RegistrationId};
 use time::OffsetDateTime;
 
 /// Which deliveries to list.
@@ -11,6 +11,39 @@ pub struct DeliveryFilter {
     pub registration: Option<RegistrationId>,
     /// In this state.
     pub status: Option<DeliveryStatus>,
+    /// Of this event.
+    pub event: Option<EventName>,
+    /// Of the registrations of this client.
+    pub client: Option<ClientId>,
+    /// Queued at this time or later.
+    pub from: Option<OffsetDateTime>,
+    /// Queued before this time.
+    pub to: Option<OffsetDateTime>,
+}
+
+/// A state by which administrators list registrations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegistrationState {
+    /// Neither paused nor disabled.
+    Active,
+    /// Paused by an administrator.
+    Paused,
+    /// Disabled after failures.
+    Disabled,
+}
+
+/// Which registrations to list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RegistrationFilter {
+    /// This one.
+    pub id: Option<RegistrationId>,
+    /// Of this client.
+    pub client: Option<ClientId>,
+    /// In this state.
+    pub state: Option<RegistrationState>,
+    /// With this text in the address or in the name of the client, in any case. No index serves it: the registrations
+    /// of a deployment are few.
+    pub text: Option<String>,
 }
 
 /// Which deliveries to send again. Their ids stay the same: a receiver that has one ignores it.

@@ -3,10 +3,12 @@
 use crate::{
     Announcement, Attempt, CheckedRegistration, DeliveryFilter, DeliveryId, DeliveryStatus, DueDelivery,
     EventHead, Health, LoggedDelivery, NewDelivery, Outcome, Position, Receiver, ReceiverRights,
-    Registration, RegistrationReport, RelayedEvent, Replay, SigningSecret,
+    Registration, RegistrationFilter, RegistrationReport, RelayedEvent, Replay, SigningSecret,
 };
 use async_trait::async_trait;
-use civitas_kernel::{ClientId, EventName, OrganizationId, Page, PageRequest, RegistrationId, Result};
+use civitas_kernel::{
+    ClientId, EventName, LogPage, LogRequest, OrganizationId, Page, PageRequest, RegistrationId, Result,
+};
 use std::net::IpAddr;
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -197,6 +199,13 @@ pub trait DeliveryLog: Send + Sync {
         filter: &DeliveryFilter,
         page: PageRequest,
     ) -> Result<Page<LoggedDelivery>>;
+    /// The same, without numbers of pages: the page tells whether there are newer and older deliveries.
+    async fn page(
+        &self,
+        organization: Option<OrganizationId>,
+        filter: &DeliveryFilter,
+        page: LogRequest<DeliveryId>,
+    ) -> Result<LogPage<LoggedDelivery>>;
     /// A delivery.
     async fn find(
         &self,
@@ -218,6 +227,7 @@ pub trait DeliveryLog: Send + Sync {
     async fn registrations(
         &self,
         organization: Option<OrganizationId>,
+        filter: &RegistrationFilter,
         page: PageRequest,
     ) -> Result<Page<RegistrationReport>>;
 }

@@ -3,12 +3,12 @@
 use super::{PAGE, RECORDS, plans, recorder, scans};
 use civitas_kernel::{Ability, RegistrationId, clock};
 use civitas_tests::{Engine, World};
-use civitas_webhooks::{DeliveryFilter, DeliveryStatus, Health, Position, Replay};
+use civitas_webhooks::{DeliveryFilter, DeliveryStatus, Health, Position, RegistrationFilter, Replay};
 use diesel::connection::set_default_instrumentation;
 use time::{Duration, OffsetDateTime};
 
 /// A time as a literal.
-fn moment(engine: Engine, text: &str) -> String {
+pub(super) fn moment(engine: Engine, text: &str) -> String {
     match engine {
         Engine::Sqlite => format!("'{text}'"),
         Engine::Postgres => format!("timestamptz '{text}'"),
@@ -16,7 +16,7 @@ fn moment(engine: Engine, text: &str) -> String {
 }
 
 /// The 16 bytes of a number as a literal.
-fn uuid(engine: Engine, n: &str) -> String {
+pub(super) fn uuid(engine: Engine, n: &str) -> String {
     match engine {
         Engine::Sqlite => format!("unhex(printf('%032x', {n}))"),
         Engine::Postgres => format!("lpad(to_hex({n}), 32, '0')::uuid"),
@@ -101,7 +101,7 @@ fn check_replay(world: &World, plans: &[Vec<String>]) {
 }
 
 /// Checks that no plan sorts.
-fn check_order(world: &World, read: &str, plans: &[Vec<String>]) {
+pub(super) fn check_order(world: &World, read: &str, plans: &[Vec<String>]) {
     let sorts = |step: &String| step.contains("Sort") || step.contains("TEMP B-TREE FOR ORDER BY");
     let engine = world.database.engine;
     assert!(!plans.iter().flatten().any(sorts), "{engine:?}, {read} sorts: {plans:#?}");
@@ -189,7 +189,7 @@ async fn the_log_is_read_in_the_order_of_indexes() {
             (Some(mine), one, dead, "webhook_deliveries_of_registration_and_status"),
         ] {
             // On PostgreSQL all rows are of one organization, so that other indexes are as good.
-            let filter = DeliveryFilter { registration, status };
+            let filter = DeliveryFilter { registration, status, ..DeliveryFilter::default() };
             let (page, steps) =
                 plans(&world, "(webhook_deliveries", log.list(organization, &filter, PAGE)).await;
             assert_eq!(page.unwrap().items.len(), 20);
@@ -205,7 +205,12 @@ async fn the_log_is_read_in_the_order_of_indexes() {
         let range = Replay::Range { registration: RegistrationId(1), since: now, until: now + Duration::DAY };
         let (_, steps) = plans(&world, "webhook_deliveries", log.replay(None, &range, now, 10)).await;
         check(&world, "replay of a range", &steps, "webhook_deliveries_of_registration");
-        let (_, steps) = plans(&world, "webhook_deliveries", log.registrations(None, PAGE)).await;
+        let (_, steps) = plans(
+            &world,
+            "webhook_deliveries",
+            log.registrations(None, &RegistrationFilter::default(), PAGE),
+        )
+        .await;
         // On PostgreSQL the deliveries of the ten registrations are all there are, so that it reads the table.
         if engine == Engine::Sqlite {
             check(&world, "figures", &steps, "webhook_deliveries_of_registration_and_status");

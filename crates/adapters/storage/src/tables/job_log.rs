@@ -62,9 +62,7 @@ impl Names {
                 id: ClientId(row.api_client_id),
                 uid_and_name: self.clients.get(&row.api_client_id).cloned(),
             },
-            user: row
-                .user_id
-                .map(|id| JobUser { id: UserId(id), nickname: self.users.get(&id).cloned() }),
+            user: row.user_id.map(|id| JobUser { id: UserId(id), nickname: self.users.get(&id).cloned() }),
             error_class: row.error_class,
         }
     }

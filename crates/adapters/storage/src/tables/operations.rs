@@ -76,9 +76,7 @@ impl OperationsStore for Session {
                 Bounded(paused).get_result(&mut *self.read().await?).await.stored()
             }
             Concern::DeadDeliveries => self.concerned_deliveries(DeliveryStatus::Dead, None).await,
-            Concern::WaitingDeliveries => {
-                self.concerned_deliveries(DeliveryStatus::Pending, Some(at)).await
-            }
+            Concern::WaitingDeliveries => self.concerned_deliveries(DeliveryStatus::Pending, Some(at)).await,
             Concern::PendingHosts => {
                 // The same condition as the index `organization_hosts_pending`.
                 let pending = organization_hosts::table

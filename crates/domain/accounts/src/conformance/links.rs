@@ -2,10 +2,10 @@
 
 use crate::magic_links::{MagicLink, MagicLinkStore};
 use crate::{
-    Confirmation, ConfirmationStore, Digest, OrganizationLookup, ParticipantSession, Secret, SessionStore,
-    User, UserStore,
+    AccessToken, Confirmation, ConfirmationStore, Digest, EndedCredentials, OrganizationLookup,
+    ParticipantSession, Secret, SessionStore, TokenStore, User, UserStore,
 };
-use civitas_kernel::{OrganizationId, Result, UserId};
+use civitas_kernel::{ClientId, OrganizationId, Result, UserId};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
@@ -21,6 +21,12 @@ pub struct LinkWorld<'a> {
     pub magic_links: &'a dyn MagicLinkStore,
     /// Under test.
     pub sessions: &'a dyn SessionStore,
+    /// Under test.
+    pub tokens: &'a dyn TokenStore,
+    /// Under test.
+    pub ended: &'a dyn EndedCredentials,
+    /// A client that exists.
+    pub client: ClientId,
     /// An organization.
     pub mine: OrganizationId,
     /// Another one.
@@ -129,5 +135,57 @@ pub async fn keeps_sessions_until_their_end(world: LinkWorld<'_>) -> Result<()> 
     store.add(world.mine, &session("c", NOW + Duration::hours(2))).await?;
     assert_eq!(store.find(world.mine, &first.digest, NOW).await?, None, "it is forgotten");
     assert_eq!(store.find(world.mine, &second.digest, NOW).await?, Some(nora), "it is not");
+    Ok(())
+}
+
+/// Tokens, links and sessions that expired before a time are removed, at most a number of each; others stay.
+pub async fn removes_ended_credentials(world: LinkWorld<'_>) -> Result<()> {
+    let (nora, ada) = (world.person("nora").await?, world.person("ada").await?);
+    let (early, late) = (NOW - Duration::hours(3), NOW);
+    let token = |at| AccessToken {
+        organization: world.mine,
+        client: world.client,
+        user: Some(nora),
+        digest: digest("jti"),
+        scope: "public".to_owned(),
+        issued_at: at,
+        expires_at: at + Duration::hours(2),
+        revoked_at: None,
+    };
+    let old = [world.tokens.add(&token(early)).await?, world.tokens.add(&token(early)).await?];
+    let valid = world.tokens.add(&token(late)).await?;
+    let confirmation = |text, at| Confirmation { user: nora, digest: digest(text), expires_at: at };
+    let link = |user, text, at: OffsetDateTime| MagicLink {
+        user,
+        digest: digest(text),
+        redirect_url: None,
+        created_at: at,
+        expires_at: at + Duration::hours(2),
+    };
+    let session = |user, text, at: OffsetDateTime| ParticipantSession {
+        user,
+        digest: digest(text),
+        created_at: at,
+        expires_at: at + Duration::hours(2),
+    };
+    for (text, user, at) in [("old", nora, early), ("valid", ada, late)] {
+        world.confirmations.add(world.mine, &confirmation(text, at + Duration::hours(2)), early).await?;
+        world.magic_links.put(world.mine, &link(user, text, at)).await?;
+        world.sessions.add(world.mine, &session(user, text, at)).await?;
+    }
+    let end = early + Duration::hours(2);
+    assert_eq!(world.ended.remove_before(end, 9).await?, 0, "the time is not included");
+    assert_eq!(world.ended.remove_before(NOW, 1).await?, 4, "one of each");
+    assert_eq!(world.ended.remove_before(NOW, 9).await?, 1, "the second token");
+    for id in old {
+        assert!(world.tokens.identify(world.mine, id).await?.is_none());
+    }
+    assert!(world.tokens.identify(world.mine, valid).await?.is_some());
+    for (text, is_there) in [("old", false), ("valid", true)] {
+        let digest = digest(text);
+        assert_eq!(world.confirmations.find(world.mine, &digest).await?.is_some(), is_there);
+        assert_eq!(world.magic_links.find(world.mine, &digest).await?.is_some(), is_there);
+        assert_eq!(world.sessions.find(world.mine, &digest, early).await?.is_some(), is_there);
+    }
     Ok(())
 }

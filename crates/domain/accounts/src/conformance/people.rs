@@ -1,7 +1,7 @@
 //! Conformance tests of the list of accounts.
 
 use super::{NOW, World, admin, unusual, user};
-use crate::{USER_FIELDS, User, UserField};
+use crate::{ListedState, USER_FIELDS, User, UserField, UserSearch, UserSort};
 use civitas_kernel::filter::{RawFilter, RawValue, read};
 use civitas_kernel::{PageRequest, Result, UserId};
 use serde_json::json;
@@ -44,5 +44,45 @@ pub async fn lists_living_accounts(world: World<'_>) -> Result<()> {
     assert_eq!(ids(&world, "id_present", "0").await?, []);
     assert_eq!(ids(&world, "extended_data_cont", r#""KEY":{"is":"awesome"}"#).await?, [zoe, ada]);
     assert_eq!(ids(&world, "extended_data_cont", r#""phone": "+"#).await?, [ada]);
+    Ok(())
+}
+
+/// Accounts are found by the beginning of nickname and address, by id and by state, in both orders; not deleted ones, and
+/// not those of other organizations.
+pub async fn searches_accounts(world: World<'_>) -> Result<()> {
+    let later = |user: User, seconds| User { created_at: NOW + time::Duration::seconds(seconds), ..user };
+    let bea = world.add_user(&later(user("Bea"), 1)).await?;
+    let zoe = world.add_user(&later(unusual(), 2)).await?;
+    let abe =
+        world.add_user(&later(User { email: "bear@example.org".to_owned(), ..admin("abe") }, 3)).await?;
+    world.add_user(&User { deleted_at: Some(NOW), ..user("bea_gone") }).await?;
+    let foreign = world.users.add(world.other, &user("Bea")).await?;
+    let text = |text: &str| UserSearch { text: Some(text.to_owned()), ..UserSearch::default() };
+    let state = |state| UserSearch { state: Some(state), ..UserSearch::default() };
+    for (search, expected) in [
+        (UserSearch::default(), vec![abe, zoe, bea]),
+        (UserSearch { sort: UserSort::Nickname, ..UserSearch::default() }, vec![abe, bea, zoe]),
+        (text(" BEA "), vec![abe, bea]),
+        (text("ea"), vec![]),
+        (text("%"), vec![]),
+        (text(&zoe.to_string()), vec![zoe]),
+        (text(&foreign.to_string()), vec![]),
+        (UserSearch { sort: UserSort::Nickname, ..text("b") }, vec![abe, bea]),
+        (state(ListedState::Active), vec![abe]),
+        (state(ListedState::Blocked), vec![zoe]),
+        (state(ListedState::Locked), vec![zoe]),
+        (state(ListedState::Unconfirmed), vec![bea]),
+        (state(ListedState::Admin), vec![abe, zoe]),
+        (UserSearch { state: Some(ListedState::Unconfirmed), ..text("bea") }, vec![bea]),
+    ] {
+        let page = world.users.search(world.mine, &search, PageRequest::default()).await?;
+        let ids: Vec<_> = page.items.iter().map(|(id, _)| *id).collect();
+        assert_eq!(ids, expected, "{search:?}");
+        let number = i64::try_from(expected.len()).unwrap_or_default();
+        assert_eq!(world.users.count_found(world.mine, &search).await?, number, "{search:?}");
+    }
+    let second = PageRequest { page: 2, per_page: 2 };
+    let page = world.users.search(world.mine, &UserSearch::default(), second).await?;
+    assert_eq!((page.items[0].0, page.items.len(), page.has_more), (bea, 1, false));
     Ok(())
 }

@@ -2,8 +2,11 @@
 
 use super::recording::{attempt, outcome};
 use super::{ALL, NOW, World, announcement, at, registration};
-use crate::{DeliveryFilter, DeliveryId, DeliveryStatus, Figures, Health, Replay, Verdict};
-use civitas_kernel::{OrganizationId, PageRequest, Result, clock};
+use crate::{
+    DeliveryFilter, DeliveryId, DeliveryStatus, Figures, Health, RegistrationFilter, RegistrationState,
+    Replay, Verdict,
+};
+use civitas_kernel::{Ability, LogRequest, LogStart, OrganizationId, PageRequest, Result, clock};
 use time::Duration;
 
 impl World<'_> {
@@ -36,7 +39,7 @@ pub async fn lists_deliveries_by_registration_status_and_organization(world: Wor
         "not of deployment-wide clients"
     );
     assert_eq!(world.listed(Some(world.other), any).await?, [four]);
-    let of_a = DeliveryFilter { registration: Some(a), status: None };
+    let of_a = DeliveryFilter { registration: Some(a), ..any };
     assert_eq!(world.listed(None, of_a).await?, [three, one]);
     assert_eq!(world.listed(Some(world.mine), of_a).await?, [three, one]);
     assert!(world.listed(Some(world.other), of_a).await?.is_empty());
@@ -124,17 +127,18 @@ pub async fn reports_figures(world: World<'_>) -> Result<()> {
         outcome(queued[3], None, Verdict::Dropped("")),
     ];
     world.deliveries.record(a, &outcomes, &Health::default(), at(60)).await?;
+    let every = RegistrationFilter::default();
     let oldest = world.logged(queued[4]).await?.created_at;
-    let mine = world.log.registrations(Some(world.mine), ALL).await?.items;
+    let mine = world.log.registrations(Some(world.mine), &every, ALL).await?.items;
     let expected = Figures { pending: 2, delivered: 1, dead: 1, dropped: 2, oldest_pending: Some(oldest) };
     assert_eq!((mine[0].id, mine[0].figures), (a, expected));
     assert_eq!((mine[1].id, mine[1].figures, mine.len()), (b, Figures::default(), 2));
     assert_eq!(mine[0].registration, registration(world.client, Some(world.mine), "a"));
     assert_eq!(mine[0].client_uid, mine[1].client_uid);
     let page = PageRequest { page: 2, per_page: 2 };
-    let all = world.log.registrations(None, page).await?;
+    let all = world.log.registrations(None, &every, page).await?;
     assert_eq!((all.items[0].id, all.items.len(), all.has_more), (wide, 1, false));
-    assert!(world.log.registrations(Some(world.other), ALL).await?.items.is_empty());
+    assert!(world.log.registrations(Some(world.other), &every, ALL).await?.items.is_empty());
     Ok(())
 }
 
@@ -178,5 +182,67 @@ pub async fn removes_ended_deliveries(world: World<'_>) -> Result<()> {
         assert!(world.log.attempts(delivery).await?.is_empty());
     }
     assert_eq!(world.logged(pending).await?.status, DeliveryStatus::Pending);
+    Ok(())
+}
+
+/// Deliveries are found by event, client and time; pages of the log go to older and to newer ones without gaps.
+pub async fn filters_the_log_and_turns_its_pages(world: World<'_>) -> Result<()> {
+    let a = world.register("a").await?;
+    let second = world.store(&registration(world.second_client, Some(world.mine), "b")).await?;
+    let event = world.queue_event(a, &announcement(world.mine, 1)).await?;
+    let (two, three) = (world.queue(a, 0).await?, world.queue(second, 0).await?);
+    let any = DeliveryFilter::default();
+    let of_event = DeliveryFilter { event: Some(Ability::ProposalCreation), ..any };
+    assert_eq!(world.listed(None, of_event).await?, [event]);
+    let of_second = DeliveryFilter { client: Some(world.second_client), ..any };
+    assert_eq!(world.listed(Some(world.mine), of_second).await?, [three]);
+    let middle = world.logged(two).await?.created_at;
+    let before = DeliveryFilter { to: Some(middle), ..any };
+    let since = DeliveryFilter { from: Some(middle), ..any };
+    assert!(!world.listed(None, before).await?.contains(&two), "the end is not included");
+    assert!(world.listed(None, since).await?.contains(&two), "the beginning is included");
+    let turn = async |start| {
+        let page = world.log.page(Some(world.mine), &any, LogRequest { start, limit: 2 }).await?;
+        let ids: Vec<_> = page.items.iter().map(|one| one.id).collect();
+        Result::Ok((ids, page.has_newer, page.has_older))
+    };
+    let at = async |id| Result::Ok((world.logged(id).await?.created_at, id));
+    assert_eq!(turn(LogStart::Newest).await?, (vec![three, two], false, true));
+    let (moment, id) = at(two).await?;
+    assert_eq!(turn(LogStart::OlderThan(moment, id)).await?, (vec![event], true, false));
+    let (moment, id) = at(event).await?;
+    assert_eq!(turn(LogStart::NewerThan(moment, id)).await?, (vec![three, two], false, true));
+    Ok(())
+}
+
+/// Registrations are found by id, client, state, and a text in their address or the name of their client.
+pub async fn searches_registrations(world: World<'_>) -> Result<()> {
+    let (a, b) = (world.register("a_100%").await?, world.register("abc100").await?);
+    let second = world.store(&registration(world.second_client, Some(world.mine), "c")).await?;
+    let mut paused = registration(world.client, Some(world.mine), "a_100%");
+    paused.paused_at = Some(NOW);
+    world.registrations.save(a, &paused).await?;
+    let mut disabled = registration(world.client, Some(world.mine), "abc100");
+    disabled.health.disabled_at = Some(NOW);
+    world.registrations.save(b, &disabled).await?;
+    let any = RegistrationFilter::default();
+    let in_state = |state| RegistrationFilter { state: Some(state), ..RegistrationFilter::default() };
+    let with =
+        |text: &str| RegistrationFilter { text: Some(text.to_owned()), ..RegistrationFilter::default() };
+    for (filter, expected) in [
+        (RegistrationFilter { id: Some(b), ..any.clone() }, vec![b]),
+        (RegistrationFilter { client: Some(world.second_client), ..any }, vec![second]),
+        (in_state(RegistrationState::Active), vec![second]),
+        (in_state(RegistrationState::Paused), vec![a]),
+        (in_state(RegistrationState::Disabled), vec![b]),
+        (with("A_100%"), vec![a]),
+        (with("hooks.EXAMPLE"), vec![a, b, second]),
+        (with("no such address"), vec![]),
+    ] {
+        let page = world.log.registrations(Some(world.mine), &filter, ALL).await?;
+        let ids: Vec<_> = page.items.iter().map(|one| one.id).collect();
+        assert_eq!(ids, expected, "{filter:?}");
+        assert!(world.log.registrations(Some(world.other), &filter, ALL).await?.items.is_empty());
+    }
     Ok(())
 }

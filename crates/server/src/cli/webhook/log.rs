@@ -8,8 +8,8 @@ use civitas_application::Store;
 use civitas_application::webhooks::WebhookAdmin;
 use civitas_kernel::{OrganizationId, Page, PageRequest, RegistrationId, clock};
 use civitas_webhooks::{
-    Attempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, Registration, RegistrationReport,
-    Replay, parse_event,
+    Attempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, Registration, RegistrationFilter,
+    RegistrationReport, Replay, parse_event,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -145,7 +145,11 @@ pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Co
     let now = clock::now();
     match command {
         LogCommand::List { page, .. } => {
-            let listed = reach.admin().registrations(page.request()).await.map_err(because)?;
+            let listed = reach
+                .admin()
+                .registrations(&RegistrationFilter::default(), page.request())
+                .await
+                .map_err(because)?;
             print_page(listed, console, |report| report_json(&report))
         }
         LogCommand::Deliveries { delivery: Some(id), .. } => {
@@ -158,6 +162,7 @@ pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Co
             let filter = DeliveryFilter {
                 registration: registration.map(RegistrationId),
                 status: status.as_deref().and_then(DeliveryStatus::parse),
+                ..DeliveryFilter::default()
             };
             let listed = reach.admin().deliveries(&filter, page.request()).await.map_err(because)?;
             print_page(listed, console, |delivery| delivery_json(&delivery))

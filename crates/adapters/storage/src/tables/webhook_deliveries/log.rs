@@ -12,12 +12,14 @@ use crate::schema::{api_clients, outbox, webhook_attempts};
 use crate::session::{Session, Work};
 use crate::tables::webhook_registrations::Row as RegistrationRow;
 use async_trait::async_trait;
-use civitas_kernel::{EventName, OrganizationId, Page, PageRequest, RegistrationId, Result};
+use civitas_kernel::{
+    EventName, LogPage, LogRequest, LogStart, OrganizationId, Page, PageRequest, RegistrationId, Result,
+};
 use civitas_webhooks::{
     Attempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryStatus, Figures, LoggedDelivery,
-    RegistrationReport, Replay,
+    RegistrationFilter, RegistrationReport, RegistrationState, Replay,
 };
-use diesel::dsl::{IntoBoxed, count_star, sql};
+use diesel::dsl::{IntoBoxed, LeftJoin, count_star, sql};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
@@ -84,6 +86,49 @@ fn to_replay<'a>(organization: Option<OrganizationId>, which: &Replay, now: Offs
     }
 }
 
+type Logged<'a> = IntoBoxed<'a, LeftJoin<deliveries::table, outbox::table>, Db>;
+
+/// The deliveries of a filter, with their events. Organization, registration, status and event have indexes in the
+/// order of the log; that of a registration is better than that of its organization.
+fn matching<'a>(organization: Option<OrganizationId>, filter: &DeliveryFilter) -> Logged<'a> {
+    let mut all = deliveries::table.left_join(outbox::table).into_boxed::<Db>();
+    all = match (organization, filter.registration) {
+        (Some(organization), None) => all.filter(deliveries::organization_id.eq(organization.0)),
+        (Some(organization), Some(_)) => {
+            let own: Condition<_> =
+                Box::new(dialect::unindexed(Box::new(deliveries::organization_id)).eq(organization.0));
+            all.filter(own)
+        }
+        (None, _) => all,
+    };
+    if let Some(registration) = filter.registration {
+        all = all.filter(deliveries::registration_id.eq(registration.0));
+    }
+    if let Some(status) = filter.status {
+        all = all.filter(deliveries::status.eq(EnumColumn(status)));
+    }
+    if let Some(event) = filter.event {
+        all = all.filter(deliveries::name.eq(EnumColumn(event)));
+    }
+    if let Some(client) = filter.client {
+        let own = registrations::table.filter(registrations::api_client_id.eq(client.0));
+        all = all.filter(deliveries::registration_id.eq_any(own.select(registrations::id)));
+    }
+    if let Some(from) = filter.from {
+        all = all.filter(deliveries::created_at.ge(from));
+    }
+    if let Some(to) = filter.to {
+        all = all.filter(deliveries::created_at.lt(to));
+    }
+    all
+}
+
+/// A pattern for texts that contain this one.
+fn containing(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    format!("%{escaped}%")
+}
+
 impl Session {
     /// The figures of these registrations.
     async fn figures(&self, ids: &[i64]) -> Result<HashMap<i64, Figures>> {
@@ -128,26 +173,10 @@ impl DeliveryLog for Session {
         filter: &DeliveryFilter,
         page: PageRequest,
     ) -> Result<Page<LoggedDelivery>> {
-        let mut all = deliveries::table.left_join(outbox::table).into_boxed::<Db>();
-        // Each combination has an index in its order. That of a registration is better than that of its organization.
-        all = match (organization, filter.registration) {
-            (Some(organization), None) => all.filter(deliveries::organization_id.eq(organization.0)),
-            (Some(organization), Some(_)) => {
-                let own: Condition<_> =
-                    Box::new(dialect::unindexed(Box::new(deliveries::organization_id)).eq(organization.0));
-                all.filter(own)
-            }
-            (None, _) => all,
-        };
-        if let Some(registration) = filter.registration {
-            all = all.filter(deliveries::registration_id.eq(registration.0));
-        }
-        if let Some(status) = filter.status {
-            all = all.filter(deliveries::status.eq(EnumColumn(status)));
-        }
+        let all = matching(organization, filter);
         // Without a filter by the primary key, which is in the same order. With one by `created_at`: by the primary key
         // a planner may read all deliveries to find the few that satisfy the filter.
-        all = if organization.is_none() && *filter == DeliveryFilter::default() {
+        let all = if organization.is_none() && *filter == DeliveryFilter::default() {
             all.order(deliveries::id.desc())
         } else {
             all.order((deliveries::created_at.desc(), deliveries::id.desc()))
@@ -160,6 +189,36 @@ impl DeliveryLog for Session {
             .await
             .stored()?;
         Ok(Page::cut(rows, page).map(logged))
+    }
+
+    async fn page(
+        &self,
+        organization: Option<OrganizationId>,
+        filter: &DeliveryFilter,
+        page: LogRequest<DeliveryId>,
+    ) -> Result<LogPage<LoggedDelivery>> {
+        let all = matching(organization, filter).limit(page.fetch());
+        // The first condition is a range of the index; the second one decides between deliveries of one moment.
+        let all = match page.start {
+            LogStart::Newest => all,
+            LogStart::OlderThan(at, id) => all
+                .filter(deliveries::created_at.le(at))
+                .filter(deliveries::created_at.lt(at).or(deliveries::id.lt(UuidColumn(id.0)))),
+            LogStart::NewerThan(at, id) => all
+                .filter(deliveries::created_at.ge(at))
+                .filter(deliveries::created_at.gt(at).or(deliveries::id.gt(UuidColumn(id.0)))),
+        };
+        let all = if page.is_ascending() {
+            all.order((deliveries::created_at.asc(), deliveries::id.asc()))
+        } else {
+            all.order((deliveries::created_at.desc(), deliveries::id.desc()))
+        };
+        let rows: Vec<(Row, Option<i64>)> = all
+            .select((columns::of::<Row>(), outbox::organization_id.nullable()))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(LogPage::cut(rows, &page).map(logged))
     }
 
     async fn find(
@@ -236,11 +295,33 @@ impl DeliveryLog for Session {
     async fn registrations(
         &self,
         organization: Option<OrganizationId>,
+        filter: &RegistrationFilter,
         page: PageRequest,
     ) -> Result<Page<RegistrationReport>> {
         let mut all = registrations::table.inner_join(api_clients::table).into_boxed::<Db>();
         if let Some(organization) = organization {
             all = all.filter(registrations::organization_id.eq(organization.0));
+        }
+        if let Some(id) = filter.id {
+            all = all.filter(registrations::id.eq(id.0));
+        }
+        if let Some(client) = filter.client {
+            all = all.filter(registrations::api_client_id.eq(client.0));
+        }
+        all = match filter.state {
+            None => all,
+            Some(RegistrationState::Active) => {
+                all.filter(registrations::paused_at.is_null()).filter(registrations::disabled_at.is_null())
+            }
+            Some(RegistrationState::Paused) => all.filter(registrations::paused_at.is_not_null()),
+            Some(RegistrationState::Disabled) => all.filter(registrations::disabled_at.is_not_null()),
+        };
+        if let Some(text) = &filter.text {
+            let pattern = containing(text);
+            let in_url: Condition<_> = dialect::like(Box::new(registrations::url.nullable()), &pattern);
+            let in_name: Condition<_> = dialect::like(Box::new(api_clients::name.nullable()), &pattern);
+            let in_one: Condition<_> = Box::new(in_url.or(in_name));
+            all = all.filter(in_one);
         }
         let rows: Vec<(RegistrationRow, String)> = all
             .order(registrations::id)

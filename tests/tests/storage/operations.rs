@@ -1,0 +1,110 @@
+//! What needs attention, and the figures of the deployment.
+
+use civitas_application::{Attention, Concern, Found};
+use civitas_jobs::{Failure, Job, JobOwner, JobPayload, LEASE};
+use civitas_kernel::{AnswerLanguages, OrganizationId, TokenId, random_job_id};
+use civitas_tests::{Engine, World};
+use civitas_webhooks::{Content, DeliveryId, Health, NewDelivery, Registration, SealedSecret};
+use serde_json::json;
+use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
+
+const NOW: OffsetDateTime = datetime!(2027-03-01 09:30 UTC);
+
+/// A job that was accepted at this time and has failed.
+async fn failed_job(world: &World, organization: OrganizationId, at: OffsetDateTime) {
+    let job = Job {
+        id: random_job_id(),
+        organization,
+        owner: JobOwner { client: world.fixtures.client, user: None },
+        token: TokenId(1),
+        command_key: "votes#create".to_owned(),
+        payload: JobPayload {
+            name: "votes#create".to_owned(),
+            command: json!({}),
+            languages: AnswerLanguages::default(),
+        },
+        attempts: 0,
+        created_at: at,
+    };
+    let jobs = world.ports().jobs();
+    jobs.add(&job).await.unwrap();
+    assert_eq!(jobs.claim("w", NOW, NOW + LEASE, 9).await.unwrap().len(), 1);
+    jobs.fail("w", job.id, &Failure::worker_lost(), NOW).await.unwrap();
+}
+
+/// A disabled registration and a paused one, which has a pending delivery.
+async fn stopped_registrations(world: &World) {
+    let stopped = |path: &str, disabled_at, paused_at| Registration {
+        client: world.fixtures.client,
+        organization: Some(world.fixtures.mine),
+        url: format!("https://hooks.example/{path}"),
+        subscriptions: Vec::new(),
+        secret: SealedSecret("sealed".to_owned()),
+        health: Health { disabled_at, ..Health::default() },
+        paused_at,
+        created_at: NOW,
+        updated_at: NOW,
+    };
+    let registrations = world.ports().registrations();
+    registrations.add(&stopped("a", Some(NOW), None)).await.unwrap().unwrap();
+    let paused = registrations.add(&stopped("b", None, Some(NOW))).await.unwrap().unwrap();
+    let delivery = NewDelivery {
+        id: DeliveryId::generate(),
+        registration: paused,
+        name: civitas_kernel::Ability::UserCreated,
+        content: Content::Test("{}".to_owned()),
+        due_at: NOW,
+    };
+    world.ports().deliveries().add(&[delivery]).await.unwrap();
+}
+
+#[tokio::test]
+async fn attention_counts_each_kind_and_names_the_organization_when_it_is_one() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let attention = Attention { store: world.ports().operations() };
+        assert!(attention.list(NOW).await.is_empty(), "{engine:?}: nothing needs attention");
+        let mine = world.fixtures.mine;
+        failed_job(&world, mine, NOW - Duration::days(2)).await;
+        failed_job(&world, mine, NOW - Duration::hours(2)).await;
+        failed_job(&world, world.other, NOW - Duration::hours(1)).await;
+        stopped_registrations(&world).await;
+        let nora = world.fixtures.nora;
+        let id = match engine {
+            Engine::Sqlite => "x'00112233445566778899aabbccddeeff'",
+            Engine::Postgres => "'00112233-4455-6677-8899-aabbccddeeff'",
+        };
+        for sql in [
+            format!(
+                "UPDATE users SET admin = true, locked_at = '2027-03-01 09:00:00+00:00' WHERE id = {nora}"
+            ),
+            format!(
+                "INSERT INTO organization_hosts (host, organization_id, kind, position) \
+                 VALUES ('new.example', {mine}, 'unconfirmed', 9)"
+            ),
+            format!(
+                "INSERT INTO tasks (id, organization_id, kind, payload, attempts, due_at, claimed) \
+                 VALUES ({id}, {mine}, 'mail', '{{}}', 1, '2027-03-01 09:00:00+00:00', false)"
+            ),
+        ] {
+            world.database.execute(&sql).await;
+        }
+        let one = Found { number: 1, organization: Some(mine) };
+        let found: Vec<_> =
+            attention.list(NOW).await.iter().map(|entry| (entry.concern, entry.found)).collect();
+        let expected = [
+            (Concern::DisabledRegistrations, Some(one)),
+            (Concern::PausedRegistrations, Some(one)),
+            (Concern::FailedJobs, Some(Found { number: 2, organization: None })),
+            (Concern::WaitingDeliveries, Some(one)),
+            (Concern::FailedMails, Some(one)),
+            (Concern::PendingHosts, Some(one)),
+            (Concern::LockedAdministrators, Some(one)),
+        ];
+        assert_eq!(found, expected, "{engine:?}");
+        let figures = attention.figures(NOW - Duration::days(1)).await.unwrap();
+        assert_eq!((figures.organizations, figures.jobs_today), (3, 2), "{engine:?}");
+        assert!(figures.people > 0 && figures.clients > 0, "{engine:?}");
+    }
+}
