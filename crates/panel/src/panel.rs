@@ -4,6 +4,7 @@ use crate::form_tokens::FormTokens;
 use civitas_accounts::administrators::{SecondFactorCodes, TextCipher};
 use civitas_accounts::{Passwords};
 use civitas_application::{Announcer, Site, Store};
+use civitas_kernel::EventName;
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
 use std::net::IpAddr;
@@ -39,6 +40,8 @@ pub struct Services {
     pub webhook_cipher: Arc<dyn SecretCipher>,
     /// Which addresses webhooks may reach.
     pub webhook_policy: TargetPolicy,
+    /// The body of an example of an event, with links that begin with this origin.
+    pub webhook_example: fn(EventName, &str) -> Option<String>,
     /// Resolves the hosts of webhooks.
     pub webhook_resolver: Arc<dyn TargetResolver>,
 }

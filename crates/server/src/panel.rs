@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use crate::{webhooks, wiring};
-use civitas_api::Api;
+use civitas_api::{Api, webhook_example};
 use civitas_dns::Names;
 use civitas_kernel::Result;
 use civitas_panel::{Panel, Services, Settings};
@@ -30,6 +30,7 @@ pub(crate) fn panel(config: &Config, api: &Api, resolver: Arc<Names>, key: &[u8;
         codes: Arc::new(TotpCodes),
         webhook_cipher: Arc::new(webhooks::cipher(config)?),
         webhook_policy: webhooks::policy(config),
+        webhook_example,
         webhook_resolver: resolver,
     };
     Ok(Panel::new(settings, services))

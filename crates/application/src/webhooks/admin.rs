@@ -126,10 +126,7 @@ impl WebhookAdmin<'_> {
     /// # Errors
     /// `NotFound`.
     pub async fn pause(&self, id: RegistrationId, now: OffsetDateTime) -> Result<Registration> {
-        self.edit(id, |registration| {
-            registration.paused_at.get_or_insert(now);
-        })
-        .await
+        self.edit(id, |registration| registration.pause(now)).await
     }
 
     /// Sends to a paused or disabled registration again.
@@ -137,13 +134,7 @@ impl WebhookAdmin<'_> {
     /// # Errors
     /// `NotFound`.
     pub async fn resume(&self, id: RegistrationId) -> Result<Registration> {
-        self.edit(id, |registration| {
-            registration.paused_at = None;
-            if registration.health.disabled_at.is_some() {
-                registration.health.reset();
-            }
-        })
-        .await
+        self.edit(id, Registration::resume).await
     }
 
     /// Sends to a registration again that was disabled. A pause stays.

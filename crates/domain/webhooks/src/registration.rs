@@ -35,6 +35,21 @@ pub struct Registration {
     pub updated_at: OffsetDateTime,
 }
 
+impl Registration {
+    /// Pauses it: its deliveries wait. Does nothing when it is paused.
+    pub fn pause(&mut self, now: OffsetDateTime) {
+        self.paused_at.get_or_insert(now);
+    }
+
+    /// Ends a pause, and enables it if it was disabled.
+    pub fn resume(&mut self) {
+        self.paused_at = None;
+        if self.health.disabled_at.is_some() {
+            self.health.reset();
+        }
+    }
+}
+
 impl Entity for Registration {
     type Id = RegistrationId;
 

@@ -6,11 +6,14 @@ mod audit;
 mod client_permissions;
 mod client_webhooks;
 mod clients;
+mod deliveries;
+mod find;
 mod jobs;
 mod new_client;
 mod organization_api;
 mod organization_form;
 mod organizations;
+mod registrations;
 pub(crate) mod sign_in;
 mod start;
 
@@ -80,6 +83,14 @@ pub(crate) fn routes() -> Vec<Route> {
         POST "/system/webhook_registrations" => client_webhooks::create,
         GET "/system/webhook_registrations/{id}/delete" => client_webhooks::ask,
         DELETE "/system/webhook_registrations/{id}" => client_webhooks::delete,
+        GET "/system/find" => find::show,
+        GET "/system/webhook_registrations" => registrations::list,
+        POST "/system/webhook_registrations/{id}/test" => registrations::test,
+        POST "/system/webhook_registrations/{id}/enable" => registrations::enable,
+        POST "/system/webhook_registrations/{id}/pause" => registrations::pause,
+        GET "/system/webhook_deliveries" => deliveries::list,
+        GET "/system/webhook_deliveries/{uuid}" => deliveries::show,
+        POST "/system/webhook_deliveries/{uuid}/replay" => deliveries::replay,
         GET "/system/jobs" => jobs::list,
         GET "/system/jobs/{uuid}" => jobs::show,
         GET "/system/jobs/{uuid}/delete" => jobs::ask,

@@ -1,0 +1,188 @@
+//! All webhook registrations of the deployment, with their health.
+
+use super::client_webhooks::{registration, state};
+use super::deliveries::admin;
+use crate::notice::Notice;
+use crate::parts::{
+    Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Results, RowAct, Table,
+};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use civitas_application::Transaction;
+use civitas_audit::{Action, Record};
+use civitas_kernel::{Error, EventName, RegistrationId, Result};
+use civitas_webhooks::{
+    Content, DeliveryId, NewDelivery, Registration, RegistrationFilter, RegistrationReport, RegistrationState,
+};
+
+const LIST: &str = "/system/webhook_registrations";
+const PER_PAGE: i64 = 25;
+
+fn read_state(name: &str) -> Option<RegistrationState> {
+    match name {
+        "active" => Some(RegistrationState::Active),
+        "paused" => Some(RegistrationState::Paused),
+        "disabled" => Some(RegistrationState::Disabled),
+        _ => None,
+    }
+}
+
+pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let request = visit.query.page(PER_PAGE);
+    let filter = RegistrationFilter {
+        state: visit.query.get("state").and_then(read_state),
+        text: visit.query.get("q").map(str::to_owned),
+        ..RegistrationFilter::default()
+    };
+    let page = admin(visit).registrations(&filter, request).await?;
+    let columns = vec![
+        Column::new(visit.say("registration-address")),
+        Column::new(visit.say("column-state")),
+        Column::new(visit.say("delivery-delivered")).num(),
+        Column::new(visit.say("delivery-pending")).num(),
+        Column::new(visit.say("delivery-dead")).num(),
+        Column::acts(visit.say("column-acts")),
+    ];
+    let empty = Empty { title: "No webhook registrations found.".to_owned(), ..Empty::default() };
+    let rows = page.items.iter().map(|report| row(visit, report));
+    let table = Table::new(visit.say("registrations-caption"), columns).rows(rows).empty(empty);
+    let number = |page: i64| visit.query.with(LIST, "page", Some(&page.to_string()));
+    let pages = Pages {
+        words: &visit.words,
+        label: visit.say("registrations-pages"),
+        previous: (request.page > 1).then(|| number(request.page - 1)),
+        next: page.has_more.then(|| number(request.page + 1)),
+        is_log: false,
+        place: visit.tell("pages-place", &[("page", request.page.into())]),
+    };
+    let chips = ["q", "state"].into_iter().filter_map(|name| {
+        let text = visit.query.get(name)?.to_owned();
+        Some(Chip { text, href: visit.query.with(LIST, name, None) })
+    });
+    let count = i64::try_from(page.items.len()).unwrap_or_default();
+    let found = Found {
+        words: &visit.words,
+        text: visit.tell("found-shown", &[("count", count.into())]),
+        chips: chips.collect(),
+        all: LIST.to_owned(),
+    };
+    let results = Results { found: found.html(), table: table.html(), pages: pages.html() };
+    let head = Head::new(visit.say("nav-registrations"))
+        .crumb(visit.say("nav-start"), "/system")
+        .lede(visit.say("registrations-lede"));
+    visit.page(head, Html::join([filters(visit), results.html()])).await
+}
+
+fn filters(visit: &Visit) -> Html {
+    let all = std::iter::once(Choice::new("", visit.say("all")));
+    let states = ["active", "paused", "disabled"].map(|name| Choice::new(name, visit.say(&format!("registrations-{name}"))));
+    let fields = vec![
+        Field::search("q", visit.say("search"), visit.query.shown("q"))
+            .placeholder(visit.say("registrations-search"))
+            .html(&visit.words),
+        Field::select("state", visit.say("column-state"), visit.query.shown("state"), all.chain(states).collect())
+            .html(&visit.words),
+    ];
+    Filters { label: visit.say("registrations-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
+}
+
+fn row(visit: &Visit, report: &RegistrationReport) -> Vec<Cell> {
+    let RegistrationReport { id, registration, client_uid, figures } = report;
+    let path = format!("{LIST}/{id}");
+    let is_sending = registration.paused_at.is_none() && registration.health.disabled_at.is_none();
+    let post = |act: &str, key: &str| RowAct::Post {
+        action: format!("{path}/{act}"),
+        label: visit.say(key),
+        of: registration.url.clone(),
+        token: visit.token(),
+        method: "",
+    };
+    let acts = if is_sending {
+        vec![post("test", "registration-test"), post("pause", "registration-pause")]
+    } else {
+        vec![post("enable", "registration-enable")]
+    };
+    let deliveries = format!("/system/webhook_deliveries?registration={id}");
+    vec![
+        Cell::link(&format!("/system/api_clients/{}/edit?tab=webhooks", registration.client), &registration.url, client_uid),
+        state(visit, registration),
+        Cell::link(&format!("{deliveries}&status=delivered"), &visit.number(figures.delivered), ""),
+        Cell::link(&format!("{deliveries}&status=pending"), &visit.number(figures.pending), ""),
+        Cell::link(&format!("{deliveries}&status=dead"), &visit.number(figures.dead), ""),
+        Cell::acts(&acts),
+    ]
+}
+
+/// Where an act leads back to: the tab of the client.
+fn back(registration: &Registration) -> String {
+    format!("/system/api_clients/{}/edit?tab=webhooks", registration.client)
+}
+
+fn record(visit: &Visit, action: Action, id: RegistrationId, registration: &Registration) -> Record {
+    let record = visit.record(action).of(registration.organization);
+    record.on("webhook_registration", &id.to_string(), &registration.url)
+}
+
+/// Changes a registration and writes the change into the audit trail.
+async fn edit(
+    visit: &Visit,
+    id: RegistrationId,
+    action: Action,
+    edit: impl Fn(&mut Registration),
+) -> Result<Registration> {
+    visit
+        .change(async |tx: &dyn Transaction| {
+            let mut registration = tx.registrations().find_any_for_update(id).await?.ok_or(Error::NotFound)?;
+            edit(&mut registration);
+            tx.registrations().save(id, &registration).await?;
+            tx.audit().append(&record(visit, action, id, &registration), visit.now).await?;
+            Ok(registration)
+        })
+        .await
+}
+
+pub(crate) async fn enable(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let id = RegistrationId(visit.id("id")?);
+    let edited = edit(visit, id, Action::WebhookRegistrationResumed, Registration::resume).await?;
+    visit.redirect(back(&edited), Notice::good(visit.say("registration-enabled")).text(edited.url.clone())).await
+}
+
+pub(crate) async fn pause(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, now) = (RegistrationId(visit.id("id")?), visit.now);
+    let edited = edit(visit, id, Action::WebhookRegistrationPaused, |registration| registration.pause(now)).await?;
+    visit.redirect(back(&edited), Notice::good(visit.say("registration-is-paused")).text(edited.url.clone())).await
+}
+
+/// Sends an example of the first event of the registration.
+pub(crate) async fn test(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let (id, registration) = registration(visit).await?;
+    if registration.paused_at.is_some() || registration.health.disabled_at.is_some() {
+        return visit.redirect(back(&registration), Notice::bad(visit.say("registration-no-test"))).await;
+    }
+    let name = registration.subscriptions.first().copied().unwrap_or(EventName::ProposalCreation);
+    let origin = match registration.organization {
+        Some(organization) => visit.panel.store().organizations().tenant(organization).await?.map(|tenant| tenant.host),
+        None => None,
+    };
+    let origin = visit.panel.settings.site.origin(origin.as_deref().unwrap_or("localhost"));
+    let body = (visit.panel.services.webhook_example)(name, &origin).ok_or(Error::NotFound)?;
+    let delivery = NewDelivery {
+        id: DeliveryId::generate(),
+        registration: id,
+        name,
+        content: Content::Test(body),
+        due_at: visit.now,
+    };
+    visit
+        .change(async |tx| {
+            tx.deliveries().add(std::slice::from_ref(&delivery)).await?;
+            tx.audit().append(&record(visit, Action::WebhookRegistrationTested, id, &registration), visit.now).await.map(drop)
+        })
+        .await?;
+    let to = format!("/system/webhook_deliveries/{}", delivery.id.0);
+    visit.redirect(to, Notice::good(visit.say("registration-tested")).text(registration.url.clone())).await
+}

@@ -1,0 +1,100 @@
+use super::*;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The keys of the catalogues of a language, with the names of their variables.
+fn keys(sources: &[&str]) -> BTreeSet<(String, Vec<String>)> {
+    let mut found = BTreeSet::new();
+    for source in sources {
+        let mut key = String::new();
+        let mut variables: BTreeSet<String> = BTreeSet::new();
+        for line in source.lines().chain(["end = "]) {
+            let starts = line.starts_with(|c: char| c.is_ascii_lowercase());
+            if let (true, Some((name, _))) = (starts, line.split_once(" =")) {
+                if !key.is_empty() {
+                    found.insert((key.clone(), variables.iter().cloned().collect()));
+                }
+                name.clone_into(&mut key);
+                variables.clear();
+            }
+            variables.extend(line.split('$').skip(1).map(|rest| {
+                rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect::<String>()
+            }));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_catalogues_have_the_same_texts_with_the_same_values() {
+    let english = keys(&SOURCES[0].1);
+    assert!(english.len() > 400);
+    for (locale, sources) in &SOURCES[1..] {
+        let own = keys(sources);
+        let missing: Vec<_> = english.difference(&own).collect();
+        let strange: Vec<_> = own.difference(&english).collect();
+        assert!(missing.is_empty() && strange.is_empty(), "{locale}: missing {missing:?}, strange {strange:?}");
+    }
+}
+
+#[test]
+fn the_catalogues_are_well_formed() {
+    for (locale, sources) in SOURCES {
+        for source in sources {
+            if let Err((_, faults)) = FluentResource::try_new(source.to_owned()) {
+                panic!("{locale}: {faults:?}");
+            }
+        }
+    }
+}
+
+fn files(folder: &Path, list: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, list);
+        } else {
+            list.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_text_that_a_page_names_is_in_the_catalogue() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources = Vec::new();
+    files(&root.join("src"), &mut sources);
+    files(&root.join("templates"), &mut sources);
+    let known: BTreeSet<String> = keys(&SOURCES[0].1).into_iter().map(|(key, _)| key).collect();
+    let mut named = 0;
+    for path in sources {
+        let text = fs::read_to_string(&path).unwrap();
+        for call in ["say(\"", "tell(\"", "count(\""] {
+            for rest in text.split(call).skip(1) {
+                let Some(key) = rest.split('"').next() else { continue };
+                let is_key = key.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+                if is_key && !key.is_empty() {
+                    assert!(known.contains(key), "{key} in {}", path.display());
+                    named += 1;
+                }
+            }
+        }
+    }
+    assert!(named > 300, "{named}");
+}
+
+#[test]
+fn a_plural_follows_the_number() {
+    let english = Words::of(Locale::EN);
+    assert_eq!(english.count("revoke-tokens", 1), "1 valid token stops working");
+    assert_eq!(english.count("revoke-tokens", 1_214), "1,214 valid tokens stop working");
+    assert_eq!(english.count("revoke-tokens", 0), "No token is valid now");
+    assert_ne!(Words::of(Locale::FR).say("cancel"), english.say("cancel"));
+}
+
+#[test]
+fn a_language_without_texts_is_english() {
+    let german = Locale::parse("de").unwrap();
+    assert_eq!(Words::of(german).locale, Locale::EN);
+}
