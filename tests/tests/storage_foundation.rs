@@ -12,6 +12,8 @@ mod organizations {
         a_secondary_host_can_wait_as_well,
         keeps_names_unique,
         lists_organizations,
+        searches_organizations,
+        counts_what_organizations_have,
         pages_of_ids_do_not_overlap,
     );
 }

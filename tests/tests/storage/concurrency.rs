@@ -1,11 +1,13 @@
 //! Concurrent transactions: conflicts, waits, and dropped ones.
 
-use civitas_accounts::User;
+use civitas_accounts::administrators::{CheckedPassword, SignInAttempt, SignInFault};
+use civitas_accounts::{Administrator, PanelSession, Secret, User};
 use civitas_application::Store;
 use civitas_jobs::{Job, JobOwner, JobPayload, LEASE};
 use civitas_kernel::records::Change;
 use civitas_kernel::{ClientId, Error, OrganizationId, Result, TokenId, UserId, random_job_id};
 use civitas_tests::{Engine, World, commit};
+use civitas_tokens::{Argon2Passwords, PanelCipher, TotpCodes};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -171,5 +173,84 @@ async fn waiting_too_long_for_a_connection_is_unavailable() {
         assert!(begun.elapsed() >= wait && begun.elapsed() < Duration::from_secs(10));
         held.rollback().await;
         narrow.begin().await.unwrap().rollback().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_wrong_passwords_at_once_each_counts_until_the_account_is_locked() {
+    for world in worlds().await {
+        let ada = Administrator {
+            password: Some("no hash".to_owned()),
+            ..Administrator::new("ada@city.example".to_owned(), NOW)
+        };
+        let id = world.ports().administrators().add(&ada).await.unwrap();
+        let attempts = (0..25).map(|_| {
+            let store = world.database.store();
+            tokio::spawn(async move {
+                let passwords = Argon2Passwords::new();
+                let wrong = Secret::new("wrong");
+                let checked =
+                    CheckedPassword::of_email(store.administrators(), &passwords, "ada@city.example", wrong)
+                        .await;
+                let tx = store.begin().await.unwrap();
+                let attempt = SignInAttempt {
+                    administrators: tx.administrators(),
+                    sessions: tx.panel_sessions(),
+                    cipher: &PanelCipher::new(&[7; 32]),
+                    codes: &TotpCodes,
+                };
+                let decided = attempt.decide(&checked.unwrap(), None, NOW).await.unwrap();
+                assert!(matches!(decided, Err(SignInFault::Refused)));
+                tx.commit().await.unwrap();
+            })
+        });
+        for attempt in attempts.collect::<Vec<_>>() {
+            attempt.await.unwrap();
+        }
+        let ada = world.ports().administrators().find(id).await.unwrap().unwrap();
+        assert_eq!((ada.failed_attempts, ada.locked_until), (20, Some(NOW + Administrator::LOCK)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_two_administrators_who_delete_each_other_one_stays() {
+    for world in worlds().await {
+        let mut ids = Vec::new();
+        for name in ["ada", "bo"] {
+            let added = Administrator::new(format!("{name}@city.example"), NOW);
+            ids.push(world.ports().administrators().add(&added).await.unwrap());
+        }
+        let [ada, bo] = [ids[0], ids[1]].map(|id| {
+            let store = world.database.store();
+            tokio::spawn(async move { store.administrators().remove(id).await })
+        });
+        let outcomes = [ada.await.unwrap(), bo.await.unwrap()];
+        assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1, "{outcomes:?}");
+        assert_eq!(world.ports().administrators().count().await.unwrap(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_notice_and_a_form_belong_to_one_of_many_requests() {
+    for world in worlds().await {
+        let ada = Administrator::new("ada@city.example".to_owned(), NOW);
+        let id = world.ports().administrators().add(&ada).await.unwrap();
+        let (session, _) = PanelSession::begin(id, NOW);
+        world.ports().panel_sessions().add(&session).await.unwrap();
+        world.ports().panel_sessions().set_notice(&session.digest, Some("sealed")).await.unwrap();
+        let requests = (0..8).map(|_| {
+            let (store, digest) = (world.database.store(), session.digest.clone());
+            tokio::spawn(async move {
+                let notice = store.panel_sessions().take_notice(&digest).await.unwrap();
+                (notice.is_some(), store.panel_sessions().use_form(&digest, "nonce", NOW).await.unwrap())
+            })
+        });
+        let (mut notices, mut forms) = (0, 0);
+        for request in requests.collect::<Vec<_>>() {
+            let (notice, form) = request.await.unwrap();
+            notices += usize::from(notice);
+            forms += usize::from(form);
+        }
+        assert_eq!((notices, forms), (1, 1));
     }
 }

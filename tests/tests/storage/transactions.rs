@@ -7,7 +7,7 @@ use civitas_kernel::{
     Ability, ClientId, Error, Event, Locale, MeetingId, OrganizationId, PostId, ProposalId, ReadContext,
     SpaceRef, StateId, StepId, Subject, UserId, Viewer, VoteId, Within, clock, random_job_id,
 };
-use civitas_organizations::Organization;
+use civitas_organizations::{Organization, OrganizationFigures};
 use civitas_spaces::{EntryKind, EntryRef};
 use civitas_tests::{Engine, World, commit, replace};
 use std::sync::Barrier;
@@ -316,5 +316,19 @@ async fn a_locking_read_outside_a_transaction_is_refused() {
         for (number, outcome) in refused.into_iter().enumerate() {
             assert!(matches!(outcome, Err(Error::Internal(_))), "{number}: {outcome:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn the_figures_of_an_organization_are_those_of_its_records() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let ids = [world.mine, world.other];
+        let mut figures = world.ports().organizations().figures(&ids).await.unwrap();
+        figures.sort_by_key(|(id, _)| *id);
+        let of = |spaces, clients| OrganizationFigures { spaces, clients, ..OrganizationFigures::default() };
+        assert_eq!(figures, [(world.mine, of(3, 0)), (world.other, of(0, 1))]);
+        let filled = world.ports().organizations().figures(&[world.fixtures.mine]).await.unwrap();
+        assert!(filled[0].1.users > 0 && filled[0].1.components > 0, "{filled:?}");
     }
 }

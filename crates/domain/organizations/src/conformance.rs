@@ -1,6 +1,6 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
-use crate::{Features, Located, Organization, OrganizationStore, RegistrationMode};
+use crate::{Features, Located, Organization, OrganizationFigures, OrganizationStore, RegistrationMode};
 use civitas_kernel::records::Change;
 use civitas_kernel::{Error, Locale, OrganizationId, PageRequest, Result, Translated};
 use serde_json::json;
@@ -196,5 +196,45 @@ pub async fn lists_organizations(store: &dyn OrganizationStore) -> Result<()> {
     assert_eq!((one.items, one.has_more), (vec![(rich, unusual())], false));
     let first = store.list(None, page(1, 1)).await?;
     assert_eq!((first.items.len(), first.has_more), (1, true));
+    Ok(())
+}
+
+/// The search finds parts of names in any language and of primary hosts, in any case, in the order of the names in the
+/// main languages.
+pub async fn searches_organizations(store: &dyn OrganizationStore) -> Result<()> {
+    let named = |host: &str, names: [(Locale, &str); 2], main| Organization {
+        name: names.into_iter().map(|(locale, text)| (locale, text.to_owned())).collect(),
+        default_locale: main,
+        ..organization(host)
+    };
+    let quay = store
+        .add(&named("s1.example", [(Locale::EN, "Zquay"), (Locale::FR, "Aquai 50%")], Locale::FR))
+        .await?;
+    let dam = store
+        .add(&named("s2.example", [(Locale::EN, "Bquad 50x"), (Locale::FR, "Ædam")], Locale::EN))
+        .await?;
+    let search = async |text, page| {
+        let page = store.search(text, PageRequest { page, per_page: 1 }).await?;
+        Result::<_>::Ok((page.items.into_iter().map(|(id, _)| id).next(), page.has_more))
+    };
+    assert_eq!(search(Some("QUA"), 1).await?, (Some(quay), true));
+    assert_eq!(search(Some("QUA"), 2).await?, (Some(dam), false));
+    assert_eq!(search(Some("zqUAY"), 1).await?, (Some(quay), false), "in another language");
+    assert_eq!(search(Some("æDAM"), 1).await?, (Some(dam), false));
+    assert_eq!(search(Some("S2.exam"), 1).await?, (Some(dam), false), "a host");
+    assert_eq!(search(Some("50%"), 1).await?, (Some(quay), false), "no wildcard");
+    assert_eq!(search(Some("nowhere at all"), 1).await?, (None, false));
+    let all = store.search(None, PageRequest { page: 1, per_page: 100 }).await?;
+    let found = all.items.iter().find(|(id, _)| *id == quay).map(|(_, organization)| organization);
+    assert_eq!(found, store.find(quay).await?.as_ref(), "with its hosts");
+    Ok(())
+}
+
+/// A new organization has nothing; unknown ids are left out.
+pub async fn counts_what_organizations_have(store: &dyn OrganizationStore) -> Result<()> {
+    let id = store.add(&organization("empty.example")).await?;
+    let figures = store.figures(&[id, OrganizationId(i64::MAX)]).await?;
+    assert_eq!(figures, [(id, OrganizationFigures::default())]);
+    assert_eq!(store.figures(&[]).await?, []);
     Ok(())
 }

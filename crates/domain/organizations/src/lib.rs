@@ -25,7 +25,7 @@ pub use admin::OrganizationAdmin;
 pub use features::{Feature, Features};
 pub use host_check::{CheckHost, HOST_CHECKS, HostCheck, Verdict, confirm};
 pub use model::{Organization, RegistrationMode, Tenant, is_host};
-pub use ports::{HostResolver, Located, OrganizationStore};
+pub use ports::{HostResolver, Located, OrganizationFigures, OrganizationStore};
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockHostResolver, MockOrganizationStore};
 pub use service::{

@@ -18,6 +18,24 @@ pub enum Located {
     },
 }
 
+/// What an organization has. Each is counted up to [`Self::MAX`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OrganizationFigures {
+    /// Participatory spaces.
+    pub spaces: i64,
+    /// Components; not deleted ones.
+    pub components: i64,
+    /// Users; not deleted ones.
+    pub users: i64,
+    /// API clients.
+    pub clients: i64,
+}
+
+impl OrganizationFigures {
+    /// Counting stops at this number, which means: more than 10,000.
+    pub const MAX: i64 = 10_001;
+}
+
 /// The store of organizations.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
@@ -36,6 +54,15 @@ pub trait OrganizationStore: Send + Sync {
         only: Option<OrganizationId>,
         page: PageRequest,
     ) -> Result<Page<(OrganizationId, Organization)>>;
+    /// By the name in the main language of each, then by id. `text`: those with a name, in any language, or a primary host
+    /// that contains it, in any case. No index serves it: it reads all organizations, some thousands at most.
+    async fn search<'a>(
+        &self,
+        text: Option<&'a str>,
+        page: PageRequest,
+    ) -> Result<Page<(OrganizationId, Organization)>>;
+    /// What these organizations have, in any order; one statement. Unknown ids are left out.
+    async fn figures(&self, ids: &[OrganizationId]) -> Result<Vec<(OrganizationId, OrganizationFigures)>>;
     /// Those of these hosts (lower case) that another organization has, of any kind.
     async fn taken_hosts(&self, own: Option<OrganizationId>, hosts: &[String]) -> Result<Vec<String>>;
     /// Those of these texts that are another organization's name in some language, case-insensitively.

@@ -37,7 +37,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
 async fn find(visit: &Visit, text: &str) -> Result<Option<String>> {
     let store = visit.panel.store();
     if let Ok(id) = Uuid::parse_str(text) {
-        if JobAdmin { store }.job(JobId(id)).await.is_ok() {
+        if (JobAdmin { store }).job(JobId(id)).await.is_ok() {
             return Ok(Some(format!("/system/jobs/{id}")));
         }
         let delivery = store.delivery_log().find(None, DeliveryId(id)).await?;

@@ -1,15 +1,21 @@
 //! Organizations and their hosts.
 
-use crate::columns::{self, ColumnValue, EnumColumn, JsonColumn, columns};
-use crate::engine::Db;
+use crate::columns::{self, ColumnValue, Condition, EnumColumn, JsonColumn, columns};
+use crate::engine::{Conn, Db, dialect};
 use crate::failure::{Stored, changed};
+use crate::filter::containing;
 use crate::schema::{archive_refs, organization_hosts, organization_names, organizations};
 use crate::session::{Atomic, Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Entity};
 use civitas_kernel::{Error, Locale, Locales, OrganizationId, Page, PageRequest, Result, Translated};
-use civitas_organizations::{Features, Located, Organization, OrganizationStore, RegistrationMode, Tenant};
+use civitas_organizations::{
+    Features, Located, Organization, OrganizationFigures, OrganizationStore, RegistrationMode, Tenant,
+};
+use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text};
 use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
@@ -170,6 +176,40 @@ async fn write_names(atomic: &Atomic<'_>, id: OrganizationId, name: &Translated)
     Ok(())
 }
 
+/// A page of these rows, each with its hosts.
+async fn with_hosts(
+    connection: &mut Conn,
+    rows: Vec<(i64, Row)>,
+    page: PageRequest,
+) -> Result<Page<(OrganizationId, Organization)>> {
+    let Page { items, has_more } = Page::cut(rows, page);
+    let hosts: Vec<Host> = organization_hosts::table
+        .filter(organization_hosts::organization_id.eq_any(items.iter().map(|(id, _)| *id)))
+        .order(organization_hosts::position)
+        .select(columns::of::<Host>())
+        .load(connection)
+        .await
+        .stored()?;
+    let mut by_organization: HashMap<i64, Vec<Host>> = HashMap::new();
+    for host in hosts {
+        by_organization.entry(host.organization_id).or_default().push(host);
+    }
+    let items = items.into_iter().map(|(id, row)| {
+        let hosts = by_organization.remove(&id).unwrap_or_default();
+        row.with(hosts).map(|organization| (OrganizationId(id), organization))
+    });
+    Ok(Page { items: items.collect::<Result<_>>()?, has_more })
+}
+
+/// The number of rows of a table with the organization of the outer statement, up to [`OrganizationFigures::MAX`].
+fn counted(table: &str, condition: &str) -> SqlLiteral<BigInt> {
+    let most = OrganizationFigures::MAX;
+    sql::<BigInt>(&format!(
+        "(SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table}.organization_id = organizations.id{condition} \
+         LIMIT {most}) AS counted)"
+    ))
+}
+
 impl Session {
     /// Refuses hosts of other organizations, before any write.
     async fn check_hosts(&self, organization: &Organization, own: Option<OrganizationId>) -> Result<()> {
@@ -246,23 +286,59 @@ impl OrganizationStore for Session {
             rows = rows.filter(organizations::id.eq(only.0));
         }
         let connection = &mut *self.read().await?;
-        let Page { items, has_more } = Page::cut(rows.load::<(i64, Row)>(connection).await.stored()?, page);
-        let hosts: Vec<Host> = organization_hosts::table
-            .filter(organization_hosts::organization_id.eq_any(items.iter().map(|(id, _)| *id)))
-            .order(organization_hosts::position)
-            .select(columns::of::<Host>())
+        let rows = rows.load(connection).await.stored()?;
+        with_hosts(connection, rows, page).await
+    }
+
+    async fn search<'a>(
+        &self,
+        text: Option<&'a str>,
+        page: PageRequest,
+    ) -> Result<Page<(OrganizationId, Organization)>> {
+        let mut rows =
+            organizations::table.select((organizations::id, columns::of::<Row>())).into_boxed::<Db>();
+        if let Some(text) = text {
+            let name: Condition<organization_names::table> =
+                dialect::like(Box::new(organization_names::folded.nullable()), &containing(text));
+            let host: Condition<organization_hosts::table> =
+                dialect::like(Box::new(organization_hosts::host.nullable()), &containing(text));
+            let named = organization_names::table.filter(name).select(organization_names::organization_id);
+            let hosted = organization_hosts::table
+                .filter(organization_hosts::kind.eq(PRIMARY))
+                .filter(host)
+                .select(organization_hosts::organization_id);
+            rows = rows.filter(organizations::id.eq_any(named).or(organizations::id.eq_any(hosted)));
+        }
+        let connection = &mut *self.read().await?;
+        let name = sql::<Nullable<Text>>("organizations.name ->> organizations.default_locale");
+        let rows = rows
+            .order((name, organizations::id))
+            .limit(page.fetch())
+            .offset(page.offset())
             .load(connection)
             .await
             .stored()?;
-        let mut by_organization: HashMap<i64, Vec<Host>> = HashMap::new();
-        for host in hosts {
-            by_organization.entry(host.organization_id).or_default().push(host);
-        }
-        let items = items.into_iter().map(|(id, row)| {
-            let hosts = by_organization.remove(&id).unwrap_or_default();
-            row.with(hosts).map(|organization| (OrganizationId(id), organization))
-        });
-        Ok(Page { items: items.collect::<Result<_>>()?, has_more })
+        with_hosts(connection, rows, page).await
+    }
+
+    async fn figures(&self, ids: &[OrganizationId]) -> Result<Vec<(OrganizationId, OrganizationFigures)>> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let rows: Vec<(i64, i64, i64, i64, i64)> = organizations::table
+            .filter(columns::any_of(organizations::id.nullable(), &ids))
+            .select((
+                organizations::id,
+                counted("spaces", ""),
+                counted("components", " AND components.deleted_at IS NULL"),
+                counted("users", " AND users.deleted_at IS NULL"),
+                counted("api_clients", ""),
+            ))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let figures = |(id, spaces, components, users, clients)| {
+            (OrganizationId(id), OrganizationFigures { spaces, components, users, clients })
+        };
+        Ok(rows.into_iter().map(figures).collect())
     }
 
     async fn taken_hosts(&self, own: Option<OrganizationId>, hosts: &[String]) -> Result<Vec<String>> {

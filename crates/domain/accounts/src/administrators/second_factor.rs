@@ -157,14 +157,16 @@ impl SecondFactor {
         now: OffsetDateTime,
     ) -> Result<bool> {
         let code = normalized(code);
-        let secret = Secret::new(cipher.open(&self.secret)?);
-        if let Some(step) = codes.step_of(&secret, code.expose(), now)? {
-            let is_new = step > self.last_step;
-            self.last_step = self.last_step.max(step);
-            return Ok(is_new);
+        // Before the secret is opened: a recovery code is accepted with a new key of the deployment too.
+        if let Some(used) = self.recovery_codes.iter().position(|digest| digest.matches(&code)) {
+            self.recovery_codes.remove(used);
+            return Ok(true);
         }
-        let used = self.recovery_codes.iter().position(|digest| digest.matches(&code));
-        Ok(used.map(|at| self.recovery_codes.remove(at)).is_some())
+        let secret = Secret::new(cipher.open(&self.secret)?);
+        let step = codes.step_of(&secret, code.expose(), now)?;
+        let is_new = step.is_some_and(|step| step > self.last_step);
+        self.last_step = step.map_or(self.last_step, |step| step.max(self.last_step));
+        Ok(is_new)
     }
 }
 
