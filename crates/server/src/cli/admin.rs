@@ -3,7 +3,9 @@
 use super::{Console, Failure, Outcome, because, configure, open_store};
 use crate::config::Sources;
 use civitas_accounts::{Passwords, Secret, is_email};
-use civitas_kernel::clock;
+use civitas_application::Store;
+use civitas_audit::{Action, Actor, Record};
+use civitas_kernel::{Result, clock};
 use civitas_tokens::Argon2Passwords;
 
 #[derive(Debug, clap::Subcommand)]
@@ -31,15 +33,28 @@ pub(super) async fn run(command: AdminCommand, sources: &Sources, console: &mut 
     }
     let password = if args.password_stdin { read_password(console)? } else { Secret::random("", 20) };
     let store = open_store(&config).await?;
-    let known = store.system_admins().find(&email).await.map_err(because)?.is_some();
     let hash = Argon2Passwords::new().hash(password.clone()).await.map_err(because)?;
-    store.system_admins().put(&email, Some(&hash), clock::now()).await.map_err(because)?;
+    let known = put(&*store, &email, &hash).await.map_err(because)?;
     let done = if known { "has a new password" } else { "is a system administrator" };
     writeln!(console.stdout, "{email} {done}").map_err(because)?;
     if args.password_stdin {
         return Ok(());
     }
     writeln!(console.stdout, "password: {}", password.expose()).map_err(because)
+}
+
+/// Stores the password, and an entry of the audit trail. Returns whether the account existed.
+async fn put(store: &dyn Store, email: &str, hash: &str) -> Result<bool> {
+    let now = clock::now();
+    let tx = store.begin().await?;
+    let known = tx.system_admins().find(email).await?.is_some();
+    let id = tx.system_admins().put(email, Some(hash), now).await?;
+    let action = if known { Action::AdministratorPasswordChanged } else { Action::AdministratorCreated };
+    let actor = Actor::CommandLine { command: "civitas admin create".to_owned() };
+    let record = Record::new(actor, action).on("administrator", &id.to_string(), email);
+    tx.audit().append(&record, now).await?;
+    tx.commit().await?;
+    Ok(known)
 }
 
 fn read_password(console: &mut Console<'_>) -> Outcome<Secret> {
