@@ -4,6 +4,7 @@
 
 mod api_client;
 mod archive;
+mod audit;
 mod city;
 mod files;
 mod postgres;
@@ -27,6 +28,7 @@ async fn help_is_an_answer_and_wrong_usage_is_exit_code_two() {
         "api-client",
         "webhook",
         "admin",
+        "audit",
         "openapi",
         "doctor",
         "completions",

@@ -15,11 +15,11 @@ async fn worlds() -> Vec<World> {
 
 fn record(organization: OrganizationId, label: &str) -> Record {
     let actor = Actor::Administrator { id: 1, email: "ines@riverton.example".to_owned() };
-    Record::new(actor, Action::UserBlocked)
-        .of(organization)
-        .on("user", "7", label)
-        .from("192.0.2.7")
-        .changed("state", Some("active"), Some("blocked"))
+    Record::new(actor, Action::UserBlocked).of(organization).on("user", "7", label).from("192.0.2.7").changed(
+        "state",
+        Some("active"),
+        Some("blocked"),
+    )
 }
 
 /// Appends this many entries in one transaction.
@@ -45,7 +45,10 @@ async fn entries_of_several_writers_are_one_chain_without_gaps() {
                 for n in 0..20 {
                     let tx = store.begin().await.unwrap();
                     let organization = if n % 4 == 3 { other } else { mine };
-                    tx.audit().append(&record(organization, &format!("{writer}")), clock::now()).await.unwrap();
+                    tx.audit()
+                        .append(&record(organization, &format!("{writer}")), clock::now())
+                        .await
+                        .unwrap();
                     // An entry that is rolled back leaves no gap.
                     if n % 5 == 4 { tx.rollback().await } else { tx.commit().await.unwrap() }
                 }
@@ -57,7 +60,12 @@ async fn entries_of_several_writers_are_one_chain_without_gaps() {
         // Of 0..20: 15 are of `mine` and 5 of `other`; 4, 9, 14 are rolled back of `mine`, 19 of `other`.
         for (organization, count) in [(mine, 48), (other, 16)] {
             let verification = verify(&world, organization).await;
-            assert_eq!((verification.verified, verification.fault), (count, None), "{:?}", world.database.engine);
+            assert_eq!(
+                (verification.verified, verification.fault),
+                (count, None),
+                "{:?}",
+                world.database.engine
+            );
         }
     }
 }
@@ -124,7 +132,10 @@ async fn every_change_of_a_row_is_found() {
         world.database.execute("CREATE TABLE copy AS SELECT * FROM audit_entries").await;
         for (change, error) in changes {
             let number = "(SELECT number FROM copy ORDER BY number LIMIT 1 OFFSET 1)";
-            world.database.execute(&format!("UPDATE audit_entries SET {change} WHERE number = {number}")).await;
+            world
+                .database
+                .execute(&format!("UPDATE audit_entries SET {change} WHERE number = {number}"))
+                .await;
             let fault = verify(&world, mine).await.fault;
             assert_eq!(fault, Some(ChainFault { number: 2, error }), "{change}");
             world.database.execute("DELETE FROM audit_entries").await;
@@ -183,8 +194,7 @@ async fn a_row_that_cannot_be_read_is_left_out_of_the_list() {
     for world in worlds().await {
         fill(&world, world.mine, 3).await;
         world.database.execute("UPDATE audit_entries SET action = 'x' WHERE number = 2").await;
-        let filter =
-            AuditFilter { scope: AuditScope::Organization(world.mine), ..AuditFilter::default() };
+        let filter = AuditFilter { scope: AuditScope::Organization(world.mine), ..AuditFilter::default() };
         let page = world.store().audit().list(&filter, PageRequest::default()).await.unwrap();
         assert_eq!(page.items.iter().map(|entry| entry.number).collect::<Vec<_>>(), [3, 1]);
     }

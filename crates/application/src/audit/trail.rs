@@ -170,7 +170,10 @@ mod tests {
         let log = log(entries, vec![head.clone()]);
         let verification = AuditTrail { log: &log }.verify(None).await.unwrap();
         let verified = u64::try_from(length).unwrap();
-        assert_eq!(verification, Verification { organization: None, head: Some(head), verified, fault: None });
+        assert_eq!(
+            verification,
+            Verification { organization: None, head: Some(head), verified, fault: None }
+        );
     }
 
     #[tokio::test]

@@ -213,7 +213,9 @@ mod tests {
             |entry| entry.organization = None,
             |entry| entry.at += time::Duration::MICROSECOND,
             |entry| entry.actor = Actor::Anonymous,
-            |entry| entry.actor = Actor::Client { uid: "id_app".to_owned(), name: "App".to_owned(), user: None },
+            |entry| {
+                entry.actor = Actor::Client { uid: "id_app".to_owned(), name: "App".to_owned(), user: None }
+            },
             |entry| entry.from = None,
             |entry| entry.action = Action::RoleDeleted,
             |entry| entry.object = None,

@@ -107,7 +107,8 @@ fn text(value: &Value) -> Option<String> {
         Value::Array(items) => Some(items.iter().filter_map(text).collect::<Vec<_>>().join(", ")),
         Value::Object(members) => {
             let shown = members.iter().filter(|(name, _)| !is_secret(name));
-            let shown: Vec<_> = shown.filter_map(|(name, value)| Some(format!("{name}: {}", text(value)?))).collect();
+            let shown: Vec<_> =
+                shown.filter_map(|(name, value)| Some(format!("{name}: {}", text(value)?))).collect();
             Some(shown.join(", "))
         }
         other => Some(other.to_string()),
@@ -139,8 +140,10 @@ mod tests {
 
     #[test]
     fn the_fields_that_differ_are_listed_by_name() {
-        let before = json!({"host": "a.example", "name": {"en": "City", "fr": "Ville"}, "same": 1, "gone": true});
-        let after = json!({"host": "b.example", "name": {"en": "Town", "fr": "Ville"}, "same": 1, "list": ["a", 2]});
+        let before =
+            json!({"host": "a.example", "name": {"en": "City", "fr": "Ville"}, "same": 1, "gone": true});
+        let after =
+            json!({"host": "b.example", "name": {"en": "Town", "fr": "Ville"}, "same": 1, "list": ["a", 2]});
         let expected = [
             part("gone", Some("true"), None),
             part("host", Some("a.example"), Some("b.example")),
@@ -155,7 +158,8 @@ mod tests {
 
     #[test]
     fn secrets_are_left_out_at_any_depth() {
-        let before = json!({"secret": "s1", "smtp": {"Password": "s2", "port": 1}, "items": [{"token": "s3"}]});
+        let before =
+            json!({"secret": "s1", "smtp": {"Password": "s2", "port": 1}, "items": [{"token": "s3"}]});
         let after = json!({"password_hash": "s4", "smtp": {"port": 2}, "items": [{"token": "s5", "n": 1}]});
         let changes = changes_between(&before, &after);
         assert_eq!(changes.iter().map(|c| c.field.as_str()).collect::<Vec<_>>(), ["items", "smtp.port"]);

@@ -1,7 +1,9 @@
 //! Conformance tests: what every implementation of the port must pass. Each is a function that fails on a violation, and
 //! takes a transaction.
 
-use crate::{Action, Actor, ActorKind, AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, EMPTY_HASH, Record};
+use crate::{
+    Action, Actor, ActorKind, AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, EMPTY_HASH, Record,
+};
 use civitas_kernel::{OrganizationId, PageRequest, Result, UserId};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -110,8 +112,7 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
     world.fill(Some(world.mine), 5).await?;
     let mut seen = Vec::new();
     for page in 1..=3 {
-        let filter =
-            AuditFilter { scope: AuditScope::Organization(world.mine), ..AuditFilter::default() };
+        let filter = AuditFilter { scope: AuditScope::Organization(world.mine), ..AuditFilter::default() };
         let listed = world.log.list(&filter, PageRequest { page, per_page: 2 }).await?;
         assert_eq!(listed.has_more, page < 3);
         seen.extend(listed.items.into_iter().map(|entry| entry.number));

@@ -166,14 +166,16 @@ mod tests {
     #[test]
     fn an_entry_is_bounded() {
         let long = "x".repeat(1000);
-        let actor = Actor::Client { uid: long.clone(), name: long.clone(), user: Some((UserId(1), long.clone())) };
+        let actor =
+            Actor::Client { uid: long.clone(), name: long.clone(), user: Some((UserId(1), long.clone())) };
         let mut record = Record::new(actor, Action::RoleCreated).on(&long, &long, &long).from(&long);
         for n in 0..100 {
             record = record.changed(&format!("{n}{long}"), Some(&long), None);
         }
         let entry = record.follow(&ChainHead::default(), NOW);
         assert_eq!(entry.changes.len(), MAX_CHANGES);
-        let texts = [entry.actor.name().unwrap(), &entry.object.as_ref().unwrap().label, &entry.changes[9].field];
+        let texts =
+            [entry.actor.name().unwrap(), &entry.object.as_ref().unwrap().label, &entry.changes[9].field];
         for text in texts {
             assert_eq!(text.chars().count(), MAX_TEXT);
         }

@@ -5,6 +5,7 @@ use crate::config::Sources;
 use civitas_accounts::administrators::{Administrators, NewPassword};
 use civitas_accounts::{Passwords, Secret, is_email};
 use civitas_application::Store;
+use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{Error, clock};
 use civitas_tokens::Argon2Passwords;
 
@@ -54,12 +55,18 @@ pub(super) async fn set_password(
     let change = async {
         let (store, now) = (transaction.administrators(), clock::now());
         let administrators = Administrators { administrators: store, sessions: transaction.panel_sessions() };
-        let Some((id, _)) = store.find_by_email(email).await? else {
-            administrators.create(password, now).await?;
-            return Ok(false);
+        let known = store.find_by_email(email).await?;
+        let (id, action) = match &known {
+            Some((id, _)) => {
+                administrators.set_password(*id, password, now).await?;
+                (*id, Action::AdministratorPasswordChanged)
+            }
+            None => (administrators.create(password, now).await?, Action::AdministratorCreated),
         };
-        administrators.set_password(id, password, now).await?;
-        Ok(true)
+        let actor = Actor::CommandLine { command: "civitas admin create".to_owned() };
+        let record = Record::new(actor, action).on("administrator", &id.to_string(), email);
+        transaction.audit().append(&record, now).await?;
+        Ok(known.is_some())
     };
     let known: civitas_kernel::Result<bool> = change.await;
     let known = known.map_err(refused)?;

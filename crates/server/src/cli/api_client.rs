@@ -5,7 +5,8 @@ use super::{Cli, Console, Failure, Outcome, because, configure, open_store};
 use crate::config::Sources;
 use civitas_accounts::{ApiClient, ClientAdmin, ClientFault, NewClient, Secret};
 use civitas_application::{ClientOrganizations, Store, Transaction};
-use civitas_kernel::{Ability, OrganizationId, Scope, clock};
+use civitas_audit::{Action, Actor, Record};
+use civitas_kernel::{Abilities, Ability, OrganizationId, Scope, clock};
 use clap::CommandFactory;
 use serde::Serialize;
 use serde_json::json;
@@ -271,39 +272,75 @@ async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Ans
     let organizations = ClientOrganizations(work.organizations());
     let admin = ClientAdmin { clients: work.clients(), organizations: &organizations };
     let now = clock::now();
-    let answer = match command {
+    let (answer, record) = match command {
         ApiClientCommand::Create(args) => {
-            admin.create(args.into(), now).await.map(|(client, secret)| shown(client, Some(&secret)))
+            let (client, secret) = admin.create(args.into(), now).await.map_err(|fault| words(&fault))?;
+            let scopes: Vec<_> = client.scopes.iter().map(Scope::as_str).collect();
+            let record = record("create", Action::ApiClientCreated, &client).changed(
+                "scopes",
+                None,
+                Some(&scopes.join(", ")),
+            );
+            let record = with_permissions(record, &Abilities::default(), &client.permissions);
+            (shown(client, Some(&secret)), Some(record))
         }
         ApiClientCommand::Get(named) => {
-            admin.find(&named.id.unwrap_or_default()).await.map(|(_, client)| shown(client, None))
+            let found = admin.find(&named.id.unwrap_or_default()).await;
+            (shown(found.map_err(|fault| words(&fault))?.1, None), None)
         }
         ApiClientCommand::Delete(named) => {
             let id = named.id.unwrap_or_default();
-            admin.delete(&id).await.map(|()| Answer::Deleted(id))
+            let (_, client) = admin.find(&id).await.map_err(|fault| words(&fault))?;
+            admin.delete(&id).await.map_err(|fault| words(&fault))?;
+            (Answer::Deleted(id), Some(record("delete", Action::ApiClientRevoked, &client)))
         }
         ApiClientCommand::Grant(given) => {
-            let id = given.named(&admin).await?;
-            admin.grant(&id, &given.permissions, now).await.map(|client| shown(client, None))
+            let before = given.client(&admin).await?;
+            let after = admin.grant(&before.uid, &given.permissions, now).await;
+            let after = after.map_err(|fault| words(&fault))?;
+            let record = record("grant", Action::ApiClientPermissionsGranted, &before);
+            let record = with_permissions(record, &before.permissions, &after.permissions);
+            (shown(after, None), Some(record).filter(Record::has_changes))
         }
         ApiClientCommand::Revoke(given) => {
-            let id = given.named(&admin).await?;
-            admin.revoke(&id, &given.permissions, now).await.map(|client| shown(client, None))
+            let before = given.client(&admin).await?;
+            let after = admin.revoke(&before.uid, &given.permissions, now).await;
+            let after = after.map_err(|fault| words(&fault))?;
+            let record = record("revoke", Action::ApiClientPermissionsRevoked, &before);
+            let record = with_permissions(record, &before.permissions, &after.permissions);
+            (shown(after, None), Some(record).filter(Record::has_changes))
         }
         ApiClientCommand::Unknown(_) => return Err("Error: unknown command".to_owned()),
     };
-    answer.map_err(|fault| words(&fault))
+    if let Some(record) = record {
+        work.audit().append(&record, now).await.map_err(|error| format!("Error: {error}"))?;
+    }
+    Ok(answer)
+}
+
+/// The record of a command on a client, in the organization of the client.
+fn record(command: &str, action: Action, client: &ApiClient) -> Record {
+    let actor = Actor::CommandLine { command: format!("civitas api-client {command}") };
+    Record::new(actor, action).of(client.organization).on("api_client", &client.uid, &client.name)
+}
+
+/// Adds each permission that was granted or revoked.
+fn with_permissions(record: Record, before: &Abilities, after: &Abilities) -> Record {
+    let revoked = before.iter().filter(|one| !after.has(*one)).map(|one| (one, "granted", "not granted"));
+    let granted = after.iter().filter(|one| !before.has(*one)).map(|one| (one, "not granted", "granted"));
+    let changes = revoked.chain(granted);
+    changes.fold(record, |record, (one, old, new)| record.changed(one.as_str(), Some(old), Some(new)))
 }
 
 impl Permissions {
     /// The client; an error if it does not exist or no permissions are given.
-    async fn named(&self, admin: &ClientAdmin<'_>) -> Result<String, String> {
+    async fn client(&self, admin: &ClientAdmin<'_>) -> Result<ApiClient, String> {
         let id = self.client.id.clone().unwrap_or_default();
-        admin.find(&id).await.map_err(|fault| words(&fault))?;
+        let (_, client) = admin.find(&id).await.map_err(|fault| words(&fault))?;
         if self.permissions.is_empty() {
             return Err("Error: at least one --permission is required".to_owned());
         }
-        Ok(id)
+        Ok(client)
     }
 }
 

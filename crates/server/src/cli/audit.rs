@@ -112,7 +112,9 @@ async fn verify(host: Option<&str>, store: &dyn Store, console: &mut Console<'_>
         // Writing to a String cannot fail.
         let _ = writeln!(lines, "{}", verification_json(&verification));
         if let Some(fault) = verification.fault {
-            let chain = verification.organization.map_or("of the deployment".to_owned(), |id| format!("of organization {id}"));
+            let chain = verification
+                .organization
+                .map_or("of the deployment".to_owned(), |id| format!("of organization {id}"));
             faults.push(format!("entry {} {chain}: {}", fault.number, fault.error));
         }
     };
@@ -187,8 +189,7 @@ fn entry_text(entry: &AuditEntry) -> String {
         let _ = write!(text, " from {address}");
     }
     for change in &entry.changes {
-        let [before, after] =
-            [&change.before, &change.after].map(|value| value.as_deref().unwrap_or("none"));
+        let [before, after] = [&change.before, &change.after].map(|value| value.as_deref().unwrap_or("none"));
         let _ = write!(text, "\n    {}: {before} → {after}", change.field);
     }
     text
@@ -196,7 +197,8 @@ fn entry_text(entry: &AuditEntry) -> String {
 
 fn verification_json(verification: &Verification) -> Value {
     let head = verification.head.as_ref();
-    let fault = verification.fault.map(|fault| json!({"number": fault.number, "reason": fault.error.as_str()}));
+    let fault =
+        verification.fault.map(|fault| json!({"number": fault.number, "reason": fault.error.as_str()}));
     json!({
         "organization_id": verification.organization,
         "verified": verification.verified,

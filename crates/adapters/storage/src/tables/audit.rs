@@ -57,8 +57,8 @@ impl Row {
     fn new(entry: &AuditEntry) -> Result<Self> {
         let user = entry.actor.user();
         let object = entry.object.clone();
-        let (object_kind, object_id, object_label) =
-            object.map_or((None, None, None), |object| (Some(object.kind), Some(object.id), Some(object.label)));
+        let (object_kind, object_id, object_label) = object
+            .map_or((None, None, None), |object| (Some(object.kind), Some(object.id), Some(object.label)));
         Ok(Self {
             organization_id: key(entry.organization),
             number: entry.number,
@@ -98,7 +98,12 @@ impl Row {
             organization: Some(self.organization_id).filter(|id| *id != 0).map(OrganizationId),
             number: self.number,
             at: self.at,
-            actor: Actor::from_parts(ActorKind::parse(&self.actor_kind)?, self.actor_id, self.actor_name, user)?,
+            actor: Actor::from_parts(
+                ActorKind::parse(&self.actor_kind)?,
+                self.actor_id,
+                self.actor_name,
+                user,
+            )?,
             from: self.address,
             action: Action::parse(&self.action)?,
             object,
@@ -179,11 +184,8 @@ impl Session {
     /// The head of the chain, locked until the transaction ends; a new one if there is none.
     async fn lock_head(&self, organization: Option<OrganizationId>) -> Result<ChainHead> {
         let row = || heads::table.find(key(organization)).select(columns::of::<HeadRow>());
-        let locked: Option<HeadRow> = dialect::for_update!(row())
-            .first(&mut *self.for_update().await?)
-            .await
-            .optional()
-            .stored()?;
+        let locked: Option<HeadRow> =
+            dialect::for_update!(row()).first(&mut *self.for_update().await?).await.optional().stored()?;
         if let Some(head) = locked {
             return Ok(head.into());
         }
@@ -198,7 +200,12 @@ impl Session {
         Ok(locked.into())
     }
 
-    async fn append_after(&self, head: ChainHead, record: &Record, now: OffsetDateTime) -> Result<AuditEntry> {
+    async fn append_after(
+        &self,
+        head: ChainHead,
+        record: &Record,
+        now: OffsetDateTime,
+    ) -> Result<AuditEntry> {
         let entry = record.follow(&head, now);
         diesel::insert_into(entries::table)
             .values(Row::new(&entry)?)
@@ -256,12 +263,8 @@ impl AuditLog for Session {
         if record.object().is_none() {
             same = same.filter(entries::object_kind.is_null());
         }
-        let found: Option<i64> = same
-            .select(entries::number)
-            .first(&mut *self.for_update().await?)
-            .await
-            .optional()
-            .stored()?;
+        let found: Option<i64> =
+            same.select(entries::number).first(&mut *self.for_update().await?).await.optional().stored()?;
         if found.is_some() {
             return Ok(false);
         }
