@@ -10,7 +10,6 @@ drop index organization_hosts_pending;
 drop index webhook_registrations_paused;
 drop index webhook_registrations_disabled;
 drop index webhook_deliveries_of_name;
-drop index webhook_deliveries_in_order;
 drop index sessions_by_end;
 drop index magic_links_by_end;
 drop index confirmations_by_end;

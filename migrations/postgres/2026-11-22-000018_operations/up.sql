@@ -11,8 +11,7 @@ create index confirmations_by_end on confirmations (expires_at);
 create index magic_links_by_end on magic_links (expires_at);
 create index sessions_by_end on sessions (expires_at);
 
--- The log of deliveries: all, and those of an event.
-create index webhook_deliveries_in_order on webhook_deliveries (created_at, id);
+-- The log of deliveries: by event.
 create index webhook_deliveries_of_name on webhook_deliveries (name, created_at, id);
 
 -- What needs attention.

@@ -84,7 +84,10 @@ async fn the_log_of_jobs_is_read_in_the_order_of_indexes() {
         let (_, steps) = plans(&world, "jobs", log.remove_ended(OffsetDateTime::UNIX_EPOCH, 10)).await;
         check(&world, "remove_ended", &steps, "jobs", "jobs_ended");
         let (_, steps) = plans(&world, "jobs", log.counts(clock::now())).await;
-        check(&world, "counts", &steps, "jobs", "jobs_of_status");
+        // On PostgreSQL most jobs of this small table have one status, so that it reads the table.
+        if engine == Engine::Sqlite {
+            check(&world, "counts", &steps, "jobs", "jobs_of_status");
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{NOW, PERSON, SERVICE, World, job, pending, refusal};
 use crate::{Job, JobCounts, JobLogFilter, JobOwner, JobStatus, JobUser, LEASE};
-use civitas_kernel::{JobId, LogRequest, LogStart, Result};
+use civitas_kernel::{ClientId, JobId, LogRequest, LogStart, Result};
 use serde_json::json;
 use time::Duration;
 
@@ -46,8 +46,9 @@ pub async fn pages_of_the_log_do_not_overlap(world: World<'_>) -> Result<()> {
 pub async fn filters_the_log(world: World<'_>) -> Result<()> {
     let own = JobOwner { client: world.client, user: Some(world.user) };
     let mine = job(world.mine, own, 0);
-    let foreign = job(world.other, SERVICE, 10);
-    let vote = Job { command_key: "vote_proposals#create".to_owned(), ..job(world.mine, SERVICE, 20) };
+    let stranger = JobOwner { client: ClientId(i64::MAX), user: None };
+    let foreign = job(world.other, stranger, 10);
+    let vote = Job { command_key: "vote_proposals#create".to_owned(), ..job(world.mine, stranger, 20) };
     for job in [&mine, &foreign, &vote] {
         world.jobs.add(job).await?;
     }

@@ -123,6 +123,36 @@ fn matching<'a>(organization: Option<OrganizationId>, filter: &DeliveryFilter) -
     all
 }
 
+/// The deliveries of a page in the order of their ids.
+fn turn_by_id(all: Logged<'_>, start: LogStart<DeliveryId>) -> Logged<'_> {
+    match start {
+        LogStart::Newest => all.order(deliveries::id.desc()),
+        LogStart::OlderThan(_, id) => {
+            all.filter(deliveries::id.lt(UuidColumn(id.0))).order(deliveries::id.desc())
+        }
+        LogStart::NewerThan(_, id) => {
+            all.filter(deliveries::id.gt(UuidColumn(id.0))).order(deliveries::id.asc())
+        }
+    }
+}
+
+/// The deliveries of a page in the order of their times. The first condition is a range of an index; the second one
+/// decides between deliveries of one moment.
+fn turn_by_time(all: Logged<'_>, start: LogStart<DeliveryId>) -> Logged<'_> {
+    let newest = (deliveries::created_at.desc(), deliveries::id.desc());
+    match start {
+        LogStart::Newest => all.order(newest),
+        LogStart::OlderThan(at, id) => all
+            .filter(deliveries::created_at.le(at))
+            .filter(deliveries::created_at.lt(at).or(deliveries::id.lt(UuidColumn(id.0))))
+            .order(newest),
+        LogStart::NewerThan(at, id) => all
+            .filter(deliveries::created_at.ge(at))
+            .filter(deliveries::created_at.gt(at).or(deliveries::id.gt(UuidColumn(id.0))))
+            .order((deliveries::created_at.asc(), deliveries::id.asc())),
+    }
+}
+
 /// A pattern for texts that contain this one.
 fn containing(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
@@ -198,20 +228,13 @@ impl DeliveryLog for Session {
         page: LogRequest<DeliveryId>,
     ) -> Result<LogPage<LoggedDelivery>> {
         let all = matching(organization, filter).limit(page.fetch());
-        // The first condition is a range of the index; the second one decides between deliveries of one moment.
-        let all = match page.start {
-            LogStart::Newest => all,
-            LogStart::OlderThan(at, id) => all
-                .filter(deliveries::created_at.le(at))
-                .filter(deliveries::created_at.lt(at).or(deliveries::id.lt(UuidColumn(id.0)))),
-            LogStart::NewerThan(at, id) => all
-                .filter(deliveries::created_at.ge(at))
-                .filter(deliveries::created_at.gt(at).or(deliveries::id.gt(UuidColumn(id.0)))),
-        };
-        let all = if page.is_ascending() {
-            all.order((deliveries::created_at.asc(), deliveries::id.asc()))
+        // Without a filter by the primary key, as `list`: ids sort by time. An index on `created_at` alone would be
+        // taken for `expire`.
+        let timeless = DeliveryFilter { from: None, to: None, ..*filter };
+        let all = if organization.is_none() && timeless == DeliveryFilter::default() {
+            turn_by_id(all, page.start)
         } else {
-            all.order((deliveries::created_at.desc(), deliveries::id.desc()))
+            turn_by_time(all, page.start)
         };
         let rows: Vec<(Row, Option<i64>)> = all
             .select((columns::of::<Row>(), outbox::organization_id.nullable()))
