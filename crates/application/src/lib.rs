@@ -4,8 +4,8 @@
 mod announcing;
 pub mod archive;
 pub mod audit;
-mod client_organizations;
 mod cleanup;
+mod client_organizations;
 mod commands;
 mod component_admin;
 mod event_feed;
@@ -31,8 +31,8 @@ mod worker;
 mod worker_loop;
 
 pub use announcing::{Announcer, EventViews};
-pub use client_organizations::ClientOrganizations;
 pub use cleanup::Cleanup;
+pub use client_organizations::ClientOrganizations;
 pub use commands::{Commands, Registry, UseCase, View};
 pub use component_admin::ComponentAdmin;
 pub use event_feed::{EventFeed, Follower, OutboxSource};

@@ -4,7 +4,8 @@ use crate::operations::OperationsStore;
 use async_trait::async_trait;
 use civitas_accounts::magic_links::MagicLinkStore;
 use civitas_accounts::{
-    AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup, PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
+    AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup,
+    PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
 };
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
 use civitas_audit::AuditLog;

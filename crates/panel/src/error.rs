@@ -18,7 +18,10 @@ struct Broken<'a> {
 }
 
 #[derive(Template)]
-#[template(source = r#"<p>{{ text }}</p><div class="acts"><a class="button" href="{{ href }}">{{ label }}</a></div>"#, ext = "html")]
+#[template(
+    source = r#"<p>{{ text }}</p><div class="acts"><a class="button" href="{{ href }}">{{ label }}</a></div>"#,
+    ext = "html"
+)]
 struct Short {
     text: String,
     href: String,

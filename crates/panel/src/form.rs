@@ -48,7 +48,8 @@ impl Submitted {
     pub(crate) fn texts(&self, name: &str, locales: &Locales) -> Translated {
         let mut texts = Translated::default();
         for locale in locales.iter() {
-            if let Some(text) = self.get(&format!("{name}[{locale}]")).filter(|text| !text.trim().is_empty()) {
+            if let Some(text) = self.get(&format!("{name}[{locale}]")).filter(|text| !text.trim().is_empty())
+            {
                 texts.set(locale, text.to_owned());
             }
         }
@@ -76,7 +77,10 @@ mod tests {
     fn a_form_is_read_by_name() {
         let form = Submitted::read(b"a=1&b%5B%5D=&b%5B%5D=x&b%5B%5D=y&on=0&on=1&off=0&n%5Ben%5D=Hi+there&n%5Bfr%5D=+&lines=a%0D%0A%0D%0Ab");
         assert_eq!((form.get("a"), form.has("b["), form.has("c")), (Some("1"), true, false));
-        assert_eq!((form.switch("on"), form.switch("off"), form.switch("c")), (Some(true), Some(false), None));
+        assert_eq!(
+            (form.switch("on"), form.switch("off"), form.switch("c")),
+            (Some(true), Some(false), None)
+        );
         assert_eq!(form.all("b[]"), ["x", "y"]);
         assert_eq!(form.lines("lines"), ["a", "b"]);
         let texts = form.texts("n", &Locales::standard());

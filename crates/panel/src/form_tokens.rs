@@ -44,7 +44,9 @@ mod tests {
         let token = tokens.issue("session");
         assert_eq!(tokens.check("session", &token).unwrap().len(), 16);
         assert_ne!(tokens.issue("session"), token);
-        for (cookie, token) in [("another", token.as_str()), ("session", "x.y"), ("session", ""), ("session", "abc")] {
+        for (cookie, token) in
+            [("another", token.as_str()), ("session", "x.y"), ("session", ""), ("session", "abc")]
+        {
             assert!(tokens.check(cookie, token).is_none());
         }
         assert!(FormTokens::new(&[8; 32]).check("session", &token).is_none());

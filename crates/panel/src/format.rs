@@ -105,9 +105,10 @@ pub(crate) fn read_field(zone: Zone, text: &str) -> Option<OffsetDateTime> {
     let text = if text.len() == 16 { format!("{text}:00") } else { text.to_owned() };
     let local = time::PrimitiveDateTime::parse(&text, &Iso8601::PARSING).ok()?;
     // In the hour that is repeated in autumn the first one is meant; in the one that is left out in spring, the next.
-    local.assume_timezone(zone.0).take_first().or_else(|| {
-        (local + time::Duration::HOUR).assume_timezone(zone.0).take_first()
-    })
+    local
+        .assume_timezone(zone.0)
+        .take_first()
+        .or_else(|| (local + time::Duration::HOUR).assume_timezone(zone.0).take_first())
 }
 
 fn month(locale: Locale, month: Month) -> &'static str {
@@ -136,8 +137,14 @@ mod tests {
     fn numbers_are_grouped_as_the_language_does() {
         assert_eq!(number(Locale::EN, 9842), "9,842");
         assert_eq!(number(Locale::FR, 48210), "48\u{202f}210");
-        assert_eq!((number(Locale::ES, 9842), number(Locale::ES, 48210)), ("9842".into(), "48\u{a0}210".into()));
-        assert_eq!((number(Locale::EN, -1_234_567), number(Locale::EN, 999)), ("-1,234,567".into(), "999".into()));
+        assert_eq!(
+            (number(Locale::ES, 9842), number(Locale::ES, 48210)),
+            ("9842".into(), "48\u{a0}210".into())
+        );
+        assert_eq!(
+            (number(Locale::EN, -1_234_567), number(Locale::EN, 999)),
+            ("-1,234,567".into(), "999".into())
+        );
     }
 
     #[test]
@@ -164,7 +171,11 @@ mod tests {
         let minute = datetime!(2026-11-20 13:30 UTC);
         assert_eq!(field_value(zone, AT), "2026-11-20T14:30");
         assert_eq!(read_field(zone, "2026-11-20T14:30"), Some(minute));
-        assert_eq!(read_field(zone, "2026-03-29T02:30"), Some(datetime!(2026-03-29 1:30 UTC)), "left out in spring");
+        assert_eq!(
+            read_field(zone, "2026-03-29T02:30"),
+            Some(datetime!(2026-03-29 1:30 UTC)),
+            "left out in spring"
+        );
         assert_eq!(read_field(zone, "yesterday"), None);
     }
 

@@ -43,10 +43,12 @@ impl Panel {
             paths.entry(route.path).or_default().push((route.method, route.handler));
         }
         let panel = self.clone();
-        config.service(web::resource(sign_in::PATH).to(move |request: HttpRequest, payload: web::Payload| {
-            let panel = panel.clone();
-            async move { Arrival::serve(panel, request, payload, sign_in::serve).await }
-        }));
+        config.service(web::resource(sign_in::PATH).to(
+            move |request: HttpRequest, payload: web::Payload| {
+                let panel = panel.clone();
+                async move { Arrival::serve(panel, request, payload, sign_in::serve).await }
+            },
+        ));
         // Paths with fixed segments come first: `/new` is no id.
         let mut paths: Vec<_> = paths.into_iter().collect();
         paths.sort_by_key(|(path, _)| path.matches('{').count());
@@ -55,8 +57,10 @@ impl Panel {
             config.service(web::resource(path).to(move |request: HttpRequest, payload: web::Payload| {
                 let (panel, handlers) = (panel.clone(), handlers.clone());
                 async move {
-                    Arrival::serve(panel, request, payload, async |arrival: Arrival| arrival.dispatch(&handlers).await)
-                        .await
+                    Arrival::serve(panel, request, payload, async |arrival: Arrival| {
+                        arrival.dispatch(&handlers).await
+                    })
+                    .await
                 }
             }));
         }
@@ -66,9 +70,13 @@ impl Panel {
                 let panel = panel.clone();
                 async move {
                     if let Some(asset) = assets::find(request.path()) {
-                        return Reply::File { media_type: asset.media_type, content: asset.content }.respond();
+                        return Reply::File { media_type: asset.media_type, content: asset.content }
+                            .respond();
                     }
-                    Arrival::serve(panel, request, payload, async |arrival: Arrival| arrival.dispatch(&[]).await).await
+                    Arrival::serve(panel, request, payload, async |arrival: Arrival| {
+                        arrival.dispatch(&[]).await
+                    })
+                    .await
                 }
             },
         ));
@@ -157,7 +165,9 @@ impl Arrival {
         let Some(cookie) = addresses::cookie(&self.request, SESSION) else { return Ok(None) };
         let digest = Secret::new(cookie.as_str()).digest();
         let sessions = self.panel.store().panel_sessions();
-        let Some((id, administrator, session)) = sessions.find(&digest, self.now).await? else { return Ok(None) };
+        let Some((id, administrator, session)) = sessions.find(&digest, self.now).await? else {
+            return Ok(None);
+        };
         if let Some(expires_at) = session.extended(self.now) {
             sessions.touch(&digest, self.now, expires_at).await?;
         }
@@ -191,7 +201,11 @@ impl Arrival {
         if *method != Method::GET {
             return format!("{}?ended=1", sign_in::PATH);
         }
-        if here == "/system" { sign_in::PATH.to_owned() } else { Query::default().with(sign_in::PATH, "back", Some(here)) }
+        if here == "/system" {
+            sign_in::PATH.to_owned()
+        } else {
+            Query::default().with(sign_in::PATH, "back", Some(here))
+        }
     }
 }
 
@@ -203,7 +217,8 @@ async fn finish(visit: &mut Visit, handler: Handler) -> Reply {
 
 /// The language of a visitor: the parameter, the cookie, the header of the browser, English.
 fn words_of(request: &HttpRequest, query: &Query) -> Words {
-    let chosen = query.get("locale").map(str::to_owned).or_else(|| addresses::cookie(request, sign_in::LOCALE));
+    let chosen =
+        query.get("locale").map(str::to_owned).or_else(|| addresses::cookie(request, sign_in::LOCALE));
     let header = request.headers().get("accept-language").and_then(|value| value.to_str().ok());
     let available = Locale::OF_SERVICE.into_iter().collect();
     let explicit = choose_language(chosen.as_deref(), header, None, &available, Locale::EN);

@@ -1,8 +1,8 @@
 //! The panel: what its pages need.
 
 use crate::form_tokens::FormTokens;
+use civitas_accounts::Passwords;
 use civitas_accounts::administrators::{SecondFactorCodes, TextCipher};
-use civitas_accounts::{Passwords};
 use civitas_application::{Announcer, Site, Store};
 use civitas_kernel::EventName;
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};

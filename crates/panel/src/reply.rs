@@ -24,16 +24,9 @@ pub(crate) enum Reply {
         cookies: Vec<String>,
     },
     /// A file of the panel.
-    File {
-        media_type: &'static str,
-        content: &'static str,
-    },
+    File { media_type: &'static str, content: &'static str },
     /// A download.
-    Download {
-        media_type: &'static str,
-        name: String,
-        content: Vec<u8>,
-    },
+    Download { media_type: &'static str, name: String, content: Vec<u8> },
 }
 
 impl Reply {

@@ -1,7 +1,7 @@
 //! A request of a signed-in administrator.
 
-use crate::format::{self, Zone};
 use crate::form::Submitted;
+use crate::format::{self, Zone};
 use crate::notice::Notice;
 use crate::panel::Panel;
 use crate::parts::{Head, Html, Layout, Organization, Problem};
@@ -93,7 +93,10 @@ impl Visit {
     }
 
     /// As [`Self::change`], for work that cannot be repeated.
-    pub(crate) async fn change_once<T>(&self, work: impl AsyncFnOnce(&dyn Transaction) -> Result<T>) -> Result<T> {
+    pub(crate) async fn change_once<T>(
+        &self,
+        work: impl AsyncFnOnce(&dyn Transaction) -> Result<T>,
+    ) -> Result<T> {
         let tx = self.panel.store().begin().await?;
         let outcome = work(&*tx).await;
         self.panel.services.announcer.commit_with_events(tx, self.now, outcome).await
@@ -138,7 +141,11 @@ impl Visit {
 
     /// A page that was asked for, or the page of a refused form.
     pub(crate) async fn form_page(&self, head: Head, body: Html, problems: Vec<Problem>) -> Result<Reply> {
-        if problems.is_empty() { self.page(head, body).await } else { self.refused(head, body, problems).await }
+        if problems.is_empty() {
+            self.page(head, body).await
+        } else {
+            self.refused(head, body, problems).await
+        }
     }
 
     /// A page with this status.

@@ -15,10 +15,10 @@
 pub mod cli;
 pub mod config;
 pub mod files;
+mod panel;
 pub mod secret_key;
 pub mod store;
 pub mod telemetry;
 mod tls;
-mod panel;
 pub mod webhooks;
 pub mod wiring;

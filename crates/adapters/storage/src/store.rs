@@ -7,7 +7,8 @@ use crate::session::{Session, Settings};
 use async_trait::async_trait;
 use civitas_accounts::magic_links::MagicLinkStore;
 use civitas_accounts::{
-    AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup, PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
+    AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup,
+    PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
 };
 use civitas_application::{ListChanges, OperationsStore, Ports, RefStore, Store, Transaction};
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};

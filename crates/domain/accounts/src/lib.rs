@@ -52,7 +52,9 @@ pub use mail::{
 pub use organization_lookup::MockOrganizationLookup;
 pub use organization_lookup::{AccountsOrganization, OrganizationLookup};
 pub use ports::{
-    ClientFilter, ClientStore, ClientUsage, EndedCredentials, Identity, IdentityUser, ListedState, MOST_COUNTED, MOST_FOUND_BY_TEXT, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore, TokenSigner, TokenStore, USER_FIELDS, UserField, UserFilter, UserSearch, UserSort, UserStore,
+    ClientFilter, ClientStore, ClientUsage, EndedCredentials, Identity, IdentityUser, ListedState,
+    MOST_COUNTED, MOST_FOUND_BY_TEXT, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore, TokenSigner,
+    TokenStore, USER_FIELDS, UserField, UserFilter, UserSearch, UserSort, UserStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{

@@ -9,8 +9,8 @@ use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
+use civitas_accounts::Secret;
 use civitas_accounts::administrators::{CheckedPassword, NewPassword, Theme};
-use civitas_accounts::{Secret};
 use civitas_audit::{Action, Record};
 use civitas_kernel::{Error, Locale, Result};
 use qrcode::QrCode;
@@ -28,37 +28,54 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
 
 async fn page(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
     let body = Html::join([preferences(visit), password(visit, &problems), second_factor(visit, &problems)]);
-    let head = Head::new(visit.say("account")).crumb(visit.say("nav-start"), "/system").lede(visit.signed.administrator.email.clone());
+    let head = Head::new(visit.say("account"))
+        .crumb(visit.say("nav-start"), "/system")
+        .lede(visit.signed.administrator.email.clone());
     visit.form_page(head, body, problems).await
 }
 
 fn preferences(visit: &Visit) -> Html {
     let own = &visit.signed.administrator;
     let browser = std::iter::once(Choice::new("", visit.say("language-of-browser")));
-    let locales = Locale::OF_SERVICE.iter().map(|locale| Choice::new(locale.as_str(), language_name(&visit.words, *locale)));
+    let locales = Locale::OF_SERVICE
+        .iter()
+        .map(|locale| Choice::new(locale.as_str(), language_name(&visit.words, *locale)));
     let chosen = own.locale.map(|locale| locale.to_string()).unwrap_or_default();
-    let themes = Theme::ALL.iter().map(|theme| Choice::new(theme.as_str(), visit.say(&format!("theme-{}", theme.as_str()))));
+    let themes = Theme::ALL
+        .iter()
+        .map(|theme| Choice::new(theme.as_str(), visit.say(&format!("theme-{}", theme.as_str()))));
     let section = Section::new("preferences", visit.say("preferences"))
         .field(
             Field::select("locale", visit.say("language"), chosen, browser.chain(locales).collect())
                 .class("medium")
                 .html(&visit.words),
         )
-        .field(Group::radios("theme", visit.say("theme"), themes.collect(), own.theme.as_str()).html(&visit.words));
-    Form::new(&visit.words, format!("{PATH}/preferences"), visit.token(), "preferences-save").section(section).html()
+        .field(
+            Group::radios("theme", visit.say("theme"), themes.collect(), own.theme.as_str())
+                .html(&visit.words),
+        );
+    Form::new(&visit.words, format!("{PATH}/preferences"), visit.token(), "preferences-save")
+        .section(section)
+        .html()
 }
 
 fn password(visit: &Visit, problems: &[Problem]) -> Html {
     let section = Section::new("password", visit.say("password"))
         .hint(visit.say("password-sessions"))
-        .field(Field::password(OLD, visit.say("password-old"), "current-password").check(problems).html(&visit.words))
+        .field(
+            Field::password(OLD, visit.say("password-old"), "current-password")
+                .check(problems)
+                .html(&visit.words),
+        )
         .field(
             Field::password(NEW, visit.say("password-new"), "new-password")
                 .hint(visit.say("password-hint"))
                 .check(problems)
                 .html(&visit.words),
         );
-    Form::new(&visit.words, format!("{PATH}/password"), visit.token(), "password-save").section(section).html()
+    Form::new(&visit.words, format!("{PATH}/password"), visit.token(), "password-save")
+        .section(section)
+        .html()
 }
 
 fn second_factor(visit: &Visit, problems: &[Problem]) -> Html {
@@ -66,13 +83,17 @@ fn second_factor(visit: &Visit, problems: &[Problem]) -> Html {
         Some(_) => ("delete", "second-factor-end", "second-factor-is-on", "second_factor"),
         None => ("", "second-factor-begin", "second-factor-is-off", "second_factor"),
     };
-    let mut section = Section::new("factor", visit.say("second-factor")).hint(visit.say("second-factor-hint"));
+    let mut section =
+        Section::new("factor", visit.say("second-factor")).hint(visit.say("second-factor-hint"));
     section = section.field(Html::paragraph("", &visit.say(hint)));
     if method == "delete" {
         let field = Field::password("factor_password", visit.say("password"), "current-password");
         section = section.field(field.check(problems).html(&visit.words));
     }
-    Form::new(&visit.words, format!("{PATH}/{path}"), visit.token(), save).method(method).section(section).html()
+    Form::new(&visit.words, format!("{PATH}/{path}"), visit.token(), save)
+        .method(method)
+        .section(section)
+        .html()
 }
 
 /// An entry of the audit trail about the own account.
@@ -82,10 +103,13 @@ fn record(visit: &Visit, action: Action) -> Record {
 
 pub(crate) async fn save_preferences(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
-    let locale = Locale::parse(visit.form.text("locale")).filter(|locale| Locale::OF_SERVICE.contains(locale));
+    let locale =
+        Locale::parse(visit.form.text("locale")).filter(|locale| Locale::OF_SERVICE.contains(locale));
     let theme = Theme::parse(visit.form.text("theme")).unwrap_or_default();
     let id = visit.signed.id;
-    visit.change(async |tx| visit.administrators(tx).set_preferences(id, locale, theme, visit.now).await).await?;
+    visit
+        .change(async |tx| visit.administrators(tx).set_preferences(id, locale, theme, visit.now).await)
+        .await?;
     let words = locale.map_or(visit.words, Words::of);
     visit.redirect(PATH, Notice::good(words.say("preferences-saved"))).await
 }
@@ -108,7 +132,10 @@ pub(crate) async fn save_password(visit: &mut Visit) -> Result<Reply> {
         visit
             .change_once(async |tx| {
                 visit.administrators(tx).change_own_password(id, &old, new, session, visit.now).await?;
-                tx.audit().append(&record(visit, Action::AdministratorPasswordChanged), visit.now).await.map(drop)
+                tx.audit()
+                    .append(&record(visit, Action::AdministratorPasswordChanged), visit.now)
+                    .await
+                    .map(drop)
             })
             .await
     };
@@ -157,10 +184,15 @@ pub(crate) async fn begin_second_factor(visit: &mut Visit) -> Result<Reply> {
         .autocomplete("one-time-code")
         .html(&visit.words);
     let section = Section::new("code-section", visit.say("second-factor-confirm")).field(code);
-    let form = Form::new(&visit.words, format!("{PATH}/second_factor/confirm"), visit.token(), "second-factor-turn-on")
-        .hidden("sealed", factor.sealed)
-        .section(section)
-        .cancel(PATH);
+    let form = Form::new(
+        &visit.words,
+        format!("{PATH}/second_factor/confirm"),
+        visit.token(),
+        "second-factor-turn-on",
+    )
+    .hidden("sealed", factor.sealed)
+    .section(section)
+    .cancel(PATH);
     let body = render(&NewFactor {
         words: &visit.words,
         image: qr_code(factor.url.expose())?,
@@ -185,7 +217,8 @@ pub(crate) async fn confirm_second_factor(visit: &mut Visit) -> Result<Reply> {
     match confirmed {
         Ok(codes) => {
             let codes: Vec<&str> = codes.iter().map(Secret::expose).collect();
-            let notice = Notice::good(visit.say("second-factor-on")).once(visit.say("recovery-codes"), codes.join("  "));
+            let notice = Notice::good(visit.say("second-factor-on"))
+                .once(visit.say("recovery-codes"), codes.join("  "));
             visit.redirect(PATH, notice).await
         }
         Err(fault) => page(visit, refusal(visit, fault, OLD, NEW)?).await,
@@ -199,7 +232,10 @@ pub(crate) async fn end_second_factor(visit: &mut Visit) -> Result<Reply> {
     let ended = visit
         .change(async |tx| {
             visit.second_factors(tx).disable_own(id, &password, visit.now).await?;
-            tx.audit().append(&record(visit, Action::AdministratorSecondFactorDisabled), visit.now).await.map(drop)
+            tx.audit()
+                .append(&record(visit, Action::AdministratorSecondFactorDisabled), visit.now)
+                .await
+                .map(drop)
         })
         .await;
     match ended {

@@ -7,8 +7,8 @@ use crate::parts::{
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
+use civitas_accounts::Secret;
 use civitas_accounts::administrators::{Administrator, NewPassword, refusals};
-use civitas_accounts::{Secret};
 use civitas_audit::Action;
 use civitas_kernel::{AdministratorId, Error, PageRequest, Result};
 
@@ -52,12 +52,23 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let rows = page.items.iter().map(|(id, administrator)| {
         let path = format!("{LIST}/{id}");
         let email = administrator.email.clone();
-        let mut acts = vec![RowAct::Link { href: format!("{path}/edit"), label: visit.say("edit"), of: email.clone() }];
+        let mut acts =
+            vec![RowAct::Link { href: format!("{path}/edit"), label: visit.say("edit"), of: email.clone() }];
         if administrator.is_locked(visit.now) {
             let (action, of) = (format!("{path}/unlock"), email.clone());
-            acts.push(RowAct::Post { action, label: visit.say("unlock"), of, token: visit.token(), method: "" });
+            acts.push(RowAct::Post {
+                action,
+                label: visit.say("unlock"),
+                of,
+                token: visit.token(),
+                method: "",
+            });
         }
-        acts.push(RowAct::Link { href: format!("{path}/delete"), label: visit.say("delete-link"), of: email.clone() });
+        acts.push(RowAct::Link {
+            href: format!("{path}/delete"),
+            label: visit.say("delete-link"),
+            of: email.clone(),
+        });
         let own = if *id == visit.signed.id { visit.say("admin-you") } else { String::new() };
         let last = administrator.last_sign_in_at;
         vec![
@@ -89,7 +100,9 @@ fn state(visit: &Visit, administrator: &Administrator) -> Cell {
             let until = visit.tell("admin-locked-until", &[("time", visit.time(until).into())]);
             Cell::badge_with_sub(&Badge::bad(visit.say("admin-locked")), &until)
         }
-        None if administrator.password.is_none() => Cell::badge(&Badge::plain(visit.say("admin-no-password"))),
+        None if administrator.password.is_none() => {
+            Cell::badge(&Badge::plain(visit.say("admin-no-password")))
+        }
         None => Cell::badge(&Badge::good(visit.say("admin-active"))),
     }
 }
@@ -181,7 +194,10 @@ async fn show_edit(
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let (id, administrator) = administrator(visit).await?;
-    let email = visit.form.get(EMAIL).map_or_else(|| administrator.email.clone(), |email| email.trim().to_lowercase());
+    let email = visit
+        .form
+        .get(EMAIL)
+        .map_or_else(|| administrator.email.clone(), |email| email.trim().to_lowercase());
     let typed = visit.form.get(PASSWORD).filter(|password| !password.is_empty()).map(Secret::new);
     let ends_factor = visit.form.text("admin[end_second_factor]") == "1";
     let saved = async {
@@ -213,7 +229,11 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     };
     match saved.await {
         Ok(()) if typed.is_some() && id == visit.signed.id => Ok(Reply::redirect(super::sign_in::PATH)),
-        Ok(()) => visit.redirect(LIST, Notice::good(visit.tell("admin-saved", &[("email", email.as_str().into())]))).await,
+        Ok(()) => {
+            visit
+                .redirect(LIST, Notice::good(visit.tell("admin-saved", &[("email", email.as_str().into())])))
+                .await
+        }
         Err(fault) => {
             let problems = refusal(visit, fault, PASSWORD, PASSWORD)?;
             show_edit(visit, id, &administrator, problems).await
@@ -232,7 +252,8 @@ pub(crate) async fn unlock(visit: &mut Visit) -> Result<Reply> {
             tx.audit().append(&record, visit.now).await.map(drop)
         })
         .await?;
-    let notice = Notice::good(visit.tell("admin-unlocked", &[("email", administrator.email.as_str().into())]));
+    let notice =
+        Notice::good(visit.tell("admin-unlocked", &[("email", administrator.email.as_str().into())]));
     visit.redirect(LIST, notice).await
 }
 
@@ -280,7 +301,8 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
     match deleted {
         Ok(()) if id == visit.signed.id => Ok(Reply::redirect(super::sign_in::PATH)),
         Ok(()) => {
-            let notice = Notice::good(visit.tell("admin-deleted", &[("email", administrator.email.as_str().into())]));
+            let notice =
+                Notice::good(visit.tell("admin-deleted", &[("email", administrator.email.as_str().into())]));
             visit.redirect(LIST, notice).await
         }
         Err(fault) => {

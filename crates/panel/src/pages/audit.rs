@@ -1,7 +1,9 @@
 //! The audit trail: who changed what, when, and from where.
 
 use crate::format::{self, Zone};
-use crate::parts::{Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Results, Table, render};
+use crate::parts::{
+    Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Results, Table, render,
+};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -35,7 +37,9 @@ pub(crate) fn actor(visit: &Visit, entry: &AuditEntry) -> (String, String) {
         Actor::Client { uid, name, user } => {
             let name = if name.is_empty() { uid.clone() } else { name.clone() };
             let kind = match user {
-                Some((_, nickname)) => visit.tell("actor-for", &[("kind", kind.into()), ("name", nickname.as_str().into())]),
+                Some((_, nickname)) => {
+                    visit.tell("actor-for", &[("kind", kind.into()), ("name", nickname.as_str().into())])
+                }
                 None => kind,
             };
             (name, kind)
@@ -49,11 +53,17 @@ pub(crate) fn actor(visit: &Visit, entry: &AuditEntry) -> (String, String) {
 fn link_of(entry: &AuditEntry) -> String {
     let Some(object) = &entry.object else { return String::new() };
     match object.kind.as_str() {
-        "organization" if entry.action != Action::OrganizationDeleted => format!("/system/organizations/{}", object.id),
-        "administrator" if entry.action != Action::AdministratorDeleted && object.id.parse::<i64>().is_ok() => {
+        "organization" if entry.action != Action::OrganizationDeleted => {
+            format!("/system/organizations/{}", object.id)
+        }
+        "administrator"
+            if entry.action != Action::AdministratorDeleted && object.id.parse::<i64>().is_ok() =>
+        {
             format!("/system/admins/{}/edit", object.id)
         }
-        "api_client" if entry.action != Action::ApiClientRevoked => format!("/system/api_clients?q={}", object.id),
+        "api_client" if entry.action != Action::ApiClientRevoked => {
+            format!("/system/api_clients?q={}", object.id)
+        }
         _ => String::new(),
     }
 }
@@ -77,7 +87,9 @@ fn filter(visit: &Visit) -> AuditFilter {
     AuditFilter {
         scope: match query.get("organization") {
             Some("deployment") => AuditScope::Deployment,
-            Some(text) => text.parse().map_or(AuditScope::All, |id| AuditScope::Organization(OrganizationId(id))),
+            Some(text) => {
+                text.parse().map_or(AuditScope::All, |id| AuditScope::Organization(OrganizationId(id)))
+            }
             None => AuditScope::All,
         },
         action: query.get("action").and_then(Action::parse),
@@ -95,7 +107,10 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let page = visit.panel.store().audit().list(&filter(visit), request).await?;
     let rows = page.items.iter().map(|entry| {
         let (who, with) = actor(visit, entry);
-        let with = entry.from.as_ref().map_or_else(|| with.clone(), |from| format!("{with} {from}").trim().to_owned());
+        let with = entry
+            .from
+            .as_ref()
+            .map_or_else(|| with.clone(), |from| format!("{with} {from}").trim().to_owned());
         let object = entry.object.as_ref().map_or("", |object| object.label.as_str());
         let changes = render(&Changes { words: &visit.words, changes: &entry.changes });
         vec![
@@ -138,7 +153,9 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         all: LIST.to_owned(),
     };
     let results = Results { found: found.html(), table: table.html(), pages: pages.html() }.html();
-    let head = Head::new(visit.say("nav-audit")).crumb(visit.say("nav-start"), "/system").lede(visit.say("audit-lede"));
+    let head = Head::new(visit.say("nav-audit"))
+        .crumb(visit.say("nav-start"), "/system")
+        .lede(visit.say("audit-lede"));
     let filters = filters(visit).await?;
     visit.page(head, Html::join([filters, results])).await
 }
@@ -157,7 +174,9 @@ async fn filters(visit: &Visit) -> Result<Html> {
     let deployment = Choice::new("deployment", visit.say("nav-deployment"));
     let organizations = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
     let fields = vec![
-        Field::search("q", visit.say("search"), query.shown("q")).placeholder(visit.say("audit-search")).html(words),
+        Field::search("q", visit.say("search"), query.shown("q"))
+            .placeholder(visit.say("audit-search"))
+            .html(words),
         Field::select("action", visit.say("audit-action"), query.shown("action"), actions).html(words),
         Field::select(
             "organization",
@@ -166,10 +185,16 @@ async fn filters(visit: &Visit) -> Result<Html> {
             [all(), deployment].into_iter().chain(organizations).collect(),
         )
         .html(words),
-        Field::select("actor", visit.say("audit-with"), query.shown("actor"), std::iter::once(all()).chain(actors).collect())
-            .html(words),
+        Field::select(
+            "actor",
+            visit.say("audit-with"),
+            query.shown("actor"),
+            std::iter::once(all()).chain(actors).collect(),
+        )
+        .html(words),
         Field::moment("from", visit.say("from"), query.shown("from")).html(words),
         Field::moment("to", visit.say("to"), query.shown("to")).html(words),
     ];
-    Ok(Filters { label: visit.say("audit-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html())
+    Ok(Filters { label: visit.say("audit-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }
+        .html())
 }

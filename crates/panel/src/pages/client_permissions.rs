@@ -102,7 +102,8 @@ pub(crate) async fn show(
         None => found.client.permissions,
     };
     let mut blocks = vec![sign_in_block(&visit.words, granted)];
-    let owned = SCOPES.into_iter().filter(|scope| found.client.scopes.has(*scope) && is_offered(*scope, &features));
+    let owned =
+        SCOPES.into_iter().filter(|scope| found.client.scopes.has(*scope) && is_offered(*scope, &features));
     blocks.extend(owned.filter_map(|scope| block(&visit.words, scope, granted)));
     let page = Permissions {
         words: &visit.words,
@@ -124,7 +125,8 @@ fn sign_in_block(words: &Words, granted: Abilities) -> Block {
 
 fn block(words: &Words, scope: Scope, granted: Abilities) -> Option<Block> {
     let is_shown = |ability: &Ability| !NOT_OFFERED.contains(ability) || granted.has(*ability);
-    let own: Vec<Ability> = Ability::ALL.iter().copied().filter(|a| a.scope() == Some(scope)).filter(is_shown).collect();
+    let own: Vec<Ability> =
+        Ability::ALL.iter().copied().filter(|a| a.scope() == Some(scope)).filter(is_shown).collect();
     let mut groups: Vec<Group> = Vec::new();
     for ability in own {
         let key = if ability.is_event() { "group-events" } else { group_of(ability) };
@@ -145,7 +147,8 @@ fn finish(words: &Words, title: String, scope: &'static str, groups: Vec<Group>)
     let number = |count: usize| i64::try_from(count).unwrap_or_default();
     let all = groups.iter().map(|group| group.grants.len()).sum();
     let granted = groups.iter().flat_map(|group| &group.grants).filter(|grant| grant.is_granted).count();
-    let granted = words.tell("granted-of", &[("granted", number(granted).into()), ("all", number(all).into())]);
+    let granted =
+        words.tell("granted-of", &[("granted", number(granted).into()), ("all", number(all).into())]);
     Block { title, scope, granted, groups }
 }
 
@@ -179,7 +182,9 @@ fn group_of(ability: Ability) -> &'static str {
         | Ability::OrganizationsCreate => "group-organizations",
         Ability::SpaceRead => "group-spaces",
         Ability::ComponentRead => "group-components",
-        Ability::QuestionnairesRead | Ability::SurveysRead | Ability::QuestionsManage => "group-questionnaires",
+        Ability::QuestionnairesRead | Ability::SurveysRead | Ability::QuestionsManage => {
+            "group-questionnaires"
+        }
         Ability::AnswersSubmit | Ability::AnswersRead | Ability::AnswersDestroy => "group-answers",
         _ => "group-operations",
     }
@@ -188,21 +193,23 @@ fn group_of(ability: Ability) -> &'static str {
 /// Replaces the whole set of permissions.
 pub(crate) async fn replace(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
-    let id: i64 =
-        visit.form.text("system_api_client[api_client_id]").parse().map_err(|_| Error::NotFound)?;
+    let id: i64 = visit.form.text("system_api_client[api_client_id]").parse().map_err(|_| Error::NotFound)?;
     let found = clients::client(visit, id).await?;
     let asked = visit.form.all("system_api_client[permissions][]");
-    let (uid, label, before) = (found.client.uid.as_str(), found.client.name.as_str(), found.client.permissions);
+    let (uid, label, before) =
+        (found.client.uid.as_str(), found.client.name.as_str(), found.client.permissions);
     let replaced = visit
         .change(async |tx| {
             let organizations = ClientOrganizations(tx.organizations());
             let admin = ClientAdmin { clients: tx.clients(), organizations: &organizations };
             let client = admin.replace_permissions(uid, &asked, visit.now).await.map_err(clients::fault)?;
             if client.permissions != before {
-                let mut record = visit.record(Action::ApiClientPermissionsReplaced).on("api_client", uid, label);
+                let mut record =
+                    visit.record(Action::ApiClientPermissionsReplaced).on("api_client", uid, label);
                 for ability in changed(before, client.permissions) {
                     let said = |set: Abilities| if set.has(ability) { "granted" } else { "not granted" };
-                    record = record.changed(ability.as_str(), Some(said(before)), Some(said(client.permissions)));
+                    record =
+                        record.changed(ability.as_str(), Some(said(before)), Some(said(client.permissions)));
                 }
                 tx.audit().append(&record.of(found.client.organization), visit.now).await?;
             }
@@ -215,7 +222,8 @@ pub(crate) async fn replace(visit: &mut Visit) -> Result<Reply> {
             visit.redirect(format!("{LIST}/{}/edit", ClientId(id)), notice).await
         }
         Err(fault) => {
-            let problems = error::problems(&visit.words, fault, |_| "system_api_client[permissions]".to_owned())?;
+            let problems =
+                error::problems(&visit.words, fault, |_| "system_api_client[permissions]".to_owned())?;
             show(visit, &found, Some(&asked), problems).await
         }
     }
@@ -236,7 +244,8 @@ mod tests {
         for locale in Locale::OF_SERVICE {
             let words = Words::of(locale);
             let all: Abilities = Ability::ALL.iter().copied().collect();
-            let mut shown: Vec<Ability> = sign_in_block(&words, all).groups[0].grants.iter().map(|g| g.ability).collect();
+            let mut shown: Vec<Ability> =
+                sign_in_block(&words, all).groups[0].grants.iter().map(|g| g.ability).collect();
             for scope in SCOPES {
                 let block = block(&words, scope, all).unwrap();
                 for grant in block.groups.iter().flat_map(|group| &group.grants) {

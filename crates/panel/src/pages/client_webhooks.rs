@@ -4,7 +4,9 @@ use super::client_permissions::ability_key;
 use super::clients::{self, ClientPage, LIST};
 use crate::error;
 use crate::notice::Notice;
-use crate::parts::{Badge, Cell, Choice, Column, Confirm, Empty, Field, Group, Head, Html, Problem, RowAct, Table, render};
+use crate::parts::{
+    Badge, Cell, Choice, Column, Confirm, Empty, Field, Group, Head, Html, Problem, RowAct, Table, render,
+};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -58,12 +60,19 @@ pub(crate) async fn show(
     let caption = visit.tell("registrations-of", &[("name", found.client.name.as_str().into())]);
     let table = Table::new(caption, columns).rows(rows).empty(empty);
     let (url, ticked) = sent.unwrap_or(("", &[]));
-    let granted: Vec<_> =
-        found.client.permissions.iter().filter(|ability| ability.is_event() && rights.may_receive(*ability)).collect();
-    let choices = granted.iter().map(|event| Choice::new(event.as_str(), visit.say(&ability_key(*event))).hint(event.as_str()));
-    let events = Group::ticks(SUBSCRIPTIONS, visit.say("registration-events"), choices.collect(), ticked.to_vec())
-        .hint(visit.say("registration-events-hint"))
-        .check(&problems);
+    let granted: Vec<_> = found
+        .client
+        .permissions
+        .iter()
+        .filter(|ability| ability.is_event() && rights.may_receive(*ability))
+        .collect();
+    let choices = granted
+        .iter()
+        .map(|event| Choice::new(event.as_str(), visit.say(&ability_key(*event))).hint(event.as_str()));
+    let events =
+        Group::ticks(SUBSCRIPTIONS, visit.say("registration-events"), choices.collect(), ticked.to_vec())
+            .hint(visit.say("registration-events-hint"))
+            .check(&problems);
     let webhooks = Webhooks {
         words: &visit.words,
         table: table.html(),
@@ -86,7 +95,11 @@ fn row(visit: &Visit, id: RegistrationId, registration: &Registration, rights: R
         .iter()
         .map(|event| {
             let name = event.as_str();
-            if rights.may_receive(*event) { name.to_owned() } else { format!("{name} ({})", visit.say("not-granted")) }
+            if rights.may_receive(*event) {
+                name.to_owned()
+            } else {
+                format!("{name} ({})", visit.say("not-granted"))
+            }
         })
         .collect();
     let path = format!("/system/webhook_registrations/{id}");
@@ -102,7 +115,13 @@ fn row(visit: &Visit, id: RegistrationId, registration: &Registration, rights: R
     } else {
         ("test", "registration-test")
     };
-    acts.push(RowAct::Post { action: format!("{path}/{act}"), label: visit.say(key), of: of.clone(), token, method });
+    acts.push(RowAct::Post {
+        action: format!("{path}/{act}"),
+        label: visit.say(key),
+        of: of.clone(),
+        token,
+        method,
+    });
     acts.push(RowAct::Link { href: format!("{path}/delete"), label: visit.say("delete-link"), of });
     vec![
         Cell::mono("", &registration.url),
@@ -117,7 +136,10 @@ fn row(visit: &Visit, id: RegistrationId, registration: &Registration, rights: R
 pub(crate) fn state(visit: &Visit, registration: &Registration) -> Cell {
     let Health { failures, failing_since, disabled_at, .. } = registration.health;
     if let Some(at) = disabled_at {
-        let why = visit.tell("registration-disabled-why", &[("date", visit.date(at).into()), ("count", failures.into())]);
+        let why = visit.tell(
+            "registration-disabled-why",
+            &[("date", visit.date(at).into()), ("count", failures.into())],
+        );
         return Cell::badge_with_sub(&Badge::bad(visit.say("registration-disabled")), &why);
     }
     if let Some(at) = registration.paused_at {
@@ -126,7 +148,10 @@ pub(crate) fn state(visit: &Visit, registration: &Registration) -> Cell {
     }
     match failing_since {
         Some(at) => {
-            let why = visit.tell("registration-failing-why", &[("date", visit.date(at).into()), ("count", failures.into())]);
+            let why = visit.tell(
+                "registration-failing-why",
+                &[("date", visit.date(at).into()), ("count", failures.into())],
+            );
             Cell::badge_with_sub(&Badge::warn(visit.say("registration-failing")), &why)
         }
         None => Cell::badge(&Badge::good(visit.say("registration-delivering"))),
@@ -147,7 +172,8 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
             visit.redirect(tab(id), notice).await
         }
         Err(fault) => {
-            let field = |fault: &civitas_kernel::FieldError| format!("webhook_registration_form[{}]", fault.field);
+            let field =
+                |fault: &civitas_kernel::FieldError| format!("webhook_registration_form[{}]", fault.field);
             let problems = error::problems(&visit.words, fault, field)?;
             show(visit, &found, Some((&url, &events)), problems).await
         }
@@ -207,10 +233,7 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
         action: format!("/system/webhook_registrations/{id}"),
         method: "delete",
         token: visit.token(),
-        effects: vec![
-            visit.say("registration-delete-effect"),
-            visit.say("registration-delete-log"),
-        ],
+        effects: vec![visit.say("registration-delete-effect"), visit.say("registration-delete-log")],
         stays: visit.say("registration-delete-stays"),
         name: String::new(),
         name_label: String::new(),

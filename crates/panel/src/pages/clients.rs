@@ -3,8 +3,8 @@
 use super::{client_permissions, client_webhooks};
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Badge, Cell, Chip, Choice, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages, Results, Problem,
-    RowAct, Tab, Table, render,
+    Act, Badge, Cell, Chip, Choice, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages,
+    Problem, Results, RowAct, Tab, Table, render,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -78,7 +78,8 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let request = visit.query.page(PER_PAGE);
     let page = store.clients().list(&filter, request).await?;
     let ids: Vec<ClientId> = page.items.iter().map(|(id, _)| *id).collect();
-    let usage: HashMap<ClientId, ClientUsage> = store.clients().usage(&ids, visit.now).await?.into_iter().collect();
+    let usage: HashMap<ClientId, ClientUsage> =
+        store.clients().usage(&ids, visit.now).await?.into_iter().collect();
     let organizations = organizations(visit).await?;
     let names: HashMap<i64, &str> = organizations.iter().map(|(id, name)| (id.0, name.as_str())).collect();
     let rows = page.items.iter().map(|(id, client)| row(visit, *id, client, usage.get(id), &names));
@@ -97,7 +98,8 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         act: Some((format!("{LIST}/new"), visit.say("client-new"))),
     };
     let table = Table::new(visit.say("clients-caption"), columns).rows(rows).empty(empty);
-    let body = Html::join([filters(visit, &organizations), results(visit, &table, page.items.len(), page.has_more)]);
+    let body =
+        Html::join([filters(visit, &organizations), results(visit, &table, page.items.len(), page.has_more)]);
     let head = Head::new(visit.say("nav-api-clients"))
         .crumb(visit.say("nav-start"), "/system")
         .lede(visit.say("clients-lede"))
@@ -152,8 +154,13 @@ fn filters(visit: &Visit, organizations: &[(OrganizationId, String)]) -> Html {
         Field::search("q", visit.say("search"), visit.query.shown("q"))
             .placeholder(visit.say("clients-search"))
             .html(&visit.words),
-        Field::select("organization", visit.say("organization"), visit.query.shown("organization"), choices.collect())
-            .html(&visit.words),
+        Field::select(
+            "organization",
+            visit.say("organization"),
+            visit.query.shown("organization"),
+            choices.collect(),
+        )
+        .html(&visit.words),
     ];
     Filters { label: visit.say("clients-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
 }

@@ -4,8 +4,8 @@ use super::jobs::{log_pages, log_place, log_start};
 use crate::format::{self, Zone};
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Badge, Card, Cell, Chip, Choice, Column, Empty, Event, Field, Filters, Found, Head, Html, KeyValues, Results,
-    Split, Table, Timeline, render,
+    Act, Badge, Card, Cell, Chip, Choice, Column, Empty, Event, Field, Filters, Found, Head, Html, KeyValues,
+    Results, Split, Table, Timeline, render,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -78,7 +78,11 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
             _ => delivery.reason.clone().unwrap_or_default(),
         };
         vec![
-            Cell::link(&format!("{LIST}/{}", delivery.id.0), delivery.name.as_str(), &delivery.id.0.to_string()),
+            Cell::link(
+                &format!("{LIST}/{}", delivery.id.0),
+                delivery.name.as_str(),
+                &delivery.id.0.to_string(),
+            ),
             Cell::badge_with_sub(&status(visit, delivery.status), &next),
             Cell::mono("", &address),
             Cell::num(&visit.number(delivery.attempts)),
@@ -98,8 +102,12 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         let text = visit.query.get(name)?.to_owned();
         Some(Chip { text, href: visit.query.with(LIST, name, None) })
     });
-    let found =
-        Found { words: &visit.words, text: visit.say("newest-first"), chips: chips.collect(), all: LIST.to_owned() };
+    let found = Found {
+        words: &visit.words,
+        text: visit.say("newest-first"),
+        chips: chips.collect(),
+        all: LIST.to_owned(),
+    };
     let place = |delivery: &LoggedDelivery| log_place(delivery.created_at, &delivery.id.0.to_string());
     let pages = log_pages(visit, LIST, &page, place);
     let results = Results { found: found.html(), table: table.html(), pages };
@@ -119,17 +127,28 @@ fn filters(visit: &Visit) -> Html {
     let events = EventName::ALL.iter().filter(|event| event.is_event());
     let events = events.map(|event| Choice::new(event.as_str(), event.as_str()));
     let fields = vec![
-        Field::select("status", visit.say("column-state"), query.shown("status"), all().chain(states).collect())
-            .html(words),
-        Field::select("event", visit.say("delivery-event"), query.shown("event"), all().chain(events).collect())
-            .html(words),
+        Field::select(
+            "status",
+            visit.say("column-state"),
+            query.shown("status"),
+            all().chain(states).collect(),
+        )
+        .html(words),
+        Field::select(
+            "event",
+            visit.say("delivery-event"),
+            query.shown("event"),
+            all().chain(events).collect(),
+        )
+        .html(words),
         Field::text("registration", visit.say("delivery-registration"), query.shown("registration"))
             .class("narrow")
             .html(words),
         Field::moment("from", visit.say("from"), query.shown("from")).html(words),
         Field::moment("to", visit.say("to"), query.shown("to")).html(words),
     ];
-    Filters { label: visit.say("deliveries-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
+    Filters { label: visit.say("deliveries-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }
+        .html()
 }
 
 fn id(visit: &Visit) -> Result<DeliveryId> {
@@ -137,7 +156,10 @@ fn id(visit: &Visit) -> Result<DeliveryId> {
 }
 
 #[derive(Template)]
-#[template(source = r#"<details><summary>{{ words.say("delivery-answer") }}</summary><pre tabindex="0" role="region" aria-label="{{ words.say("delivery-answer") }}"><code>{{ text }}</code></pre></details>"#, ext = "html")]
+#[template(
+    source = r#"<details><summary>{{ words.say("delivery-answer") }}</summary><pre tabindex="0" role="region" aria-label="{{ words.say("delivery-answer") }}"><code>{{ text }}</code></pre></details>"#,
+    ext = "html"
+)]
 struct Answer<'a> {
     words: &'a Words,
     text: &'a str,
@@ -192,7 +214,10 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
     if let Some(reason) = &delivery.reason {
         facts = facts.text(visit.say("delivery-reason"), reason);
     }
-    let body = Split { left: history.html(), right: Card::new("delivery", visit.say("delivery-one"), facts.html()).html() };
+    let body = Split {
+        left: history.html(),
+        right: Card::new("delivery", visit.say("delivery-one"), facts.html()).html(),
+    };
     let mut head = Head::new(delivery.name.as_str())
         .crumb(visit.say("nav-start"), "/system")
         .crumb(visit.say("nav-deliveries"), LIST)

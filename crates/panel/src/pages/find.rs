@@ -1,11 +1,11 @@
 //! Finds one record by an exact identifier: an e-mail address, host, client id, the id of a job or of a delivery.
 
 use crate::error;
+use crate::parts::Html;
 use crate::parts::{Field, Head, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
-use crate::parts::Html;
 use actix_web::http::StatusCode;
 use askama::Template;
 use civitas_application::JobAdmin;
@@ -26,7 +26,9 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
     if let Some(path) = find(visit, text).await? {
         return Ok(Reply::redirect(path));
     }
-    let head = Head::new(visit.say("find-none")).crumb(visit.say("nav-start"), "/system").lede(visit.say("find-none-lede"));
+    let head = Head::new(visit.say("find-none"))
+        .crumb(visit.say("nav-start"), "/system")
+        .lede(visit.say("find-none-lede"));
     let field = Field::search("q", visit.say("find"), text).hint(visit.say("find-hint"));
     let body = NotFound { words: &visit.words, field: field.html(&visit.words) };
     let status = if text.is_empty() { StatusCode::OK } else { error::status(&Error::NotFound) };

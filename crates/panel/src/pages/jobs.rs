@@ -4,8 +4,8 @@ use super::clients;
 use crate::format::{self, Zone};
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Badge, Card, Cell, Chip, Choice, Column, Confirm, Empty, Event, Field, Filters, Found, Head, Html, Json,
-    KeyValues, Pages, Results, Split, Table, Timeline,
+    Act, Badge, Card, Cell, Chip, Choice, Column, Confirm, Empty, Event, Field, Filters, Found, Head, Html,
+    Json, KeyValues, Pages, Results, Split, Table, Timeline,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -34,7 +34,8 @@ fn status(visit: &Visit, status: JobStatus) -> Badge {
 pub(crate) fn log_start<I>(visit: &Visit, read: impl Fn(&str) -> Option<I>) -> LogStart<I> {
     let row = |name: &str| {
         let (time, id) = visit.query.get(name)?.split_once('.')?;
-        let time = OffsetDateTime::from_unix_timestamp_nanos(time.parse::<i128>().ok()?.checked_mul(1_000)?).ok()?;
+        let time =
+            OffsetDateTime::from_unix_timestamp_nanos(time.parse::<i128>().ok()?.checked_mul(1_000)?).ok()?;
         Some((time, read(id)?))
     };
     match (row("older"), row("newer")) {
@@ -50,7 +51,12 @@ pub(crate) fn log_place(time: OffsetDateTime, id: &str) -> String {
 }
 
 /// The links to newer and older rows.
-pub(crate) fn log_pages<T>(visit: &Visit, path: &str, page: &LogPage<T>, place: impl Fn(&T) -> String) -> Html {
+pub(crate) fn log_pages<T>(
+    visit: &Visit,
+    path: &str,
+    page: &LogPage<T>,
+    place: impl Fn(&T) -> String,
+) -> Html {
     let (first, last) = (page.items.first(), page.items.last());
     let link = |name: &str, row: Option<&T>| row.map(|row| visit.query.with(path, name, Some(&place(row))));
     let pages = Pages {
@@ -105,16 +111,23 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     ];
     let empty = Empty { title: visit.say("jobs-none"), text: visit.say("jobs-lede"), act: None };
     let table = Table::new(visit.say("jobs-caption"), columns).rows(rows).empty(empty);
-    let chips = ["status", "command", "client", "organization", "from", "to"].into_iter().filter_map(|name| {
-        let text = visit.query.get(name)?.to_owned();
-        Some(Chip { text, href: visit.query.with(LIST, name, None) })
-    });
-    let found =
-        Found { words: &visit.words, text: visit.say("newest-first"), chips: chips.collect(), all: LIST.to_owned() };
+    let chips =
+        ["status", "command", "client", "organization", "from", "to"].into_iter().filter_map(|name| {
+            let text = visit.query.get(name)?.to_owned();
+            Some(Chip { text, href: visit.query.with(LIST, name, None) })
+        });
+    let found = Found {
+        words: &visit.words,
+        text: visit.say("newest-first"),
+        chips: chips.collect(),
+        all: LIST.to_owned(),
+    };
     let place = |job: &LoggedJob| log_place(job.summary.created_at, &job.summary.id.0.to_string());
     let pages = log_pages(visit, LIST, &page, place);
     let results = Results { found: found.html(), table: table.html(), pages };
-    let head = Head::new(visit.say("nav-jobs")).crumb(visit.say("nav-start"), "/system").lede(visit.say("jobs-lede"));
+    let head = Head::new(visit.say("nav-jobs"))
+        .crumb(visit.say("nav-start"), "/system")
+        .lede(visit.say("jobs-lede"));
     visit.page(head, Html::join([filters(visit, &organizations), results.html()])).await
 }
 
@@ -128,8 +141,13 @@ fn filters(visit: &Visit, organizations: &[(OrganizationId, String)]) -> Html {
     let states = JobStatus::NAMES.iter().map(|name| Choice::new(*name, visit.say(&format!("job-{name}"))));
     let organizations = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
     let fields = vec![
-        Field::select("status", visit.say("column-state"), query.shown("status"), all().chain(states).collect())
-            .html(words),
+        Field::select(
+            "status",
+            visit.say("column-state"),
+            query.shown("status"),
+            all().chain(states).collect(),
+        )
+        .html(words),
         Field::text("command", visit.say("job-command"), query.shown("command")).html(words),
         Field::text("client", visit.say("client-id"), query.shown("client")).html(words),
         Field::select(
@@ -241,7 +259,10 @@ async fn facts(visit: &Visit, detail: &JobDetail) -> Result<Html> {
         Html::paragraph("small", &visit.say("job-seen-lede")),
         Html::code(&format!("/api/rest_full/v0.3/jobs/{id}")),
     ]);
-    let cards = [Card::new("job", visit.say("job-one"), facts.html()), Card::new("seen", visit.say("job-seen"), seen)];
+    let cards = [
+        Card::new("job", visit.say("job-one"), facts.html()),
+        Card::new("seen", visit.say("job-seen"), seen),
+    ];
     Ok(Html::join(cards.iter().map(Card::html)))
 }
 
@@ -282,7 +303,11 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
             if !tx.job_log().remove(id).await? {
                 return Err(Error::NotFound);
             }
-            let record = visit.record(Action::JobDeleted).of(detail.job.organization).on("job", &id.0.to_string(), key);
+            let record = visit.record(Action::JobDeleted).of(detail.job.organization).on(
+                "job",
+                &id.0.to_string(),
+                key,
+            );
             tx.audit().append(&record, visit.now).await.map(drop)
         })
         .await?;

@@ -64,7 +64,9 @@ async fn show(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
     let ticked = visit.form.all(SCOPES);
     let offered = |scope: &&Scope| features.is_none_or(|features| is_offered(**scope, &features));
     let group = |id: &str, legend: &str, scopes: &[Scope]| {
-        let choice = |scope: &Scope| Choice::new(scope.as_str(), scope.as_str()).hint(visit.say(&format!("scope-{scope}")));
+        let choice = |scope: &Scope| {
+            Choice::new(scope.as_str(), scope.as_str()).hint(visit.say(&format!("scope-{scope}")))
+        };
         let choices = scopes.iter().filter(offered).map(choice).collect();
         Group::ticks(SCOPES, visit.say(legend), choices, ticked.clone()).id(id).html(words)
     };
@@ -73,7 +75,8 @@ async fn show(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
         .field(Html::paragraph("hint", &visit.say("client-public-always")))
         .field(group("system_api_client-scopes", "client-scopes-content", &CONTENT))
         .field(group("scopes-others", "client-scopes-others", &OTHERS));
-    let form = Form::new(words, LIST, visit.token(), "client-create").section(who).section(scopes).cancel(LIST);
+    let form =
+        Form::new(words, LIST, visit.token(), "client-create").section(who).section(scopes).cancel(LIST);
     let head = Head::new(visit.say("client-new"))
         .crumb(visit.say("nav-start"), "/system")
         .crumb(visit.say("nav-api-clients"), LIST)
@@ -107,7 +110,12 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
         .change(async |tx| {
             let organizations = ClientOrganizations(tx.organizations());
             let admin = ClientAdmin { clients: tx.clients(), organizations: &organizations };
-            let new = NewClient { name: Some(name.clone()), organization, scopes: scopes.clone(), ..NewClient::default() };
+            let new = NewClient {
+                name: Some(name.clone()),
+                organization,
+                scopes: scopes.clone(),
+                ..NewClient::default()
+            };
             let (client, secret) = admin.create(new, visit.now).await.map_err(clients::fault)?;
             let record = visit.record(Action::ApiClientCreated).on("api_client", &client.uid, &client.name);
             let record = record.changed("scopes", None, Some(&client.scopes.to_string())).of(organization);

@@ -39,7 +39,10 @@ fn field(member: &str) -> String {
 }
 
 #[derive(Template)]
-#[template(source = r#"<fieldset class="group governed" id="features"><legend>{{ words.say("modules-legend") }}</legend><div class="ticks">{{ ticks }}</div></fieldset><p class="hint">{{ words.say("modules-hint") }}</p>"#, ext = "html")]
+#[template(
+    source = r#"<fieldset class="group governed" id="features"><legend>{{ words.say("modules-legend") }}</legend><div class="ticks">{{ ticks }}</div></fieldset><p class="hint">{{ words.say("modules-hint") }}</p>"#,
+    ext = "html"
+)]
 struct Modules<'a> {
     words: &'a Words,
     ticks: Html,
@@ -47,7 +50,8 @@ struct Modules<'a> {
 
 pub(crate) async fn show(visit: &Visit, id: OrganizationId, organization: &Organization) -> Result<Reply> {
     let mut features = organization.features;
-    let mut master = Tick::new(&field("enabled"), "Rest API enabled", features.enabled).hint(visit.say("api-enabled-hint"));
+    let mut master = Tick::new(&field("enabled"), "Rest API enabled", features.enabled)
+        .hint(visit.say("api-enabled-hint"));
     "features".clone_into(&mut master.governs);
     let ticks = Html::join(MODULES.iter().map(|(member, place)| {
         let module = member.trim_end_matches("_enabled");

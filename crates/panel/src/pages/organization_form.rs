@@ -4,7 +4,9 @@ use super::organization_api;
 use super::organizations::{self, LIST};
 use crate::error;
 use crate::notice::Notice;
-use crate::parts::{Choice, Field, Form, Group, Head, Html, Problem, Section, Texts, Tick, language_name, render};
+use crate::parts::{
+    Choice, Field, Form, Group, Head, Html, Problem, Section, Texts, Tick, language_name, render,
+};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -55,7 +57,8 @@ pub(crate) fn read(visit: &Visit, mut organization: Organization) -> (Organizati
     let form = &visit.form;
     let locales = &visit.panel.settings.site.locales;
     let mut problems = Vec::new();
-    for (member, place) in [("name", &mut organization.name), ("description", &mut organization.description)] {
+    for (member, place) in [("name", &mut organization.name), ("description", &mut organization.description)]
+    {
         if form.has(&format!("organization[{member}][")) {
             *place = form.texts(&name_of(member), locales);
         }
@@ -82,7 +85,9 @@ pub(crate) fn read(visit: &Visit, mut organization: Organization) -> (Organizati
     if form.has("organization[default_locale]") {
         match locales.find(form.text("organization[default_locale]")) {
             Some(locale) => organization.default_locale = locale,
-            None => problems.push(Problem::new("organization[default_locale]", visit.say("problem-inclusion"))),
+            None => {
+                problems.push(Problem::new("organization[default_locale]", visit.say("problem-inclusion")))
+            }
         }
     }
     if form.has("organization[users_registration_mode]") {
@@ -171,7 +176,13 @@ fn identity(visit: &Visit, organization: &Organization, problems: &[Problem]) ->
     let (words, locales) = (&visit.words, &visit.panel.settings.site.locales);
     let texts = Texts::new("identity-texts", visit.say("texts"), locales, organization.default_locale)
         .text("organization[name]", visit.say("column-name"), "", &organization.name, 1)
-        .text("organization[description]", visit.say("description"), visit.say("html-hint"), &organization.description, 4);
+        .text(
+            "organization[description]",
+            visit.say("description"),
+            visit.say("html-hint"),
+            &organization.description,
+            4,
+        );
     let prefix = name_of("reference_prefix");
     Section::new("identity", visit.say("organization-identity"))
         .hint(visit.say("organization-identity-hint"))
@@ -203,7 +214,12 @@ fn records(visit: &Visit, host: &str) -> Vec<String> {
     visit.panel.settings.loadbalancer_ips.iter().map(record).collect()
 }
 
-fn hosts(visit: &Visit, id: Option<OrganizationId>, organization: &Organization, problems: &[Problem]) -> Section {
+fn hosts(
+    visit: &Visit,
+    id: Option<OrganizationId>,
+    organization: &Organization,
+    problems: &[Problem],
+) -> Section {
     let words = &visit.words;
     let pending = organization.unconfirmed_host.as_deref();
     let typed = visit.form.get("organization[host]").map(str::to_owned);
@@ -215,9 +231,15 @@ fn hosts(visit: &Visit, id: Option<OrganizationId>, organization: &Organization,
     let dns = Dns {
         words,
         pending: pending.map_or_else(String::new, |host| {
-            visit.tell("organization-host-waiting", &[("new", host.into()), ("now", organization.host.as_str().into())])
+            visit.tell(
+                "organization-host-waiting",
+                &[("new", host.into()), ("now", organization.host.as_str().into())],
+            )
         }),
-        records: records(visit, pending.unwrap_or(if organization.host.is_empty() { "host" } else { &organization.host })),
+        records: records(
+            visit,
+            pending.unwrap_or(if organization.host.is_empty() { "host" } else { &organization.host }),
+        ),
     };
     Section::new("hosts", visit.say("organization-hosts"))
         .hint(visit.say("organization-hosts-hint"))
@@ -231,12 +253,17 @@ fn hosts(visit: &Visit, id: Option<OrganizationId>, organization: &Organization,
         )
         .field(render(&dns))
         .field(
-            Field::area("organization[secondary_hosts]", visit.say("organization-secondary"), organization.secondary_hosts.join("\n"), 3)
-                .hint(visit.say("organization-secondary-hint"))
-                .class("mono")
-                .optional()
-                .check(problems)
-                .html(words),
+            Field::area(
+                "organization[secondary_hosts]",
+                visit.say("organization-secondary"),
+                organization.secondary_hosts.join("\n"),
+                3,
+            )
+            .hint(visit.say("organization-secondary-hint"))
+            .class("mono")
+            .optional()
+            .check(problems)
+            .html(words),
         )
 }
 
@@ -248,22 +275,37 @@ fn languages(visit: &Visit, organization: &Organization, problems: &[Problem]) -
     let zones = TIME_ZONES.iter().map(|zone| Choice::new(*zone, *zone)).collect();
     Section::new("languages", visit.say("organization-languages-and-time"))
         .field(
-            Group::ticks("organization[available_locales][]", visit.say("organization-languages"), choices.clone(), chosen)
-                .check(problems)
-                .html(words),
+            Group::ticks(
+                "organization[available_locales][]",
+                visit.say("organization-languages"),
+                choices.clone(),
+                chosen,
+            )
+            .check(problems)
+            .html(words),
         )
         .field(
-            Field::select(&name_of("default_locale"), visit.say("organization-main-language"), organization.default_locale.as_str(), choices)
-                .hint(visit.say("organization-main-language-hint"))
-                .class("medium")
-                .check(problems)
-                .html(words),
+            Field::select(
+                &name_of("default_locale"),
+                visit.say("organization-main-language"),
+                organization.default_locale.as_str(),
+                choices,
+            )
+            .hint(visit.say("organization-main-language-hint"))
+            .class("medium")
+            .check(problems)
+            .html(words),
         )
         .field(
-            Field::select(&name_of("time_zone"), visit.say("organization-time-zone"), &organization.time_zone, zones)
-                .class("medium")
-                .check(problems)
-                .html(words),
+            Field::select(
+                &name_of("time_zone"),
+                visit.say("organization-time-zone"),
+                &organization.time_zone,
+                zones,
+            )
+            .class("medium")
+            .check(problems)
+            .html(words),
         )
 }
 
@@ -280,13 +322,21 @@ fn people(visit: &Visit, organization: &Organization, problems: &[Problem]) -> S
         Choice::new(*name, visit.say(&format!("registration-mode-{name}")))
             .hint(visit.say(&format!("registration-mode-{name}-hint")))
     };
-    let chosen = MODES.iter().find(|(mode, _)| *mode == organization.users_registration_mode).map_or("", |(_, name)| name);
+    let chosen = MODES
+        .iter()
+        .find(|(mode, _)| *mode == organization.users_registration_mode)
+        .map_or("", |(_, name)| name);
     Section::new("people", visit.say("column-people"))
         .hint(visit.say("organization-people-hint"))
         .field(
-            Group::radios(&name_of("users_registration_mode"), visit.say("organization-registration"), MODES.iter().map(choice).collect(), chosen)
-                .check(problems)
-                .html(&visit.words),
+            Group::radios(
+                &name_of("users_registration_mode"),
+                visit.say("organization-registration"),
+                MODES.iter().map(choice).collect(),
+                chosen,
+            )
+            .check(problems)
+            .html(&visit.words),
         )
         .field(switches(visit, organization, &PEOPLE))
 }
@@ -324,12 +374,17 @@ fn files(visit: &Visit, organization: &Organization, problems: &[Problem]) -> Se
                 .html(&visit.words),
         )
         .field(
-            Field::area(&name_of("external_domain_allowlist"), visit.say("organization-allowlist"), organization.external_domain_allowlist.join("\n"), 3)
-                .hint(visit.say("organization-allowlist-hint"))
-                .class("mono")
-                .optional()
-                .check(problems)
-                .html(&visit.words),
+            Field::area(
+                &name_of("external_domain_allowlist"),
+                visit.say("organization-allowlist"),
+                organization.external_domain_allowlist.join("\n"),
+                3,
+            )
+            .hint(visit.say("organization-allowlist-hint"))
+            .class("mono")
+            .optional()
+            .check(problems)
+            .html(&visit.words),
         )
 }
 
@@ -354,11 +409,18 @@ pub(crate) async fn save(visit: &Visit, id: OrganizationId, now: &Organization) 
             if let Some(host) = &host {
                 after.unconfirmed_host = Some(host.clone()).filter(|host| *host != before.host);
             }
-            let admin = OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts: false };
+            let admin =
+                OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts: false };
             if admin.change(id, &before, after.clone(), visit.now).await? {
                 let label = organizations::name(visit, &after);
-                let record = visit.record(Action::OrganizationUpdated).of(Some(id)).on("organization", &id.to_string(), &label);
-                let record = changes(&before, &after).into_iter().fold(record, |record, (field, old, new)| record.changed(field, Some(&old), Some(&new)));
+                let record = visit.record(Action::OrganizationUpdated).of(Some(id)).on(
+                    "organization",
+                    &id.to_string(),
+                    &label,
+                );
+                let record = changes(&before, &after)
+                    .into_iter()
+                    .fold(record, |record, (field, old, new)| record.changed(field, Some(&old), Some(&new)));
                 tx.audit().append(&record, visit.now).await?;
             }
             Ok(())
@@ -381,20 +443,41 @@ fn changes(before: &Organization, after: &Organization) -> Vec<(&'static str, St
     let text = |text: &civitas_kernel::Translated| {
         text.iter().map(|(locale, text)| format!("{locale}: {text}")).collect::<Vec<_>>().join("; ")
     };
-    let locales = |o: &Organization| o.available_locales.iter().map(|l| l.to_string()).collect::<Vec<_>>().join(", ");
+    let locales =
+        |o: &Organization| o.available_locales.iter().map(|l| l.to_string()).collect::<Vec<_>>().join(", ");
     let mut list = vec![
         ("name", text(&before.name), text(&after.name)),
         ("description", text(&before.description), text(&after.description)),
         ("reference_prefix", before.reference_prefix.clone(), after.reference_prefix.clone()),
-        ("pending host", before.unconfirmed_host.clone().unwrap_or_default(), after.unconfirmed_host.clone().unwrap_or_default()),
+        (
+            "pending host",
+            before.unconfirmed_host.clone().unwrap_or_default(),
+            after.unconfirmed_host.clone().unwrap_or_default(),
+        ),
         ("secondary_hosts", before.secondary_hosts.join(", "), after.secondary_hosts.join(", ")),
         ("available_locales", locales(before), locales(after)),
         ("default_locale", before.default_locale.to_string(), after.default_locale.to_string()),
         ("time_zone", before.time_zone.clone(), after.time_zone.clone()),
-        ("users_registration_mode", format!("{:?}", before.users_registration_mode), format!("{:?}", after.users_registration_mode)),
-        ("comments_max_length", before.comments_max_length.to_string(), after.comments_max_length.to_string()),
-        ("max_attachment_bytes", before.max_attachment_bytes.to_string(), after.max_attachment_bytes.to_string()),
-        ("external_domain_allowlist", before.external_domain_allowlist.join(", "), after.external_domain_allowlist.join(", ")),
+        (
+            "users_registration_mode",
+            format!("{:?}", before.users_registration_mode),
+            format!("{:?}", after.users_registration_mode),
+        ),
+        (
+            "comments_max_length",
+            before.comments_max_length.to_string(),
+            after.comments_max_length.to_string(),
+        ),
+        (
+            "max_attachment_bytes",
+            before.max_attachment_bytes.to_string(),
+            after.max_attachment_bytes.to_string(),
+        ),
+        (
+            "external_domain_allowlist",
+            before.external_domain_allowlist.join(", "),
+            after.external_domain_allowlist.join(", "),
+        ),
     ];
     let (mut old, mut new) = (before.clone(), after.clone());
     for (member, place) in PEOPLE.into_iter().chain(VIEWS) {

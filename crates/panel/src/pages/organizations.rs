@@ -4,17 +4,18 @@ use super::{organization_api, organization_form};
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Badge, Cell, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages, Results, Problem, RowAct, Tab, Table,
-    render,
+    Act, Badge, Cell, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages, Problem, Results,
+    RowAct, Tab, Table, render,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
-use civitas_application::{OrganizationFigures, remove_organization};
+use civitas_application::remove_organization;
 use civitas_audit::Action;
 use civitas_kernel::{Error, Locale, OrganizationId, Result, Translated};
-use civitas_organizations::{Organization, OrganizationAdmin};
+use civitas_organizations::{Organization, OrganizationAdmin, OrganizationFigures};
+use std::collections::HashMap;
 
 const PER_PAGE: i64 = 25;
 pub(crate) const LIST: &str = "/system/organizations";
@@ -37,12 +38,18 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let request = visit.query.page(PER_PAGE);
     let page = store.organizations().search(visit.query.get("q"), request).await?;
     let ids: Vec<OrganizationId> = page.items.iter().map(|(id, _)| *id).collect();
-    let figures = OrganizationFigures { store }.of(&ids).await?;
+    let figures: HashMap<OrganizationId, OrganizationFigures> =
+        store.organizations().figures(&ids).await?.into_iter().collect();
     let rows = page.items.iter().map(|(id, organization)| {
         let own = figures.get(id).copied().unwrap_or_default();
         let (title, path) = (name(visit, organization), format!("{LIST}/{id}"));
-        let languages: Vec<String> = organization.available_locales.iter().map(|locale| locale.to_string()).collect();
-        let edit = RowAct::Link { href: format!("{path}/edit"), label: visit.say("nav-settings"), of: title.clone() };
+        let languages: Vec<String> =
+            organization.available_locales.iter().map(|locale| locale.to_string()).collect();
+        let edit = RowAct::Link {
+            href: format!("{path}/edit"),
+            label: visit.say("nav-settings"),
+            of: title.clone(),
+        };
         vec![
             Cell::link(&path, &title, &organization.host),
             Cell::text(&languages.join(", ")),
@@ -116,6 +123,12 @@ fn results(visit: &Visit, table: &Table, shown: usize, has_more: bool) -> Html {
     Results { found: found.html(), table: table.html(), pages: pages.html() }.html()
 }
 
+/// The figures of one organization.
+async fn figures(visit: &Visit, id: OrganizationId) -> Result<OrganizationFigures> {
+    let found = visit.panel.store().organizations().figures(&[id]).await?;
+    Ok(found.into_iter().next().map(|(_, figures)| figures).unwrap_or_default())
+}
+
 #[derive(Template)]
 #[template(path = "pages/organization.html")]
 struct Overview<'a> {
@@ -132,8 +145,7 @@ pub(crate) async fn overview(visit: &mut Visit) -> Result<Reply> {
     let (id, organization) = organization(visit).await?;
     visit.open_organization(id).await?;
     let visit = &*visit;
-    let own = OrganizationFigures { store: visit.panel.store() }.of(&[id]).await?;
-    let own = own.get(&id).copied().unwrap_or_default();
+    let own = figures(visit, id).await?;
     let figure = |value: i64, key: &str| (visit.number(value), visit.say(key));
     let overview = Overview {
         words: &visit.words,
@@ -184,7 +196,11 @@ pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
 /// A new organization as the form shows it first.
 fn blank(visit: &Visit) -> Organization {
     let locales = visit.panel.settings.site.locales.clone();
-    let main = if locales.has(visit.words.locale) { visit.words.locale } else { locales.iter().next().unwrap_or(Locale::EN) };
+    let main = if locales.has(visit.words.locale) {
+        visit.words.locale
+    } else {
+        locales.iter().next().unwrap_or(Locale::EN)
+    };
     let mut organization = Organization::new(String::new(), Translated::default(), main, visit.now);
     organization.available_locales = locales;
     organization
@@ -210,7 +226,11 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
         visit
             .change(async |tx| {
                 let mut new = organization.clone();
-                let admin = OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts: false };
+                let admin = OrganizationAdmin {
+                    store: tx.organizations(),
+                    queue: tx.queue(),
+                    single_label_hosts: false,
+                };
                 let id = admin.create(&mut new, visit.now).await?;
                 let record = visit.record(Action::OrganizationCreated).of(Some(id));
                 let record = record.on("organization", &id.to_string(), &name(visit, &new));
@@ -222,7 +242,9 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     match created {
         Ok(id) => {
             visit.open_organization(id).await?;
-            let notice = Notice::good(visit.tell("organization-created", &[("name", name(visit, &organization).into())]));
+            let notice = Notice::good(
+                visit.tell("organization-created", &[("name", name(visit, &organization).into())]),
+            );
             visit.redirect(format!("{LIST}/{id}"), notice).await
         }
         Err(fault) => {
@@ -251,8 +273,7 @@ async fn delete_page(
     organization: &Organization,
     problems: Vec<Problem>,
 ) -> Result<Reply> {
-    let own = OrganizationFigures { store: visit.panel.store() }.of(&[id]).await?;
-    let own = own.get(&id).copied().unwrap_or_default();
+    let own = figures(visit, id).await?;
     let title = name(visit, organization);
     let confirm = Confirm {
         words: &visit.words,
@@ -292,9 +313,12 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
         .change(async |tx| {
             remove_organization(tx, announcer, id, visit.now).await?;
             // The trail of the organization went with it; this entry is one of the deployment.
-            let record = visit.record(Action::OrganizationDeleted).on("organization", &id.to_string(), &title);
+            let record =
+                visit.record(Action::OrganizationDeleted).on("organization", &id.to_string(), &title);
             tx.audit().append(&record, visit.now).await
         })
         .await?;
-    visit.redirect(LIST, Notice::good(visit.tell("organization-deleted", &[("name", title.as_str().into())]))).await
+    visit
+        .redirect(LIST, Notice::good(visit.tell("organization-deleted", &[("name", title.as_str().into())])))
+        .await
 }

@@ -76,15 +76,22 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
 
 fn filters(visit: &Visit) -> Html {
     let all = std::iter::once(Choice::new("", visit.say("all")));
-    let states = ["active", "paused", "disabled"].map(|name| Choice::new(name, visit.say(&format!("registrations-{name}"))));
+    let states = ["active", "paused", "disabled"]
+        .map(|name| Choice::new(name, visit.say(&format!("registrations-{name}"))));
     let fields = vec![
         Field::search("q", visit.say("search"), visit.query.shown("q"))
             .placeholder(visit.say("registrations-search"))
             .html(&visit.words),
-        Field::select("state", visit.say("column-state"), visit.query.shown("state"), all.chain(states).collect())
-            .html(&visit.words),
+        Field::select(
+            "state",
+            visit.say("column-state"),
+            visit.query.shown("state"),
+            all.chain(states).collect(),
+        )
+        .html(&visit.words),
     ];
-    Filters { label: visit.say("registrations-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
+    Filters { label: visit.say("registrations-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }
+        .html()
 }
 
 fn row(visit: &Visit, report: &RegistrationReport) -> Vec<Cell> {
@@ -105,7 +112,11 @@ fn row(visit: &Visit, report: &RegistrationReport) -> Vec<Cell> {
     };
     let deliveries = format!("/system/webhook_deliveries?registration={id}");
     vec![
-        Cell::link(&format!("/system/api_clients/{}/edit?tab=webhooks", registration.client), &registration.url, client_uid),
+        Cell::link(
+            &format!("/system/api_clients/{}/edit?tab=webhooks", registration.client),
+            &registration.url,
+            client_uid,
+        ),
         state(visit, registration),
         Cell::link(&format!("{deliveries}&status=delivered"), &visit.number(figures.delivered), ""),
         Cell::link(&format!("{deliveries}&status=pending"), &visit.number(figures.pending), ""),
@@ -133,7 +144,8 @@ async fn edit(
 ) -> Result<Registration> {
     visit
         .change(async |tx: &dyn Transaction| {
-            let mut registration = tx.registrations().find_any_for_update(id).await?.ok_or(Error::NotFound)?;
+            let mut registration =
+                tx.registrations().find_any_for_update(id).await?.ok_or(Error::NotFound)?;
             edit(&mut registration);
             tx.registrations().save(id, &registration).await?;
             tx.audit().append(&record(visit, action, id, &registration), visit.now).await?;
@@ -146,14 +158,19 @@ pub(crate) async fn enable(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let id = RegistrationId(visit.id("id")?);
     let edited = edit(visit, id, Action::WebhookRegistrationResumed, Registration::resume).await?;
-    visit.redirect(back(&edited), Notice::good(visit.say("registration-enabled")).text(edited.url.clone())).await
+    visit
+        .redirect(back(&edited), Notice::good(visit.say("registration-enabled")).text(edited.url.clone()))
+        .await
 }
 
 pub(crate) async fn pause(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let (id, now) = (RegistrationId(visit.id("id")?), visit.now);
-    let edited = edit(visit, id, Action::WebhookRegistrationPaused, |registration| registration.pause(now)).await?;
-    visit.redirect(back(&edited), Notice::good(visit.say("registration-is-paused")).text(edited.url.clone())).await
+    let edited =
+        edit(visit, id, Action::WebhookRegistrationPaused, |registration| registration.pause(now)).await?;
+    visit
+        .redirect(back(&edited), Notice::good(visit.say("registration-is-paused")).text(edited.url.clone()))
+        .await
 }
 
 /// Sends an example of the first event of the registration.
@@ -165,7 +182,9 @@ pub(crate) async fn test(visit: &mut Visit) -> Result<Reply> {
     }
     let name = registration.subscriptions.first().copied().unwrap_or(EventName::ProposalCreation);
     let origin = match registration.organization {
-        Some(organization) => visit.panel.store().organizations().tenant(organization).await?.map(|tenant| tenant.host),
+        Some(organization) => {
+            visit.panel.store().organizations().tenant(organization).await?.map(|tenant| tenant.host)
+        }
         None => None,
     };
     let origin = visit.panel.settings.site.origin(origin.as_deref().unwrap_or("localhost"));
@@ -180,7 +199,10 @@ pub(crate) async fn test(visit: &mut Visit) -> Result<Reply> {
     visit
         .change(async |tx| {
             tx.deliveries().add(std::slice::from_ref(&delivery)).await?;
-            tx.audit().append(&record(visit, Action::WebhookRegistrationTested, id, &registration), visit.now).await.map(drop)
+            tx.audit()
+                .append(&record(visit, Action::WebhookRegistrationTested, id, &registration), visit.now)
+                .await
+                .map(drop)
         })
         .await?;
     let to = format!("/system/webhook_deliveries/{}", delivery.id.0);

@@ -7,8 +7,8 @@ use crate::words::Words;
 use crate::{addresses, error};
 use actix_web::http::{Method, StatusCode};
 use askama::Template;
+use civitas_accounts::Secret;
 use civitas_accounts::administrators::{CheckedPassword, SignInAttempt, SignInFault, SignedIn};
-use civitas_accounts::{Secret};
 use civitas_application::Transaction;
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{AdministratorId, Error, Locale, Result};
@@ -164,8 +164,13 @@ fn form(arrival: &Arrival, visit: &str, email: &str, problems: Vec<Problem>, sta
         action: crate::query::Query::default().with(PATH, "back", back),
         token: arrival.panel.tokens.issue(visit),
         problems,
-        email: Field::email("admin[email]", words.say("email"), email).autocomplete("username").required().html(words),
-        password: Field::password("admin[password]", words.say("password"), "current-password").required().html(words),
+        email: Field::email("admin[email]", words.say("email"), email)
+            .autocomplete("username")
+            .required()
+            .html(words),
+        password: Field::password("admin[password]", words.say("password"), "current-password")
+            .required()
+            .html(words),
         code: Field::text("admin[code]", words.say("sign-in-code"), "")
             .hint(words.say("sign-in-code-hint"))
             .autocomplete("one-time-code")
@@ -205,7 +210,14 @@ mod tests {
         for good in ["/system", "/system/jobs?page=2", "/system/organizations/1/edit"] {
             assert!(is_own_path(good), "{good}");
         }
-        for bad in ["//evil.example", "/systems", "https://evil.example/system/", "/system//evil.example", "/", "/system/\\x"] {
+        for bad in [
+            "//evil.example",
+            "/systems",
+            "https://evil.example/system/",
+            "/system//evil.example",
+            "/",
+            "/system/\\x",
+        ] {
             assert!(!is_own_path(bad), "{bad}");
         }
     }

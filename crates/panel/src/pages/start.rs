@@ -79,7 +79,8 @@ async fn figures(visit: &Visit, attention: &Attention<'_>) -> Result<Vec<Figure>
     let found = attention.figures(visit.now - Duration::DAY).await?;
     let figure = |value: i64, key: &str, href| {
         let text = format::number(visit.words.locale, value);
-        let value = if value >= MOST_FIGURE { visit.tell("more-than", &[("number", text.into())]) } else { text };
+        let value =
+            if value >= MOST_FIGURE { visit.tell("more-than", &[("number", text.into())]) } else { text };
         Figure { value, label: visit.say(key), href }
     };
     Ok(vec![
@@ -95,8 +96,12 @@ async fn figures(visit: &Visit, attention: &Attention<'_>) -> Result<Vec<Figure>
 /// The words and the address of a kind.
 fn parts_of(concern: Concern) -> (&'static str, &'static str) {
     match concern {
-        Concern::DisabledRegistrations => ("disabled-registrations", "/system/webhook_registrations?state=disabled"),
-        Concern::PausedRegistrations => ("paused-registrations", "/system/webhook_registrations?state=paused"),
+        Concern::DisabledRegistrations => {
+            ("disabled-registrations", "/system/webhook_registrations?state=disabled")
+        }
+        Concern::PausedRegistrations => {
+            ("paused-registrations", "/system/webhook_registrations?state=paused")
+        }
         Concern::FailedJobs => ("failed-jobs", "/system/jobs?status=failed"),
         Concern::DeadDeliveries => ("dead-deliveries", "/system/webhook_deliveries?status=dead"),
         Concern::WaitingDeliveries => ("waiting-deliveries", "/system/webhook_deliveries?status=pending"),

@@ -7,7 +7,10 @@ use askama::Template;
 
 /// A card with a heading.
 #[derive(Template)]
-#[template(source = r#"<section class="card" aria-labelledby="{{ id }}"><header><h2 id="{{ id }}">{{ title }}</h2>{% if let Some(badge) = badge %}{{ badge.html() }}{% endif %}</header>{{ body }}</section>"#, ext = "html")]
+#[template(
+    source = r#"<section class="card" aria-labelledby="{{ id }}"><header><h2 id="{{ id }}">{{ title }}</h2>{% if let Some(badge) = badge %}{{ badge.html() }}{% endif %}</header>{{ body }}</section>"#,
+    ext = "html"
+)]
 pub(crate) struct Card {
     pub(crate) id: &'static str,
     pub(crate) title: String,
@@ -32,7 +35,10 @@ impl Card {
 
 /// Keys with values.
 #[derive(Template, Default)]
-#[template(source = r#"<dl class="kv">{% for (key, value) in rows %}<dt>{{ key }}</dt><dd>{{ value }}</dd>{% endfor %}</dl>"#, ext = "html")]
+#[template(
+    source = r#"<dl class="kv">{% for (key, value) in rows %}<dt>{{ key }}</dt><dd>{{ value }}</dd>{% endfor %}</dl>"#,
+    ext = "html"
+)]
 pub(crate) struct KeyValues {
     rows: Vec<(String, Html)>,
 }
@@ -70,7 +76,9 @@ impl<'a> Json<'a> {
     /// Indented; cut after 64 KiB.
     pub(crate) fn new(words: &'a Words, id: &'static str, title: impl Into<String>, text: &str) -> Self {
         let value: Option<serde_json::Value> = serde_json::from_str(text).ok();
-        let mut text = value.and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| text.to_owned());
+        let mut text = value
+            .and_then(|value| serde_json::to_string_pretty(&value).ok())
+            .unwrap_or_else(|| text.to_owned());
         let is_cut = text.len() > SHOWN;
         if is_cut {
             let end = (0..=SHOWN).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
@@ -97,7 +105,10 @@ pub(crate) struct Event {
 
 /// The course of a record, the first event first.
 #[derive(Template)]
-#[template(source = r#"<ol class="timeline">{% for event in events %}<li{% if !event.kind.is_empty() %} class="{{ event.kind }}"{% endif %}><div class="what"><strong>{{ event.what }}</strong><span>{{ event.time }}</span></div><span class="soft small">{{ event.note }}</span>{{ event.more }}</li>{% endfor %}</ol>"#, ext = "html")]
+#[template(
+    source = r#"<ol class="timeline">{% for event in events %}<li{% if !event.kind.is_empty() %} class="{{ event.kind }}"{% endif %}><div class="what"><strong>{{ event.what }}</strong><span>{{ event.time }}</span></div><span class="soft small">{{ event.note }}</span>{{ event.more }}</li>{% endfor %}</ol>"#,
+    ext = "html"
+)]
 pub(crate) struct Timeline {
     pub(crate) events: Vec<Event>,
 }
@@ -110,7 +121,10 @@ impl Timeline {
 
 /// Two columns of cards.
 #[derive(Template)]
-#[template(source = r#"<div class="split"><div class="flow">{{ left }}</div><div class="flow">{{ right }}</div></div>"#, ext = "html")]
+#[template(
+    source = r#"<div class="split"><div class="flow">{{ left }}</div><div class="flow">{{ right }}</div></div>"#,
+    ext = "html"
+)]
 pub(crate) struct Split {
     pub(crate) left: Html,
     pub(crate) right: Html,

@@ -179,7 +179,11 @@ impl Field {
     }
 
     pub(crate) fn html(&self, words: &Words) -> Html {
-        render(&FieldView { words, field: self, described_by: described_by(&self.id, &self.hint, self.problem.is_some()) })
+        render(&FieldView {
+            words,
+            field: self,
+            described_by: described_by(&self.id, &self.hint, self.problem.is_some()),
+        })
     }
 
     fn is_chosen(&self, choice: &Choice) -> bool {
@@ -195,7 +199,8 @@ fn described_by(id: &str, hint: &str, is_wrong: bool) -> String {
 
 /// The id of the field with this name: `organization[name][en]` as `organization-name-en`.
 pub(crate) fn id_of(name: &str) -> String {
-    let id: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let id: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
     id.replace("--", "-").trim_matches('-').to_owned()
 }
 
@@ -263,7 +268,12 @@ struct GroupView<'a> {
 }
 
 impl Group {
-    pub(crate) fn ticks(name: &str, legend: impl Into<String>, choices: Vec<Choice>, chosen: Vec<String>) -> Self {
+    pub(crate) fn ticks(
+        name: &str,
+        legend: impl Into<String>,
+        choices: Vec<Choice>,
+        chosen: Vec<String>,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             legend: legend.into(),
@@ -277,7 +287,12 @@ impl Group {
         }
     }
 
-    pub(crate) fn radios(name: &str, legend: impl Into<String>, choices: Vec<Choice>, chosen: impl Into<String>) -> Self {
+    pub(crate) fn radios(
+        name: &str,
+        legend: impl Into<String>,
+        choices: Vec<Choice>,
+        chosen: impl Into<String>,
+    ) -> Self {
         Self { is_radio: true, ..Self::ticks(name, legend, choices, vec![chosen.into()]) }
     }
 

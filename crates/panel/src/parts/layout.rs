@@ -58,7 +58,8 @@ impl Layout<'_> {
 
     /// An entry of the navigation.
     fn entry(&self, href: &str, icon: &'static str, key: &str) -> Entry {
-        let is_current = self.path == href || (href != "/system" && self.path.starts_with(&format!("{href}/")));
+        let is_current =
+            self.path == href || (href != "/system" && self.path.starts_with(&format!("{href}/")));
         Entry { href: href.to_owned(), icon, label: self.words.say(key), is_current }
     }
 

@@ -56,7 +56,10 @@ pub(crate) enum RowAct {
 }
 
 #[derive(Template)]
-#[template(source = r#"{% if !href.is_empty() %}<a class="{{ class }}" href="{{ href }}">{{ text }}</a>{% else %}<span class="{{ class }}">{{ text }}</span>{% endif %}{% if !sub.is_empty() %}<span class="sub">{{ sub }}</span>{% endif %}"#, ext = "html")]
+#[template(
+    source = r#"{% if !href.is_empty() %}<a class="{{ class }}" href="{{ href }}">{{ text }}</a>{% else %}<span class="{{ class }}">{{ text }}</span>{% endif %}{% if !sub.is_empty() %}<span class="sub">{{ sub }}</span>{% endif %}"#,
+    ext = "html"
+)]
 struct Named<'a> {
     href: &'a str,
     class: &'a str,
@@ -78,7 +81,10 @@ struct RowActs<'a> {
 }
 
 #[derive(Template)]
-#[template(source = r#"<ul class="bare long">{% for name in names %}<li>{% for part in name.split_inclusive('.') %}{{ part }}<wbr>{% endfor %}</li>{% endfor %}</ul>"#, ext = "html")]
+#[template(
+    source = r#"<ul class="bare long">{% for name in names %}<li>{% for part in name.split_inclusive('.') %}{{ part }}<wbr>{% endfor %}</li>{% endfor %}</ul>"#,
+    ext = "html"
+)]
 struct Names<'a> {
     names: &'a [String],
 }

@@ -71,8 +71,16 @@ impl Texts {
     }
 
     /// Adds a text: the name of its field, its label, and what it says in each language.
-    pub(crate) fn text(mut self, name: &str, label: impl Into<String>, hint: impl Into<String>, value: &Translated, rows: u8) -> Self {
-        let values = self.locales.iter().map(|locale| (*locale, value.get(*locale).unwrap_or_default().to_owned()));
+    pub(crate) fn text(
+        mut self,
+        name: &str,
+        label: impl Into<String>,
+        hint: impl Into<String>,
+        value: &Translated,
+        rows: u8,
+    ) -> Self {
+        let values =
+            self.locales.iter().map(|locale| (*locale, value.get(*locale).unwrap_or_default().to_owned()));
         let (label, hint) = (label.into(), hint.into());
         self.texts.push(Text { name: name.to_owned(), label, hint, values: values.collect(), rows });
         self
@@ -81,8 +89,12 @@ impl Texts {
     pub(crate) fn html(&self, words: &Words, problems: &[Problem]) -> Html {
         let inputs: Vec<Input<'_>> =
             self.locales.iter().flat_map(|locale| self.inputs_in(*locale, words, problems)).collect();
-        let languages: Vec<Language> =
-            self.locales.iter().enumerate().map(|(place, locale)| language(*locale, place == 0, &inputs, words)).collect();
+        let languages: Vec<Language> = self
+            .locales
+            .iter()
+            .enumerate()
+            .map(|(place, locale)| language(*locale, place == 0, &inputs, words))
+            .collect();
         let mut wrong = languages.iter().filter(|language| language.has_problem);
         let shown = match (wrong.next(), wrong.next()) {
             (Some(_), Some(_)) => "all".to_owned(),
@@ -102,7 +114,8 @@ impl Texts {
             .iter()
             .map(|text| {
                 let (id, problem, name) = input(text);
-                let value = text.values.iter().find(|(known, _)| *known == locale).map_or("", |(_, text)| text);
+                let value =
+                    text.values.iter().find(|(known, _)| *known == locale).map_or("", |(_, text)| text);
                 let (label, hint, rows) = (text.label.as_str(), text.hint.as_str(), text.rows);
                 Input { locale, id, name, label, hint, language: language.clone(), value, rows, problem }
             })

@@ -34,7 +34,10 @@ fn the_catalogues_have_the_same_texts_with_the_same_values() {
         let own = keys(sources);
         let missing: Vec<_> = english.difference(&own).collect();
         let strange: Vec<_> = own.difference(&english).collect();
-        assert!(missing.is_empty() && strange.is_empty(), "{locale}: missing {missing:?}, strange {strange:?}");
+        assert!(
+            missing.is_empty() && strange.is_empty(),
+            "{locale}: missing {missing:?}, strange {strange:?}"
+        );
     }
 }
 
