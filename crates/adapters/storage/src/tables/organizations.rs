@@ -1,7 +1,7 @@
 //! Organizations and their hosts.
 
-use crate::columns::{self, ColumnValue, Condition, EnumColumn, JsonColumn, columns};
-use crate::engine::{Conn, Db, dialect};
+use crate::columns::{self, ColumnValue, EnumColumn, JsonColumn, columns};
+use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
 use crate::filter::containing;
 use crate::schema::{archive_refs, organization_hosts, organization_names, organizations};
@@ -15,7 +15,7 @@ use civitas_organizations::{
 use diesel::dsl::sql;
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
@@ -201,6 +201,24 @@ async fn with_hosts(
     Ok(Page { items: items.collect::<Result<_>>()?, has_more })
 }
 
+/// Whether an organization has a name or a primary host that contains a text. Both columns are in lower case.
+fn called(text: &str) -> Box<dyn BoxableExpression<organizations::table, Db, SqlType = Bool>> {
+    let pattern = containing(&folded(text));
+    let condition = sql::<Bool>(
+        "(EXISTS (SELECT 1 FROM organization_names WHERE organization_names.organization_id = organizations.id \
+         AND organization_names.folded LIKE ",
+    )
+    .bind::<Text, _>(pattern.clone())
+    .sql(
+        " ESCAPE '\\') OR EXISTS (SELECT 1 FROM organization_hosts \
+         WHERE organization_hosts.organization_id = organizations.id AND organization_hosts.kind = 'primary' \
+         AND organization_hosts.host LIKE ",
+    )
+    .bind::<Text, _>(pattern)
+    .sql(" ESCAPE '\\'))");
+    Box::new(condition)
+}
+
 /// The number of rows of a table with the organization of the outer statement, up to [`OrganizationFigures::MAX`].
 fn counted(table: &str, condition: &str) -> SqlLiteral<BigInt> {
     let most = OrganizationFigures::MAX;
@@ -298,16 +316,7 @@ impl OrganizationStore for Session {
         let mut rows =
             organizations::table.select((organizations::id, columns::of::<Row>())).into_boxed::<Db>();
         if let Some(text) = text {
-            let name: Condition<organization_names::table> =
-                dialect::like(Box::new(organization_names::folded.nullable()), &containing(text));
-            let host: Condition<organization_hosts::table> =
-                dialect::like(Box::new(organization_hosts::host.nullable()), &containing(text));
-            let named = organization_names::table.filter(name).select(organization_names::organization_id);
-            let hosted = organization_hosts::table
-                .filter(organization_hosts::kind.eq(PRIMARY))
-                .filter(host)
-                .select(organization_hosts::organization_id);
-            rows = rows.filter(organizations::id.eq_any(named).or(organizations::id.eq_any(hosted)));
+            rows = rows.filter(called(text));
         }
         let connection = &mut *self.read().await?;
         let name = sql::<Nullable<Text>>("organizations.name ->> organizations.default_locale");
