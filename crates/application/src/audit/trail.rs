@@ -43,7 +43,7 @@ impl AuditTrail<'_> {
     /// Verifies the chain of an organization, or that of the deployment (`None`), up to its last entry at the start.
     /// Reads all entries, in chunks.
     ///
-    /// It detects changed, removed and moved entries. Somebody who can write the database can compute all hashes anew;
+    /// It detects changed, removed and moved entries. Anyone who can write the database can compute all hashes again;
     /// to detect this, compare number and hash of the head with those of an earlier verification.
     ///
     /// # Errors
