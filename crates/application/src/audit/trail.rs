@@ -43,7 +43,7 @@ impl AuditTrail<'_> {
     /// Verifies the chain of an organization, or that of the deployment (`None`), up to its last entry at the start.
     /// Reads all entries, in chunks.
     ///
-    /// It detects changed, removed and moved entries. Somebody who can write the database can compute all hashes anew;
+    /// It detects changed, removed and moved entries. Anyone who can write the database can compute all hashes again;
     /// to detect this, compare number and hash of the head with those of an earlier verification.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl AuditTrail<'_> {
         let (mut number, mut hash) = (head.removed_number, head.removed_hash.clone());
         while number < head.number {
             let limit = CHUNK.min(head.number - number);
-            let page = self.log.after(organization, number, limit).await?;
+            let page = self.log.page_after(organization, number, limit).await?;
             if page.is_empty() {
                 verification.fault = Some(ChainFault { number: number + 1, error: ChainError::Missing });
                 return Ok(verification);
@@ -111,7 +111,7 @@ impl AuditTrail<'_> {
         }
         if number != head.number || hash != head.hash {
             verification.fault = Some(ChainFault { number, error: ChainError::HeadDiffers });
-        } else if let Some(next) = self.log.after(organization, number, 1).await?.first()
+        } else if let Some(next) = self.log.page_after(organization, number, 1).await?.first()
             && self.log.head(organization).await? == verification.head
         {
             verification.fault = Some(ChainFault { number: next.number, error: ChainError::HeadDiffers });
@@ -146,7 +146,7 @@ mod tests {
             let next = if heads.len() > 1 { Some(heads.remove(0)) } else { heads.first().cloned() };
             Ok(next)
         });
-        log.expect_after().returning(move |_, number, limit| {
+        log.expect_page_after().returning(move |_, number, limit| {
             let later = entries.iter().filter(|read| read.number > number);
             Ok(later.take(usize::try_from(limit).unwrap()).cloned().collect())
         });

@@ -69,7 +69,7 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
         appended.push(world.log.append(&full, NOW).await?);
         appended.push(world.log.append(&Record::new(actor, *action).of(world.mine), NOW).await?);
     }
-    let read = world.log.after(Some(world.mine), 0, 100).await?;
+    let read = world.log.page_after(Some(world.mine), 0, 100).await?;
     let entries: Vec<_> = read.into_iter().filter_map(|read| read.entry).collect();
     assert_eq!(entries, appended);
     let (mut number, mut hash) = (0, EMPTY_HASH);
@@ -91,7 +91,7 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
         assert_eq!(world.fill(chain, 2).await?.iter().map(|entry| entry.number).collect::<Vec<_>>(), [1, 2]);
     }
     for chain in [Some(world.mine), Some(world.other), None] {
-        let read = world.log.after(chain, 0, 9).await?;
+        let read = world.log.page_after(chain, 0, 9).await?;
         assert_eq!(read.iter().map(|read| read.number).collect::<Vec<_>>(), [1, 2]);
         assert!(read.iter().flat_map(|read| &read.entry).all(|entry| entry.organization == chain));
     }
@@ -118,7 +118,7 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
         seen.extend(listed.items.into_iter().map(|entry| entry.number));
     }
     assert_eq!(seen, [5, 4, 3, 2, 1]);
-    let read = world.log.after(Some(world.mine), 2, 2).await?;
+    let read = world.log.page_after(Some(world.mine), 2, 2).await?;
     assert_eq!(read.iter().map(|read| read.number).collect::<Vec<_>>(), [3, 4]);
     Ok(())
 }
@@ -184,7 +184,7 @@ pub async fn appends_once_since_a_time(world: World<'_>) -> Result<()> {
     let nothing = record(Action::CredentialsRefused).of(world.mine);
     assert!(log.append_unless_since(&nothing, at(0), at(40)).await?);
     assert!(!log.append_unless_since(&nothing, at(0), at(50)).await?);
-    assert_eq!(log.after(Some(world.mine), 0, 9).await?.len(), 4);
+    assert_eq!(log.page_after(Some(world.mine), 0, 9).await?.len(), 4);
     Ok(())
 }
 
@@ -205,7 +205,7 @@ pub async fn removes_the_oldest_entries(world: World<'_>) -> Result<()> {
     let head = log.head(Some(world.mine)).await?.expect("a head");
     let last = &entries[3];
     assert_eq!((head.number, head.removed_number, &head.removed_hash), (6, 4, &last.hash));
-    let rest = log.after(Some(world.mine), 0, 9).await?;
+    let rest = log.page_after(Some(world.mine), 0, 9).await?;
     assert_eq!(rest.iter().map(|read| read.number).collect::<Vec<_>>(), [5, 6]);
     let first = rest[0].entry.as_ref().expect("an entry");
     assert_eq!(first.follows(head.removed_number, &head.removed_hash), Ok(()));

@@ -78,7 +78,7 @@ pub trait AuditLog: Send + Sync {
     async fn list(&self, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditEntry>>;
 
     /// The entries of a chain after this number, in ascending order, at most `limit`.
-    async fn after(
+    async fn page_after(
         &self,
         organization: Option<OrganizationId>,
         number: i64,

@@ -305,7 +305,7 @@ impl AuditLog for Session {
         Ok(Page { items: items.into_iter().filter_map(read).collect(), has_more })
     }
 
-    async fn after(
+    async fn page_after(
         &self,
         organization: Option<OrganizationId>,
         number: i64,
