@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 /// How long one request may take.
 const LONGEST: Duration = Duration::from_secs(1);
-/// The time limit of `/health` during [`AT_ONCE`] of them.
+/// The time limit of `/health` during [`AT_ONCE`] of them; more on a machine where it takes longer beside cheap requests.
 const HEALTH: Duration = Duration::from_millis(200);
 const AT_ONCE: usize = 20;
 /// A body is at most so long, in bytes; an eighth of it in a build that is not optimized.
@@ -177,14 +177,17 @@ async fn no_request_within_the_limits_takes_long_or_keeps_health_waiting() {
         }
         assert!(slow.is_empty(), "{:?}: {slow:?}", service.engine);
         timed.sort_by_key(|(took, _)| std::cmp::Reverse(*took));
+        // On a busy machine `/health` waits beside cheap requests too.
+        let cheap = Input::get("cheap", "/spaces/search?per_page=1".to_owned());
+        let limit = HEALTH.max(health_beside(&service, &nora, &cheap).await * 8);
         for (_, input) in timed.into_iter().take(3) {
             let mut longest = Vec::new();
             // Something else may run on the machine for a moment: one measurement of three must hold.
-            while longest.len() < 3 && longest.last().is_none_or(|last| *last >= HEALTH) {
+            while longest.len() < 3 && longest.last().is_none_or(|last| *last >= limit) {
                 longest.push(health_beside(&service, &nora, &input).await);
             }
-            let last = longest.last().copied().unwrap_or(HEALTH);
-            assert!(last < HEALTH, "{:?}: {longest:?} beside {}", service.engine, input.name);
+            let last = longest.last().copied().unwrap_or(limit);
+            assert!(last < limit, "{:?}: {longest:?} beside {}", service.engine, input.name);
         }
     }
 }
