@@ -23,20 +23,6 @@ pub(crate) fn number(locale: Locale, number: i64) -> String {
     text
 }
 
-/// A size in bytes, KB, MB or GB (powers of 1024).
-pub(crate) fn bytes(locale: Locale, size: i64) -> String {
-    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
-    if size < 1024 {
-        return format!("{} B", number(locale, size));
-    }
-    let (mut tenths, mut unit) = (size.saturating_mul(10) / 1024, 0);
-    while tenths >= 10_240 && unit + 1 < UNITS.len() {
-        (tenths, unit) = (tenths / 1024, unit + 1);
-    }
-    let point = if locale == Locale::EN { '.' } else { ',' };
-    format!("{}{point}{} {}", number(locale, tenths / 10), tenths % 10, UNITS[unit])
-}
-
 /// The time zone of the times on a page.
 #[derive(Clone, Copy)]
 pub(crate) struct Zone(&'static Tz);
@@ -145,13 +131,6 @@ mod tests {
             (number(Locale::EN, -1_234_567), number(Locale::EN, 999)),
             ("-1,234,567".into(), "999".into())
         );
-    }
-
-    #[test]
-    fn sizes_have_one_digit_after_the_point() {
-        assert_eq!(bytes(Locale::EN, 1023), "1,023 B");
-        assert_eq!(bytes(Locale::EN, 10_485_760), "10.0 MB");
-        assert_eq!(bytes(Locale::FR, 1536), "1,5 KB");
     }
 
     #[test]

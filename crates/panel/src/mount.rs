@@ -1,7 +1,8 @@
 //! Mounts the panel on actix-web: finds the session, checks the token of a form, calls the page.
 
 use crate::form::Submitted;
-use crate::pages::{self, Handler, sign_in};
+use crate::format::Zone;
+use crate::pages::{self, Handler, setup, sign_in};
 use crate::panel::Panel;
 use crate::query::Query;
 use crate::reply::Reply;
@@ -49,6 +50,11 @@ impl Panel {
                 async move { Arrival::serve(panel, request, payload, sign_in::serve).await }
             },
         ));
+        let panel = self.clone();
+        config.service(web::resource(setup::PATH).to(move |request: HttpRequest, payload: web::Payload| {
+            let panel = panel.clone();
+            async move { Arrival::serve(panel, request, payload, setup::serve).await }
+        }));
         // Paths with fixed segments come first: `/new` is no id.
         let mut paths: Vec<_> = paths.into_iter().collect();
         paths.sort_by_key(|(path, _)| path.matches('{').count());
@@ -185,6 +191,7 @@ impl Arrival {
             query: self.query,
             form: self.form,
             now: self.now,
+            zone: Zone::utc(),
             panel: self.panel,
             signed,
         }

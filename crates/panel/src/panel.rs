@@ -1,10 +1,12 @@
 //! The panel: what its pages need.
 
 use crate::form_tokens::FormTokens;
+use crate::pages::setup;
+use crate::query::Query;
 use civitas_accounts::Passwords;
 use civitas_accounts::administrators::{SecondFactorCodes, TextCipher};
 use civitas_application::{Announcer, Site, Store};
-use civitas_kernel::EventName;
+use civitas_kernel::{EventName, Result};
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
 use std::net::IpAddr;
@@ -20,6 +22,8 @@ pub struct Settings {
     pub loadbalancer_ips: Vec<IpAddr>,
     /// The key of the tokens of forms.
     pub form_key: [u8; 32],
+    /// The token in the link to the page that creates the first administrator.
+    pub setup_token: String,
     /// The path of the documentation of the interface.
     pub docs_path: &'static str,
 }
@@ -58,6 +62,16 @@ impl Panel {
     pub fn new(settings: Settings, services: Services) -> Arc<Self> {
         let tokens = FormTokens::new(&settings.form_key);
         Arc::new(Self { settings, services, tokens })
+    }
+
+    /// The path of the page that creates the first administrator; `None` when there is one.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn setup_path(&self) -> Result<Option<String>> {
+        let count = self.store().administrators().count().await?;
+        Ok((count == 0)
+            .then(|| Query::default().with(setup::PATH, "token", Some(&self.settings.setup_token))))
     }
 
     pub(crate) fn store(&self) -> &dyn Store {

@@ -25,8 +25,6 @@ pub(crate) enum Reply {
     },
     /// A file of the panel.
     File { media_type: &'static str, content: &'static str },
-    /// A download.
-    Download { media_type: &'static str, name: String, content: Vec<u8> },
 }
 
 impl Reply {
@@ -69,14 +67,6 @@ impl Reply {
             Self::File { media_type, content } => {
                 let mut answer = HttpResponse::Ok().content_type(media_type).body(content);
                 set(&mut answer, header::CACHE_CONTROL, "public, max-age=31536000, immutable");
-                answer
-            }
-            Self::Download { media_type, name, content } => {
-                let mut answer = HttpResponse::Ok()
-                    .content_type(media_type)
-                    .insert_header((header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")))
-                    .body(content);
-                set(&mut answer, header::CACHE_CONTROL, "no-store");
                 answer
             }
         };

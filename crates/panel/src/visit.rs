@@ -40,6 +40,8 @@ pub(crate) struct Visit {
     pub(crate) now: OffsetDateTime,
     /// The address of the client.
     pub(crate) from: Option<IpAddr>,
+    /// The time zone of the times on the page.
+    pub(crate) zone: Zone,
     pub(crate) signed: Signed,
 }
 
@@ -72,14 +74,14 @@ impl Visit {
         self.params.get(name).map_or("", String::as_str)
     }
 
-    /// A time as the page writes it, in UTC.
+    /// A time as the page writes it.
     pub(crate) fn time(&self, at: OffsetDateTime) -> String {
-        format::date_time(self.words.locale, Zone::utc(), at)
+        format::date_time(self.words.locale, self.zone, at)
     }
 
-    /// A date as the page writes it, in UTC.
+    /// A date as the page writes it.
     pub(crate) fn date(&self, at: OffsetDateTime) -> String {
-        format::date(self.words.locale, Zone::utc(), at)
+        format::date(self.words.locale, self.zone, at)
     }
 
     /// A number with grouped digits.
@@ -103,7 +105,7 @@ impl Visit {
     }
 
     /// The use-cases of administrators, in a transaction.
-    pub(crate) fn administrators<'a>(&'a self, tx: &'a dyn Transaction) -> Administrators<'a> {
+    pub(crate) fn administrators(tx: &dyn Transaction) -> Administrators<'_> {
         Administrators { administrators: tx.administrators(), sessions: tx.panel_sessions() }
     }
 
@@ -174,7 +176,7 @@ impl Visit {
             problems,
             head,
             body,
-            zone: Zone::utc().label(self.now),
+            zone: self.zone.label(self.now),
         };
         Ok(Reply::page(status, layout.html()))
     }
@@ -214,7 +216,7 @@ impl Visit {
             return Ok(());
         }
         let own = self.signed.id;
-        self.change(async |tx| self.administrators(tx).remember_organization(own, Some(id)).await).await?;
+        self.change(async |tx| Self::administrators(tx).remember_organization(own, Some(id)).await).await?;
         self.signed.administrator.organization = Some(id);
         Ok(())
     }

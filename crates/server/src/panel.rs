@@ -2,6 +2,8 @@
 
 use crate::config::Config;
 use crate::{webhooks, wiring};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use civitas_api::{Api, webhook_example};
 use civitas_dns::Names;
 use civitas_kernel::Result;
@@ -20,6 +22,7 @@ pub(crate) fn panel(config: &Config, api: &Api, resolver: Arc<Names>, key: &[u8;
         trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
         form_key: derive(key, "forms of the panel"),
+        setup_token: URL_SAFE_NO_PAD.encode(&derive(key, "setup of the first administrator")[..18]),
         docs_path: "/api/rest_full/v0.3/docs",
     };
     let services = Services {

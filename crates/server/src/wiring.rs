@@ -106,7 +106,13 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     let workers = if parts.workers { Some(workers(&config, &api, &told, lock.is_some())?) } else { None };
     let http = if parts.http {
         let panel = panel::panel(&config, &api, resolver, &key.0)?;
-        Some(Http::start(&config, api, panel).await?)
+        let setup = panel.setup_path().await?;
+        let http = Http::start(&config, api, panel).await?;
+        if let Some(path) = setup {
+            let link = format!("{}://{}{path}", config.public_scheme.as_str(), http.address);
+            tracing::warn!(%link, "there is no administrator: this link creates the first one, and an organization");
+        }
+        Some(http)
     } else {
         None
     };

@@ -108,7 +108,7 @@ pub(crate) async fn save_preferences(visit: &mut Visit) -> Result<Reply> {
     let theme = Theme::parse(visit.form.text("theme")).unwrap_or_default();
     let id = visit.signed.id;
     visit
-        .change(async |tx| visit.administrators(tx).set_preferences(id, locale, theme, visit.now).await)
+        .change(async |tx| Visit::administrators(tx).set_preferences(id, locale, theme, visit.now).await)
         .await?;
     let words = locale.map_or(visit.words, Words::of);
     visit.redirect(PATH, Notice::good(words.say("preferences-saved"))).await
@@ -131,7 +131,7 @@ pub(crate) async fn save_password(visit: &mut Visit) -> Result<Reply> {
         let (id, session) = (visit.signed.id, &visit.signed.session.digest);
         visit
             .change_once(async |tx| {
-                visit.administrators(tx).change_own_password(id, &old, new, session, visit.now).await?;
+                Visit::administrators(tx).change_own_password(id, &old, new, session, visit.now).await?;
                 tx.audit()
                     .append(&record(visit, Action::AdministratorPasswordChanged), visit.now)
                     .await

@@ -16,25 +16,31 @@ const LIST: &str = "/system/admins";
 const EMAIL: &str = "admin[email]";
 const PASSWORD: &str = "admin[password]";
 
+/// The field and the words of a refusal. `old` and `new`: the fields of the current and of the new password.
+pub(crate) fn refusal_text<'a>(text: &str, old: &'a str, new: &'a str) -> Option<(&'a str, &'static str)> {
+    Some(match text {
+        refusals::EMAIL_INVALID => (EMAIL, "problem-email"),
+        refusals::EMAIL_TAKEN => (EMAIL, "problem-email-taken"),
+        refusals::PASSWORD_SHORT => (new, "problem-password-short"),
+        refusals::PASSWORD_BLANK => (new, "problem-password-blank"),
+        refusals::PASSWORD_IS_EMAIL => (new, "problem-password-email"),
+        refusals::PASSWORD_WRONG => (old, "problem-password-wrong"),
+        refusals::LAST => ("", "problem-last-admin"),
+        refusals::CODE_WRONG => ("code", "problem-code"),
+        refusals::SECOND_FACTOR_IS_ON => ("", "problem-factor-on"),
+        refusals::SECOND_FACTOR_IS_OFF => ("", "problem-factor-off"),
+        refusals::SECOND_FACTOR_EXPIRED => ("", "problem-factor-expired"),
+        _ => return None,
+    })
+}
+
 /// The problem of a refused change, beside its field.
 pub(crate) fn refusal(visit: &Visit, fault: Error, old: &str, new: &str) -> Result<Vec<Problem>> {
     let mut problems = error::problems(&visit.words, fault, |_| String::new())?;
     for problem in &mut problems {
-        let (field, key) = match problem.text.as_str() {
-            refusals::EMAIL_INVALID => (EMAIL, "problem-email"),
-            refusals::EMAIL_TAKEN => (EMAIL, "problem-email-taken"),
-            refusals::PASSWORD_SHORT => (new, "problem-password-short"),
-            refusals::PASSWORD_BLANK => (new, "problem-password-blank"),
-            refusals::PASSWORD_IS_EMAIL => (new, "problem-password-email"),
-            refusals::PASSWORD_WRONG => (old, "problem-password-wrong"),
-            refusals::LAST => ("", "problem-last-admin"),
-            refusals::CODE_WRONG => ("code", "problem-code"),
-            refusals::SECOND_FACTOR_IS_ON => ("", "problem-factor-on"),
-            refusals::SECOND_FACTOR_IS_OFF => ("", "problem-factor-off"),
-            refusals::SECOND_FACTOR_EXPIRED => ("", "problem-factor-expired"),
-            _ => continue,
-        };
-        *problem = Problem::new(field, visit.say(key));
+        if let Some((field, key)) = refusal_text(&problem.text, old, new) {
+            *problem = Problem::new(field, visit.say(key));
+        }
     }
     Ok(problems)
 }
@@ -143,7 +149,7 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
         let password = NewPassword::of(&*visit.panel.services.passwords, &email, &password).await?;
         visit
             .change_once(async |tx| {
-                let id = visit.administrators(tx).create(password, visit.now).await?;
+                let id = Visit::administrators(tx).create(password, visit.now).await?;
                 let record = visit.record(Action::AdministratorCreated);
                 let record = record.on("administrator", &id.to_string(), &email);
                 tx.audit().append(&record, visit.now).await.map(drop)
@@ -207,7 +213,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
         };
         visit
             .change_once(async |tx| {
-                let admin = visit.administrators(tx);
+                let admin = Visit::administrators(tx);
                 let record = |action| visit.record(action).on("administrator", &id.to_string(), &email);
                 if email != administrator.email {
                     admin.change_email(id, &email, visit.now).await?;
@@ -246,7 +252,7 @@ pub(crate) async fn unlock(visit: &mut Visit) -> Result<Reply> {
     let (id, administrator) = administrator(visit).await?;
     visit
         .change(async |tx| {
-            visit.administrators(tx).unlock(id, visit.now).await?;
+            Visit::administrators(tx).unlock(id, visit.now).await?;
             let record = visit.record(Action::AdministratorUnlocked);
             let record = record.on("administrator", &id.to_string(), &administrator.email);
             tx.audit().append(&record, visit.now).await.map(drop)
@@ -292,7 +298,7 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
     let (id, administrator) = administrator(visit).await?;
     let deleted = visit
         .change(async |tx| {
-            visit.administrators(tx).delete(id).await?;
+            Visit::administrators(tx).delete(id).await?;
             let record = visit.record(Action::AdministratorDeleted);
             let record = record.on("administrator", &id.to_string(), &administrator.email);
             tx.audit().append(&record, visit.now).await.map(drop)

@@ -14,6 +14,7 @@ mod organization_api;
 mod organization_form;
 mod organizations;
 mod registrations;
+pub(crate) mod setup;
 pub(crate) mod sign_in;
 mod start;
 

@@ -86,18 +86,17 @@ pub(crate) fn read(visit: &Visit, mut organization: Organization) -> (Organizati
         match locales.find(form.text("organization[default_locale]")) {
             Some(locale) => organization.default_locale = locale,
             None => {
-                problems.push(Problem::new("organization[default_locale]", visit.say("problem-inclusion")))
+                problems.push(Problem::new("organization[default_locale]", visit.say("problem-inclusion")));
             }
         }
     }
     if form.has("organization[users_registration_mode]") {
         let mode = form.text("organization[users_registration_mode]");
-        match MODES.iter().find(|(_, name)| *name == mode) {
-            Some((mode, _)) => organization.users_registration_mode = *mode,
-            None => {
-                let problem = visit.say("problem-inclusion");
-                problems.push(Problem::new("organization[users_registration_mode]", problem));
-            }
+        if let Some((mode, _)) = MODES.iter().find(|(_, name)| *name == mode) {
+            organization.users_registration_mode = *mode;
+        } else {
+            let problem = visit.say("problem-inclusion");
+            problems.push(Problem::new("organization[users_registration_mode]", problem));
         }
     }
     for (member, place) in PEOPLE.into_iter().chain(VIEWS) {

@@ -2,6 +2,7 @@
 
 use super::{organization_api, organization_form};
 use crate::error;
+use crate::format::Zone;
 use crate::notice::Notice;
 use crate::parts::{
     Act, Badge, Cell, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages, Problem, Results,
@@ -144,6 +145,7 @@ struct Overview<'a> {
 pub(crate) async fn overview(visit: &mut Visit) -> Result<Reply> {
     let (id, organization) = organization(visit).await?;
     visit.open_organization(id).await?;
+    visit.zone = Zone::named(&organization.time_zone);
     let visit = &*visit;
     let own = figures(visit, id).await?;
     let figure = |value: i64, key: &str| (visit.number(value), visit.say(key));
@@ -186,6 +188,7 @@ pub(crate) fn settings_head(visit: &Visit, id: OrganizationId, name: &str, tab: 
 pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
     let (id, organization) = organization(visit).await?;
     visit.open_organization(id).await?;
+    visit.zone = Zone::named(&organization.time_zone);
     let visit = &*visit;
     if visit.query.get("tab") == Some("api") {
         return organization_api::show(visit, id, &organization).await;

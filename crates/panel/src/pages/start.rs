@@ -86,9 +86,9 @@ async fn figures(visit: &Visit, attention: &Attention<'_>) -> Result<Vec<Figure>
     Ok(vec![
         figure(found.organizations, "nav-organizations", "/system/organizations"),
         figure(found.clients, "nav-api-clients", "/system/api_clients"),
-        figure(found.people, "column-people", ""),
-        figure(found.proposals, "figure-proposals", ""),
-        figure(found.votes, "figure-votes", ""),
+        figure(found.people, "column-people", "/system/organizations"),
+        figure(found.proposals, "figure-proposals", "/system/organizations"),
+        figure(found.votes, "figure-votes", "/system/organizations"),
         figure(found.jobs_today, "figure-jobs", "/system/jobs"),
     ])
 }

@@ -2,7 +2,6 @@
 
 use super::html::render;
 use super::{Head, Html, Problem};
-use crate::assets;
 use crate::notice::Notice;
 use crate::words::Words;
 use askama::Template;
@@ -41,14 +40,6 @@ pub(crate) struct Layout<'a> {
 impl Layout<'_> {
     pub(crate) fn html(&self) -> String {
         render(self).into_string()
-    }
-
-    fn style(&self) -> &'static str {
-        assets::style()
-    }
-
-    fn script(&self) -> &'static str {
-        assets::script()
     }
 
     /// The heading of the list of problems.
@@ -143,13 +134,5 @@ pub(crate) struct Alone<'a> {
 impl Alone<'_> {
     pub(crate) fn html(&self) -> String {
         render(self).into_string()
-    }
-
-    fn style(&self) -> &'static str {
-        assets::style()
-    }
-
-    fn script(&self) -> &'static str {
-        assets::script()
     }
 }

@@ -10,17 +10,13 @@ pub(crate) struct Column {
     label: String,
     /// `num`, `low` or both.
     class: &'static str,
-    /// The address that sorts by it.
-    sort: Option<String>,
-    /// `ascending` or `descending`.
-    sorted: Option<&'static str>,
     /// Whether only screen readers get the label.
     is_hidden: bool,
 }
 
 impl Column {
     pub(crate) fn new(label: impl Into<String>) -> Self {
-        Self { label: label.into(), class: "", sort: None, sorted: None, is_hidden: false }
+        Self { label: label.into(), class: "", is_hidden: false }
     }
 
     /// Numbers, at the right.
@@ -187,25 +183,28 @@ impl Table {
         self
     }
 
-    /// Makes a column sort the list: its place, the address of the other direction, the direction now.
-    pub(crate) fn sorted(mut self, place: usize, href: String, direction: Option<&'static str>) -> Self {
-        if let Some(column) = self.columns.get_mut(place) {
-            (column.sort, column.sorted) = (Some(href), direction);
-        }
-        self
-    }
-
     pub(crate) fn html(&self) -> Html {
         render(self)
     }
 
-    fn label(&self, place: &usize) -> &str {
-        self.columns.get(*place).filter(|column| !column.is_hidden).map_or("", |column| &column.label)
+    /// The rows, each cell with the label and the classes of its column.
+    fn cells(&self) -> Vec<Vec<Placed<'_>>> {
+        let place = |cells: &'_ Vec<Cell>| {
+            cells.iter().enumerate().map(|(at, cell)| (at, cell.clone())).collect::<Vec<_>>()
+        };
+        let placed = |(at, cell): (usize, Cell)| {
+            let column = self.columns.get(at);
+            let label = column.filter(|column| !column.is_hidden).map_or("", |column| &column.label);
+            let class = format!("{} {}", column.map_or("", |column| column.class), cell.class);
+            Placed { html: cell.html, label, class: class.trim().to_owned() }
+        };
+        self.rows.iter().map(|cells| place(cells).into_iter().map(placed).collect()).collect()
     }
+}
 
-    /// The classes of a cell: those of its column and its own.
-    fn class(&self, place: &usize, cell: &Cell) -> String {
-        let column = self.columns.get(*place).map_or("", |column| column.class);
-        format!("{column} {}", cell.class).trim().to_owned()
-    }
+/// A cell in its column.
+struct Placed<'a> {
+    html: Html,
+    label: &'a str,
+    class: String,
 }

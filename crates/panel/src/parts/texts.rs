@@ -26,7 +26,7 @@ pub(crate) struct Texts {
     legend: String,
     /// The main language first.
     locales: Vec<Locale>,
-    texts: Vec<Text>,
+    list: Vec<Text>,
 }
 
 /// A language of the switch.
@@ -67,7 +67,7 @@ impl Texts {
     pub(crate) fn new(id: &str, legend: impl Into<String>, locales: &Locales, main: Locale) -> Self {
         let others = locales.iter().filter(|locale| *locale != main);
         let locales = std::iter::once(main).chain(others).collect();
-        Self { id: id.to_owned(), legend: legend.into(), locales, texts: Vec::new() }
+        Self { id: id.to_owned(), legend: legend.into(), locales, list: Vec::new() }
     }
 
     /// Adds a text: the name of its field, its label, and what it says in each language.
@@ -82,7 +82,7 @@ impl Texts {
         let values =
             self.locales.iter().map(|locale| (*locale, value.get(*locale).unwrap_or_default().to_owned()));
         let (label, hint) = (label.into(), hint.into());
-        self.texts.push(Text { name: name.to_owned(), label, hint, values: values.collect(), rows });
+        self.list.push(Text { name: name.to_owned(), label, hint, values: values.collect(), rows });
         self
     }
 
@@ -110,7 +110,7 @@ impl Texts {
             let name = format!("{}[{locale}]", text.name);
             (id_of(&name), Problem::of(problems, &name), name)
         };
-        self.texts
+        self.list
             .iter()
             .map(|text| {
                 let (id, problem, name) = input(text);

@@ -189,3 +189,10 @@ second-factor-qr = QR code for the app
 second-factor-scan = Add the account to the app
 second-factor-scan-hint = Scan the QR code with the app, or type the key.
 second-factor-turn-on = Turn it on
+
+# The first administrator.
+setup-create = Create both
+setup-host-hint = The name that participants and programs use. Its DNS records must point here.
+setup-lede = There is no administrator yet. Create the first one, and the first organization.
+setup-name = Name of the organization
+setup-title = Set up Civitas

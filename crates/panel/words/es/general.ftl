@@ -189,3 +189,10 @@ second-factor-qr = Código QR para la aplicación
 second-factor-scan = Añada la cuenta a la aplicación
 second-factor-scan-hint = Escanee el código QR con la aplicación o escriba la clave.
 second-factor-turn-on = Activar
+
+# The first administrator.
+setup-create = Crear ambas
+setup-host-hint = El nombre que usan las personas y los programas. Sus registros DNS deben apuntar aquí.
+setup-lede = Todavía no hay ninguna cuenta de administración. Cree la primera, y la primera organización.
+setup-name = Nombre de la organización
+setup-title = Configurar Civitas

@@ -189,3 +189,10 @@ second-factor-qr = Code QR pour l’application
 second-factor-scan = Ajouter le compte à l’application
 second-factor-scan-hint = Scannez le code QR avec l’application, ou saisissez la clé.
 second-factor-turn-on = Activer
+
+# The first administrator.
+setup-create = Créer les deux
+setup-host-hint = Le nom qu’utilisent les personnes et les programmes. Ses enregistrements DNS doivent mener ici.
+setup-lede = Il n’y a pas encore de compte d’administration. Créez le premier, et la première organisation.
+setup-name = Nom de l’organisation
+setup-title = Configurer Civitas

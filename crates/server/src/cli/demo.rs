@@ -124,6 +124,7 @@ fn greet(out: &mut (dyn Write + Send), origin: &str, news: Option<&News>) -> io:
     writeln!(out, "Civitas is ready.\n")?;
     writeln!(out, "  API             {base}/")?;
     writeln!(out, "  Documentation   {base}/docs")?;
+    writeln!(out, "  Panel           {origin}/system")?;
     let Some(news) = news else {
         writeln!(
             out,

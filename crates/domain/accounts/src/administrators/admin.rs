@@ -65,8 +65,8 @@ impl NewPassword {
         }
     }
 
-    fn hash(&self) -> Option<String> {
-        Some(self.hash.expose().to_owned())
+    fn hash(&self) -> String {
+        self.hash.expose().to_owned()
     }
 }
 
@@ -90,7 +90,7 @@ impl Administrators<'_> {
     /// # Errors
     /// `Rejected` when the address is taken.
     pub async fn create(&self, password: NewPassword, now: OffsetDateTime) -> Result<AdministratorId> {
-        let hash = password.hash();
+        let hash = Some(password.hash());
         let administrator = Administrator { password: hash, ..Administrator::new(password.email, now) };
         self.administrators.add(&administrator).await
     }
@@ -236,7 +236,7 @@ fn store_password(administrator: &mut Administrator, password: &NewPassword) -> 
     if password.email != administrator.email {
         return Err(Error::Conflict("the e-mail address has changed".into()));
     }
-    administrator.password = password.hash();
+    administrator.password = Some(password.hash());
     Ok(())
 }
 

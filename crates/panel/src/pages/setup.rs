@@ -1,0 +1,143 @@
+//! The first administrator and the first organization. The page exists until there is an administrator, for whoever has
+//! the link of the log.
+
+use super::admins::refusal_text;
+use crate::error;
+use crate::mount::Arrival;
+use crate::parts::{Alone, Choice, Field, Html, Problem, language_name, render};
+use crate::reply::Reply;
+use crate::words::Words;
+use actix_web::http::{Method, StatusCode};
+use askama::Template;
+use civitas_accounts::Secret;
+use civitas_accounts::administrators::{Administrators, NewPassword};
+use civitas_audit::{Action, Actor, Record};
+use civitas_kernel::{Error, Locale, Result, Translated};
+use civitas_organizations::{Organization, OrganizationAdmin};
+
+/// The path of the page.
+pub(crate) const PATH: &str = "/system/setup";
+const EMAIL: &str = "admin[email]";
+const PASSWORD: &str = "admin[password]";
+const NAME: &str = "organization[name]";
+const HOST: &str = "organization[host]";
+const LANGUAGE: &str = "organization[default_locale]";
+
+#[derive(Template)]
+#[template(path = "pages/setup.html")]
+struct Setup<'a> {
+    words: &'a Words,
+    action: String,
+    problems: Vec<Problem>,
+    fields: Vec<Html>,
+}
+
+/// GET shows the form, POST creates both.
+///
+/// # Errors
+/// `NotFound` with a wrong token, or when there is an administrator.
+pub(crate) async fn serve(arrival: Arrival) -> Result<Reply> {
+    let token = arrival.query.get("token").unwrap_or_default();
+    let expected = Secret::new(arrival.panel.settings.setup_token.as_str());
+    let is_open = expected.digest().matches(&Secret::new(token))
+        && arrival.panel.store().administrators().count().await? == 0;
+    if !is_open {
+        return Err(Error::NotFound);
+    }
+    match *arrival.request.method() {
+        Method::GET | Method::HEAD => Ok(form(&arrival, Vec::new())),
+        Method::POST => submit(&arrival).await,
+        _ => Err(Error::NotFound),
+    }
+}
+
+/// The host of the request without its port.
+fn host_of(arrival: &Arrival) -> String {
+    let authority = arrival.request.connection_info().host().to_owned();
+    let host = authority.rsplit_once(':').map_or(authority.as_str(), |(host, _)| host);
+    host.trim_matches(['[', ']']).to_lowercase()
+}
+
+fn form(arrival: &Arrival, problems: Vec<Problem>) -> Reply {
+    let (words, typed) = (&arrival.words, |name: &str| arrival.form.get(name).map(str::to_owned));
+    let locales = &arrival.panel.settings.site.locales;
+    let choices = locales.iter().map(|locale| Choice::new(locale.as_str(), language_name(words, locale)));
+    let language = typed(LANGUAGE).unwrap_or_else(|| words.locale.to_string());
+    let fields = [
+        Field::email(EMAIL, words.say("email"), typed(EMAIL).unwrap_or_default())
+            .autocomplete("username")
+            .required(),
+        Field::password(PASSWORD, words.say("password"), "new-password")
+            .hint(words.say("password-hint"))
+            .required(),
+        Field::text(NAME, words.say("setup-name"), typed(NAME).unwrap_or_default()).required(),
+        Field::text(HOST, words.say("organization-host"), typed(HOST).unwrap_or_else(|| host_of(arrival)))
+            .hint(words.say("setup-host-hint"))
+            .required(),
+        Field::select(LANGUAGE, words.say("organization-main-language"), language, choices.collect()),
+    ];
+    let fields = fields.into_iter().map(|field| field.check(&problems).html(words)).collect();
+    let token = arrival.query.get("token");
+    let action = crate::query::Query::default().with(PATH, "token", token);
+    let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let problems = problems.into_iter().filter(|problem| problem.field.is_empty()).collect();
+    let setup = Setup { words, action, problems, fields };
+    let page = Alone { words, title: words.say("setup-title"), body: render(&setup), locales: Vec::new() };
+    Reply::page(status, page.html())
+}
+
+async fn submit(arrival: &Arrival) -> Result<Reply> {
+    let form = &arrival.form;
+    if form.has_nul() {
+        return Err(Error::rejected(arrival.words.say("problem-nul")));
+    }
+    let locales = &arrival.panel.settings.site.locales;
+    let language = locales.find(form.text(LANGUAGE)).unwrap_or(Locale::EN);
+    let name = Translated::from([(language, form.text(NAME).to_owned())]);
+    let mut organization = Organization::new(form.text(HOST).to_owned(), name, language, arrival.now);
+    organization.available_locales = locales.clone();
+    match create(arrival, organization).await {
+        Ok(()) => Ok(Reply::redirect(super::sign_in::PATH)),
+        Err(fault) => {
+            let field = |fault: &civitas_kernel::FieldError| format!("organization[{}]", fault.field);
+            let mut problems = error::problems(&arrival.words, fault, field)?;
+            for problem in &mut problems {
+                if let Some((field, key)) = refusal_text(&problem.text, PASSWORD, PASSWORD) {
+                    *problem = Problem::new(field, arrival.words.say(key));
+                }
+            }
+            Ok(self::form(arrival, problems))
+        }
+    }
+}
+
+/// Creates the administrator and the organization, both or none.
+async fn create(arrival: &Arrival, mut organization: Organization) -> Result<()> {
+    let (services, now) = (&arrival.panel.services, arrival.now);
+    let password = Secret::new(arrival.form.get(PASSWORD).unwrap_or_default());
+    let password = NewPassword::of(&*services.passwords, arrival.form.text(EMAIL), &password).await?;
+    let email = arrival.form.text(EMAIL).to_lowercase();
+    let tx = services.store.begin().await?;
+    let created = async {
+        if tx.administrators().count().await? > 0 {
+            return Err(Error::NotFound);
+        }
+        let admin = Administrators { administrators: tx.administrators(), sessions: tx.panel_sessions() };
+        let id = admin.create(password, now).await?;
+        let admin =
+            OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts: true };
+        let city = admin.create(&mut organization, now).await?;
+        let mut own = tx.administrators().find_for_update(id).await?.ok_or(Error::NotFound)?;
+        own.organization = Some(city);
+        tx.administrators().save(id, &own).await?;
+        let actor = || Actor::Administrator { id: id.0, email: email.clone() };
+        let record =
+            Record::new(actor(), Action::AdministratorCreated).on("administrator", &id.to_string(), &email);
+        tx.audit().append(&record, now).await?;
+        let record = Record::new(actor(), Action::OrganizationCreated).of(city);
+        let record = record.on("organization", &city.to_string(), &organization.host);
+        tx.audit().append(&record, now).await.map(drop)
+    };
+    let created = created.await;
+    services.announcer.commit_with_events(tx, now, created).await
+}
