@@ -4,14 +4,14 @@ use crate::{Announcer, Store, Transaction};
 use civitas_accounts::administrators::{
     CheckedPassword, SecondFactorCodes, SignInAttempt, SignInFault, SignedIn, TextCipher,
 };
-use civitas_accounts::{Digest, Passwords, Secret};
+use civitas_accounts::{Passwords, Secret};
+use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{AdministratorId, Result};
 use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep_until};
 
-/// How long a refusal takes at least. An attempt at a known address writes and one at an unknown address does not;
-/// the caller sees no difference.
+/// How long a refusal takes at least, so that the caller cannot tell a known address from an unknown one by the time.
 const REFUSAL_TAKES: Duration = Duration::from_millis(300);
 
 /// Signs administrators in and out (contract 04 §1).
@@ -26,6 +26,8 @@ pub struct SignIn<'a> {
     pub cipher: &'a dyn TextCipher,
     /// Checks codes.
     pub codes: &'a dyn SecondFactorCodes,
+    /// The address of the client, for the audit trail.
+    pub from: Option<String>,
 }
 
 impl SignIn<'_> {
@@ -44,13 +46,13 @@ impl SignIn<'_> {
         let begin = Instant::now();
         let administrators = self.store.administrators();
         let checked = CheckedPassword::of_email(administrators, self.passwords, email, password).await?;
-        let decided = if checked.administrator().is_some() {
-            let decide = async |tx: &dyn Transaction| self.attempt(tx).decide(&checked, code, now).await;
-            self.announcer.in_transaction(self.store, now, decide).await?
-        } else {
-            Err(SignInFault::Refused)
+        let decide = async |tx: &dyn Transaction| {
+            let decided = self.attempt(tx).decide(&checked, code, now).await?;
+            self.record(tx, checked.administrator(), email, &decided, now).await?;
+            Ok(decided)
         };
-        if matches!(decided, Err(SignInFault::Refused)) {
+        let decided = self.announcer.in_transaction(self.store, now, decide).await?;
+        if matches!(decided, Err(SignInFault::Refused | SignInFault::Locked)) {
             sleep_until(begin + REFUSAL_TAKES).await;
         }
         decided
@@ -72,9 +74,40 @@ impl SignIn<'_> {
         Ok(checked)
     }
 
-    /// Ends a session.
-    pub async fn sign_out(&self, session: &Digest) -> Result<()> {
-        self.store.panel_sessions().remove(session).await
+    /// Writes the attempt into the audit trail. Of the refusals for one account there is one entry a minute; those for
+    /// unknown addresses share one, so that nobody can fill the trail.
+    async fn record(
+        &self,
+        tx: &dyn Transaction,
+        known: Option<AdministratorId>,
+        email: &str,
+        decided: &Result<SignedIn, SignInFault>,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        let (actor, action) = match decided {
+            Ok(signed) => {
+                let email = signed.administrator.email.clone();
+                (Actor::Administrator { id: signed.id.0, email }, Action::SignInSucceeded)
+            }
+            Err(SignInFault::Locked) => (Actor::Anonymous, Action::SignInLocked),
+            // The password was right: the form asks for the code.
+            Err(SignInFault::CodeNeeded) => return Ok(()),
+            Err(_) => (Actor::Anonymous, Action::SignInRefused),
+        };
+        let (id, label) = match known {
+            Some(id) => (id.to_string(), email),
+            None => ("unknown".to_owned(), "an unknown address"),
+        };
+        let mut record = Record::new(actor, action).on("administrator", &id, label);
+        if let Some(address) = &self.from {
+            record = record.from(address);
+        }
+        if decided.is_ok() {
+            tx.audit().append(&record, now).await?;
+        } else {
+            tx.audit().append_unless_since(&record, now - time::Duration::MINUTE, now).await?;
+        }
+        Ok(())
     }
 
     fn attempt<'p>(&'p self, tx: &'p dyn Transaction) -> SignInAttempt<'p> {

@@ -1,4 +1,8 @@
 //! Ports: what this crate needs from outside.
+#![cfg_attr(
+    any(test, feature = "mocks"),
+    expect(clippy::ref_option_ref, reason = "in the mock that is generated for `search`")
+)]
 
 use crate::{Organization, Tenant};
 use async_trait::async_trait;

@@ -8,11 +8,9 @@ use crate::{addresses, error};
 use actix_web::http::{Method, StatusCode};
 use askama::Template;
 use civitas_accounts::Secret;
-use civitas_accounts::administrators::{CheckedPassword, SignInAttempt, SignInFault, SignedIn};
-use civitas_application::Transaction;
-use civitas_audit::{Action, Actor, Record};
-use civitas_kernel::{AdministratorId, Error, Locale, Result};
-use time::Duration;
+use civitas_accounts::administrators::SignInFault;
+use civitas_application::SignIn;
+use civitas_kernel::{Error, Locale, Result};
 
 /// The path of the page.
 pub(crate) const PATH: &str = "/system/admins/sign_in";
@@ -72,7 +70,16 @@ async fn submit(arrival: Arrival) -> Result<Reply> {
     if arrival.form.has_nul() || email.is_empty() || email.len() > 254 || password.expose().len() > 1_000 {
         return Ok(refuse(&arrival, &visit, &email, &SignInFault::Refused));
     }
-    match sign_in(&arrival, &email, password, code).await? {
+    let services = &arrival.panel.services;
+    let sign_in = SignIn {
+        store: arrival.panel.store(),
+        announcer: &services.announcer,
+        passwords: &*services.passwords,
+        cipher: &*services.cipher,
+        codes: &*services.codes,
+        from: arrival.client().map(|address| address.to_string()),
+    };
+    match sign_in.sign_in(&email, password, code, arrival.now).await {
         Ok(signed) => {
             let cookies = vec![
                 cookie(&arrival, SESSION, signed.text.expose(), "Lax", ""),
@@ -86,69 +93,10 @@ async fn submit(arrival: Arrival) -> Result<Reply> {
     }
 }
 
-/// Checks the credentials, and records the attempt. It is committed after a refusal too, so that it counts.
-async fn sign_in(
-    arrival: &Arrival,
-    email: &str,
-    password: Secret,
-    code: Option<&str>,
-) -> Result<std::result::Result<SignedIn, SignInFault>> {
-    let (panel, now) = (&arrival.panel, arrival.now);
-    let services = &panel.services;
-    let store = panel.store();
-    let checked =
-        CheckedPassword::of_email(store.administrators(), &*services.passwords, email, password).await?;
-    let tx = store.begin().await?;
-    let decided = async {
-        let attempt = SignInAttempt {
-            administrators: tx.administrators(),
-            sessions: tx.panel_sessions(),
-            cipher: &*services.cipher,
-            codes: &*services.codes,
-        };
-        let decided = attempt.decide(&checked, code, now).await?;
-        record(arrival, &*tx, checked.administrator(), email, &decided).await?;
-        Ok(decided)
-    };
-    let decided = decided.await;
-    services.announcer.commit_with_events(tx, now, decided).await
-}
-
-/// Writes the attempt into the audit trail. Of the refusals for one account there is one entry a minute; those for
-/// unknown addresses share one.
-async fn record(
-    arrival: &Arrival,
-    tx: &dyn Transaction,
-    known: Option<AdministratorId>,
-    email: &str,
-    decided: &std::result::Result<SignedIn, SignInFault>,
-) -> Result<()> {
-    let id = known.map_or_else(|| "unknown".to_owned(), |id| id.to_string());
-    let label = if known.is_some() { email } else { "an unknown address" };
-    let (actor, action) = match decided {
-        Ok(signed) => {
-            let email = signed.administrator.email.clone();
-            (Actor::Administrator { id: signed.id.0, email }, Action::SignInSucceeded)
-        }
-        Err(SignInFault::Locked) => (Actor::Anonymous, Action::SignInLocked),
-        Err(_) => (Actor::Anonymous, Action::SignInRefused),
-    };
-    let mut record = Record::new(actor, action).on("administrator", &id, label);
-    if let Some(address) = arrival.client() {
-        record = record.from(&address.to_string());
-    }
-    if decided.is_ok() {
-        tx.audit().append(&record, arrival.now).await?;
-    } else {
-        tx.audit().append_unless_since(&record, arrival.now - Duration::MINUTE, arrival.now).await?;
-    }
-    Ok(())
-}
-
-/// Shows the form again.
+/// Shows the form again. A locked account has the same answer as a wrong password: guesses cannot be confirmed while it
+/// is locked.
 fn refuse(arrival: &Arrival, visit: &str, email: &str, fault: &SignInFault) -> Reply {
     let key = match fault {
-        SignInFault::Locked => "sign-in-locked",
         SignInFault::CodeNeeded => "sign-in-code-needed",
         _ => "sign-in-refused",
     };

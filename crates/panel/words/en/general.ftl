@@ -152,8 +152,7 @@ sign-in-code = Code
 sign-in-code-hint = Six digits of your app, or a recovery code. Only for accounts with a second factor.
 sign-in-code-needed = Enter the code of your app, and the password again.
 sign-in-hint = For system administrators. Accounts of participants do not work here. To set a new password, run this on the server:
-sign-in-locked = The account is locked for an hour after 20 failed attempts.
-sign-in-refused = E-mail address or password is not right.
+sign-in-refused = E-mail address or password is not right. After 20 failed attempts an account is locked for an hour.
 session-ended = Your session has ended. Sign in and send the form again.
 
 # The own account.

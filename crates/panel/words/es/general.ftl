@@ -152,8 +152,7 @@ sign-in-code = Código
 sign-in-code-hint = Las seis cifras de su aplicación, o un código de recuperación. Solo para cuentas con segundo factor.
 sign-in-code-needed = Escriba el código de su aplicación y, de nuevo, la contraseña.
 sign-in-hint = Para la administración del sistema. Las cuentas de participantes no funcionan aquí. Para establecer una contraseña nueva, ejecute esto en el servidor:
-sign-in-locked = La cuenta se bloquea durante una hora después de 20 intentos fallidos.
-sign-in-refused = Correo o contraseña incorrectos.
+sign-in-refused = Correo o contraseña incorrectos. Tras 20 intentos fallidos, una cuenta queda bloqueada durante una hora.
 session-ended = Su sesión ha terminado. Inicie sesión y envíe de nuevo el formulario.
 
 # The own account.

@@ -152,8 +152,7 @@ sign-in-code = Code
 sign-in-code-hint = Les six chiffres de votre application, ou un code de secours. Seulement pour les comptes avec un second facteur.
 sign-in-code-needed = Saisissez le code de votre application, et de nouveau le mot de passe.
 sign-in-hint = Pour l’administration du système. Les comptes de participation ne fonctionnent pas ici. Pour définir un nouveau mot de passe, exécutez cette commande sur le serveur :
-sign-in-locked = Le compte est verrouillé pendant une heure après 20 tentatives échouées.
-sign-in-refused = Adresse e-mail ou mot de passe incorrect.
+sign-in-refused = Adresse e-mail ou mot de passe incorrect. Après 20 essais refusés, un compte est verrouillé pendant une heure.
 session-ended = Votre session a pris fin. Connectez-vous et renvoyez le formulaire.
 
 # The own account.

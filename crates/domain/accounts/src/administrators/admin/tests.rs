@@ -1,7 +1,6 @@
 use super::super::memory::{Memory, PlainPasswords};
 use super::super::{PanelSession, PanelSessionStore};
 use super::*;
-use time::Duration;
 use time::macros::datetime;
 
 const NOW: OffsetDateTime = datetime!(2026-01-01 8:00 UTC);

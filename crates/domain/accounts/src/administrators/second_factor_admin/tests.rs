@@ -6,7 +6,6 @@ use time::macros::datetime;
 
 const NOW: OffsetDateTime = datetime!(2026-01-01 8:00 UTC);
 const LATER: OffsetDateTime = datetime!(2026-01-02 8:00 UTC);
-const EMAIL: &str = "ada@city.example";
 const PASSWORD: &str = "correct horse battery";
 
 async fn password(email: &str, text: &str) -> Result<NewPassword> {
