@@ -8,6 +8,7 @@
 //! ```
 
 mod addresses;
+mod arrival;
 mod assets;
 mod error;
 mod form;

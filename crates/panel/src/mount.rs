@@ -1,9 +1,10 @@
 //! Mounts the panel on actix-web: finds the session, checks the token of a form, calls the page.
 
+use crate::arrival::{Arrival, LOCALE, SESSION, SIGN_IN_PATH};
 use crate::form::Submitted;
 use crate::format::Zone;
 use crate::pages::{self, Handler, setup, sign_in};
-use crate::panel::Panel;
+use crate::panel::{Panel, SETUP_PATH};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::visit::{Signed, Visit};
@@ -17,24 +18,11 @@ use futures_util::StreamExt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use time::OffsetDateTime;
 
-/// The cookie of the session.
-pub(crate) const SESSION: &str = "civitas_panel";
 /// The most bytes of a form.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 /// The longest time a form may take to arrive.
 const BODY_TIME: Duration = Duration::from_secs(30);
-
-/// What is known of a request before its session.
-pub(crate) struct Arrival {
-    pub(crate) panel: Arc<Panel>,
-    pub(crate) request: HttpRequest,
-    pub(crate) query: Query,
-    pub(crate) form: Submitted,
-    pub(crate) words: Words,
-    pub(crate) now: OffsetDateTime,
-}
 
 impl Panel {
     /// Mounts all pages.
@@ -44,14 +32,12 @@ impl Panel {
             paths.entry(route.path).or_default().push((route.method, route.handler));
         }
         let panel = self.clone();
-        config.service(web::resource(sign_in::PATH).to(
-            move |request: HttpRequest, payload: web::Payload| {
-                let panel = panel.clone();
-                async move { Arrival::serve(panel, request, payload, sign_in::serve).await }
-            },
-        ));
+        config.service(web::resource(SIGN_IN_PATH).to(move |request: HttpRequest, payload: web::Payload| {
+            let panel = panel.clone();
+            async move { Arrival::serve(panel, request, payload, sign_in::serve).await }
+        }));
         let panel = self.clone();
-        config.service(web::resource(setup::PATH).to(move |request: HttpRequest, payload: web::Payload| {
+        config.service(web::resource(SETUP_PATH).to(move |request: HttpRequest, payload: web::Payload| {
             let panel = panel.clone();
             async move { Arrival::serve(panel, request, payload, setup::serve).await }
         }));
@@ -197,21 +183,16 @@ impl Arrival {
         }
     }
 
-    /// The address of the client.
-    pub(crate) fn client(&self) -> Option<std::net::IpAddr> {
-        addresses::client(&self.request, &self.panel.settings.trusted_proxies)
-    }
-
     /// The sign-in page, which leads back here.
     fn sign_in_address(&self, method: &Method) -> String {
         let here = self.request.uri().path_and_query().map_or("/system", |here| here.as_str());
         if *method != Method::GET {
-            return format!("{}?ended=1", sign_in::PATH);
+            return format!("{}?ended=1", SIGN_IN_PATH);
         }
         if here == "/system" {
-            sign_in::PATH.to_owned()
+            SIGN_IN_PATH.to_owned()
         } else {
-            Query::default().with(sign_in::PATH, "back", Some(here))
+            Query::default().with(SIGN_IN_PATH, "back", Some(here))
         }
     }
 }
@@ -224,8 +205,7 @@ async fn finish(visit: &mut Visit, handler: Handler) -> Reply {
 
 /// The language of a visitor: the parameter, the cookie, the header of the browser, English.
 fn words_of(request: &HttpRequest, query: &Query) -> Words {
-    let chosen =
-        query.get("locale").map(str::to_owned).or_else(|| addresses::cookie(request, sign_in::LOCALE));
+    let chosen = query.get("locale").map(str::to_owned).or_else(|| addresses::cookie(request, LOCALE));
     let header = request.headers().get("accept-language").and_then(|value| value.to_str().ok());
     let available = Locale::OF_SERVICE.into_iter().collect();
     let explicit = choose_language(chosen.as_deref(), header, None, &available, Locale::EN);

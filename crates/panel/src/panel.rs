@@ -1,7 +1,6 @@
 //! The panel: what its pages need.
 
 use crate::form_tokens::FormTokens;
-use crate::pages::setup;
 use crate::query::Query;
 use civitas_accounts::Passwords;
 use civitas_accounts::administrators::{SecondFactorCodes, TextCipher};
@@ -11,6 +10,9 @@ use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
 use std::net::IpAddr;
 use std::sync::Arc;
+
+/// The page that creates the first administrator.
+pub(crate) const SETUP_PATH: &str = "/system/setup";
 
 /// Settings of the panel.
 pub struct Settings {
@@ -70,8 +72,7 @@ impl Panel {
     /// Those of the store.
     pub async fn setup_path(&self) -> Result<Option<String>> {
         let count = self.store().administrators().count().await?;
-        Ok((count == 0)
-            .then(|| Query::default().with(setup::PATH, "token", Some(&self.settings.setup_token))))
+        Ok((count == 0).then(|| Query::default().with(SETUP_PATH, "token", Some(&self.settings.setup_token))))
     }
 
     pub(crate) fn store(&self) -> &dyn Store {

@@ -17,6 +17,7 @@ pub mod config;
 pub mod files;
 mod panel;
 pub mod secret_key;
+mod site;
 pub mod store;
 pub mod telemetry;
 mod tls;

@@ -1,7 +1,7 @@
 //! Wiring of the administration panel.
 
 use crate::config::Config;
-use crate::{webhooks, wiring};
+use crate::{site, webhooks};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use civitas_api::{Api, webhook_example};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(crate) fn panel(config: &Config, api: &Api, resolver: Arc<Names>, key: &[u8; 32]) -> Result<Arc<Panel>> {
     let commands = api.commands();
     let settings = Settings {
-        site: wiring::site(config),
+        site: site::of(config),
         trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
         form_key: derive(key, "forms of the panel"),

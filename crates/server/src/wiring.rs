@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::store::{Database, Lock};
 use crate::tls::Certificate;
-use crate::{files, panel, secret_key, webhooks};
+use crate::{files, panel, secret_key, site, webhooks};
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::http::header::X_CONTENT_TYPE_OPTIONS;
 use actix_web::middleware::DefaultHeaders;
@@ -16,7 +16,7 @@ use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings, WebhookServices};
 use civitas_application::audit::AuditRetention;
 use civitas_application::{
-    Cleanup, HostCheckHandler, InvitationHandler, MailHandler, Site, Store, TaskKinds, TaskWorker, Worker,
+    Cleanup, HostCheckHandler, InvitationHandler, MailHandler, Store, TaskKinds, TaskWorker, Worker,
     take_over,
 };
 use civitas_dns::Names;
@@ -26,7 +26,6 @@ use civitas_panel::Panel;
 use civitas_tokens::{Argon2Passwords, Signer};
 use std::io;
 use std::net::SocketAddr;
-use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -165,8 +164,8 @@ fn task_kinds(config: &Config) -> Result<TaskKinds> {
         interval: time::Duration::seconds(config.host_check_interval_seconds.get().into()),
     };
     let mailer = mailer(config)?;
-    let mails = MailHandler { mailer: mailer.clone(), site: site(config) };
-    let invitations = InvitationHandler { mailer, site: site(config) };
+    let mails = MailHandler { mailer: mailer.clone(), site: site::of(config) };
+    let invitations = InvitationHandler { mailer, site: site::of(config) };
     Ok(TaskKinds::default().on(mails).on(invitations).on(checks))
 }
 
@@ -177,18 +176,9 @@ fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {
     }
 }
 
-/// Scheme and port of absolute links, and languages.
-pub(crate) fn site(config: &Config) -> Site {
-    Site {
-        scheme: config.public_scheme.as_str().to_owned(),
-        port: config.public_port.map(NonZeroU16::get),
-        locales: config.locales.clone(),
-    }
-}
-
 fn settings(config: &Config) -> Settings {
     Settings {
-        site: site(config),
+        site: site::of(config),
         trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
         max_body_bytes: config.max_body_bytes.get(),
         max_async_api_job_payload_bytes: config.max_async_api_job_payload_bytes.0,

@@ -1,8 +1,7 @@
 //! The account of the administrator: language and colours, password, second factor, sign-out.
 
 use super::admins::refusal;
-use super::sign_in;
-use crate::mount::SESSION;
+use crate::arrival::{SESSION, SIGN_IN_PATH};
 use crate::notice::Notice;
 use crate::parts::{Choice, Field, Form, Group, Head, Html, Problem, Section, language_name, render};
 use crate::reply::Reply;
@@ -254,5 +253,5 @@ pub(crate) async fn sign_out(visit: &mut Visit) -> Result<Reply> {
         .await?;
     let secure = if visit.panel.is_secure() { "; Secure" } else { "" };
     let ended = format!("{SESSION}=; Path=/system; HttpOnly; SameSite=Lax{secure}; Max-Age=0");
-    Ok(Reply::redirect(sign_in::PATH).with_cookies(vec![ended]))
+    Ok(Reply::redirect(SIGN_IN_PATH).with_cookies(vec![ended]))
 }

@@ -1,5 +1,6 @@
 //! System administrators: list, creation, change, deletion.
 
+use crate::arrival::SIGN_IN_PATH;
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
@@ -234,7 +235,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
             .await
     };
     match saved.await {
-        Ok(()) if typed.is_some() && id == visit.signed.id => Ok(Reply::redirect(super::sign_in::PATH)),
+        Ok(()) if typed.is_some() && id == visit.signed.id => Ok(Reply::redirect(SIGN_IN_PATH)),
         Ok(()) => {
             visit
                 .redirect(LIST, Notice::good(visit.tell("admin-saved", &[("email", email.as_str().into())])))
@@ -305,7 +306,7 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
         })
         .await;
     match deleted {
-        Ok(()) if id == visit.signed.id => Ok(Reply::redirect(super::sign_in::PATH)),
+        Ok(()) if id == visit.signed.id => Ok(Reply::redirect(SIGN_IN_PATH)),
         Ok(()) => {
             let notice =
                 Notice::good(visit.tell("admin-deleted", &[("email", administrator.email.as_str().into())]));

@@ -170,7 +170,7 @@ async fn filters(visit: &Visit) -> Result<Html> {
     let actors = ActorKind::ALL.iter().map(|kind| {
         Choice::new(kind.as_str(), visit.say(&format!("actor-{}", kind.as_str().replace('_', "-"))))
     });
-    let organizations = super::clients::organizations(visit).await?;
+    let organizations = super::client::organizations(visit).await?;
     let deployment = Choice::new("deployment", visit.say("nav-deployment"));
     let organizations = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
     let fields = vec![

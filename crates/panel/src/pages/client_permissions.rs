@@ -1,6 +1,6 @@
 //! The permissions of a client: a box for each ability and event of its scopes (contract 02 §1.2, 04 §2).
 
-use super::clients::{self, ClientPage, LIST};
+use super::client::{self, ClientPage, LIST};
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{Html, Problem, render};
@@ -114,7 +114,7 @@ pub(crate) async fn show(
         blocks,
     };
     let body: Html = render(&page);
-    visit.form_page(clients::head(visit, found, "permissions"), body, problems).await
+    visit.form_page(client::head(visit, found, "permissions"), body, problems).await
 }
 
 fn sign_in_block(words: &Words, granted: Abilities) -> Block {
@@ -194,7 +194,7 @@ fn group_of(ability: Ability) -> &'static str {
 pub(crate) async fn replace(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let id: i64 = visit.form.text("system_api_client[api_client_id]").parse().map_err(|_| Error::NotFound)?;
-    let found = clients::client(visit, id).await?;
+    let found = client::client(visit, id).await?;
     let asked = visit.form.all("system_api_client[permissions][]");
     let (uid, label, before) =
         (found.client.uid.as_str(), found.client.name.as_str(), found.client.permissions);
@@ -202,7 +202,7 @@ pub(crate) async fn replace(visit: &mut Visit) -> Result<Reply> {
         .change(async |tx| {
             let organizations = ClientOrganizations(tx.organizations());
             let admin = ClientAdmin { clients: tx.clients(), organizations: &organizations };
-            let client = admin.replace_permissions(uid, &asked, visit.now).await.map_err(clients::fault)?;
+            let client = admin.replace_permissions(uid, &asked, visit.now).await.map_err(client::fault)?;
             if client.permissions != before {
                 let mut record =
                     visit.record(Action::ApiClientPermissionsReplaced).on("api_client", uid, label);

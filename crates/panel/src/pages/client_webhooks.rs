@@ -1,7 +1,7 @@
 //! The webhook registrations of a client (contract 04 §2, 09 B).
 
+use super::client::{self, ClientPage, LIST};
 use super::client_permissions::ability_key;
-use super::clients::{self, ClientPage, LIST};
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
@@ -86,7 +86,7 @@ pub(crate) async fn show(
             .html(&visit.words),
         events: (!granted.is_empty()).then(|| events.html(&visit.words)),
     };
-    visit.form_page(clients::head(visit, found, "webhooks"), render(&webhooks), problems).await
+    visit.form_page(client::head(visit, found, "webhooks"), render(&webhooks), problems).await
 }
 
 fn row(visit: &Visit, id: RegistrationId, registration: &Registration, rights: ReceiverRights) -> Vec<Cell> {
@@ -162,7 +162,7 @@ pub(crate) fn state(visit: &Visit, registration: &Registration) -> Cell {
 pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let id: i64 = visit.form.text(CLIENT).parse().map_err(|_| Error::NotFound)?;
-    let found = clients::client(visit, id).await?;
+    let found = client::client(visit, id).await?;
     let (url, events) = (visit.form.text(URL).to_owned(), visit.form.all(SUBSCRIPTIONS));
     match register(visit, &found, &url, &events).await {
         Ok(secret) => {

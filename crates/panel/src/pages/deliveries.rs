@@ -200,7 +200,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
         .row(visit.say("delivery-id"), Html::code(&delivery.id.0.to_string()))
         .row(visit.say("registration-address"), Html::code(&address));
     if let Some(registration) = &registration {
-        let href = format!("{}/{}/edit?tab=webhooks", super::clients::LIST, registration.client);
+        let href = format!("{}/{}/edit?tab=webhooks", super::client::LIST, registration.client);
         facts = facts.row(visit.say("client-one"), Html::link(&href, &visit.say("client-tab-webhooks")));
     }
     facts = match &delivery.event {

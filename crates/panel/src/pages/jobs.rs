@@ -1,6 +1,6 @@
 //! Jobs of all clients.
 
-use super::clients;
+use super::client;
 use crate::format::{self, Zone};
 use crate::notice::Notice;
 use crate::parts::{
@@ -88,7 +88,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let start = log_start(visit, |id| Uuid::parse_str(id).ok().map(JobId));
     let request = LogRequest { start, limit: PER_PAGE };
     let page = JobAdmin { store: visit.panel.store() }.jobs(&filter(visit), request).await?;
-    let organizations = clients::organizations(visit).await?;
+    let organizations = client::organizations(visit).await?;
     let names: HashMap<i64, &str> = organizations.iter().map(|(id, name)| (id.0, name.as_str())).collect();
     let rows = page.items.iter().map(|job| {
         let path = format!("{LIST}/{}", job.summary.id.0);
@@ -243,7 +243,7 @@ async fn facts(visit: &Visit, detail: &JobDetail) -> Result<Html> {
         },
     );
     let client = match &job.client.uid_and_name {
-        Some((_, name)) => Html::link(&format!("{}/{}", clients::LIST, job.client.id), name),
+        Some((_, name)) => Html::link(&format!("{}/{}", client::LIST, job.client.id), name),
         None => Html::text(&visit.say("deleted")),
     };
     let user = job.user.as_ref().map_or_else(

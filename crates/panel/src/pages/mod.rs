@@ -3,6 +3,7 @@
 mod account;
 mod admins;
 mod audit;
+mod client;
 mod client_permissions;
 mod client_webhooks;
 mod clients;
@@ -10,6 +11,7 @@ mod deliveries;
 mod find;
 mod jobs;
 mod new_client;
+mod organization;
 mod organization_api;
 mod organization_form;
 mod organizations;

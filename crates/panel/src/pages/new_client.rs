@@ -1,7 +1,7 @@
 //! A new API client (contract 04 §2).
 
+use super::client::{self, LIST};
 use super::client_permissions::is_offered;
-use super::clients::{self, LIST};
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{Choice, Field, Form, Group, Head, Html, Problem, Section};
@@ -41,7 +41,7 @@ async fn show(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
         Ok(id) => visit.panel.store().organizations().tenant(id).await?.map(|tenant| tenant.features),
         Err(_) => None,
     };
-    let organizations = clients::organizations(visit).await?;
+    let organizations = client::organizations(visit).await?;
     let choose = std::iter::once(Choice::new("", visit.say("choose")));
     let choices = choose.chain(organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name)));
     let who = Section::new("who", visit.say("client-card"))
@@ -116,7 +116,7 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
                 scopes: scopes.clone(),
                 ..NewClient::default()
             };
-            let (client, secret) = admin.create(new, visit.now).await.map_err(clients::fault)?;
+            let (client, secret) = admin.create(new, visit.now).await.map_err(client::fault)?;
             let record = visit.record(Action::ApiClientCreated).on("api_client", &client.uid, &client.name);
             let record = record.changed("scopes", None, Some(&client.scopes.to_string())).of(organization);
             tx.audit().append(&record, visit.now).await?;
@@ -131,12 +131,12 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
             return could_not(visit, problems).await;
         }
     };
-    let found = clients::client(visit, id.0).await?;
+    let found = client::client(visit, id.0).await?;
     let notice = Notice::good("API Client created")
         .text(visit.say("client-created-next"))
         .once(visit.say("client-id"), client.uid)
         .once(visit.say("client-secret"), secret.expose())
-        .command(clients::token_command(visit, &found, secret.expose()));
+        .command(client::token_command(visit, &found, secret.expose()));
     visit.redirect(format!("{LIST}/{id}/edit"), notice).await
 }
 

@@ -1,6 +1,6 @@
 //! The switches of the interface of an organization (contract 01 §4, 04 §3).
 
-use super::organizations::{self, LIST};
+use super::organization::{self, LIST};
 use crate::parts::{Form, Html, Section, Tick, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -68,8 +68,8 @@ pub(crate) async fn show(visit: &Visit, id: OrganizationId, organization: &Organ
         .section(master)
         .section(modules)
         .cancel(format!("{LIST}/{id}"));
-    let title = organizations::name(visit, organization);
-    visit.page(organizations::settings_head(visit, id, &title, "api"), form.html()).await
+    let title = organization::name(visit, organization);
+    visit.page(organization::settings_head(visit, id, &title, "api"), form.html()).await
 }
 
 /// Sets the switches that a form sent. While the master switch is off, the modules keep their values (contract 04 §7).

@@ -1,7 +1,7 @@
 //! The settings of an organization (contract 04 §3, 03 §1.3).
 
+use super::organization::{self, LIST};
 use super::organization_api;
-use super::organizations::{self, LIST};
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
@@ -157,9 +157,9 @@ pub(crate) async fn show(
             .lede(visit.say("organization-new-lede"));
         return visit.form_page(head, form.html(), problems).await;
     };
-    let title = organizations::name(visit, organization);
+    let title = organization::name(visit, organization);
     let end = End { words, href: format!("{LIST}/{id}/delete"), name: title.clone() };
-    let head = organizations::settings_head(visit, id, &title, "settings");
+    let head = organization::settings_head(visit, id, &title, "settings");
     visit.form_page(head, Html::join([form.html(), render(&end)]), problems).await
 }
 
@@ -411,7 +411,7 @@ pub(crate) async fn save(visit: &Visit, id: OrganizationId, now: &Organization) 
             let admin =
                 OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts: false };
             if admin.change(id, &before, after.clone(), visit.now).await? {
-                let label = organizations::name(visit, &after);
+                let label = organization::name(visit, &after);
                 let record = visit.record(Action::OrganizationUpdated).of(Some(id)).on(
                     "organization",
                     &id.to_string(),

@@ -1,12 +1,13 @@
 //! Organizations: list, overview, creation, settings, deletion (contract 04 §2, §3).
 
+use super::organization::{LIST, name, organization};
 use super::{organization_api, organization_form};
 use crate::error;
 use crate::format::Zone;
 use crate::notice::Notice;
 use crate::parts::{
     Act, Badge, Cell, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages, Problem, Results,
-    RowAct, Tab, Table, render,
+    RowAct, Table, render,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -14,24 +15,11 @@ use crate::words::Words;
 use askama::Template;
 use civitas_application::remove_organization;
 use civitas_audit::Action;
-use civitas_kernel::{Error, Locale, OrganizationId, Result, Translated};
+use civitas_kernel::{Locale, OrganizationId, Result, Translated};
 use civitas_organizations::{Organization, OrganizationAdmin, OrganizationFigures};
 use std::collections::HashMap;
 
 const PER_PAGE: i64 = 25;
-pub(crate) const LIST: &str = "/system/organizations";
-
-/// The name of an organization in the language of the page.
-pub(crate) fn name(visit: &Visit, organization: &Organization) -> String {
-    organization.name.title(visit.words.locale).unwrap_or(&organization.host).to_owned()
-}
-
-/// The organization of the path.
-pub(crate) async fn organization(visit: &Visit) -> Result<(OrganizationId, Organization)> {
-    let id = OrganizationId(visit.id("id")?);
-    let found = visit.panel.store().organizations().find(id).await?;
-    Ok((id, found.ok_or(Error::NotFound)?))
-}
 
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
@@ -168,21 +156,6 @@ pub(crate) async fn overview(visit: &mut Visit) -> Result<Reply> {
         .act(Act::link(format!("{LIST}/{id}/edit"), visit.say("nav-settings")))
         .act(Act::link(format!("/system/api_clients?organization={id}"), visit.say("nav-api-clients")));
     visit.page(head, render(&overview)).await
-}
-
-/// The head of the pages of settings.
-pub(crate) fn settings_head(visit: &Visit, id: OrganizationId, name: &str, tab: &str) -> Head {
-    let path = format!("{LIST}/{id}/edit");
-    let tabs = [("settings", path.clone()), ("api", format!("{path}?tab=api"))];
-    let tabs = tabs.map(|(key, href)| Tab {
-        href,
-        label: visit.say(&format!("organization-tab-{key}")),
-        is_current: key == tab,
-    });
-    Head::new(visit.say("nav-settings"))
-        .crumb(visit.say("nav-organizations"), LIST)
-        .crumb(name, format!("{LIST}/{id}"))
-        .tabs(visit.say("organization-tabs"), tabs.to_vec())
 }
 
 pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {

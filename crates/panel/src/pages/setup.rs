@@ -2,8 +2,9 @@
 //! the link of the log.
 
 use super::admins::refusal_text;
+use crate::arrival::Arrival;
 use crate::error;
-use crate::mount::Arrival;
+use crate::panel::SETUP_PATH;
 use crate::parts::{Alone, Choice, Field, Html, Problem, language_name, render};
 use crate::reply::Reply;
 use crate::words::Words;
@@ -15,8 +16,6 @@ use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{Error, Locale, Result, Translated};
 use civitas_organizations::{Organization, OrganizationAdmin};
 
-/// The path of the page.
-pub(crate) const PATH: &str = "/system/setup";
 const EMAIL: &str = "admin[email]";
 const PASSWORD: &str = "admin[password]";
 const NAME: &str = "organization[name]";
@@ -78,7 +77,7 @@ fn form(arrival: &Arrival, problems: Vec<Problem>) -> Reply {
     ];
     let fields = fields.into_iter().map(|field| field.check(&problems).html(words)).collect();
     let token = arrival.query.get("token");
-    let action = crate::query::Query::default().with(PATH, "token", token);
+    let action = crate::query::Query::default().with(SETUP_PATH, "token", token);
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let problems = problems.into_iter().filter(|problem| problem.field.is_empty()).collect();
     let setup = Setup { words, action, problems, fields };
@@ -97,7 +96,7 @@ async fn submit(arrival: &Arrival) -> Result<Reply> {
     let mut organization = Organization::new(form.text(HOST).to_owned(), name, language, arrival.now);
     organization.available_locales = locales.clone();
     match create(arrival, organization).await {
-        Ok(()) => Ok(Reply::redirect(super::sign_in::PATH)),
+        Ok(()) => Ok(Reply::redirect(crate::arrival::SIGN_IN_PATH)),
         Err(fault) => {
             let field = |fault: &civitas_kernel::FieldError| format!("organization[{}]", fault.field);
             let mut problems = error::problems(&arrival.words, fault, field)?;

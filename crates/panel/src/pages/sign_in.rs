@@ -1,6 +1,6 @@
 //! The sign-in page. It has no session: its token is bound to a cookie of the visit.
 
-use crate::mount::{Arrival, SESSION};
+use crate::arrival::{Arrival, LOCALE, SESSION, SIGN_IN_PATH};
 use crate::parts::{Alone, Field, Html, Problem, render};
 use crate::reply::Reply;
 use crate::words::Words;
@@ -12,10 +12,6 @@ use civitas_accounts::administrators::SignInFault;
 use civitas_application::SignIn;
 use civitas_kernel::{Error, Locale, Result};
 
-/// The path of the page.
-pub(crate) const PATH: &str = "/system/admins/sign_in";
-/// The cookie of the language, before sign-in.
-pub(crate) const LOCALE: &str = "civitas_panel_locale";
 /// The cookie of a visit before sign-in.
 const VISIT: &str = "civitas_panel_visit";
 
@@ -62,7 +58,7 @@ async fn submit(arrival: Arrival) -> Result<Reply> {
         || arrival.panel.tokens.check(&visit, token).is_none()
         || addresses::is_cross_site(&arrival.request)
     {
-        return Ok(error::stale(&arrival.words, PATH.to_owned()));
+        return Ok(error::stale(&arrival.words, SIGN_IN_PATH.to_owned()));
     }
     let email = arrival.form.text("admin[email]").to_lowercase();
     let password = Secret::new(arrival.form.get("admin[password]").unwrap_or_default());
@@ -109,7 +105,7 @@ fn form(arrival: &Arrival, visit: &str, email: &str, problems: Vec<Problem>, sta
     let back = arrival.query.get("back").filter(|back| is_own_path(back));
     let form = SignInForm {
         words,
-        action: crate::query::Query::default().with(PATH, "back", back),
+        action: crate::query::Query::default().with(SIGN_IN_PATH, "back", back),
         token: arrival.panel.tokens.issue(visit),
         problems,
         email: Field::email("admin[email]", words.say("email"), email)

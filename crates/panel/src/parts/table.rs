@@ -25,7 +25,7 @@ impl Column {
         self
     }
 
-    /// Left out where there is little room.
+    /// Left out on a narrow page.
     pub(crate) fn low(mut self) -> Self {
         self.class = if self.class == "num" { "num low" } else { "low" };
         self

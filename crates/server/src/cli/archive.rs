@@ -95,7 +95,7 @@ fn is_console(path: &Path) -> bool {
 
 pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let config = configure(sources).map_err(because)?;
-    let announcer = civitas_api::announcer(crate::wiring::site(&config));
+    let announcer = civitas_api::announcer(crate::site::of(&config));
     let objects = files::store_of(&config).map_err(because)?;
     let intake = files::intake_of(&config).map_err(because)?;
     // Paths of files are relative to the archive.

@@ -2,7 +2,7 @@
 
 use crate::cli::{Console, Failure, Outcome, because, configure};
 use crate::config::Sources;
-use crate::{webhooks, wiring};
+use crate::{site, webhooks};
 use civitas_api::webhook_example;
 use civitas_delivery::headers;
 use civitas_kernel::{EventName, clock};
@@ -38,7 +38,7 @@ pub(super) async fn run(args: FireArgs, sources: &Sources, console: &mut Console
     let url = TargetPolicy::parse(&args.url)
         .map_err(|_| Failure::Because("--url must be a valid HTTP or HTTPS URL".to_owned()))?;
     let event = parse_event(&args.event).ok_or_else(|| no_event(&args.event))?;
-    let body = webhook_example(event, &wiring::site(&config).origin(HOST));
+    let body = webhook_example(event, &site::of(&config).origin(HOST));
     let body = body.ok_or_else(|| Failure::Because(format!("{event} has no sample data")))?;
     let secret = secret(args.secret.as_deref())?;
     let (id, at) = (DeliveryId::generate(), clock::now());

@@ -2,7 +2,7 @@
 
 use crate::cli::{Console, Failure, Outcome, because, configure, find_organization, open_store};
 use crate::config::Sources;
-use crate::wiring;
+use crate::site;
 use civitas_api::webhook_example;
 use civitas_application::Store;
 use civitas_application::webhooks::WebhookAdmin;
@@ -183,7 +183,7 @@ pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Co
             print(&registration_json(id, &resumed), console)
         }
         LogCommand::Test { registration, event, .. } => {
-            let origin = wiring::site(&config).origin("city.example");
+            let origin = site::of(&config).origin("city.example");
             test(&reach, RegistrationId(registration), event, &origin, console).await
         }
     }

@@ -1,0 +1,35 @@
+//! A request before its session is known.
+
+use crate::addresses;
+use crate::form::Submitted;
+use crate::panel::Panel;
+use crate::query::Query;
+use crate::words::Words;
+use actix_web::HttpRequest;
+use std::net::IpAddr;
+use std::sync::Arc;
+use time::OffsetDateTime;
+
+/// The cookie of the session.
+pub(crate) const SESSION: &str = "civitas_panel";
+/// The cookie of the language, before sign-in.
+pub(crate) const LOCALE: &str = "civitas_panel_locale";
+/// The path of the sign-in page.
+pub(crate) const SIGN_IN_PATH: &str = "/system/admins/sign_in";
+
+/// What is known of a request before its session.
+pub(crate) struct Arrival {
+    pub(crate) panel: Arc<Panel>,
+    pub(crate) request: HttpRequest,
+    pub(crate) query: Query,
+    pub(crate) form: Submitted,
+    pub(crate) words: Words,
+    pub(crate) now: OffsetDateTime,
+}
+
+impl Arrival {
+    /// The address of the client.
+    pub(crate) fn client(&self) -> Option<IpAddr> {
+        addresses::client(&self.request, &self.panel.settings.trusted_proxies)
+    }
+}

@@ -1,0 +1,75 @@
+//! What the pages of API clients share.
+
+use crate::parts::{Head, Tab};
+use crate::visit::Visit;
+use civitas_accounts::{ApiClient, ClientFault};
+use civitas_kernel::{ClientId, Error, OrganizationId, Result};
+use civitas_organizations::Tenant;
+
+pub(crate) const LIST: &str = "/system/api_clients";
+
+/// A client with its organization.
+pub(crate) struct ClientPage {
+    pub(crate) id: ClientId,
+    pub(crate) client: ApiClient,
+    pub(crate) tenant: Option<Tenant>,
+}
+
+/// The client of the path.
+pub(crate) async fn client(visit: &Visit, id: i64) -> Result<ClientPage> {
+    let store = visit.panel.store();
+    let id = ClientId(id);
+    let client = store.clients().find(id).await?.ok_or(Error::NotFound)?;
+    let tenant = match client.organization {
+        Some(organization) => store.organizations().tenant(organization).await?,
+        None => None,
+    };
+    Ok(ClientPage { id, client, tenant })
+}
+
+/// The error of a refused change.
+pub(crate) fn fault(fault: ClientFault) -> Error {
+    match fault {
+        ClientFault::Store(error) => error,
+        ClientFault::UnknownClient(_) => Error::NotFound,
+        other => Error::rejected(other.to_string()),
+    }
+}
+
+/// The head of the pages of one client.
+pub(crate) fn head(visit: &Visit, found: &ClientPage, tab: &str) -> Head {
+    let path = format!("{LIST}/{}", found.id);
+    let tabs = [
+        ("details", path.clone()),
+        ("permissions", format!("{path}/edit")),
+        ("webhooks", format!("{path}/edit?tab=webhooks")),
+    ];
+    let tabs = tabs.map(|(name, href)| Tab {
+        href,
+        label: visit.say(&format!("client-tab-{name}")),
+        is_current: name == tab,
+    });
+    Head::new(&found.client.name)
+        .crumb(visit.say("nav-start"), "/system")
+        .crumb(visit.say("nav-api-clients"), LIST)
+        .tabs(visit.say("client-one"), tabs.to_vec())
+}
+
+/// The organizations to choose from, by name.
+pub(crate) async fn organizations(visit: &Visit) -> Result<Vec<(OrganizationId, String)>> {
+    let request = civitas_kernel::PageRequest { page: 1, per_page: 100 };
+    let page = visit.panel.store().organizations().search(None, request).await?;
+    let locale = visit.words.locale;
+    let name = |o: &civitas_organizations::Organization| o.name.title(locale).unwrap_or(&o.host).to_owned();
+    Ok(page.items.iter().map(|(id, organization)| (*id, name(organization))).collect())
+}
+
+/// The command that gets a token.
+pub(crate) fn token_command(visit: &Visit, found: &ClientPage, secret: &str) -> String {
+    let host = found.tenant.as_ref().map_or("localhost", |tenant| tenant.host.as_str());
+    let origin = visit.panel.settings.site.origin(host);
+    format!(
+        "curl {origin}/oauth/token -d grant_type=client_credentials -d client_id={} -d client_secret={secret} -d scope=\"{}\"",
+        found.client.uid, found.client.scopes
+    )
+}

@@ -1,0 +1,35 @@
+//! What the pages of one organization share.
+
+use crate::parts::{Head, Tab};
+use crate::visit::Visit;
+use civitas_kernel::{Error, OrganizationId, Result};
+use civitas_organizations::Organization;
+
+pub(crate) const LIST: &str = "/system/organizations";
+
+/// The name of an organization in the language of the page.
+pub(crate) fn name(visit: &Visit, organization: &Organization) -> String {
+    organization.name.title(visit.words.locale).unwrap_or(&organization.host).to_owned()
+}
+
+/// The organization of the path.
+pub(crate) async fn organization(visit: &Visit) -> Result<(OrganizationId, Organization)> {
+    let id = OrganizationId(visit.id("id")?);
+    let found = visit.panel.store().organizations().find(id).await?;
+    Ok((id, found.ok_or(Error::NotFound)?))
+}
+
+/// The head of the pages of settings.
+pub(crate) fn settings_head(visit: &Visit, id: OrganizationId, name: &str, tab: &str) -> Head {
+    let path = format!("{LIST}/{id}/edit");
+    let tabs = [("settings", path.clone()), ("api", format!("{path}?tab=api"))];
+    let tabs = tabs.map(|(key, href)| Tab {
+        href,
+        label: visit.say(&format!("organization-tab-{key}")),
+        is_current: key == tab,
+    });
+    Head::new(visit.say("nav-settings"))
+        .crumb(visit.say("nav-organizations"), LIST)
+        .crumb(name, format!("{LIST}/{id}"))
+        .tabs(visit.say("organization-tabs"), tabs.to_vec())
+}
