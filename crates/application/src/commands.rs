@@ -2,6 +2,7 @@
 //! transaction: the change, its events, and for a job its result and the switch to `completed` (contract 09 A.5).
 
 use crate::announcing::tenant;
+use crate::audit::of_commands;
 use crate::{Announcer, CommandOutput, Ports, RenderContext, Site, Store, Transaction};
 use civitas_accounts::{AuthContext, Callers, TokenSigner};
 use civitas_jobs::{Finish, Job, JobOwner, JobPayload};
@@ -51,8 +52,17 @@ impl<C: Command<Output: CommandOutput>> Registered<C> {
     /// Executes the command, renders its events and its result.
     async fn run(&self, run: Run<'_>, command: C, view: View<C>) -> Result<Value> {
         let Run { tx, context, announcer, now } = run;
+        let recorded = if of_commands::is_recorded(C::KEY) {
+            let sent = serde_json::to_value(&command).map_err(Error::internal)?;
+            of_commands::record(C::KEY, context.ctx, &sent)
+        } else {
+            None
+        };
         let output = (self.use_case)(tx).handle(context.ctx, command).await?;
         announcer.render_events_of_command(tx, context.tenant, output.loaded(), now).await?;
+        if let Some(record) = recorded {
+            tx.audit().append(&record, now).await?;
+        }
         Ok(view(&context, output))
     }
 }

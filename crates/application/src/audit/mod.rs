@@ -1,5 +1,6 @@
 //! The audit trail: verifies its chains, and removes old entries (contract 04 §1).
 
+pub(crate) mod of_commands;
 mod retention;
 mod trail;
 

@@ -1,0 +1,80 @@
+//! Which commands of clients the audit trail has: those that change rights and settings. Content is not among them: it has
+//! authors and times of its own, and its writes would wait for each other.
+
+use civitas_audit::{Action, Actor, Record};
+use civitas_kernel::{Ctx, OrganizationId};
+use serde_json::Value;
+
+/// Whether the command with this key has an entry.
+pub(crate) fn is_recorded(key: &str) -> bool {
+    action_of(key).is_some()
+}
+
+fn action_of(key: &str) -> Option<(Action, &'static str)> {
+    Some(match key {
+        "organizations#update" => (Action::OrganizationUpdated, "organization"),
+        "roles#create" => (Action::RoleCreated, "role"),
+        "roles#update" => (Action::RoleUpdated, "role"),
+        "roles#destroy" => (Action::RoleDeleted, "role"),
+        _ => return None,
+    })
+}
+
+/// The entry of a command that was executed: who, what, and the values that were sent.
+pub(crate) fn record(key: &str, ctx: &Ctx, command: &Value) -> Option<Record> {
+    let (action, kind) = action_of(key)?;
+    let id = command.get("id").map(text).unwrap_or_default();
+    let organization = match kind {
+        // A deployment-wide client can change another organization than that of the host.
+        "organization" => command.get("id").and_then(Value::as_i64).map_or(ctx.organization, OrganizationId),
+        _ => ctx.organization,
+    };
+    // The names of client and user are looked up by whoever reads the entry.
+    let user = ctx.participant().map(|user| (user, String::new()));
+    let actor = Actor::Client { uid: ctx.caller.client_uid.clone(), name: String::new(), user };
+    let mut record = Record::new(actor, action).of(organization).on(kind, &id, &id);
+    let members = command.as_object().into_iter().flatten().filter(|(name, _)| *name != "id");
+    for (name, value) in members {
+        match value {
+            Value::Object(nested) => {
+                for (name, value) in nested {
+                    record = record.changed(name, None, Some(&text(value)));
+                }
+            }
+            value => record = record.changed(name, None, Some(&text(value))),
+        }
+    }
+    Some(record)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_command_on_settings_or_rights_has_an_entry_with_what_was_sent() {
+        let ctx = Ctx::for_test().of_user(7);
+        let sent = json!({"id": 3, "attributes": {"time_zone": "UTC", "name": {"en": "Riverton"}}});
+        let record = record("organizations#update", &ctx, &sent).unwrap();
+        assert_eq!(record.organization(), Some(OrganizationId(3)));
+        assert_eq!(record.action(), Action::OrganizationUpdated);
+        assert!(record.has_changes());
+        let role = json!({"user": 7, "role_type": "space_moderator"});
+        assert_eq!(
+            super::record("roles#create", &ctx, &role).unwrap().organization(),
+            Some(ctx.organization)
+        );
+    }
+
+    #[test]
+    fn content_has_no_entry() {
+        for key in ["proposals#vote", "draft_proposals#update", "blogs#create"] {
+            assert!(!is_recorded(key));
+        }
+    }
+}
