@@ -13,6 +13,10 @@ mod new_client;
 mod organization_api;
 mod organization_form;
 mod organizations;
+mod people;
+mod person;
+mod person_form;
+mod person_roles;
 mod registrations;
 pub(crate) mod sign_in;
 mod start;
@@ -70,6 +74,23 @@ pub(crate) fn routes() -> Vec<Route> {
         PUT "/system/organizations/{id}" => organizations::update,
         GET "/system/organizations/{id}/delete" => organizations::ask,
         DELETE "/system/organizations/{id}" => organizations::delete,
+        GET "/system/organizations/{id}/users" => people::list,
+        GET "/system/organizations/{id}/users/new" => person_form::new,
+        POST "/system/organizations/{id}/users" => person_form::create,
+        GET "/system/organizations/{id}/users/{uid}" => person::show,
+        GET "/system/organizations/{id}/users/{uid}/edit" => person_form::edit,
+        PUT "/system/organizations/{id}/users/{uid}" => person_form::update,
+        POST "/system/organizations/{id}/users/{uid}/block" => person::block,
+        POST "/system/organizations/{id}/users/{uid}/unblock" => person::unblock,
+        POST "/system/organizations/{id}/users/{uid}/lock" => person::lock,
+        POST "/system/organizations/{id}/users/{uid}/unlock" => person::unlock,
+        POST "/system/organizations/{id}/users/{uid}/confirm" => person::confirm,
+        GET "/system/organizations/{id}/users/{uid}/delete" => person::ask,
+        DELETE "/system/organizations/{id}/users/{uid}" => person::delete,
+        GET "/system/organizations/{id}/users/{uid}/roles/new" => person_roles::new,
+        POST "/system/organizations/{id}/users/{uid}/roles" => person_roles::give,
+        GET "/system/organizations/{id}/users/{uid}/roles/{role}/delete" => person_roles::ask,
+        DELETE "/system/organizations/{id}/users/{uid}/roles/{role}" => person_roles::take,
         GET "/system/api_clients" => clients::list,
         GET "/system/api_clients/new" => new_client::new,
         POST "/system/api_clients" => new_client::create,

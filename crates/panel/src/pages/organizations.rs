@@ -13,7 +13,7 @@ use crate::words::Words;
 use askama::Template;
 use civitas_application::remove_organization;
 use civitas_audit::Action;
-use civitas_kernel::{Error, Locale, OrganizationId, Result, Translated};
+use civitas_kernel::{Error, Locale, OrganizationId, ReadContext, Result, Translated, UserId, Viewer};
 use civitas_organizations::{Organization, OrganizationAdmin, OrganizationFigures};
 use std::collections::HashMap;
 
@@ -30,6 +30,11 @@ pub(crate) async fn organization(visit: &Visit) -> Result<(OrganizationId, Organ
     let id = OrganizationId(visit.id("id")?);
     let found = visit.panel.store().organizations().find(id).await?;
     Ok((id, found.ok_or(Error::NotFound)?))
+}
+
+/// Reads as an administrator of the organization does. No account has the id 0.
+pub(crate) fn as_administrator(organization: OrganizationId) -> ReadContext {
+    ReadContext { organization, viewer: Viewer::Admin(UserId(0)), participant: None }
 }
 
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {

@@ -176,10 +176,8 @@ fn found(visit: &Visit, path: &str, count: i64, request: PageRequest, shown: i64
         Some((name, _)) => visit.say(&format!("person-{name}")),
         None => visit.say("unknown"),
     });
-    let chips = [
-        visit.query.get("q").map(|text| chip("q", text.to_owned())),
-        state.map(|text| chip("state", text)),
-    ];
+    let chips =
+        [visit.query.get("q").map(|text| chip("q", text.to_owned())), state.map(|text| chip("state", text))];
     Found { words: &visit.words, text, chips: chips.into_iter().flatten().collect(), all: path.to_owned() }
         .html()
 }

@@ -152,7 +152,8 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     let created = visit
         .change(async |tx| {
             let uid = admin(tx).register(&mails(tx), id, &user, visit.now).await?;
-            let record = visit.record(Action::UserCreated).of(id).on("user", &uid.to_string(), &user.nickname);
+            let record =
+                visit.record(Action::UserCreated).of(id).on("user", &uid.to_string(), &user.nickname);
             let record = record.changed("admin", None, user.admin.then_some("true"));
             tx.audit().append(&record, visit.now).await?;
             Ok(uid)
@@ -161,8 +162,11 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     match created {
         Ok(uid) => {
             let title = visit.tell("person-created", &[("name", user.name.as_str().into())]);
-            let text = visit
-                .say(if user.confirmed_at.is_some() { "person-created-confirmed" } else { "person-created-mail" });
+            let text = visit.say(if user.confirmed_at.is_some() {
+                "person-created-confirmed"
+            } else {
+                "person-created-mail"
+            });
             visit.redirect(format!("{}/{uid}", list_path(id)), Notice::good(title).text(text)).await
         }
         Err(fault) => show_new(visit, refusal(visit, fault)?).await,
