@@ -17,6 +17,9 @@ mod people;
 mod person;
 mod person_form;
 mod person_roles;
+mod proposal;
+mod proposal_form;
+mod proposals;
 mod registrations;
 pub(crate) mod sign_in;
 mod start;
@@ -91,6 +94,16 @@ pub(crate) fn routes() -> Vec<Route> {
         POST "/system/organizations/{id}/users/{uid}/roles" => person_roles::give,
         GET "/system/organizations/{id}/users/{uid}/roles/{role}/delete" => person_roles::ask,
         DELETE "/system/organizations/{id}/users/{uid}/roles/{role}" => person_roles::take,
+        GET "/system/organizations/{id}/proposals" => proposals::list,
+        GET "/system/organizations/{id}/proposals/{pid}" => proposal::show,
+        GET "/system/organizations/{id}/proposals/{pid}/edit" => proposal_form::edit,
+        PUT "/system/organizations/{id}/proposals/{pid}" => proposal_form::update,
+        PUT "/system/organizations/{id}/proposals/{pid}/answer" => proposal::answer,
+        POST "/system/organizations/{id}/proposals/{pid}/hide" => proposal::hide,
+        POST "/system/organizations/{id}/proposals/{pid}/show" => proposal::unhide,
+        POST "/system/organizations/{id}/proposals/{pid}/publish" => proposal::publish,
+        GET "/system/organizations/{id}/proposals/{pid}/withdraw" => proposal::ask_withdraw,
+        POST "/system/organizations/{id}/proposals/{pid}/withdraw" => proposal::withdraw,
         GET "/system/api_clients" => clients::list,
         GET "/system/api_clients/new" => new_client::new,
         POST "/system/api_clients" => new_client::create,

@@ -48,11 +48,15 @@ impl Person {
         format!("{}/{}", list_path(self.organization), self.id)
     }
 
+    /// The head of the page of the account.
+    pub(crate) fn own_head(&self, visit: &Visit) -> Head {
+        head(visit, self.organization, &self.home, self.user.name.clone())
+            .crumb(visit.say("nav-people"), list_path(self.organization))
+    }
+
     /// The head of a page below the page of the account.
     pub(crate) fn head(&self, visit: &Visit, title: String) -> Head {
-        head(visit, self.organization, &self.home, title)
-            .crumb(visit.say("nav-people"), list_path(self.organization))
-            .crumb(&self.user.name, self.path())
+        Head { title, ..self.own_head(visit).crumb(&self.user.name, self.path()) }
     }
 }
 
@@ -128,7 +132,13 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         let new = Some((format!("{path}/new"), visit.say("person-new")));
         Empty { title: visit.say("people-none"), text: visit.say("people-lede"), act: new }
     };
-    let table = Table::new(visit.say("nav-people"), columns).rows(rows).empty(empty);
+    let sort = |value: Option<&str>| visit.query.with(&path, "sort", value);
+    let by_nickname = search.sort == UserSort::Nickname;
+    let table = Table::new(visit.say("nav-people"), columns)
+        .rows(rows)
+        .empty(empty)
+        .sorted(0, sort(Some("nickname")), by_nickname.then_some("ascending"))
+        .sorted(3, sort(None), (!by_nickname).then_some("descending"));
     let shown = i64::try_from(page.items.len()).unwrap_or_default();
     let results = Results {
         found: found(visit, &path, count, request, shown),

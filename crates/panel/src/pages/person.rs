@@ -1,10 +1,9 @@
 //! One account: its data and roles, and the acts on it (contract 02 §1.4).
 
-use super::organizations;
 use super::people::{Person, badges, list_path};
 use super::person_roles;
 use crate::notice::Notice;
-use crate::parts::{Act, Card, Confirm, Head, Html, Json, KeyValues, Split, language_name, render};
+use crate::parts::{Act, Card, Confirm, Html, Json, KeyValues, Split, language_name, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use askama::Template;
@@ -41,12 +40,8 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
     }
     let body = Split { left: Html::join(left), right: acts(visit, &person) };
     let values = [("nickname", person.user.nickname.as_str().into()), ("id", person.id.to_string().into())];
-    let mut head = Head::new(&person.user.name)
-        .crumb(
-            organizations::name(visit, &person.home),
-            format!("{}/{}", organizations::LIST, person.organization),
-        )
-        .crumb(visit.say("nav-people"), list_path(person.organization))
+    let mut head = person
+        .own_head(visit)
         .lede(visit.tell("person-lede", &values))
         .act(Act::link(format!("{}/edit", person.path()), visit.say("edit")));
     for badge in badges(visit, &person.user) {

@@ -10,7 +10,8 @@ use crate::visit::Visit;
 use civitas_accounts::{User, UserField, UserFilter};
 use civitas_kernel::filter::{Condition, Is};
 use civitas_kernel::{
-    ComponentId, Direction, Error, Order, OrganizationId, Page, PageRequest, ProposalId, Result, UserId, Within,
+    ComponentId, Direction, Error, Order, OrganizationId, Page, PageRequest, ProposalId, Result, UserId,
+    Within,
 };
 use civitas_organizations::Organization;
 use civitas_proposals::{
@@ -65,15 +66,23 @@ impl Shown {
         title(visit, &self.detail)
     }
 
+    /// The head of the page of the proposal.
+    pub(crate) fn own_head(&self, visit: &Visit) -> Head {
+        people::head(visit, self.organization, &self.home, self.title(visit))
+            .crumb(visit.say("nav-proposals"), list_path(self.organization))
+    }
+
     /// The head of a page below the page of the proposal.
     pub(crate) fn head(&self, visit: &Visit, title: String) -> Head {
-        people::head(visit, self.organization, &self.home, title)
-            .crumb(visit.say("nav-proposals"), list_path(self.organization))
-            .crumb(self.title(visit), self.path())
+        Head { title, ..self.own_head(visit).crumb(self.title(visit), self.path()) }
     }
 }
 
-async fn by_id(visit: &Visit, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>> {
+async fn by_id(
+    visit: &Visit,
+    organization: OrganizationId,
+    id: ProposalId,
+) -> Result<Option<ProposalDetail>> {
     let found = visit.panel.store().proposals().detail(organization, id).await?;
     Ok(found.filter(|detail| detail.proposal.deleted_at.is_none()))
 }
@@ -203,7 +212,13 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     } else {
         Empty { title: visit.say("proposals-none"), text: visit.say("proposals-none-lede"), act: None }
     };
-    let table = Table::new(visit.say("nav-proposals"), columns).rows(rows).empty(empty);
+    let oldest_first = visit.query.get("sort") == Some("oldest");
+    let (other, direction) = if oldest_first { (None, "ascending") } else { (Some("oldest"), "descending") };
+    let table = Table::new(visit.say("nav-proposals"), columns).rows(rows).empty(empty).sorted(
+        4,
+        visit.query.with(&path, "sort", other),
+        Some(direction),
+    );
     let shown = i64::try_from(page.items.len()).unwrap_or_default();
     let chip = |name: &str, text: String| Chip { text, href: visit.query.with(&path, name, None) };
     let state = visit.query.get("state").map(|token| match token {
@@ -239,8 +254,9 @@ fn row(visit: &Visit, path: &str, detail: &ProposalDetail, authors: &HashMap<Use
             .map_or_else(|| Cell::soft(&visit.say("deleted")), |author| Cell::text(&author.name)),
     };
     let component = detail.place.name.title(visit.words.locale).unwrap_or_default();
-    let published =
-        proposal.published_at.map_or_else(|| Cell::soft(&visit.say("never")), |at| Cell::text(&visit.date(at)));
+    let published = proposal
+        .published_at
+        .map_or_else(|| Cell::soft(&visit.say("never")), |at| Cell::text(&visit.date(at)));
     let label = visit.say(if proposal.state.is_some() { "answer-change" } else { "answer-give" });
     let acts = if proposal.published_at.is_some() {
         vec![RowAct::Link { href: format!("{own}#answer"), label, of: title.clone() }]
@@ -275,8 +291,9 @@ async fn states(visit: &Visit, organization: OrganizationId) -> Result<Vec<Choic
                 Choice::new(&state.token, name)
             }));
         }
-        None => choices
-            .extend(ProposalState::BUILT_IN.map(|token| Choice::new(token, state_name(visit, token)))),
+        None => {
+            choices.extend(ProposalState::BUILT_IN.map(|token| Choice::new(token, state_name(visit, token))))
+        }
     }
     Ok(choices)
 }
@@ -285,8 +302,12 @@ async fn filters(visit: &Visit, organization: OrganizationId) -> Result<Html> {
     let (words, query) = (&visit.words, &visit.query);
     let reader = organizations::as_administrator(organization);
     let request = PageRequest { page: 1, per_page: MOST_COMPONENTS };
-    let components =
-        visit.panel.store().components().list(reader, Some(ComponentManifest::Proposals), &[], request).await?;
+    let components = visit
+        .panel
+        .store()
+        .components()
+        .list(reader, Some(ComponentManifest::Proposals), &[], request)
+        .await?;
     let (label, chosen) = (visit.say("component-one"), query.shown("component"));
     let component = if components.has_more {
         Field::number("component", label, chosen).hint(visit.say("component-number"))
@@ -301,17 +322,20 @@ async fn filters(visit: &Visit, organization: OrganizationId) -> Result<Html> {
         let choices = std::iter::once(Choice::new("", visit.say("all"))).chain(choices);
         Field::select("component", label, chosen, choices.collect())
     };
-    let sorts = vec![
-        Choice::new("", visit.say("newest-first")),
-        Choice::new("oldest", visit.say("oldest-first")),
-    ];
+    let sorts =
+        vec![Choice::new("", visit.say("newest-first")), Choice::new("oldest", visit.say("oldest-first"))];
     let fields = vec![
         Field::search("q", visit.say("proposal-id"), query.shown("q"))
             .placeholder(visit.say("proposals-search"))
             .html(words),
         component.html(words),
-        Field::select("state", visit.say("column-state"), query.shown("state"), states(visit, organization).await?)
-            .html(words),
+        Field::select(
+            "state",
+            visit.say("column-state"),
+            query.shown("state"),
+            states(visit, organization).await?,
+        )
+        .html(words),
         Field::select("sort", visit.say("sort-by"), query.shown("sort"), sorts).html(words),
     ];
     let label = visit.say("proposals-filter");
