@@ -52,31 +52,12 @@ macro_rules! routes {
 
 /// All routes for administrators. PUT and DELETE arrive as POST with `_method`.
 pub(crate) fn routes() -> Vec<Route> {
+    [deployment(), people_and_proposals()].into_iter().flatten().collect()
+}
+
+/// The people and proposals of an organization.
+fn people_and_proposals() -> Vec<Route> {
     routes![
-        GET "/system" => start::show,
-        GET "/system/account" => account::show,
-        POST "/system/account/preferences" => account::save_preferences,
-        POST "/system/account/password" => account::save_password,
-        POST "/system/account/second_factor" => account::begin_second_factor,
-        POST "/system/account/second_factor/confirm" => account::confirm_second_factor,
-        DELETE "/system/account/second_factor" => account::end_second_factor,
-        DELETE "/system/admins/sign_out" => account::sign_out,
-        GET "/system/admins" => admins::list,
-        GET "/system/admins/new" => admins::new,
-        POST "/system/admins" => admins::create,
-        GET "/system/admins/{id}/edit" => admins::edit,
-        PUT "/system/admins/{id}" => admins::update,
-        POST "/system/admins/{id}/unlock" => admins::unlock,
-        GET "/system/admins/{id}/delete" => admins::ask,
-        DELETE "/system/admins/{id}" => admins::delete,
-        GET "/system/organizations" => organizations::list,
-        GET "/system/organizations/new" => organizations::new,
-        POST "/system/organizations" => organizations::create,
-        GET "/system/organizations/{id}" => organizations::overview,
-        GET "/system/organizations/{id}/edit" => organizations::edit,
-        PUT "/system/organizations/{id}" => organizations::update,
-        GET "/system/organizations/{id}/delete" => organizations::ask,
-        DELETE "/system/organizations/{id}" => organizations::delete,
         GET "/system/organizations/{id}/users" => people::list,
         GET "/system/organizations/{id}/users/new" => person_form::new,
         POST "/system/organizations/{id}/users" => person_form::create,
@@ -104,6 +85,36 @@ pub(crate) fn routes() -> Vec<Route> {
         POST "/system/organizations/{id}/proposals/{pid}/publish" => proposal::publish,
         GET "/system/organizations/{id}/proposals/{pid}/withdraw" => proposal::ask_withdraw,
         POST "/system/organizations/{id}/proposals/{pid}/withdraw" => proposal::withdraw,
+    ]
+}
+
+/// The start page, administrators, organizations, clients and operations.
+fn deployment() -> Vec<Route> {
+    routes![
+        GET "/system" => start::show,
+        GET "/system/account" => account::show,
+        POST "/system/account/preferences" => account::save_preferences,
+        POST "/system/account/password" => account::save_password,
+        POST "/system/account/second_factor" => account::begin_second_factor,
+        POST "/system/account/second_factor/confirm" => account::confirm_second_factor,
+        DELETE "/system/account/second_factor" => account::end_second_factor,
+        DELETE "/system/admins/sign_out" => account::sign_out,
+        GET "/system/admins" => admins::list,
+        GET "/system/admins/new" => admins::new,
+        POST "/system/admins" => admins::create,
+        GET "/system/admins/{id}/edit" => admins::edit,
+        PUT "/system/admins/{id}" => admins::update,
+        POST "/system/admins/{id}/unlock" => admins::unlock,
+        GET "/system/admins/{id}/delete" => admins::ask,
+        DELETE "/system/admins/{id}" => admins::delete,
+        GET "/system/organizations" => organizations::list,
+        GET "/system/organizations/new" => organizations::new,
+        POST "/system/organizations" => organizations::create,
+        GET "/system/organizations/{id}" => organizations::overview,
+        GET "/system/organizations/{id}/edit" => organizations::edit,
+        PUT "/system/organizations/{id}" => organizations::update,
+        GET "/system/organizations/{id}/delete" => organizations::ask,
+        DELETE "/system/organizations/{id}" => organizations::delete,
         GET "/system/api_clients" => clients::list,
         GET "/system/api_clients/new" => new_client::new,
         POST "/system/api_clients" => new_client::create,

@@ -85,15 +85,12 @@ fn acts(visit: &Visit, person: &Person) -> Html {
         render(&Effect { lede, items, stays, act })
     };
     let stops = ["person-stops-requests", "person-stops-sign-in", "person-stops-jobs"];
-    let block = match person.user.blocked_at {
-        Some(at) => {
-            let lede = visit.tell("person-blocked-since", &[("time", visit.time(at).into())]);
-            effect(lede, &stops, "person-block-stays", button(visit, person, "unblock", "primary"))
-        }
-        None => {
-            let lede = visit.tell("person-block-lede", &name());
-            effect(lede, &stops, "person-block-stays", button(visit, person, "block", "danger"))
-        }
+    let block = if let Some(at) = person.user.blocked_at {
+        let lede = visit.tell("person-blocked-since", &[("time", visit.time(at).into())]);
+        effect(lede, &stops, "person-block-stays", button(visit, person, "unblock", "primary"))
+    } else {
+        let lede = visit.tell("person-block-lede", &name());
+        effect(lede, &stops, "person-block-stays", button(visit, person, "block", "danger"))
     };
     let mut cards = vec![Card::new("block", visit.say("person-block"), block).html()];
     let sign_in = match (person.user.state(), person.user.locked_at) {

@@ -292,7 +292,7 @@ async fn states(visit: &Visit, organization: OrganizationId) -> Result<Vec<Choic
             }));
         }
         None => {
-            choices.extend(ProposalState::BUILT_IN.map(|token| Choice::new(token, state_name(visit, token))))
+            choices.extend(ProposalState::BUILT_IN.map(|token| Choice::new(token, state_name(visit, token))));
         }
     }
     Ok(choices)
