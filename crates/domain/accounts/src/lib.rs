@@ -63,8 +63,8 @@ pub use ports::{
 };
 pub use registration_mails::RegistrationMails;
 pub use roles::{
-    CreateRole, DestroyRole, READ_ROLES, Role, RoleDetail, RoleId, RoleKind, RoleType, Roles, SpaceRoleId,
-    UpdateRole, WRITE_ROLES,
+    CreateRole, DestroyRole, READ_ROLES, Role, RoleAdmin, RoleDetail, RoleGrant, RoleId, RoleKind, RoleType,
+    Roles, SpaceRoleId, UpdateRole, WRITE_ROLES,
 };
 pub use secret::{Digest, Secret};
 #[cfg(any(test, feature = "mocks"))]

@@ -3,10 +3,12 @@
 //! A role is derived: a general administrator is a flag of the account, any other role a row. What both have in
 //! common on the wire is [`RoleDetail`], and the composite [`RoleId`] that names it.
 
+mod admin;
 mod id;
 mod reading;
 mod writing;
 
+pub use admin::{RoleAdmin, RoleGrant};
 pub use id::{RoleId, SpaceRoleId};
 pub use reading::{READ_ROLES, Roles};
 pub use writing::{CreateRole, DestroyRole, UpdateRole, WRITE_ROLES};

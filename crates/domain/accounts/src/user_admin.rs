@@ -16,6 +16,23 @@ pub struct UserAdmin<'a> {
 }
 
 impl UserAdmin<'_> {
+    /// Creates an account, and queues the confirmation mail, or the welcome mail if the address is confirmed already
+    /// (contract 02 §2.4).
+    ///
+    /// # Errors
+    /// `Rejected` for a nickname, e-mail address or name that is not valid or not free.
+    pub async fn register(
+        &self,
+        registration_mails: &RegistrationMails<'_>,
+        organization: OrganizationId,
+        user: &User,
+        now: OffsetDateTime,
+    ) -> Result<UserId> {
+        let id = self.create(organization, user).await?;
+        registration_mails.registered(organization, id, user, now).await?;
+        Ok(id)
+    }
+
     /// Confirms the e-mail address. If it was not confirmed before, queues the welcome mail if the organization sends
     /// one (contract 02 §2.4).
     ///
@@ -210,6 +227,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_new_account_gets_the_mail_that_confirms_it() {
+        let mut store = MockUserStore::new();
+        store.expect_find_by_nickname().returning(|_, _| Ok(None));
+        store.expect_has_email().returning(|_, email| Ok(email == "taken@city.example"));
+        store.expect_add().once().returning(|_, _| Ok(UserId(5)));
+        let (queue, organizations) =
+            (crate::registration_mails::tests::mails(&["confirmation"]), organization(true));
+        let mails = RegistrationMails { queue: &queue, organizations: &organizations };
+        let nora = User { email: "nora@city.example".into(), ..nora() };
+        assert_eq!(admin(&store).register(&mails, CITY, &nora, NOW).await.unwrap(), UserId(5));
+        let taken = User { email: "taken@city.example".into(), ..nora };
+        let refused = admin(&store).register(&mails, CITY, &taken, NOW).await.unwrap_err();
+        assert_eq!(refused.description(), r#"email "taken@city.example" has already been taken"#);
+    }
+
+    #[tokio::test]
     async fn an_account_that_was_deleted_can_not_be_edited() {
         let mut store = MockUserStore::new();
         store.expect_find_for_update().returning(|_, _| Ok(Some(User { deleted_at: Some(NOW), ..nora() })));
@@ -229,7 +262,7 @@ mod tests {
             .withf(|_, id, at| (*id, *at) == (NORA, NOW))
             .returning(|_, _, _| Ok(()));
         let admin = UserAdmin { store: &store, tokens: &tokens };
-        edit(&admin, CITY, NORA, NOW, |user| user.deleted_at = Some(NOW)).await.unwrap();
+        edit(&admin, CITY, NORA, NOW, |user| user.delete(NOW)).await.unwrap();
     }
 
     #[tokio::test]

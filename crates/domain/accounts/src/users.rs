@@ -118,6 +118,11 @@ impl User {
         self.confirmed_at.get_or_insert(now);
     }
 
+    /// Deletes the account; its row stays. A second call keeps the time.
+    pub fn delete(&mut self, now: OffsetDateTime) {
+        self.deleted_at.get_or_insert(now);
+    }
+
     /// The event of this state after that one, or of a new account (contract 09 C.1). A change of a deleted account has
     /// none, nor have confirmations, terms, passwords and logins.
     fn announcement(&self, before: Option<&Self>) -> Option<EventName> {

@@ -1,14 +1,113 @@
 //! Administration of proposals. The caller checks permission.
 
-use crate::{Proposal, ProposalStore};
+use crate::{DraftErrors, Proposal, ProposalStore, StateStore, plain_text};
 use async_trait::async_trait;
-use civitas_kernel::records::{RecordAdmin, Records};
-use civitas_kernel::{Error, OrganizationId, ProposalId, Result};
+use civitas_kernel::records::{Change, RecordAdmin, Records, find_for_update};
+use civitas_kernel::{Error, Locale, OrganizationId, ProposalId, Result, Translated};
+use time::OffsetDateTime;
+
+/// Why an act on a proposal is refused.
+pub mod refusals {
+    /// Only a published proposal can be answered.
+    pub const IS_DRAFT: &str = "a draft cannot be answered";
+    /// The component has no state of this token.
+    pub const STATE_UNKNOWN: &str = "the component has no such state";
+    /// It is published.
+    pub const IS_PUBLISHED: &str = "the proposal is published already";
+}
 
 /// Administers the proposals of organizations. Checks that no user has two drafts in a component.
 pub struct ProposalAdmin<'a> {
     /// The store, in a transaction.
     pub store: &'a dyn ProposalStore,
+}
+
+impl ProposalAdmin<'_> {
+    /// Answers a published proposal with the state of this token of its component, or with none. An answer without
+    /// state is not public.
+    ///
+    /// # Errors
+    /// `NotFound`; `Rejected` with [`refusals::IS_DRAFT`] or [`refusals::STATE_UNKNOWN`].
+    pub async fn answer(
+        &self,
+        states: &dyn StateStore,
+        organization: OrganizationId,
+        id: ProposalId,
+        (token, is_public): (Option<&str>, bool),
+        now: OffsetDateTime,
+    ) -> Result<Change<Proposal>> {
+        let before = find_for_update(self.store, organization, id).await?;
+        if before.published_at.is_none() {
+            return Err(Error::rejected(refusals::IS_DRAFT));
+        }
+        let state = match token {
+            None => None,
+            Some(token) => {
+                let found = states.find_by_token(organization, before.component, token).await?;
+                Some(found.ok_or_else(|| Error::rejected(refusals::STATE_UNKNOWN))?.0)
+            }
+        };
+        let is_public = is_public && state.is_some();
+        let change = Change::of(before, now, |proposal| proposal.answer(state, is_public, now));
+        self.change(organization, id, &change).await?;
+        Ok(change)
+    }
+
+    /// Makes a draft public. Its texts follow the rules of drafts (contract 06 §2.6), in this language or in the first
+    /// that has text; `longest_body` is in characters, 0 for no limit.
+    ///
+    /// # Errors
+    /// `NotFound`; `Rejected` with [`refusals::IS_PUBLISHED`]; `Invalid` for texts that break a rule.
+    pub async fn publish(
+        &self,
+        organization: OrganizationId,
+        id: ProposalId,
+        locale: Locale,
+        longest_body: i64,
+        now: OffsetDateTime,
+    ) -> Result<Change<Proposal>> {
+        let before = find_for_update(self.store, organization, id).await?;
+        if before.published_at.is_some() {
+            return Err(Error::rejected(refusals::IS_PUBLISHED));
+        }
+        DraftErrors::of(&before, locale, longest_body).refuse()?;
+        let change = Change::of(before, now, |proposal| proposal.publish(now));
+        self.change(organization, id, &change).await?;
+        Ok(change)
+    }
+
+    /// Replaces title and body, without markup. Changed texts follow the rules of drafts (contract 06 §2.6) in each
+    /// language; `longest_body` is in characters, 0 for no limit.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` with fields such as `title[fr]`.
+    pub async fn rewrite(
+        &self,
+        organization: OrganizationId,
+        id: ProposalId,
+        (title, body): (&Translated, &Translated),
+        longest_body: i64,
+        now: OffsetDateTime,
+    ) -> Result<Change<Proposal>> {
+        let before = find_for_update(self.store, organization, id).await?;
+        // A text that is sent as it is stored stays so, markup of an imported one included.
+        let replaced = |old: &Translated, new: &Translated| -> Translated {
+            let plain = |(locale, text): (Locale, &str)| {
+                let is_same = old.get(locale) == Some(text);
+                (locale, if is_same { text.to_owned() } else { plain_text(text) })
+            };
+            new.iter().map(plain).collect()
+        };
+        let title = replaced(&before.title, title);
+        let body = replaced(&before.body, body);
+        let change = Change::of(before, now, |proposal| {
+            proposal.title = title;
+            proposal.body = body;
+        });
+        DraftErrors::of_changes(&change.before, &change.after, longest_body).refuse()?;
+        self.change(organization, id, &change).await?;
+        Ok(change)
+    }
 }
 
 #[async_trait]
@@ -41,10 +140,9 @@ impl RecordAdmin<Proposal> for ProposalAdmin<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MockProposalStore;
-    use civitas_kernel::records::{Change, Entity, edit};
-    use civitas_kernel::{Ability, ComponentId, EventName, Locale, StateId, Subject, Translated, UserId};
-    use time::OffsetDateTime;
+    use crate::{MockProposalStore, MockStateStore, ProposalState};
+    use civitas_kernel::records::{Entity, edit};
+    use civitas_kernel::{Ability, ComponentId, EventName, StateId, Subject, UserId};
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-02-01 0:00 UTC);
@@ -144,5 +242,85 @@ mod tests {
         store.expect_has_draft().returning(|_, _, _| Ok(true));
         let refused = ProposalAdmin { store: &store }.create(CITY, &draft()).await.unwrap_err();
         assert_eq!(refused.description(), "an author has another draft in the component");
+    }
+
+    /// A store with this proposal, which is saved so many times.
+    fn stored(proposal: Proposal, saves: usize) -> MockProposalStore {
+        let mut store = MockProposalStore::new();
+        store.expect_find_for_update().returning(move |_, _| Ok(Some(proposal.clone())));
+        store.expect_has_draft().returning(|_, _, _| Ok(false));
+        store.expect_save().times(saves).returning(|_, _, _| Ok(()));
+        store
+    }
+
+    fn states() -> MockStateStore {
+        let mut states = MockStateStore::new();
+        states.expect_find_by_token().returning(|_, component, token| {
+            let state = ProposalState::built_in(component)[2].clone();
+            Ok((component == ComponentId(3) && token == "accepted").then_some((StateId(9), state)))
+        });
+        states
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_a_state_of_the_component() {
+        let (store, states) = (stored(published(), 2), states());
+        let admin = ProposalAdmin { store: &store };
+        let answer =
+            async |token, is_public| admin.answer(&states, CITY, TREES, (token, is_public), NOW).await;
+        let accepted = answer(Some("accepted"), false).await.unwrap().after;
+        assert_eq!((accepted.state, accepted.state_published_at), (Some(StateId(9)), None));
+        let public = answer(Some("accepted"), true).await.unwrap().after;
+        assert_eq!(public.state_published_at, Some(NOW));
+        let none = answer(None, true).await.unwrap();
+        assert!(none.is_empty(), "an answer without state is not public");
+        let refused = answer(Some("adopted"), true).await.unwrap_err();
+        assert_eq!(refused.description(), refusals::STATE_UNKNOWN);
+        let store = stored(draft(), 0);
+        let refused = ProposalAdmin { store: &store }.answer(&states, CITY, TREES, (None, false), NOW).await;
+        assert_eq!(refused.unwrap_err().description(), refusals::IS_DRAFT);
+    }
+
+    #[tokio::test]
+    async fn a_draft_is_published_once_and_by_the_rules_of_drafts() {
+        let publish = async |proposal: Proposal, saves| {
+            let store = stored(proposal, saves);
+            ProposalAdmin { store: &store }.publish(CITY, TREES, Locale::EN, 0, NOW).await
+        };
+        let long = Translated::from([(Locale::EN, "More trees along Main Street".to_owned())]);
+        let valid = Proposal { title: long.clone(), body: long.clone(), ..draft() };
+        assert_eq!(publish(valid, 1).await.unwrap().after.published_at, Some(NOW));
+        assert!(matches!(publish(draft(), 0).await, Err(Error::Invalid { .. })), "the title is too short");
+        let refused = publish(published(), 0).await.unwrap_err();
+        assert_eq!(refused.description(), refusals::IS_PUBLISHED);
+    }
+
+    #[tokio::test]
+    async fn only_texts_that_change_are_checked() {
+        let rewrite = async |title: &Translated, saves| {
+            let store = stored(published(), saves);
+            let body = published().body;
+            ProposalAdmin { store: &store }.rewrite(CITY, TREES, (title, &body), 0, NOW).await
+        };
+        let mut title = published().title;
+        title.set(Locale::FR, "Des arbres dans la <b>rue</b> principale".to_owned());
+        let after = rewrite(&title, 1).await.unwrap().after;
+        assert_eq!(after.title.get(Locale::FR), Some("Des arbres dans la rue principale"));
+        title.set(Locale::FR, "Arbres".to_owned());
+        let refused = rewrite(&title, 0).await.unwrap_err();
+        assert_eq!(refused.details()[0].field, "title[fr]");
+        let refused = rewrite(&Translated::default(), 0).await.unwrap_err();
+        assert_eq!(
+            (refused.details()[0].field.as_ref(), refused.details()[0].code.as_ref()),
+            ("title", "blank")
+        );
+    }
+
+    #[test]
+    fn a_hidden_proposal_is_shown_again() {
+        let mut proposal = published();
+        proposal.hide(NOW);
+        proposal.show();
+        assert_eq!(proposal, published());
     }
 }

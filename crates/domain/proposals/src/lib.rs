@@ -21,7 +21,7 @@ mod rules;
 mod texts;
 mod votes;
 
-pub use admin::ProposalAdmin;
+pub use admin::{ProposalAdmin, refusals};
 pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
 pub use model::{Place, Proposal, ProposalDetail, ProposalState, PublicState, Vote};
 pub use ports::{

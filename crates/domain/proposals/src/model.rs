@@ -90,6 +90,11 @@ impl Proposal {
         self.hidden_at.get_or_insert(now);
     }
 
+    /// Shows a hidden proposal again.
+    pub fn show(&mut self) {
+        self.hidden_at = None;
+    }
+
     /// The public part of its state: withdrawn, or the public answer.
     fn public_answer(&self) -> (bool, Option<StateId>) {
         let withdrawn = self.withdrawn_at.is_some();

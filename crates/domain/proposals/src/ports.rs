@@ -145,6 +145,13 @@ store! {
             component: ComponentId,
             token: &str,
         ) -> Result<Option<(StateId, ProposalState)>>;
+        /// The states of a component in the order of their tokens, at most `limit`.
+        async fn of_component(
+            &self,
+            organization: OrganizationId,
+            component: ComponentId,
+            limit: i64,
+        ) -> Result<Vec<(StateId, ProposalState)>>;
     }
 }
 

@@ -29,6 +29,15 @@ impl DraftErrors {
         }
     }
 
+    /// Validates the texts of a proposal that differ from those before, in each language. The field of an error has the
+    /// language: `title[fr]`. A title and a body have text in some language.
+    pub fn of_changes(before: &Proposal, after: &Proposal, longest_body: i64) -> Self {
+        Self {
+            title: changed_faults("title", &before.title, &after.title, LONGEST_TITLE),
+            body: changed_faults("body", &before.body, &after.body, longest_body),
+        }
+    }
+
     /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.title.is_empty() && self.body.is_empty()
@@ -43,6 +52,26 @@ impl DraftErrors {
 
 fn text_in(text: &Translated, locale: Locale) -> &str {
     text.title(locale).unwrap_or_default()
+}
+
+fn changed_faults(
+    field: &'static str,
+    before: &Translated,
+    after: &Translated,
+    longest: i64,
+) -> Vec<FieldError> {
+    if after.first_text().is_none() {
+        return faults(field, "", longest);
+    }
+    let changed = after.iter().filter(|(locale, text)| before.get(*locale) != Some(*text));
+    changed
+        .flat_map(|(locale, text)| {
+            let name = format!("{field}[{locale}]");
+            faults(field, text, longest)
+                .into_iter()
+                .map(move |fault| FieldError { field: name.clone().into(), ..fault })
+        })
+        .collect()
 }
 
 /// The rules of contract 06 §2.6, in the order of its table.

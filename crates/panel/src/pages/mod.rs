@@ -15,6 +15,13 @@ mod organization;
 mod organization_api;
 mod organization_form;
 mod organizations;
+mod people;
+mod person;
+mod person_form;
+mod person_roles;
+mod proposal;
+mod proposal_form;
+mod proposals;
 mod registrations;
 pub(crate) mod setup;
 pub(crate) mod sign_in;
@@ -48,6 +55,44 @@ macro_rules! routes {
 
 /// All routes for administrators. PUT and DELETE arrive as POST with `_method`.
 pub(crate) fn routes() -> Vec<Route> {
+    [deployment(), people_and_proposals()].into_iter().flatten().collect()
+}
+
+/// The people and proposals of an organization.
+fn people_and_proposals() -> Vec<Route> {
+    routes![
+        GET "/system/organizations/{id}/users" => people::list,
+        GET "/system/organizations/{id}/users/new" => person_form::new,
+        POST "/system/organizations/{id}/users" => person_form::create,
+        GET "/system/organizations/{id}/users/{uid}" => person::show,
+        GET "/system/organizations/{id}/users/{uid}/edit" => person_form::edit,
+        PUT "/system/organizations/{id}/users/{uid}" => person_form::update,
+        POST "/system/organizations/{id}/users/{uid}/block" => person::block,
+        POST "/system/organizations/{id}/users/{uid}/unblock" => person::unblock,
+        POST "/system/organizations/{id}/users/{uid}/lock" => person::lock,
+        POST "/system/organizations/{id}/users/{uid}/unlock" => person::unlock,
+        POST "/system/organizations/{id}/users/{uid}/confirm" => person::confirm,
+        GET "/system/organizations/{id}/users/{uid}/delete" => person::ask,
+        DELETE "/system/organizations/{id}/users/{uid}" => person::delete,
+        GET "/system/organizations/{id}/users/{uid}/roles/new" => person_roles::new,
+        POST "/system/organizations/{id}/users/{uid}/roles" => person_roles::give,
+        GET "/system/organizations/{id}/users/{uid}/roles/{role}/delete" => person_roles::ask,
+        DELETE "/system/organizations/{id}/users/{uid}/roles/{role}" => person_roles::take,
+        GET "/system/organizations/{id}/proposals" => proposals::list,
+        GET "/system/organizations/{id}/proposals/{pid}" => proposal::show,
+        GET "/system/organizations/{id}/proposals/{pid}/edit" => proposal_form::edit,
+        PUT "/system/organizations/{id}/proposals/{pid}" => proposal_form::update,
+        PUT "/system/organizations/{id}/proposals/{pid}/answer" => proposal::answer,
+        POST "/system/organizations/{id}/proposals/{pid}/hide" => proposal::hide,
+        POST "/system/organizations/{id}/proposals/{pid}/show" => proposal::unhide,
+        POST "/system/organizations/{id}/proposals/{pid}/publish" => proposal::publish,
+        GET "/system/organizations/{id}/proposals/{pid}/withdraw" => proposal::ask_withdraw,
+        POST "/system/organizations/{id}/proposals/{pid}/withdraw" => proposal::withdraw,
+    ]
+}
+
+/// The start page, administrators, organizations, clients and operations.
+fn deployment() -> Vec<Route> {
     routes![
         GET "/system" => start::show,
         GET "/system/account" => account::show,

@@ -2,7 +2,7 @@
 
 use crate::parts::{Head, Tab};
 use crate::visit::Visit;
-use civitas_kernel::{Error, OrganizationId, Result};
+use civitas_kernel::{Error, OrganizationId, ReadContext, Result, UserId, Viewer};
 use civitas_organizations::Organization;
 
 pub(crate) const LIST: &str = "/system/organizations";
@@ -32,4 +32,9 @@ pub(crate) fn settings_head(visit: &Visit, id: OrganizationId, name: &str, tab: 
         .crumb(visit.say("nav-organizations"), LIST)
         .crumb(name, format!("{LIST}/{id}"))
         .tabs(visit.say("organization-tabs"), tabs.to_vec())
+}
+
+/// Reads as an administrator of the organization does. No account has the id 0.
+pub(crate) fn as_administrator(organization: OrganizationId) -> ReadContext {
+    ReadContext { organization, viewer: Viewer::Admin(UserId(0)), participant: None }
 }

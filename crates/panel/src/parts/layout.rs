@@ -62,11 +62,23 @@ impl Layout<'_> {
     fn of_organization(&self, organization: &Organization) -> Vec<Entry> {
         let base = format!("/system/organizations/{}", organization.id);
         let entry = |path: &str, icon, key| self.entry(&format!("{base}/{path}"), icon, key);
-        vec![entry(
-            "edit",
-            "M2 4.5h7M13 4.5h1M2 11.5h1M7 11.5h7M11 6.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6ZM5 13.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6Z",
-            "nav-settings",
-        )]
+        vec![
+            entry(
+                "proposals",
+                "M6 12.5h4M6.5 14.5h3M5.8 10.5C4.5 9.7 3.7 8.3 3.7 6.6a4.3 4.3 0 0 1 8.6 0c0 1.7-.8 3.1-2.1 3.9H5.8Z",
+                "nav-proposals",
+            ),
+            entry(
+                "users",
+                "M6 7.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM1.5 13.5c0-2.5 2-4.2 4.5-4.2s4.5 1.7 4.5 4.2M10.5 2.7a2.5 2.5 0 0 1 0 4.6M12 9.7c1.5.6 2.5 2 2.5 3.8",
+                "nav-people",
+            ),
+            entry(
+                "edit",
+                "M2 4.5h7M13 4.5h1M2 11.5h1M7 11.5h7M11 6.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6ZM5 13.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6Z",
+                "nav-settings",
+            ),
+        ]
     }
 
     fn deployment(&self) -> Vec<Entry> {

@@ -81,4 +81,21 @@ impl StateStore for Session {
             .stored()?;
         Ok(row.map(Into::into))
     }
+
+    async fn of_component(
+        &self,
+        organization: OrganizationId,
+        component: ComponentId,
+        limit: i64,
+    ) -> Result<Vec<(StateId, ProposalState)>> {
+        let rows: Vec<Row> = of(organization)
+            .filter(proposal_states::component_id.eq(component.0))
+            .order(proposal_states::token)
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::id::space_class;
 use super::{RoleKind, RoleType, Roles};
-use crate::{Role, RoleDetail, RoleId, SpaceRoleId, User};
+use crate::{Role, RoleAdmin, RoleDetail, RoleGrant, RoleId, SpaceRoleId};
 use async_trait::async_trait;
-use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin, find_for_update};
+use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin};
 use civitas_kernel::{
     Ability, Access, Command, Ctx, Error, FieldError, Handle, Result, Scope, SpaceRef, UserId, Wording,
 };
@@ -63,14 +63,7 @@ impl Command for DestroyRole {
     type Output = ();
 }
 
-/// A role that can be given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Grant {
-    GeneralAdmin,
-    InSpace(SpaceRef, RoleKind),
-}
-
-impl Grant {
+impl RoleGrant {
     /// Rows 3 to 6 of the table of contract 03 §4.4.
     fn of(ctx: &Ctx, command: &CreateRole) -> Result<Self> {
         let CreateRole { resource_type, resource_id, .. } = command;
@@ -98,21 +91,15 @@ impl Grant {
 }
 
 impl Roles<'_> {
+    fn admin(&self) -> RoleAdmin<'_> {
+        RoleAdmin { store: self.store, users: self.users }
+    }
+
     /// Rows 3 to 8: the role to create, if it is allowed.
-    async fn grant(&self, ctx: &Ctx, command: &CreateRole) -> Result<Grant> {
+    async fn grant(&self, ctx: &Ctx, command: &CreateRole) -> Result<RoleGrant> {
         ctx.require(&WRITE_ROLES)?;
-        let grant = Grant::of(ctx, command)?;
-        let (organization, user) = (ctx.organization, command.user);
-        let living = |account: Option<User>| account.is_some_and(|account| account.deleted_at.is_none());
-        if !living(self.users.find(organization, user).await?) {
-            return Err(Error::NotFound);
-        }
-        if let Grant::InSpace(space, kind) = grant {
-            if !self.store.has_space(organization, space).await? {
-                return Err(Error::NotFound);
-            }
-            self.not_given(ctx, space, Some(user), kind).await?;
-        }
+        let grant = RoleGrant::of(ctx, command)?;
+        self.admin().check(ctx.organization, command.user, grant).await?;
         Ok(grant)
     }
 
@@ -129,30 +116,6 @@ impl Roles<'_> {
             None => false,
         };
         if given { Err(Role::taken()) } else { Ok(()) }
-    }
-
-    /// Sets or clears the flag of a general administrator. Returns whether that changed anything.
-    async fn set_admin(&self, ctx: &Ctx, id: UserId, admin: bool) -> Result<(User, bool)> {
-        let user = find_for_update(self.users, ctx.organization, id).await?;
-        let change = Change::of(user, ctx.now, |user| user.admin = admin);
-        Plain(self.users).change(ctx.organization, id, &change).await?;
-        let is_changed = !change.is_empty();
-        Ok((change.after, is_changed))
-    }
-
-    async fn add(&self, ctx: &Ctx, user: UserId, space: SpaceRef, kind: RoleKind) -> Result<RoleDetail> {
-        let role = Role {
-            space,
-            user: Some(user),
-            email: None,
-            kind,
-            invited_at: None,
-            accepted_at: None,
-            created_at: ctx.now,
-            updated_at: ctx.now,
-        };
-        self.store.add(ctx.organization, &role).await?;
-        Ok(role.detail())
     }
 
     /// The new kind of an existing role, if it differs.
@@ -185,13 +148,9 @@ impl Handle<CreateRole> for Roles<'_> {
     }
 
     async fn handle(&self, ctx: &Ctx, command: CreateRole) -> Result<RoleDetail> {
-        match self.grant(ctx, &command).await? {
-            Grant::InSpace(space, kind) => self.add(ctx, command.user, space, kind).await,
-            Grant::GeneralAdmin => {
-                let (user, _) = self.set_admin(ctx, command.user, true).await?;
-                RoleDetail::of_admin(ctx.organization, command.user, &user).ok_or(Error::NotFound)
-            }
-        }
+        ctx.require(&WRITE_ROLES)?;
+        let grant = RoleGrant::of(ctx, &command)?;
+        self.admin().give(ctx.organization, command.user, grant, ctx.now).await
     }
 }
 
@@ -232,16 +191,7 @@ impl Handle<DestroyRole> for Roles<'_> {
 
     async fn handle(&self, ctx: &Ctx, command: DestroyRole) -> Result<()> {
         self.check_enqueue(ctx, &command).await?;
-        match command.id {
-            RoleId::InSpace(id) => {
-                let (row, _) = self.find_for_update(ctx, &id).await?;
-                self.store.remove(ctx.organization, row).await
-            }
-            RoleId::GeneralAdmin { user, .. } => {
-                let (_, cleared) = self.set_admin(ctx, user, false).await?;
-                if cleared { Ok(()) } else { Err(Error::NotFound) }
-            }
-        }
+        self.admin().take(ctx.organization, &command.id, ctx.now).await
     }
 }
 

@@ -102,6 +102,12 @@ pub async fn a_state_that_is_renamed_is_filtered_by_its_new_name(world: World<'_
     assert!(built_in.iter().all(|(_, state)| state.title.iter().count() == 3));
     let of_ideas = world.states.page_after(mine, None, 100).await?;
     assert!(built_in.iter().all(|state| of_ideas.contains(state)));
+    let mut by_token = built_in.clone();
+    by_token.sort_by(|(_, one), (_, other)| one.token.cmp(&other.token));
+    assert_eq!(world.states.of_component(mine, ideas, 100).await?, by_token);
+    assert_eq!(world.states.of_component(mine, ideas, 2).await?, by_token[..2]);
+    assert_eq!(world.states.of_component(mine, world.blog, 100).await?, []);
+    assert_eq!(world.states.of_component(world.other, ideas, 100).await?, []);
 
     let (accepted, state) = built_in[2].clone();
     let answered = Proposal { state: Some(accepted), state_published_at: Some(NOW), ..published(ideas) };

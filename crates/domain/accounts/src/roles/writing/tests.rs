@@ -1,5 +1,5 @@
 use super::*;
-use crate::{MockRoleStore, MockUserStore};
+use crate::{MockRoleStore, MockUserStore, User};
 use civitas_kernel::{OrganizationId, SpaceManifest, Subject};
 use serde_json::json;
 use time::OffsetDateTime;

@@ -1,0 +1,207 @@
+//! The accounts of an organization: the list, and what the pages of one account share.
+
+use super::organization;
+use crate::parts::{
+    Act, Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Results, Table,
+};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use civitas_accounts::{ListedState, MOST_COUNTED, User, UserSearch, UserSort};
+use civitas_kernel::{Error, OrganizationId, PageRequest, Result, UserId, UserState};
+use civitas_organizations::Organization;
+
+const PER_PAGE: i64 = 25;
+const STATES: [(&str, ListedState); 5] = [
+    ("active", ListedState::Active),
+    ("blocked", ListedState::Blocked),
+    ("locked", ListedState::Locked),
+    ("unconfirmed", ListedState::Unconfirmed),
+    ("admin", ListedState::Admin),
+];
+
+/// The address of the list.
+pub(crate) fn list_path(organization: OrganizationId) -> String {
+    format!("{}/{organization}/users", organization::LIST)
+}
+
+/// An account of the organization in the path.
+pub(crate) struct Person {
+    pub(crate) organization: OrganizationId,
+    /// The organization's record.
+    pub(crate) home: Organization,
+    pub(crate) id: UserId,
+    pub(crate) user: User,
+}
+
+impl Person {
+    /// The account of the path, which is not deleted.
+    pub(crate) async fn of(visit: &Visit) -> Result<Self> {
+        let (organization, home) = organization::organization(visit).await?;
+        let id = UserId(visit.id("uid")?);
+        let found = visit.panel.store().users().find(organization, id).await?;
+        let user = found.filter(|user| user.deleted_at.is_none()).ok_or(Error::NotFound)?;
+        Ok(Self { organization, home, id, user })
+    }
+
+    /// The address of its page.
+    pub(crate) fn path(&self) -> String {
+        format!("{}/{}", list_path(self.organization), self.id)
+    }
+
+    /// The head of the page of the account.
+    pub(crate) fn own_head(&self, visit: &Visit) -> Head {
+        head(visit, self.organization, &self.home, self.user.name.clone())
+            .crumb(visit.say("nav-people"), list_path(self.organization))
+    }
+
+    /// The head of a page below the page of the account.
+    pub(crate) fn head(&self, visit: &Visit, title: String) -> Head {
+        Head { title, ..self.own_head(visit).crumb(&self.user.name, self.path()) }
+    }
+}
+
+/// The head of a page of the organization.
+pub(crate) fn head(visit: &Visit, id: OrganizationId, organization: &Organization, title: String) -> Head {
+    let path = format!("{}/{id}", organization::LIST);
+    Head::new(title).crumb(organization::name(visit, organization), path)
+}
+
+/// The states of an account: whether it may act, and whether its address is confirmed.
+pub(crate) fn badges(visit: &Visit, user: &User) -> Vec<Badge> {
+    let mut badges = vec![match user.state() {
+        UserState::Blocked => Badge::bad(visit.say("person-blocked")),
+        UserState::Locked => Badge::warn(visit.say("person-locked")),
+        UserState::Active => Badge::good(visit.say("person-active")),
+    }];
+    if user.confirmed_at.is_none() {
+        badges.push(Badge::plain(visit.say("person-unconfirmed")));
+    }
+    if user.admin {
+        badges.push(Badge::plain(visit.say("person-admin")));
+    }
+    badges
+}
+
+fn search(visit: &Visit) -> UserSearch {
+    let state = visit.query.get("state");
+    let state = STATES.iter().find(|(name, _)| Some(*name) == state).map(|(_, state)| *state);
+    let sort =
+        if visit.query.get("sort") == Some("nickname") { UserSort::Nickname } else { UserSort::Newest };
+    UserSearch { text: visit.query.get("q").map(str::to_owned), state, sort }
+}
+
+/// The page asked for; the last one when it is past the end.
+pub(crate) fn page_within(visit: &Visit, per_page: i64, count: i64) -> PageRequest {
+    let request = visit.query.page(per_page);
+    let last = (count + per_page - 1) / per_page;
+    PageRequest { page: request.page.min(last.max(1)), ..request }
+}
+
+pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
+    let (id, organization) = organization::organization(visit).await?;
+    visit.open_organization(id).await?;
+    let visit = &*visit;
+    let (users, search) = (visit.panel.store().users(), search(visit));
+    let count = users.count_found(id, &search).await?;
+    let request =
+        if count < MOST_COUNTED { page_within(visit, PER_PAGE, count) } else { visit.query.page(PER_PAGE) };
+    let page = users.search(id, &search, request).await?;
+    let path = list_path(id);
+    let rows = page.items.iter().map(|(uid, user)| {
+        vec![
+            Cell::link(&format!("{path}/{uid}"), &user.name, &format!("@{}", user.nickname)),
+            Cell::text(&user.email),
+            Cell::html(Html::join(
+                badges(visit, user).iter().flat_map(|badge| [badge.html(), Html::text(" ")]),
+            )),
+            Cell::text(&visit.date(user.created_at)),
+            Cell::text(&visit.date(user.updated_at)),
+        ]
+    });
+    let columns = vec![
+        Column::new(visit.say("column-name")),
+        Column::new(visit.say("email")),
+        Column::new(visit.say("column-state")),
+        Column::new(visit.say("column-created")).low(),
+        Column::new(visit.say("column-changed")).low(),
+    ];
+    let empty = if search.text.is_some() || search.state.is_some() {
+        let all = Some((path.clone(), visit.say("filter-clear")));
+        Empty { title: visit.say("people-no-match"), text: String::new(), act: all }
+    } else {
+        let new = Some((format!("{path}/new"), visit.say("person-new")));
+        Empty { title: visit.say("people-none"), text: visit.say("people-lede"), act: new }
+    };
+    let sort = |value: Option<&str>| visit.query.with(&path, "sort", value);
+    let by_nickname = search.sort == UserSort::Nickname;
+    let table = Table::new(visit.say("nav-people"), columns)
+        .rows(rows)
+        .empty(empty)
+        .sorted(0, sort(Some("nickname")), by_nickname.then_some("ascending"))
+        .sorted(3, sort(None), (!by_nickname).then_some("descending"));
+    let shown = i64::try_from(page.items.len()).unwrap_or_default();
+    let results = Results {
+        found: found(visit, &path, count, request, shown),
+        table: table.html(),
+        pages: pages(visit, &path, request, page.has_more),
+    };
+    let head = head(visit, id, &organization, visit.say("nav-people"))
+        .lede(visit.say("people-lede"))
+        .act(Act::primary(format!("{path}/new"), visit.say("person-new")));
+    visit.page(head, Html::join([filters(visit), results.html()])).await
+}
+
+fn filters(visit: &Visit) -> Html {
+    let (words, query) = (&visit.words, &visit.query);
+    let states = STATES.iter().map(|(name, _)| Choice::new(*name, visit.say(&format!("person-{name}"))));
+    let states = std::iter::once(Choice::new("", visit.say("all"))).chain(states);
+    let sorts = vec![
+        Choice::new("", visit.say("newest-first")),
+        Choice::new("nickname", visit.say("person-nickname")),
+    ];
+    let fields = vec![
+        Field::search("q", visit.say("search"), query.shown("q"))
+            .placeholder(visit.say("people-search"))
+            .html(words),
+        Field::select("state", visit.say("column-state"), query.shown("state"), states.collect()).html(words),
+        Field::select("sort", visit.say("sort-by"), query.shown("sort"), sorts).html(words),
+    ];
+    Filters { label: visit.say("people-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
+}
+
+fn found(visit: &Visit, path: &str, count: i64, request: PageRequest, shown: i64) -> Html {
+    let many = visit.tell("more-than-title", &[("title", visit.number(count).into())]);
+    let first = (request.page - 1) * request.per_page;
+    let place = [
+        ("total", if count < MOST_COUNTED { visit.number(count) } else { many }.into()),
+        ("count", count.into()),
+        ("first", (first + 1).into()),
+        ("last", (first + shown).into()),
+    ];
+    let text = if shown == 0 { visit.say("people-found-none") } else { visit.tell("people-found", &place) };
+    let chip = |name: &str, text: String| Chip { text, href: visit.query.with(path, name, None) };
+    let asked = visit.query.get("state");
+    let known = STATES.iter().find(|(name, _)| Some(*name) == asked);
+    let state = asked.map(|_| match known {
+        Some((name, _)) => visit.say(&format!("person-{name}")),
+        None => visit.say("unknown"),
+    });
+    let chips =
+        [visit.query.get("q").map(|text| chip("q", text.to_owned())), state.map(|text| chip("state", text))];
+    Found { words: &visit.words, text, chips: chips.into_iter().flatten().collect(), all: path.to_owned() }
+        .html()
+}
+
+/// The links to the pages before and after this one.
+pub(crate) fn pages(visit: &Visit, path: &str, request: PageRequest, has_more: bool) -> Html {
+    let page = |number: i64| visit.query.with(path, "page", Some(&number.to_string()));
+    let pages = Pages {
+        words: &visit.words,
+        label: visit.say("pages-of-list"),
+        previous: (request.page > 1).then(|| page(request.page - 1)),
+        next: has_more.then(|| page(request.page + 1)),
+        is_log: false,
+        place: visit.tell("pages-place", &[("page", request.page.into())]),
+    };
+    pages.html()
+}

@@ -1,0 +1,235 @@
+//! One account: its data and roles, and the acts on it (contract 02 §1.4).
+
+use super::people::{Person, badges, list_path};
+use super::person_roles;
+use crate::notice::Notice;
+use crate::parts::{Act, Card, Confirm, Html, Json, KeyValues, Split, language_name, render};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use askama::Template;
+use civitas_accounts::{RegistrationMails, User, UserAdmin};
+use civitas_application::Transaction;
+use civitas_audit::Action;
+use civitas_kernel::records::edit;
+use civitas_kernel::{Result, UserState};
+
+/// What an act does, and its button.
+#[derive(Template)]
+#[template(
+    source = r#"<p>{{ lede }}</p>{% if !items.is_empty() %}<ul>{% for item in items %}<li>{{ item }}</li>{% endfor %}</ul>{% endif %}{% if !stays.is_empty() %}<p>{{ stays }}</p>{% endif %}{{ act }}"#,
+    ext = "html"
+)]
+struct Effect {
+    lede: String,
+    items: Vec<String>,
+    stays: String,
+    act: Html,
+}
+
+pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
+    let person = Person::of(visit).await?;
+    visit.open_organization(person.organization).await?;
+    let visit = &*visit;
+    let roles = person_roles::card(visit, &person).await?;
+    let mut left =
+        vec![Card::new("account", visit.say("person-account"), account(visit, &person.user)).html(), roles];
+    if !person.user.extended_data.is_empty() {
+        let text = serde_json::Value::Object(person.user.extended_data.clone()).to_string();
+        let json = Json::new(&visit.words, "extended", visit.say("extended-data-by"), &text);
+        left.push(Card::new("extended-data", visit.say("extended-data"), json.html()).html());
+    }
+    let body = Split { left: Html::join(left), right: acts(visit, &person) };
+    let values = [("nickname", person.user.nickname.as_str().into()), ("id", person.id.to_string().into())];
+    let mut head = person
+        .own_head(visit)
+        .lede(visit.tell("person-lede", &values))
+        .act(Act::link(format!("{}/edit", person.path()), visit.say("edit")));
+    for badge in badges(visit, &person.user) {
+        head = head.badge(badge);
+    }
+    visit.page(head, body.html()).await
+}
+
+fn account(visit: &Visit, user: &User) -> Html {
+    let none = || visit.say("none");
+    let or_none = |text: Option<&str>| text.map_or_else(none, str::to_owned);
+    let time = |at: Option<time::OffsetDateTime>| at.map_or_else(|| visit.say("never"), |at| visit.time(at));
+    let locale = user.locale.map(|locale| language_name(&visit.words, locale));
+    KeyValues::default()
+        .text(visit.say("column-name"), &user.name)
+        .text(visit.say("person-nickname"), &format!("@{}", user.nickname))
+        .text(visit.say("email"), &user.email)
+        .text(visit.say("person-confirmed-at"), &time(user.confirmed_at))
+        .text(visit.say("language"), &or_none(locale.as_deref()))
+        .text(visit.say("person-about"), &or_none(user.about.as_deref()))
+        .text(visit.say("person-website"), &or_none(user.personal_url.as_deref()))
+        .text(visit.say("person-terms"), &time(user.tos_accepted_at))
+        .text(visit.say("person-managed"), &visit.say(if user.managed { "on" } else { "off" }))
+        .text(visit.say("column-created"), &visit.time(user.created_at))
+        .text(visit.say("column-changed"), &visit.time(user.updated_at))
+        .html()
+}
+
+fn button(visit: &Visit, person: &Person, act: &str, class: &'static str) -> Html {
+    let label = visit.tell(&format!("person-{act}-button"), &[("name", person.user.name.as_str().into())]);
+    let (action, token) = (format!("{}/{act}", person.path()), visit.token());
+    Act::Post { action, label, class, fields: Vec::new(), token }.html()
+}
+
+/// The cards at the right: each says what an act does.
+fn acts(visit: &Visit, person: &Person) -> Html {
+    let name = || [("name", person.user.name.as_str().into())];
+    let effect = |lede: String, items: &[&str], stays: &str, act: Html| {
+        let items = items.iter().map(|key| visit.say(key)).collect();
+        let stays = if stays.is_empty() { String::new() } else { visit.say(stays) };
+        render(&Effect { lede, items, stays, act })
+    };
+    let stops = ["person-stops-requests", "person-stops-sign-in", "person-stops-jobs"];
+    let block = if let Some(at) = person.user.blocked_at {
+        let lede = visit.tell("person-blocked-since", &[("time", visit.time(at).into())]);
+        effect(lede, &stops, "person-block-stays", button(visit, person, "unblock", "primary"))
+    } else {
+        let lede = visit.tell("person-block-lede", &name());
+        effect(lede, &stops, "person-block-stays", button(visit, person, "block", "danger"))
+    };
+    let mut cards = vec![Card::new("block", visit.say("person-block"), block).html()];
+    let sign_in = match (person.user.state(), person.user.locked_at) {
+        (_, Some(at)) => {
+            let lede = visit.tell("person-locked-since", &[("time", visit.time(at).into())]);
+            Some(effect(lede, &["person-lock-lede"], "", button(visit, person, "unlock", "primary")))
+        }
+        (UserState::Active, None) => {
+            Some(effect(visit.say("person-lock-lede"), &[], "", button(visit, person, "lock", "")))
+        }
+        _ => None,
+    };
+    cards.extend(sign_in.map(|body| Card::new("sign-in", visit.say("person-lock"), body).html()));
+    if person.user.confirmed_at.is_none() {
+        let body =
+            effect(visit.say("person-confirm-lede"), &[], "", button(visit, person, "confirm", "primary"));
+        cards.push(Card::new("confirm", visit.say("person-confirm"), body).html());
+    }
+    let delete = Act::danger(format!("{}/delete", person.path()), visit.say("person-delete-link")).html();
+    let delete = effect(visit.say("person-delete-lede"), &[], "", delete);
+    cards.push(Card::new("delete", visit.say("person-delete"), delete).html());
+    Html::join(cards)
+}
+
+/// The administration of accounts in a transaction.
+pub(crate) fn admin(tx: &dyn Transaction) -> UserAdmin<'_> {
+    UserAdmin { store: tx.users(), tokens: tx.tokens() }
+}
+
+/// The mails to new users, queued in a transaction.
+pub(crate) fn mails(tx: &dyn Transaction) -> RegistrationMails<'_> {
+    RegistrationMails { queue: tx.queue(), organizations: tx.organization_lookup() }
+}
+
+/// Changes the state of the account of the path and records it; an act without effect is not recorded.
+async fn change(
+    visit: &Visit,
+    (action, result): (Action, &str),
+    change: impl AsyncFn(&dyn Transaction, &Person) -> Result<User>,
+) -> Result<Reply> {
+    let person = Person::of(visit).await?;
+    visit
+        .change(async |tx| {
+            let after = change(tx, &person).await?;
+            if after == person.user {
+                return Ok(());
+            }
+            let record = visit.record(action).of(person.organization).on(
+                "user",
+                &person.id.to_string(),
+                &person.user.nickname,
+            );
+            tx.audit().append(&record, visit.now).await.map(drop)
+        })
+        .await?;
+    let title = visit.tell(result, &[("name", person.user.name.as_str().into())]);
+    let undo = visit.say(&format!("{result}-undo"));
+    visit.redirect(person.path(), Notice::good(title).text(undo)).await
+}
+
+pub(crate) async fn block(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let act = async |tx: &dyn Transaction, person: &Person| {
+        edit(&admin(tx), person.organization, person.id, visit.now, |user| user.block(visit.now)).await
+    };
+    change(visit, (Action::UserBlocked, "person-block-done"), act).await
+}
+
+pub(crate) async fn unblock(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let act = async |tx: &dyn Transaction, person: &Person| {
+        edit(&admin(tx), person.organization, person.id, visit.now, User::unblock).await
+    };
+    change(visit, (Action::UserUnblocked, "person-unblock-done"), act).await
+}
+
+pub(crate) async fn lock(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let act = async |tx: &dyn Transaction, person: &Person| {
+        edit(&admin(tx), person.organization, person.id, visit.now, |user| user.lock(visit.now)).await
+    };
+    change(visit, (Action::UserLocked, "person-lock-done"), act).await
+}
+
+pub(crate) async fn unlock(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let act = async |tx: &dyn Transaction, person: &Person| {
+        edit(&admin(tx), person.organization, person.id, visit.now, User::unlock).await
+    };
+    change(visit, (Action::UserUnlocked, "person-unlock-done"), act).await
+}
+
+pub(crate) async fn confirm(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let act = async |tx: &dyn Transaction, person: &Person| {
+        admin(tx).confirm(&mails(tx), person.organization, person.id, visit.now).await
+    };
+    change(visit, (Action::UserConfirmed, "person-confirm-done"), act).await
+}
+
+pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let person = Person::of(visit).await?;
+    let confirm = Confirm {
+        words: &visit.words,
+        action: person.path(),
+        method: "delete",
+        token: visit.token(),
+        effects: vec![
+            visit.say("person-delete-sign-in"),
+            visit.say("person-delete-tokens"),
+            visit.say("person-delete-lists"),
+        ],
+        stays: visit.say("person-delete-stays"),
+        name: String::new(),
+        name_label: String::new(),
+        button: visit.say("person-delete-button"),
+        cancel: person.path(),
+    };
+    let title = visit.tell("delete-title", &[("name", person.user.name.as_str().into())]);
+    let head = person.head(visit, title).here(visit.say("delete"));
+    visit.page(head, confirm.html(&[])).await
+}
+
+pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let person = Person::of(visit).await?;
+    visit
+        .change(async |tx| {
+            let delete = |user: &mut User| user.delete(visit.now);
+            edit(&admin(tx), person.organization, person.id, visit.now, delete).await?;
+            let record = visit.record(Action::UserDeleted).of(person.organization).on(
+                "user",
+                &person.id.to_string(),
+                &person.user.nickname,
+            );
+            tx.audit().append(&record, visit.now).await.map(drop)
+        })
+        .await?;
+    let title = visit.tell("person-deleted", &[("name", person.user.name.as_str().into())]);
+    visit.redirect(list_path(person.organization), Notice::good(title)).await
+}

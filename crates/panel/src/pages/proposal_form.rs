@@ -1,0 +1,120 @@
+//! The form of the texts of a proposal.
+
+use super::proposal::record;
+use super::proposals::Shown;
+use crate::error;
+use crate::notice::Notice;
+use crate::parts::{Form, Problem, Section, Texts};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use civitas_audit::Action;
+use civitas_kernel::{Locale, Locales, Result, Translated};
+use civitas_proposals::ProposalAdmin;
+
+const TITLE: &str = "proposal[title]";
+const BODY: &str = "proposal[body]";
+
+/// A text with what was typed in the languages of the form; those of other languages stay.
+fn typed(visit: &Visit, name: &str, locales: &Locales, stored: &Translated) -> Translated {
+    let mut text = stored.clone();
+    for locale in locales.iter() {
+        let Some(typed) = visit.form.get(&format!("{name}[{locale}]")) else { continue };
+        if typed.trim().is_empty() {
+            text.remove(locale);
+        } else {
+            text.set(locale, typed.to_owned());
+        }
+    }
+    text
+}
+
+/// The languages of the form: those of the organization, and those the proposal has.
+fn locales(shown: &Shown) -> Locales {
+    let proposal = shown.proposal();
+    let own = proposal.title.iter().chain(proposal.body.iter()).map(|(locale, _)| locale);
+    let mut all: Vec<Locale> = shown.home.available_locales.iter().collect();
+    for locale in own {
+        if !all.contains(&locale) {
+            all.push(locale);
+        }
+    }
+    all.into_iter().collect()
+}
+
+pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    show(visit, &Shown::of(visit).await?, Vec::new()).await
+}
+
+async fn show(visit: &Visit, shown: &Shown, problems: Vec<Problem>) -> Result<Reply> {
+    let (proposal, locales) = (shown.proposal(), locales(shown));
+    let title = typed(visit, TITLE, &locales, &proposal.title);
+    let body = typed(visit, BODY, &locales, &proposal.body);
+    let texts = Texts::new("texts", visit.say("texts"), &locales, shown.home.default_locale)
+        .text(TITLE, visit.say("proposal-title"), visit.say("proposal-title-hint"), &title, 1)
+        .text(BODY, visit.say("proposal-body"), visit.say("proposal-body-hint"), &body, 12);
+    let section = Section::new("proposal", visit.say("proposal-one"))
+        .hint(visit.say("proposal-edit-hint"))
+        .field(texts.html(&visit.words, &problems));
+    let form = Form::new(&visit.words, shown.path(), visit.token(), "proposal-save")
+        .method("put")
+        .hidden("revision", revision(shown))
+        .section(section)
+        .cancel(shown.path());
+    let title = visit.tell("person-edit", &[("name", shown.title(visit).into())]);
+    visit.form_page(shown.head(visit, title).here(visit.say("edit")), form.html(), problems).await
+}
+
+fn revision(shown: &Shown) -> String {
+    shown.proposal().updated_at.unix_timestamp_nanos().to_string()
+}
+
+pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let shown = Shown::of(visit).await?;
+    let sent = visit.form.text("revision");
+    if !sent.is_empty() && sent != revision(&shown) {
+        let problem = Problem::new("", visit.say("problem-changed-meanwhile"));
+        return show(visit, &shown, vec![problem]).await;
+    }
+    let locales = locales(&shown);
+    let title = typed(visit, TITLE, &locales, &shown.proposal().title);
+    let body = typed(visit, BODY, &locales, &shown.proposal().body);
+    let longest = shown.detail.place.rules.proposal_length;
+    let saved = visit
+        .change(async |tx| {
+            let admin = ProposalAdmin { store: tx.proposals() };
+            let texts = (&title, &body);
+            let change = admin.rewrite(shown.organization, shown.id, texts, longest, visit.now).await?;
+            if change.is_empty() {
+                return Ok(());
+            }
+            let (before, after) = (&change.before, &change.after);
+            let record = record(visit, &shown, Action::ProposalUpdated)
+                .changed("title", Some(&flat(&before.title)), Some(&flat(&after.title)))
+                .changed("body", Some(&flat(&before.body)), Some(&flat(&after.body)));
+            tx.audit().append(&record, visit.now).await.map(drop)
+        })
+        .await;
+    match saved {
+        Ok(()) => {
+            let text = visit.tell("proposal-saved", &[("title", shown.title(visit).into())]);
+            visit.redirect(shown.path(), Notice::good(text)).await
+        }
+        Err(fault) => {
+            // `title[fr]` is the field `proposal[title][fr]`; a text that is missing altogether is one of the main
+            // language.
+            let main = shown.home.default_locale;
+            let problems = error::problems(&visit.words, fault, |fault| match fault.field.split_once('[') {
+                Some((field, rest)) => format!("proposal[{field}][{rest}"),
+                None => format!("proposal[{}][{main}]", fault.field),
+            })?;
+            show(visit, &shown, problems).await
+        }
+    }
+}
+
+/// A text in all languages, for the audit trail.
+fn flat(text: &Translated) -> String {
+    text.iter().map(|(locale, text)| format!("{locale}: {text}")).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,343 @@
+//! The proposals of an organization: the list, and what the pages of one proposal share.
+
+use super::organization;
+use super::people;
+use crate::parts::{
+    Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Results, RowAct, Table,
+};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use civitas_accounts::{User, UserField, UserFilter};
+use civitas_kernel::filter::{Condition, Is};
+use civitas_kernel::{
+    ComponentId, Direction, Error, Order, OrganizationId, Page, PageRequest, ProposalId, Result, UserId,
+    Within,
+};
+use civitas_organizations::Organization;
+use civitas_proposals::{
+    Proposal, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery, ProposalState, PublicState,
+};
+use civitas_spaces::ComponentManifest;
+use std::collections::HashMap;
+
+const PER_PAGE: i64 = 25;
+/// The most components that the filter lists; above this, the number of the component is typed.
+const MOST_COMPONENTS: i64 = 50;
+/// The most states of a component that are offered.
+pub(crate) const MOST_STATES: i64 = 100;
+/// The value of the filter for proposals without public answer.
+const NO_ANSWER: &str = "blank";
+const WITHDRAWN: &str = "withdrawn";
+
+/// The address of the list.
+pub(crate) fn list_path(organization: OrganizationId) -> String {
+    format!("{}/{organization}/proposals", organization::LIST)
+}
+
+/// A proposal of the organization in the path, visible or not.
+pub(crate) struct Shown {
+    pub(crate) organization: OrganizationId,
+    /// The organization's record.
+    pub(crate) home: Organization,
+    pub(crate) id: ProposalId,
+    pub(crate) detail: ProposalDetail,
+}
+
+impl Shown {
+    /// The proposal of the path, which is not deleted.
+    pub(crate) async fn of(visit: &Visit) -> Result<Self> {
+        let (organization, home) = organization::organization(visit).await?;
+        let id = ProposalId(visit.id("pid")?);
+        let detail = by_id(visit, organization, id).await?.ok_or(Error::NotFound)?;
+        Ok(Self { organization, home, id, detail })
+    }
+
+    pub(crate) fn proposal(&self) -> &Proposal {
+        &self.detail.proposal
+    }
+
+    /// The address of its page.
+    pub(crate) fn path(&self) -> String {
+        format!("{}/{}", list_path(self.organization), self.id)
+    }
+
+    /// Its title in the language of the page.
+    pub(crate) fn title(&self, visit: &Visit) -> String {
+        title(visit, &self.detail)
+    }
+
+    /// The head of the page of the proposal.
+    pub(crate) fn own_head(&self, visit: &Visit) -> Head {
+        people::head(visit, self.organization, &self.home, self.title(visit))
+            .crumb(visit.say("nav-proposals"), list_path(self.organization))
+    }
+
+    /// The head of a page below the page of the proposal.
+    pub(crate) fn head(&self, visit: &Visit, title: String) -> Head {
+        Head { title, ..self.own_head(visit).crumb(self.title(visit), self.path()) }
+    }
+}
+
+async fn by_id(
+    visit: &Visit,
+    organization: OrganizationId,
+    id: ProposalId,
+) -> Result<Option<ProposalDetail>> {
+    let found = visit.panel.store().proposals().detail(organization, id).await?;
+    Ok(found.filter(|detail| detail.proposal.deleted_at.is_none()))
+}
+
+/// The title in the language of the page; the id where it has none.
+fn title(visit: &Visit, detail: &ProposalDetail) -> String {
+    let title = detail.proposal.title.title(visit.words.locale).filter(|title| !title.trim().is_empty());
+    title.map_or_else(|| format!("{} {}", visit.say("proposal-one"), detail.id), str::to_owned)
+}
+
+/// The name of a state by its token: the built-in ones in the language of the page, others as they are.
+pub(crate) fn state_name(visit: &Visit, token: &str) -> String {
+    if token == WITHDRAWN || ProposalState::BUILT_IN.contains(&token) {
+        visit.say(&format!("state-{}", token.replace('_', "-")))
+    } else {
+        token.to_owned()
+    }
+}
+
+/// The states of a proposal: whether it can be seen, and its answer.
+pub(crate) fn badges(visit: &Visit, detail: &ProposalDetail) -> Vec<Badge> {
+    let proposal = &detail.proposal;
+    let mut badges = Vec::new();
+    if proposal.published_at.is_none() {
+        badges.push(Badge::plain(visit.say("proposal-draft")));
+    }
+    if proposal.hidden_at.is_some() {
+        badges.push(Badge::bad(visit.say("proposal-hidden")));
+    }
+    match &detail.state {
+        PublicState::Withdrawn => badges.push(Badge::warn(state_name(visit, WITHDRAWN))),
+        PublicState::Answered(_, token) => {
+            let name = state_name(visit, token);
+            badges.push(match token.as_str() {
+                "accepted" => Badge::good(name),
+                "rejected" => Badge::bad(name),
+                "evaluating" => Badge::busy(name),
+                _ => Badge::plain(name),
+            });
+        }
+        PublicState::None if proposal.state.is_some() => {
+            badges.push(Badge::warn(visit.say("proposal-answer-not-public")));
+        }
+        PublicState::None if proposal.published_at.is_some() => {
+            badges.push(Badge::plain(visit.say("proposal-no-answer")));
+        }
+        PublicState::None => {}
+    }
+    badges
+}
+
+/// The accounts of these authors; those of deleted ones are left out.
+pub(crate) async fn authors(
+    visit: &Visit,
+    organization: OrganizationId,
+    mut ids: Vec<i64>,
+) -> Result<HashMap<UserId, User>> {
+    ids.sort_unstable();
+    ids.dedup();
+    ids.truncate(usize::try_from(PageRequest::MAX_LENGTH).unwrap_or_default());
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let filter = UserFilter { field: UserField::Id, condition: Condition::Integer(Is::In(ids)) };
+    let request = PageRequest { page: 1, per_page: PageRequest::MAX_LENGTH };
+    let page = visit.panel.store().users().list(organization, &[filter], request).await?;
+    Ok(page.items.into_iter().collect())
+}
+
+/// The proposals with no public answer, of one component or of all.
+pub(crate) fn unanswered(component: Option<ComponentId>, direction: Direction) -> ProposalQuery {
+    let condition = Condition::Text(Is::Blank(true));
+    ProposalQuery {
+        within: Within { component, ..Within::default() },
+        filters: vec![ProposalFilter { field: ProposalField::State, condition }],
+        order: Order::Column(direction),
+    }
+}
+
+/// The page of the list that is asked for. A number as text is the id of one proposal, hidden ones and drafts included.
+async fn found(visit: &Visit, organization: OrganizationId) -> Result<Page<ProposalDetail>> {
+    if let Some(text) = visit.query.get("q") {
+        let id = text.parse().ok().map(ProposalId);
+        let found = match id {
+            Some(id) => by_id(visit, organization, id).await?,
+            None => None,
+        };
+        return Ok(Page { items: found.into_iter().collect(), has_more: false });
+    }
+    let component = visit.query.number("component").map(ComponentId);
+    let oldest_first = visit.query.get("sort") == Some("oldest");
+    let direction = if oldest_first { Direction::Ascending } else { Direction::Descending };
+    let mut query = unanswered(component, direction);
+    match visit.query.get("state") {
+        None => query.filters.clear(),
+        Some(NO_ANSWER) => {}
+        Some(token) => {
+            let condition = Condition::Text(Is::Eq(token.to_owned()));
+            query.filters = vec![ProposalFilter { field: ProposalField::State, condition }];
+        }
+    }
+    let reader = organization::as_administrator(organization);
+    visit.panel.store().proposals().list(reader, &query, visit.query.page(PER_PAGE)).await
+}
+
+pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
+    let (id, organization) = organization::organization(visit).await?;
+    visit.open_organization(id).await?;
+    let visit = &*visit;
+    let page = found(visit, id).await?;
+    let ids = page.items.iter().filter_map(|detail| detail.proposal.authors.first()).map(|user| user.0);
+    let authors = authors(visit, id, ids.collect()).await?;
+    let path = list_path(id);
+    let rows = page.items.iter().map(|detail| row(visit, &path, detail, &authors));
+    let columns = vec![
+        Column::new(visit.say("proposal-title")),
+        Column::new(visit.say("proposal-author")),
+        Column::new(visit.say("column-state")),
+        Column::new(visit.say("component-one")).low(),
+        Column::new(visit.say("proposal-published")),
+        Column::acts(visit.say("column-acts")),
+    ];
+    let is_filtered = ["q", "component", "state"].iter().any(|name| visit.query.get(name).is_some());
+    let empty = if is_filtered {
+        let all = Some((path.clone(), visit.say("filter-clear")));
+        Empty { title: visit.say("proposals-no-match"), text: visit.say("proposals-search-hint"), act: all }
+    } else {
+        Empty { title: visit.say("proposals-none"), text: visit.say("proposals-none-lede"), act: None }
+    };
+    let oldest_first = visit.query.get("sort") == Some("oldest");
+    let (other, direction) = if oldest_first { (None, "ascending") } else { (Some("oldest"), "descending") };
+    let table = Table::new(visit.say("nav-proposals"), columns).rows(rows).empty(empty).sorted(
+        4,
+        visit.query.with(&path, "sort", other),
+        Some(direction),
+    );
+    let shown = i64::try_from(page.items.len()).unwrap_or_default();
+    let chip = |name: &str, text: String| Chip { text, href: visit.query.with(&path, name, None) };
+    let state = visit.query.get("state").map(|token| match token {
+        NO_ANSWER => visit.say("proposal-no-answer"),
+        token => state_name(visit, token),
+    });
+    let component = visit.query.get("component");
+    let chips = [
+        visit.query.get("q").map(|text| chip("q", text.to_owned())),
+        component.map(|text| chip("component", format!("{} {text}", visit.say("component-one")))),
+        state.map(|text| chip("state", text)),
+    ];
+    let found = Found {
+        words: &visit.words,
+        text: visit.tell("found-shown", &[("count", shown.into())]),
+        chips: chips.into_iter().flatten().collect(),
+        all: path.clone(),
+    };
+    let pages = people::pages(visit, &path, visit.query.page(PER_PAGE), page.has_more);
+    let results = Results { found: found.html(), table: table.html(), pages };
+    let head =
+        people::head(visit, id, &organization, visit.say("nav-proposals")).lede(visit.say("proposals-lede"));
+    visit.page(head, Html::join([filters(visit, id).await?, results.html()])).await
+}
+
+fn row(visit: &Visit, path: &str, detail: &ProposalDetail, authors: &HashMap<UserId, User>) -> Vec<Cell> {
+    let (proposal, own) = (&detail.proposal, format!("{path}/{}", detail.id));
+    let title = title(visit, detail);
+    let author = match proposal.authors.first() {
+        None => Cell::soft(&visit.say("proposal-official")),
+        Some(id) => authors
+            .get(id)
+            .map_or_else(|| Cell::soft(&visit.say("deleted")), |author| Cell::text(&author.name)),
+    };
+    let component = detail.place.name.title(visit.words.locale).unwrap_or_default();
+    let published = proposal
+        .published_at
+        .map_or_else(|| Cell::soft(&visit.say("never")), |at| Cell::text(&visit.date(at)));
+    let label = visit.say(if proposal.state.is_some() { "answer-change" } else { "answer-give" });
+    let acts = if proposal.published_at.is_some() {
+        vec![RowAct::Link { href: format!("{own}#answer"), label, of: title.clone() }]
+    } else {
+        Vec::new()
+    };
+    let badges = badges(visit, detail);
+    vec![
+        Cell::link(&own, &title, &format!("id {}", detail.id)),
+        author,
+        Cell::html(Html::join(badges.iter().flat_map(|badge| [badge.html(), Html::text(" ")]))),
+        Cell::text(component),
+        published,
+        Cell::acts(&acts),
+    ]
+}
+
+/// The states to filter by: those of the component that is chosen, else the built-in ones.
+async fn states(visit: &Visit, organization: OrganizationId) -> Result<Vec<Choice>> {
+    let mut choices = vec![
+        Choice::new("", visit.say("all")),
+        Choice::new(NO_ANSWER, visit.say("proposal-no-answer")),
+        Choice::new(WITHDRAWN, state_name(visit, WITHDRAWN)),
+    ];
+    match visit.query.number("component") {
+        Some(component) => {
+            let states = visit.panel.store().states();
+            let mut own = states.of_component(organization, ComponentId(component), MOST_STATES).await?;
+            own.sort_by_key(|(id, _)| id.0);
+            choices.extend(own.iter().map(|(_, state)| {
+                let name = state.title.title(visit.words.locale).unwrap_or(&state.token);
+                Choice::new(&state.token, name)
+            }));
+        }
+        None => {
+            choices.extend(ProposalState::BUILT_IN.map(|token| Choice::new(token, state_name(visit, token))));
+        }
+    }
+    Ok(choices)
+}
+
+async fn filters(visit: &Visit, organization: OrganizationId) -> Result<Html> {
+    let (words, query) = (&visit.words, &visit.query);
+    let reader = organization::as_administrator(organization);
+    let request = PageRequest { page: 1, per_page: MOST_COMPONENTS };
+    let components = visit
+        .panel
+        .store()
+        .components()
+        .list(reader, Some(ComponentManifest::Proposals), &[], request)
+        .await?;
+    let (label, chosen) = (visit.say("component-one"), query.shown("component"));
+    let component = if components.has_more {
+        Field::number("component", label, chosen).hint(visit.say("component-number"))
+    } else {
+        let name = |texts: &civitas_kernel::Translated| {
+            texts.title(visit.words.locale).unwrap_or_default().to_owned()
+        };
+        let choices = components.items.iter().map(|found| {
+            let name = format!("{}: {}", name(&found.space_title), name(&found.component.name));
+            Choice::new(found.id.to_string(), name)
+        });
+        let choices = std::iter::once(Choice::new("", visit.say("all"))).chain(choices);
+        Field::select("component", label, chosen, choices.collect())
+    };
+    let sorts =
+        vec![Choice::new("", visit.say("newest-first")), Choice::new("oldest", visit.say("oldest-first"))];
+    let fields = vec![
+        Field::search("q", visit.say("proposal-id"), query.shown("q"))
+            .placeholder(visit.say("proposals-search"))
+            .html(words),
+        component.html(words),
+        Field::select(
+            "state",
+            visit.say("column-state"),
+            query.shown("state"),
+            states(visit, organization).await?,
+        )
+        .html(words),
+        Field::select("sort", visit.say("sort-by"), query.shown("sort"), sorts).html(words),
+    ];
+    let label = visit.say("proposals-filter");
+    Ok(Filters { label, fields, apply: visit.say("apply"), kept: Vec::new() }.html())
+}
