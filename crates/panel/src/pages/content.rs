@@ -41,11 +41,7 @@ pub(crate) fn visibility(visit: &Visit, visibility: Visibility) -> String {
 
 /// Whether something is published.
 pub(crate) fn published(visit: &Visit, is_published: bool) -> Badge {
-    if is_published {
-        Badge::good(visit.say("published"))
-    } else {
-        Badge::warn(visit.say("not-published"))
-    }
+    if is_published { Badge::good(visit.say("published")) } else { Badge::warn(visit.say("not-published")) }
 }
 
 /// The field that an error of the use-case is about. `record` is the name of the form.
@@ -116,14 +112,10 @@ impl Here {
             is_current: key == tab,
         });
         let is_published = self.space.published_at.is_some();
-        let (act, key) =
-            if is_published { ("unpublish", "unpublish") } else { ("publish", "publish") };
+        let (act, key) = if is_published { ("unpublish", "unpublish") } else { ("publish", "publish") };
         let lede = visit.tell(
             "space-lede",
-            &[
-                ("kind", kind(visit, self.own.manifest).into()),
-                ("id", self.own.id.to_string().into()),
-            ],
+            &[("kind", kind(visit, self.own.manifest).into()), ("id", self.own.id.to_string().into())],
         );
         Head::new(self.title(visit))
             .crumb(organizations::name(visit, &self.organization), format!("{LIST}/{}", self.id))

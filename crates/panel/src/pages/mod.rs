@@ -6,6 +6,10 @@ mod audit;
 mod client_permissions;
 mod client_webhooks;
 mod clients;
+mod component_form;
+mod component_settings;
+mod components;
+mod content;
 mod deliveries;
 mod find;
 mod jobs;
@@ -15,7 +19,11 @@ mod organization_form;
 mod organizations;
 mod registrations;
 pub(crate) mod sign_in;
+mod space;
+mod space_form;
+mod spaces;
 mod start;
+mod steps;
 
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -96,5 +104,29 @@ pub(crate) fn routes() -> Vec<Route> {
         GET "/system/jobs/{uuid}/delete" => jobs::ask,
         DELETE "/system/jobs/{uuid}" => jobs::delete,
         GET "/system/audit_log" => audit::list,
+        GET "/system/organizations/{id}/spaces" => spaces::list,
+        GET "/system/organizations/{id}/spaces/new" => spaces::new,
+        POST "/system/organizations/{id}/spaces" => spaces::create,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}" => space::show,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/edit" => space::edit,
+        PUT "/system/organizations/{id}/spaces/{manifest}/{sid}" => space::update,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/publish" => space::publish,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/unpublish" => space::unpublish,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/new" => steps::new,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/steps" => steps::create,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/edit" => steps::edit,
+        PUT "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}" => steps::update,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/activate" => steps::ask_activate,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/activate" => steps::activate,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/delete" => steps::ask_delete,
+        DELETE "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}" => steps::delete,
+        GET "/system/organizations/{id}/components/new" => component_form::new,
+        POST "/system/organizations/{id}/components" => component_form::create,
+        GET "/system/organizations/{id}/components/{cid}/edit" => component_form::edit,
+        PUT "/system/organizations/{id}/components/{cid}" => component_form::update,
+        POST "/system/organizations/{id}/components/{cid}/publish" => components::publish,
+        POST "/system/organizations/{id}/components/{cid}/unpublish" => components::unpublish,
+        GET "/system/organizations/{id}/components/{cid}/delete" => components::ask,
+        DELETE "/system/organizations/{id}/components/{cid}" => components::delete,
     ]
 }

@@ -47,12 +47,7 @@ fn revision(space: &Space) -> String {
 }
 
 /// Changes the space, with an entry in the audit trail.
-async fn save(
-    visit: &Visit,
-    here: &Here,
-    revision_seen: &str,
-    edit: impl Fn(&mut Space),
-) -> Result<Space> {
+async fn save(visit: &Visit, here: &Here, revision_seen: &str, edit: impl Fn(&mut Space)) -> Result<Space> {
     visit
         .change(async |tx| {
             let before = find_for_update::<Space>(tx.spaces(), here.id, here.own).await?;
@@ -86,7 +81,8 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     if !problems.is_empty() {
         return show_edit(visit, &here, &typed, problems).await;
     }
-    let saved = save(visit, &here, visit.form.text("revision"), |space| *space = read(visit, space.clone()).0);
+    let saved =
+        save(visit, &here, visit.form.text("revision"), |space| *space = read(visit, space.clone()).0);
     match saved.await {
         Ok(space) => {
             let name = title(visit, &space.title);

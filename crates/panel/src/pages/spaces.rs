@@ -6,8 +6,7 @@ use super::space_form;
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Problem, Results,
-    Table,
+    Act, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Problem, Results, Table,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -124,8 +123,12 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let caption = visit.tell("spaces-caption", &[("organization", name.as_str().into())]);
     let table = Table::new(caption, columns).rows(rows).empty(empty);
     let count = i64::try_from(page.items.len()).unwrap_or_default();
-    let found =
-        Found { words: &visit.words, text: visit.words.count("found-shown", count), chips, all: base.clone() };
+    let found = Found {
+        words: &visit.words,
+        text: visit.words.count("found-shown", count),
+        chips,
+        all: base.clone(),
+    };
     let to = |number: i64| visit.query.with(&base, "page", Some(&number.to_string()));
     let pages = Pages {
         words: &visit.words,
@@ -168,8 +171,9 @@ async fn show_new(
             .class("medium")
             .check(&problems)
             .html(&visit.words);
-    let form = space_form::form(visit, organization, space, base(id), "space-create", &problems, Some(of_kind))
-        .cancel(base(id));
+    let form =
+        space_form::form(visit, organization, space, base(id), "space-create", &problems, Some(of_kind))
+            .cancel(base(id));
     let head = Head::new(visit.say("space-new"))
         .crumb(organizations::name(visit, organization), format!("{LIST}/{id}"))
         .crumb(visit.say("spaces"), base(id))

@@ -156,14 +156,12 @@ fn form<'a>(
         Field::moment(name, visit.say(label), typed(name, value)).optional().check(problems).html(words)
     };
     let place = typed(PLACE, step.position.saturating_add(1).to_string());
-    let section = Section::new("step", visit.say("step"))
-        .field(texts)
-        .field(
-            Field::number(PLACE, visit.say("step-order"), place)
-                .hint(visit.say("step-order-hint"))
-                .check(problems)
-                .html(words),
-        );
+    let section = Section::new("step", visit.say("step")).field(texts).field(
+        Field::number(PLACE, visit.say("step-order"), place)
+            .hint(visit.say("step-order-hint"))
+            .check(problems)
+            .html(words),
+    );
     let when = Section::new("when", visit.say("step-dates"))
         .hint(visit.say("steps-dates-hint"))
         .field(time("step[starts_at]", "step-starts", step.starts_at))
@@ -397,7 +395,10 @@ pub(crate) async fn activate(visit: &mut Visit) -> Result<Reply> {
         "step-activated-text",
         &[
             ("components", visit.words.count("components-changed", count(changed)).into()),
-            ("registrations", visit.words.count("registrations-receive", receivers(visit, &here).await?).into()),
+            (
+                "registrations",
+                visit.words.count("registrations-receive", receivers(visit, &here).await?).into(),
+            ),
         ],
     );
     let notice = Notice::good(visit.tell("step-activated", &[("name", name.into())])).text(text);

@@ -71,11 +71,14 @@ impl Layout<'_> {
     fn of_organization(&self, organization: &Organization) -> Vec<Entry> {
         let base = format!("/system/organizations/{}", organization.id);
         let entry = |path: &str, icon, key| self.entry(&format!("{base}/{path}"), icon, key);
-        vec![entry(
-            "edit",
-            "M2 4.5h7M13 4.5h1M2 11.5h1M7 11.5h7M11 6.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6ZM5 13.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6Z",
-            "nav-settings",
-        )]
+        vec![
+            entry("spaces", "M8 2 14 5 8 8 2 5l6-3ZM2 8l6 3 6-3M2 11l6 3 6-3", "spaces"),
+            entry(
+                "edit",
+                "M2 4.5h7M13 4.5h1M2 11.5h1M7 11.5h7M11 6.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6ZM5 13.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6Z",
+                "nav-settings",
+            ),
+        ]
     }
 
     fn deployment(&self) -> Vec<Entry> {
