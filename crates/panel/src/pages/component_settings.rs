@@ -218,11 +218,15 @@ mod tests {
                     check(format!("{}-hint", key(setting)));
                 }
                 if let SettingDefault::Word(list) = setting.default {
-                    list.iter().for_each(|word| check(word_key(setting, word)));
+                    for word in list {
+                        check(word_key(setting, word));
+                    }
                 }
             }
         }
-        SECTIONS.iter().for_each(|(section, _)| check(format!("component-section-{section}")));
+        for (section, _) in SECTIONS {
+            check(format!("component-section-{section}"));
+        }
     }
 
     #[test]
@@ -234,7 +238,9 @@ mod tests {
         for name in SECTIONS.iter().flat_map(|(_, names)| *names) {
             assert_eq!(known(name), Some(Level::Global), "{name}");
         }
-        EXPLAINED.iter().for_each(|name| assert!(known(name).is_some(), "{name}"));
+        for name in EXPLAINED {
+            assert!(known(name).is_some(), "{name}");
+        }
     }
 
     #[test]

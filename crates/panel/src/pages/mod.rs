@@ -53,6 +53,12 @@ macro_rules! routes {
 
 /// All routes for administrators. PUT and DELETE arrive as POST with `_method`.
 pub(crate) fn routes() -> Vec<Route> {
+    let mut all = routes_of_system();
+    all.extend(routes_of_spaces());
+    all
+}
+
+fn routes_of_system() -> Vec<Route> {
     routes![
         GET "/system" => start::show,
         GET "/system/account" => account::show,
@@ -104,6 +110,12 @@ pub(crate) fn routes() -> Vec<Route> {
         GET "/system/jobs/{uuid}/delete" => jobs::ask,
         DELETE "/system/jobs/{uuid}" => jobs::delete,
         GET "/system/audit_log" => audit::list,
+    ]
+}
+
+/// Spaces of an organization, with their steps and components.
+fn routes_of_spaces() -> Vec<Route> {
+    routes![
         GET "/system/organizations/{id}/spaces" => spaces::list,
         GET "/system/organizations/{id}/spaces/new" => spaces::new,
         POST "/system/organizations/{id}/spaces" => spaces::create,

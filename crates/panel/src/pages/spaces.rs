@@ -68,6 +68,60 @@ fn chips(visit: &Visit, list: &str, search: &SpaceSearch) -> Vec<Chip> {
     [text, manifest, state].into_iter().flatten().collect()
 }
 
+/// The row of a space: `active` has the titles of active steps, `components` the numbers of components.
+fn row(
+    visit: &Visit,
+    id: OrganizationId,
+    own: SpaceRef,
+    space: &Space,
+    active: &HashMap<SpaceRef, String>,
+    components: &HashMap<SpaceRef, i64>,
+) -> Vec<Cell> {
+    vec![
+        Cell::link(&path(id, own), &title(visit, &space.title), space.slug.as_deref().unwrap_or("")),
+        Cell::text(&kind(visit, own.manifest)),
+        Cell::text(&own.id.to_string()),
+        Cell::badge(&published(visit, space.published_at.is_some())),
+        Cell::text(&visibility(visit, space.visibility)),
+        match active.get(&own) {
+            Some(step) => Cell::text(step),
+            None if own.manifest == SpaceManifest::ParticipatoryProcesses => {
+                Cell::soft(&visit.say("step-none-active"))
+            }
+            None => Cell::text(""),
+        },
+        Cell::num(&visit.number(components.get(&own).copied().unwrap_or_default())),
+        Cell::text(&visit.date(space.updated_at)),
+    ]
+}
+
+fn columns(visit: &Visit) -> Vec<Column> {
+    vec![
+        Column::new(visit.say("column-title")),
+        Column::new(visit.say("column-kind")),
+        Column::new(visit.say("column-id")).low(),
+        Column::new(visit.say("column-state")),
+        Column::new(visit.say("visibility")),
+        Column::new(visit.say("step-active")),
+        Column::new(visit.say("components")).num().low(),
+        Column::new(visit.say("column-changed")),
+    ]
+}
+
+/// What is shown without rows.
+fn empty(visit: &Visit, base: &str, is_unfiltered: bool) -> Empty {
+    if is_unfiltered {
+        let act = Some((format!("{base}/new"), visit.say("space-new")));
+        Empty { title: visit.say("spaces-none"), text: visit.say("spaces-lede"), act }
+    } else {
+        Empty {
+            title: visit.say("spaces-no-match"),
+            text: String::new(),
+            act: Some((base.to_owned(), visit.say("filter-clear"))),
+        }
+    }
+}
+
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let (id, organization) = opened(visit).await?;
     let visit = &*visit;
@@ -80,48 +134,12 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         active.into_iter().map(|(_, step)| (step.space, title(visit, &step.title))).collect();
     let components: HashMap<SpaceRef, i64> =
         store.components().count_in(id, &refs).await?.into_iter().collect();
-    let rows = page.items.iter().map(|(own, space)| {
-        vec![
-            Cell::link(&path(id, *own), &title(visit, &space.title), space.slug.as_deref().unwrap_or("")),
-            Cell::text(&kind(visit, own.manifest)),
-            Cell::text(&own.id.to_string()),
-            Cell::badge(&published(visit, space.published_at.is_some())),
-            Cell::text(&visibility(visit, space.visibility)),
-            match active.get(own) {
-                Some(step) => Cell::text(step),
-                None if own.manifest == SpaceManifest::ParticipatoryProcesses => {
-                    Cell::soft(&visit.say("step-none-active"))
-                }
-                None => Cell::text(""),
-            },
-            Cell::num(&visit.number(components.get(own).copied().unwrap_or_default())),
-            Cell::text(&visit.date(space.updated_at)),
-        ]
-    });
-    let columns = vec![
-        Column::new(visit.say("column-title")),
-        Column::new(visit.say("column-kind")),
-        Column::new(visit.say("column-id")).low(),
-        Column::new(visit.say("column-state")),
-        Column::new(visit.say("visibility")),
-        Column::new(visit.say("step-active")),
-        Column::new(visit.say("components")).num().low(),
-        Column::new(visit.say("column-changed")),
-    ];
+    let rows = page.items.iter().map(|(own, space)| row(visit, id, *own, space, &active, &components));
     let chips = chips(visit, &base, &search);
-    let empty = if chips.is_empty() {
-        let act = Some((format!("{base}/new"), visit.say("space-new")));
-        Empty { title: visit.say("spaces-none"), text: visit.say("spaces-lede"), act }
-    } else {
-        Empty {
-            title: visit.say("spaces-no-match"),
-            text: String::new(),
-            act: Some((base.clone(), visit.say("filter-clear"))),
-        }
-    };
+    let empty = empty(visit, &base, chips.is_empty());
     let name = organizations::name(visit, &organization);
     let caption = visit.tell("spaces-caption", &[("organization", name.as_str().into())]);
-    let table = Table::new(caption, columns).rows(rows).empty(empty);
+    let table = Table::new(caption, columns(visit)).rows(rows).empty(empty);
     let count = i64::try_from(page.items.len()).unwrap_or_default();
     let found = Found {
         words: &visit.words,

@@ -10,6 +10,7 @@ use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
+use civitas_application::Transaction;
 use civitas_audit::Action;
 use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
 use civitas_kernel::{Ability, Error, Result, SpaceManifest, StepId, Translated};
@@ -169,7 +170,7 @@ fn form<'a>(
     Form::new(words, action, visit.token(), save).section(section).section(when).cancel(here.path())
 }
 
-fn admin<'a>(tx: &'a dyn civitas_application::Transaction) -> StepAdmin<'a> {
+fn admin(tx: &dyn Transaction) -> StepAdmin<'_> {
     StepAdmin { spaces: tx.spaces(), steps: tx.steps() }
 }
 
