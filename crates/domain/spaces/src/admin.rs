@@ -1,9 +1,10 @@
 //! Administration of spaces and their steps. The caller checks permission.
 
-use crate::{Space, SpaceStore, Step, StepStore};
+use crate::{ComponentStore, Space, SpaceStore, Step, StepStore, refusals};
 use async_trait::async_trait;
-use civitas_kernel::records::{Change, RecordAdmin, Records};
+use civitas_kernel::records::{Change, RecordAdmin, Records, find_for_update};
 use civitas_kernel::{Error, OrganizationId, Result, SpaceRef, StepId};
+use time::OffsetDateTime;
 
 /// Administers the spaces of organizations, by the rules of [`Space::check`].
 pub struct SpaceAdmin<'a> {
@@ -59,14 +60,50 @@ impl RecordAdmin<Step> for StepAdmin<'_> {
     }
 }
 
+/// Deletes steps of processes. The caller checks permission.
+pub struct StepRemoval<'a> {
+    /// The store of steps, in a transaction.
+    pub steps: &'a dyn StepStore,
+    /// The store of components, in the same one.
+    pub components: &'a dyn ComponentStore,
+}
+
+impl StepRemoval<'_> {
+    /// Deletes a step, and the settings that components of the process have for it. The current settings do not
+    /// change: the step is not active. Returns the deleted step.
+    ///
+    /// # Errors
+    /// `NotFound`; `Rejected` when the step is active.
+    pub async fn remove(
+        &self,
+        organization: OrganizationId,
+        id: StepId,
+        now: OffsetDateTime,
+    ) -> Result<Step> {
+        let step = find_for_update::<Step>(self.steps, organization, id).await?;
+        if step.active {
+            return Err(Error::rejected(refusals::STEP_IS_ACTIVE));
+        }
+        for (component, before) in self.components.in_space_for_update(organization, step.space).await? {
+            let change = Change::of(before, now, |component| drop(component.step_settings.remove(&id)));
+            if !change.is_empty() {
+                self.components.save(organization, component, &change).await?;
+            }
+        }
+        self.steps.remove(organization, id).await?;
+        Ok(step)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MockSpaceStore, MockStepStore, Visibility};
+    use crate::{
+        Component, ComponentManifest, MockComponentStore, MockSpaceStore, MockStepStore, Visibility,
+    };
     use civitas_kernel::records::{Entity, edit};
-    use civitas_kernel::{Ability, Locale, SpaceManifest, Translated};
+    use civitas_kernel::{Ability, ComponentId, Locale, SpaceManifest, Translated};
     use mockall::Sequence;
-    use time::OffsetDateTime;
     use time::macros::datetime;
 
     const CITY: OrganizationId = OrganizationId(1);
@@ -138,6 +175,38 @@ mod tests {
         let assembly = SpaceRef { manifest: SpaceManifest::Assemblies, id: 3 };
         let refused = admin.create(CITY, &Step { space: assembly, ..step(true) }).await.unwrap_err();
         assert_eq!(refused.description(), "only participatory processes have steps");
+    }
+
+    #[tokio::test]
+    async fn a_deleted_step_takes_its_settings_along() {
+        let mut steps = MockStepStore::new();
+        steps.expect_find_for_update().returning(|_, _| Ok(Some(step(false))));
+        steps.expect_remove().once().withf(|_, id| *id == StepId(5)).returning(|_, _| Ok(()));
+        let mut components = MockComponentStore::new();
+        components.expect_in_space_for_update().returning(|_, space| {
+            let plain = Component::new(space, ComponentManifest::Proposals, title(), NOW);
+            let mut own = plain.clone();
+            own.step_settings.insert(StepId(4), serde_json::Map::new());
+            own.step_settings.insert(StepId(5), serde_json::Map::new());
+            Ok(vec![(ComponentId(1), plain), (ComponentId(2), own)])
+        });
+        components.expect_save().once().returning(|_, id, change| {
+            let kept: Vec<StepId> = change.after.step_settings.keys().copied().collect();
+            assert_eq!((id, kept), (ComponentId(2), vec![StepId(4)]));
+            Ok(())
+        });
+        let removal = StepRemoval { steps: &steps, components: &components };
+        assert_eq!(removal.remove(CITY, StepId(5), NOW).await.unwrap(), step(false));
+    }
+
+    #[tokio::test]
+    async fn an_active_step_is_not_deleted() {
+        let mut steps = MockStepStore::new();
+        steps.expect_find_for_update().returning(|_, _| Ok(Some(step(true))));
+        let components = MockComponentStore::new();
+        let removal = StepRemoval { steps: &steps, components: &components };
+        let refused = removal.remove(CITY, StepId(5), NOW).await.unwrap_err();
+        assert_eq!(refused.description(), refusals::STEP_IS_ACTIVE);
     }
 
     #[tokio::test]

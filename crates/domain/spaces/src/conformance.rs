@@ -8,7 +8,8 @@ mod seeing;
 pub use entries::{entries, pages_of_entries_are_of_a_kind};
 pub use filters::{filters_components, filters_spaces, negations_look_at_every_translation};
 pub use keeping::{
-    at_most_one_step_is_active, components, keeps_organizations_apart, numbers_spaces_by_kind,
+    at_most_one_step_is_active, components, finds_spaces_for_administrators, keeps_organizations_apart,
+    lists_and_counts_components_of_a_space, lists_and_deletes_steps, numbers_spaces_by_kind,
     refuses_a_slug_that_is_taken, spaces, steps,
 };
 pub use seeing::{

@@ -17,20 +17,21 @@ pub mod conformance;
 mod entries;
 mod manifest;
 mod ports;
+pub mod refusals;
 mod services;
 mod settings;
 mod space;
 
-pub use admin::{SpaceAdmin, StepAdmin};
+pub use admin::{SpaceAdmin, StepAdmin, StepRemoval};
 pub use components::{Component, ComponentDetail};
 pub use entries::{Entry, EntryKind, EntryRef};
 pub use manifest::ComponentManifest;
 pub use ports::{
-    COMPONENT_FIELDS, ComponentField, ComponentFilter, ComponentStore, EntryStore, SPACE_FIELDS, SpaceField,
-    SpaceFilter, SpaceStore, StepStore,
+    COMPONENT_FIELDS, ComponentField, ComponentFilter, ComponentStore, EntryStore, MOST_RECORDS_COUNTED,
+    SPACE_FIELDS, SpaceField, SpaceFilter, SpaceSearch, SpaceStore, StepStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockComponentStore, MockEntryStore, MockSpaceStore, MockStepStore};
 pub use services::{Components, READ_COMPONENTS, READ_SPACES, Spaces, TYPED_COMPONENT_FIELDS};
 pub use settings::{Default as SettingDefault, Level, Setting, Settings, current_phase, value_of};
-pub use space::{Space, SpaceDetail, Step, Visibility};
+pub use space::{Space, SpaceDetail, Step, Visibility, check_title};

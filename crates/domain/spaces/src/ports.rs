@@ -41,6 +41,17 @@ pub const SPACE_FIELDS: &[Field<SpaceField>] = &[
 /// A condition on a list of spaces.
 pub type SpaceFilter = Filter<SpaceField>;
 
+/// What an administrator searches spaces for. Visibility does not matter: all spaces of the organization are found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SpaceSearch {
+    /// Spaces of this kind.
+    pub manifest: Option<SpaceManifest>,
+    /// Published spaces, or those that are not.
+    pub published: Option<bool>,
+    /// A part of the title in any language or of the slug, in any case.
+    pub text: Option<String>,
+}
+
 store! {
     /// Stores participatory spaces.
     pub trait SpaceStore: Records<Space> {
@@ -61,6 +72,13 @@ store! {
             manifest: SpaceManifest,
             slug: &str,
         ) -> Result<Option<SpaceRef>>;
+        /// The spaces of a search, the newest first by `created_at`, manifest name and id. For administrators.
+        async fn search(
+            &self,
+            organization: OrganizationId,
+            search: &SpaceSearch,
+            page: PageRequest,
+        ) -> Result<Page<(SpaceRef, Space)>>;
     }
 }
 
@@ -69,8 +87,29 @@ store! {
     pub trait StepStore: Records<Step> {
         /// The active step of a process, if it has one.
         async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>>;
+        /// The steps of a process by position and id, at most `limit`.
+        async fn of_process(
+            &self,
+            organization: OrganizationId,
+            space: SpaceRef,
+            limit: i64,
+        ) -> Result<Vec<(StepId, Step)>>;
+        /// The active steps of these spaces; those without one are left out.
+        async fn active_of(
+            &self,
+            organization: OrganizationId,
+            spaces: &[SpaceRef],
+        ) -> Result<Vec<(StepId, Step)>>;
+        /// Deletes a step.
+        ///
+        /// # Errors
+        /// `NotFound` when there is no such step.
+        async fn remove(&self, organization: OrganizationId, id: StepId) -> Result<()>;
     }
 }
+
+/// Where the count of the records of a component stops.
+pub const MOST_RECORDS_COUNTED: i64 = 10_001;
 
 /// The fields for filters of components (contract 05 §3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +158,37 @@ store! {
             read_context: ReadContext,
             id: ComponentId,
         ) -> Result<Option<ComponentDetail>>;
+        /// The components of a space that are not deleted, by weight, manifest name and id, at most `limit`. For
+        /// administrators.
+        async fn in_space(
+            &self,
+            organization: OrganizationId,
+            space: SpaceRef,
+            limit: i64,
+        ) -> Result<Vec<(ComponentId, Component)>>;
+        /// All components of a space, also deleted ones, by id, locked against other writers until the transaction
+        /// ends.
+        ///
+        /// # Errors
+        /// `Internal` outside a transaction.
+        async fn in_space_for_update(
+            &self,
+            organization: OrganizationId,
+            space: SpaceRef,
+        ) -> Result<Vec<(ComponentId, Component)>>;
+        /// The number of components of these spaces that are not deleted; spaces without one are left out.
+        async fn count_in(
+            &self,
+            organization: OrganizationId,
+            spaces: &[SpaceRef],
+        ) -> Result<Vec<(SpaceRef, i64)>>;
+        /// The number of records of these components that are not deleted: published proposals, meetings, posts,
+        /// surveys, entries. At most [`MOST_RECORDS_COUNTED`] for each.
+        async fn count_records(
+            &self,
+            organization: OrganizationId,
+            components: &[ComponentId],
+        ) -> Result<Vec<(ComponentId, i64)>>;
     }
 }
 

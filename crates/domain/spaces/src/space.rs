@@ -1,9 +1,10 @@
 //! A participatory space and its steps.
 
-use crate::ComponentManifest;
+use crate::{ComponentManifest, refusals};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
-    Ability, ComponentId, Error, Event, Result, SpaceManifest, SpaceRef, StepId, Subject, Translated,
+    Ability, ComponentId, Error, Event, FieldError, Locale, Result, SpaceManifest, SpaceRef, StepId, Subject,
+    Translated, Wording,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -113,6 +114,17 @@ impl Space {
     }
 }
 
+/// Checks that a title has a text in the main language of its organization. For the titles that administrators write;
+/// an archive may have others.
+///
+/// # Errors
+/// `Invalid` with the code `blank` for this member.
+pub fn check_title(member: &'static str, title: &Translated, main: Locale) -> Result<()> {
+    let is_blank = title.get(main).is_none_or(|text| text.trim().is_empty());
+    let blank = FieldError::new(member, "blank", format!("{member} must not be blank in {main}"));
+    Error::unless_valid(Wording::Unprocessable, is_blank.then_some(blank).into_iter().collect())
+}
+
 impl Entity for Space {
     type Id = SpaceRef;
 
@@ -154,12 +166,14 @@ pub struct Step {
 
 impl Step {
     /// # Errors
-    /// `Rejected` if the space is not a process.
+    /// `Rejected` if the space is not a process, or the position is negative.
     pub fn check(&self) -> Result<()> {
-        if self.space.manifest == SpaceManifest::ParticipatoryProcesses {
-            Ok(())
-        } else {
+        if self.space.manifest != SpaceManifest::ParticipatoryProcesses {
             Err(Error::rejected("only participatory processes have steps"))
+        } else if self.position < 0 {
+            Err(Error::rejected(refusals::STEP_POSITION))
+        } else {
+            Ok(())
         }
     }
 }
@@ -201,6 +215,29 @@ impl SpaceDetail {
 mod tests {
     use super::*;
     use time::macros::datetime;
+
+    #[test]
+    fn a_step_has_a_place_in_a_process() {
+        let space = SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 1 };
+        let title = Translated::default();
+        let step = Step { space, title, position: 0, active: false, starts_at: None, ends_at: None };
+        step.check().unwrap();
+        let before = Step { position: -1, ..step };
+        assert_eq!(before.check().unwrap_err().description(), refusals::STEP_POSITION);
+    }
+
+    #[test]
+    fn a_title_has_a_text_in_the_main_language() {
+        let title = Translated::from([(Locale::EN, "Streets".to_owned()), (Locale::FR, " ".to_owned())]);
+        check_title("title", &title, Locale::EN).unwrap();
+        for main in [Locale::FR, Locale::ES] {
+            let refused = check_title("title", &title, main).unwrap_err();
+            assert_eq!(
+                (refused.details()[0].field.as_ref(), refused.details()[0].code.as_ref()),
+                ("title", "blank")
+            );
+        }
+    }
 
     #[test]
     fn only_assemblies_can_be_transparent_and_only_two_kinds_private() {

@@ -7,6 +7,10 @@ mod client;
 mod client_permissions;
 mod client_webhooks;
 mod clients;
+mod component_form;
+mod component_settings;
+mod components;
+mod content;
 mod deliveries;
 mod find;
 mod jobs;
@@ -25,7 +29,11 @@ mod proposals;
 mod registrations;
 pub(crate) mod setup;
 pub(crate) mod sign_in;
+mod space;
+mod space_form;
+mod spaces;
 mod start;
+mod steps;
 
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -55,7 +63,7 @@ macro_rules! routes {
 
 /// All routes for administrators. PUT and DELETE arrive as POST with `_method`.
 pub(crate) fn routes() -> Vec<Route> {
-    [deployment(), people_and_proposals()].into_iter().flatten().collect()
+    [deployment(), routes_of_spaces(), people_and_proposals()].into_iter().flatten().collect()
 }
 
 /// The people and proposals of an organization.
@@ -144,5 +152,35 @@ fn deployment() -> Vec<Route> {
         GET "/system/jobs/{uuid}/delete" => jobs::ask,
         DELETE "/system/jobs/{uuid}" => jobs::delete,
         GET "/system/audit_log" => audit::list,
+    ]
+}
+
+/// Spaces of an organization, with their steps and components.
+fn routes_of_spaces() -> Vec<Route> {
+    routes![
+        GET "/system/organizations/{id}/spaces" => spaces::list,
+        GET "/system/organizations/{id}/spaces/new" => spaces::new,
+        POST "/system/organizations/{id}/spaces" => spaces::create,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}" => space::show,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/edit" => space::edit,
+        PUT "/system/organizations/{id}/spaces/{manifest}/{sid}" => space::update,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/publish" => space::publish,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/unpublish" => space::unpublish,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/new" => steps::new,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/steps" => steps::create,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/edit" => steps::edit,
+        PUT "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}" => steps::update,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/activate" => steps::ask_activate,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/activate" => steps::activate,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/delete" => steps::ask_delete,
+        DELETE "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}" => steps::delete,
+        GET "/system/organizations/{id}/components/new" => component_form::new,
+        POST "/system/organizations/{id}/components" => component_form::create,
+        GET "/system/organizations/{id}/components/{cid}/edit" => component_form::edit,
+        PUT "/system/organizations/{id}/components/{cid}" => component_form::update,
+        POST "/system/organizations/{id}/components/{cid}/publish" => components::publish,
+        POST "/system/organizations/{id}/components/{cid}/unpublish" => components::unpublish,
+        GET "/system/organizations/{id}/components/{cid}/delete" => components::ask,
+        DELETE "/system/organizations/{id}/components/{cid}" => components::delete,
     ]
 }

@@ -63,6 +63,7 @@ impl Layout<'_> {
         let base = format!("/system/organizations/{}", organization.id);
         let entry = |path: &str, icon, key| self.entry(&format!("{base}/{path}"), icon, key);
         vec![
+            entry("spaces", "M8 2 14 5 8 8 2 5l6-3ZM2 8l6 3 6-3M2 11l6 3 6-3", "spaces"),
             entry(
                 "proposals",
                 "M6 12.5h4M6.5 14.5h3M5.8 10.5C4.5 9.7 3.7 8.3 3.7 6.6a4.3 4.3 0 0 1 8.6 0c0 1.7-.8 3.1-2.1 3.9H5.8Z",

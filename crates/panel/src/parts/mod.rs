@@ -8,6 +8,7 @@ mod head;
 mod html;
 mod layout;
 mod list;
+mod matrix;
 mod table;
 mod texts;
 
@@ -19,5 +20,6 @@ pub(crate) use head::{Act, Badge, Head, Tab};
 pub(crate) use html::{Html, render};
 pub(crate) use layout::{Alone, Layout, Organization};
 pub(crate) use list::{Chip, Filters, Found, Pages, Results};
+pub(crate) use matrix::{Matrix, MatrixCell, MatrixColumn, MatrixRow};
 pub(crate) use table::{Cell, Column, Empty, RowAct, Table};
 pub(crate) use texts::{Texts, language_name};

@@ -3,7 +3,7 @@
 use super::resources;
 use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn, columns};
 use crate::correlated::Correlated;
-use crate::engine::{Conn, Db, sql};
+use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
 use crate::filter::{Column, holds, translated};
 use crate::records::records;
@@ -18,8 +18,10 @@ use civitas_kernel::{
 };
 use civitas_spaces::{
     Component, ComponentDetail, ComponentField, ComponentFilter, ComponentManifest, ComponentStore,
+    MOST_RECORDS_COUNTED,
 };
-use diesel::dsl::{And, Eq, Filter, InnerJoinQuerySource, case_when};
+use diesel::dsl::{self, And, Eq, Filter, InnerJoinQuerySource, case_when, count_star};
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use diesel_async::RunQueryDsl;
@@ -198,4 +200,91 @@ impl ComponentStore for Session {
         let one = PageRequest { page: 1, per_page: 1 };
         Ok(visible(&mut *self.read().await?, read_context, vec![this], one).await?.items.pop())
     }
+
+    async fn in_space(
+        &self,
+        organization: OrganizationId,
+        space: SpaceRef,
+        limit: i64,
+    ) -> Result<Vec<(ComponentId, Component)>> {
+        let rows: Vec<Row> = of(organization)
+            .filter(components::space_manifest.eq(EnumColumn(space.manifest)))
+            .filter(components::space_id.eq(space.id))
+            .filter(components::deleted_at.is_null())
+            .order((components::weight, components::manifest, components::id))
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+
+    async fn in_space_for_update(
+        &self,
+        organization: OrganizationId,
+        space: SpaceRef,
+    ) -> Result<Vec<(ComponentId, Component)>> {
+        let rows = of(organization)
+            .filter(components::space_manifest.eq(EnumColumn(space.manifest)))
+            .filter(components::space_id.eq(space.id))
+            .order(components::id)
+            .select(columns::of::<Row>());
+        let rows: Vec<Row> =
+            dialect::for_update!(rows).load(&mut *self.for_update().await?).await.stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+
+    async fn count_in(
+        &self,
+        organization: OrganizationId,
+        spaces: &[SpaceRef],
+    ) -> Result<Vec<(SpaceRef, i64)>> {
+        let rows: Vec<(EnumColumn<SpaceManifest>, i64, i64)> = of(organization)
+            .filter(components::space_manifest.eq_any(spaces.iter().map(|space| EnumColumn(space.manifest))))
+            .filter(components::space_id.eq_any(spaces.iter().map(|space| space.id)))
+            .filter(components::deleted_at.is_null())
+            .group_by((components::space_manifest, components::space_id))
+            .select((components::space_manifest, components::space_id, count_star()))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let counts =
+            rows.into_iter().map(|(manifest, id, count)| (SpaceRef { manifest: manifest.0, id }, count));
+        Ok(counts.filter(|(space, _)| spaces.contains(space)).collect())
+    }
+
+    async fn count_records(
+        &self,
+        organization: OrganizationId,
+        components: &[ComponentId],
+    ) -> Result<Vec<(ComponentId, i64)>> {
+        let ids: Vec<i64> = components.iter().map(|id| id.0).collect();
+        let rows: Vec<(i64, i64)> = of(organization)
+            .filter(columns::any_of(components::id.nullable(), &ids))
+            .select((components::id, records_of_component()))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(|(id, count)| (ComponentId(id), count)).collect())
+    }
+}
+
+/// The number of records of a component that are not deleted, at most [`MOST_RECORDS_COUNTED`]. Requires `components`.
+fn records_of_component() -> SqlLiteral<BigInt> {
+    let counted = |table: &str, condition: &str| {
+        format!(
+            "(SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table}.component_id = components.id \
+             AND {table}.deleted_at IS NULL{condition} LIMIT {MOST_RECORDS_COUNTED}) AS counted)"
+        )
+    };
+    dsl::sql::<BigInt>(&format!(
+        "CASE components.manifest WHEN 'proposals' THEN {} WHEN 'meetings' THEN {} WHEN 'blogs' THEN {} \
+         WHEN 'surveys' THEN {} WHEN 'awesome_map' THEN 0 WHEN 'awesome_iframe' THEN 0 ELSE {} END",
+        counted("proposals", " AND proposals.published_at IS NOT NULL"),
+        counted("meetings", ""),
+        counted("posts", ""),
+        counted("surveys", ""),
+        counted("entries", ""),
+    ))
 }

@@ -10,12 +10,13 @@ use crate::session::Session;
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::canonical_object;
+use civitas_kernel::filter;
 use civitas_kernel::{
     ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
     Translated, Viewer,
 };
 use civitas_spaces::{
-    ComponentManifest, Space, SpaceDetail, SpaceField, SpaceFilter, SpaceStore, Visibility,
+    ComponentManifest, Space, SpaceDetail, SpaceField, SpaceFilter, SpaceSearch, SpaceStore, Visibility,
 };
 use diesel::dsl::{Eq, Filter, case_when};
 use diesel::prelude::*;
@@ -204,5 +205,37 @@ impl SpaceStore for Session {
         let id: Option<i64> =
             found.select(spaces::id).first(&mut *self.read().await?).await.optional().stored()?;
         Ok(id.map(|id| SpaceRef { manifest, id }))
+    }
+
+    async fn search(
+        &self,
+        organization: OrganizationId,
+        search: &SpaceSearch,
+        page: PageRequest,
+    ) -> Result<Page<(SpaceRef, Space)>> {
+        let mut rows = of(organization).select(columns::of::<Row>()).into_boxed::<Db>();
+        if let Some(manifest) = search.manifest {
+            rows = rows.filter(spaces::manifest.eq(EnumColumn(manifest)));
+        }
+        match search.published {
+            Some(true) => rows = rows.filter(spaces::published_at.is_not_null()),
+            Some(false) => rows = rows.filter(spaces::published_at.is_null()),
+            None => {}
+        }
+        if let Some(text) = &search.text {
+            let has_text = |field| {
+                let condition = filter::Condition::Contains(text.clone());
+                self::condition(&SpaceFilter { field, condition }, self.locales())
+            };
+            rows = rows.filter(has_text(SpaceField::Title)?.or(has_text(SpaceField::Slug)?));
+        }
+        let rows: Vec<Row> = rows
+            .order((spaces::created_at.desc(), spaces::manifest.desc(), spaces::id.desc()))
+            .limit(page.fetch())
+            .offset(page.offset())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(Page::cut(rows, page).map(Into::into))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::columns::{self, EnumColumn, columns};
 use crate::engine::Conn;
-use crate::failure::Stored;
+use crate::failure::{Stored, changed};
 use crate::records::records;
 use crate::schema::steps;
 use crate::session::Session;
@@ -61,5 +61,53 @@ impl StepStore for Session {
             .optional()
             .stored()?;
         Ok(row.map(Into::into))
+    }
+
+    async fn of_process(
+        &self,
+        organization: OrganizationId,
+        space: SpaceRef,
+        limit: i64,
+    ) -> Result<Vec<(StepId, Step)>> {
+        let rows: Vec<Row> = of(organization)
+            .filter(steps::space_manifest.eq(EnumColumn(space.manifest)))
+            .filter(steps::space_id.eq(space.id))
+            .order((steps::position, steps::id))
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+
+    async fn active_of(
+        &self,
+        organization: OrganizationId,
+        spaces: &[SpaceRef],
+    ) -> Result<Vec<(StepId, Step)>> {
+        // Only processes have steps.
+        let with_steps = SpaceManifest::ParticipatoryProcesses;
+        let ids: Vec<i64> = spaces.iter().filter(|s| s.manifest == with_steps).map(|s| s.id).collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows: Vec<Row> = of(organization)
+            .filter(steps::space_manifest.eq(EnumColumn(with_steps)))
+            .filter(columns::any_of(steps::space_id.nullable(), &ids))
+            .filter(steps::active)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+
+    async fn remove(&self, organization: OrganizationId, id: StepId) -> Result<()> {
+        diesel::delete(of(organization).filter(steps::id.eq(id.0)))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .and_then(changed)
     }
 }

@@ -1,11 +1,11 @@
 //! Writes: stored records and errors.
 
 use super::{NOW, World, component, space, text};
-use crate::{Component, ComponentManifest, Space, Step, StepAdmin, Visibility};
+use crate::{Component, ComponentManifest, Space, SpaceSearch, Step, StepAdmin, Visibility};
 use civitas_kernel::records::conformance::{Samples, replace};
 use civitas_kernel::records::{RecordAdmin, edit};
 use civitas_kernel::{
-    ComponentId, Error, Locale, Result, SpaceManifest, SpaceRef, StepId, Translated, Viewer,
+    ComponentId, Error, Locale, PageRequest, Result, SpaceManifest, SpaceRef, StepId, Translated, Viewer,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -182,5 +182,91 @@ pub async fn at_most_one_step_is_active(world: World<'_>) -> Result<()> {
     let part = world.add_component(&component(there, ComponentManifest::Pages, "x")).await?;
     let seen = world.components.find_visible(world.seen_by(Viewer::Public), part).await?;
     assert_eq!(seen.and_then(|detail| detail.active_step), Some(elsewhere));
+    Ok(())
+}
+
+/// Administrators find all spaces, published or not, the newest first.
+pub async fn finds_spaces_for_administrators(world: World<'_>) -> Result<()> {
+    let early = NOW - Duration::days(1);
+    let hidden = Space::new(SpaceManifest::Conferences, text("Climate days"), early);
+    let hidden = world.add(&Space { slug: Some("days".to_owned()), ..hidden }).await?;
+    let streets = world.add(&space(SpaceManifest::ParticipatoryProcesses, "Greener streets 100%")).await?;
+    world.spaces.add(world.other, &space(SpaceManifest::Conferences, "Climate of others")).await?;
+    let found = async |search: SpaceSearch| -> Result<Vec<SpaceRef>> {
+        let page = world.spaces.search(world.mine, &search, PageRequest { page: 1, per_page: 100 }).await?;
+        let ids = page.items.into_iter().map(|(id, _)| id);
+        Ok(ids.filter(|id| [hidden, streets].contains(id)).collect())
+    };
+    let all = SpaceSearch::default();
+    assert_eq!(found(all.clone()).await?, [streets, hidden]);
+    let of_kind = SpaceSearch { manifest: Some(SpaceManifest::Conferences), ..all.clone() };
+    assert_eq!(found(of_kind).await?, [hidden]);
+    let of_state = |is| SpaceSearch { published: Some(is), ..SpaceSearch::default() };
+    assert_eq!(found(of_state(true)).await?, [streets]);
+    assert_eq!(found(of_state(false)).await?, [hidden]);
+    for (part, expected) in
+        [("CLIMATE", vec![hidden]), ("day", vec![hidden]), ("100%", vec![streets]), ("1_0", vec![])]
+    {
+        let by_text = SpaceSearch { text: Some(part.to_owned()), ..all.clone() };
+        assert_eq!(found(by_text).await?, expected, "{part}");
+    }
+    Ok(())
+}
+
+/// The steps of a process are listed in their order, the active ones of several at once, and a deleted one is gone.
+pub async fn lists_and_deletes_steps(world: World<'_>) -> Result<()> {
+    let here = world.add(&space(SpaceManifest::ParticipatoryProcesses, "here")).await?;
+    let there = world.add(&space(SpaceManifest::ParticipatoryProcesses, "there")).await?;
+    let step = |space, position, active| Step {
+        space,
+        title: text("step"),
+        position,
+        active,
+        starts_at: None,
+        ends_at: None,
+    };
+    let admin = StepAdmin { spaces: world.spaces, steps: world.steps };
+    let last = admin.create(world.mine, &step(here, 2, false)).await?;
+    let first = admin.create(world.mine, &step(here, 0, true)).await?;
+    let same = admin.create(world.mine, &step(here, 2, false)).await?;
+    admin.create(world.mine, &step(there, 0, false)).await?;
+    let ids = |steps: Vec<(StepId, Step)>| steps.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
+    let listed = async |limit| Ok::<_, Error>(ids(world.steps.of_process(world.mine, here, limit).await?));
+    assert_eq!(listed(100).await?, [first, last, same]);
+    assert_eq!(listed(2).await?, [first, last]);
+    assert_eq!(world.steps.of_process(world.other, here, 100).await?, []);
+    assert_eq!(ids(world.steps.active_of(world.mine, &[here, there]).await?), [first]);
+    assert_eq!(world.steps.active_of(world.other, &[here, there]).await?, []);
+    assert_eq!(world.steps.active_of(world.mine, &[]).await?, []);
+    assert!(matches!(world.steps.remove(world.other, last).await, Err(Error::NotFound)));
+    world.steps.remove(world.mine, last).await?;
+    assert!(matches!(world.steps.remove(world.mine, last).await, Err(Error::NotFound)));
+    assert_eq!(listed(100).await?, [first, same]);
+    Ok(())
+}
+
+/// The components of a space are listed in their order and counted without deleted ones; a locking read has those too.
+pub async fn lists_and_counts_components_of_a_space(world: World<'_>) -> Result<()> {
+    let here = world.add(&space(SpaceManifest::ParticipatoryProcesses, "here")).await?;
+    let there = world.add(&space(SpaceManifest::Assemblies, "there")).await?;
+    let heavy = Component { weight: 5, ..component(here, ComponentManifest::Pages, "heavy") };
+    let heavy = world.add_component(&heavy).await?;
+    let hidden = Component::new(here, ComponentManifest::Proposals, text("hidden"), NOW);
+    let hidden = world.add_component(&hidden).await?;
+    let deleted = Component { deleted_at: Some(NOW), ..component(here, ComponentManifest::Pages, "deleted") };
+    let deleted = world.add_component(&deleted).await?;
+    let ids = |list: Vec<(ComponentId, Component)>| list.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
+    assert_eq!(ids(world.components.in_space(world.mine, here, 100).await?), [hidden, heavy]);
+    assert_eq!(ids(world.components.in_space(world.mine, here, 1).await?), [hidden]);
+    assert_eq!(world.components.in_space(world.other, here, 100).await?, []);
+    let locked = world.components.in_space_for_update(world.mine, here).await?;
+    assert_eq!(ids(locked), [heavy, hidden, deleted]);
+    assert_eq!(world.components.count_in(world.mine, &[here, there]).await?, [(here, 2)]);
+    assert_eq!(world.components.count_in(world.other, &[here]).await?, []);
+    let mut counts = world.components.count_records(world.mine, &[heavy, hidden]).await?;
+    counts.sort_unstable();
+    assert_eq!(counts, [(heavy, 0), (hidden, 0)]);
+    assert_eq!(world.components.count_records(world.other, &[heavy]).await?, []);
+    assert_eq!(world.components.count_records(world.mine, &[]).await?, []);
     Ok(())
 }

@@ -1,0 +1,129 @@
+//! What the pages of the content of an organization share.
+
+use super::organizations::{self, LIST};
+use crate::parts::{Act, Badge, Head, Tab};
+use crate::visit::Visit;
+use civitas_kernel::{Error, FieldError, OrganizationId, Result, SpaceManifest, SpaceRef, Translated};
+use civitas_organizations::Organization;
+use civitas_spaces::{Space, Visibility};
+
+/// The organization of the path, which the navigation keeps.
+pub(crate) async fn opened(visit: &mut Visit) -> Result<(OrganizationId, Organization)> {
+    let (id, organization) = organizations::organization(visit).await?;
+    visit.open_organization(id).await?;
+    Ok((id, organization))
+}
+
+/// The path of the list.
+pub(crate) fn base(organization: OrganizationId) -> String {
+    format!("{LIST}/{organization}/spaces")
+}
+
+/// The path of a space.
+pub(crate) fn path(organization: OrganizationId, space: SpaceRef) -> String {
+    format!("{}/{}/{}", base(organization), space.manifest.as_str(), space.id)
+}
+
+/// A title in the language of the page.
+pub(crate) fn title(visit: &Visit, title: &Translated) -> String {
+    title.title(visit.words.locale).map_or_else(|| visit.say("untitled"), str::to_owned)
+}
+
+/// The name of a kind: `Process`.
+pub(crate) fn kind(visit: &Visit, manifest: SpaceManifest) -> String {
+    visit.say(&format!("space-{}", manifest.as_str().replace('_', "-")))
+}
+
+/// The name of a visibility: `Public`.
+pub(crate) fn visibility(visit: &Visit, visibility: Visibility) -> String {
+    visit.say(&format!("visibility-{}", visibility.as_str()))
+}
+
+/// Whether something is published.
+pub(crate) fn published(visit: &Visit, is_published: bool) -> Badge {
+    if is_published { Badge::good(visit.say("published")) } else { Badge::warn(visit.say("not-published")) }
+}
+
+/// The field that an error of the use-case is about. `record` is the name of the form.
+pub(crate) fn field_of(record: &str, organization: &Organization, fault: &FieldError) -> String {
+    match fault.field.as_ref() {
+        member @ ("title" | "name") => format!("{record}[{member}][{}]", organization.default_locale),
+        member => format!("{record}[{member}]"),
+    }
+}
+
+/// The texts of all languages in one line, for the audit trail.
+pub(crate) fn line(text: &Translated) -> String {
+    text.iter().map(|(locale, text)| format!("{locale}: {text}")).collect::<Vec<_>>().join("; ")
+}
+
+/// Kind and number of a space, for the audit trail.
+pub(crate) fn number(space: SpaceRef) -> String {
+    format!("{}/{}", space.manifest.as_str(), space.id)
+}
+
+/// A space of the path, with its organization.
+pub(crate) struct Here {
+    pub(crate) id: OrganizationId,
+    pub(crate) organization: Organization,
+    pub(crate) own: SpaceRef,
+    pub(crate) space: Space,
+}
+
+impl Here {
+    /// The space of the path.
+    pub(crate) async fn of_path(visit: &mut Visit) -> Result<Self> {
+        let manifest = SpaceManifest::parse(visit.param("manifest")).ok_or(Error::NotFound)?;
+        let own = SpaceRef { manifest, id: visit.id("sid")? };
+        Self::find(visit, own).await
+    }
+
+    /// This space of the organization of the path.
+    pub(crate) async fn find(visit: &mut Visit, own: SpaceRef) -> Result<Self> {
+        let (id, organization) = opened(visit).await?;
+        let found = visit.panel.store().spaces().find(id, own).await?;
+        Ok(Self { id, organization, own, space: found.ok_or(Error::NotFound)? })
+    }
+
+    /// The path of its page.
+    pub(crate) fn path(&self) -> String {
+        path(self.id, self.own)
+    }
+
+    /// Its title.
+    pub(crate) fn title(&self, visit: &Visit) -> String {
+        title(visit, &self.space.title)
+    }
+
+    /// The head of a page below the page of the space.
+    pub(crate) fn below(&self, visit: &Visit, title: impl Into<String>) -> Head {
+        Head::new(title)
+            .crumb(organizations::name(visit, &self.organization), format!("{LIST}/{}", self.id))
+            .crumb(visit.say("spaces"), base(self.id))
+            .crumb(self.title(visit), self.path())
+    }
+
+    /// The head of a page of the space.
+    pub(crate) fn head(&self, visit: &Visit, tab: &str) -> Head {
+        let path = self.path();
+        let tabs = [("content", path.clone()), ("edit", format!("{path}/edit"))].map(|(key, href)| Tab {
+            href,
+            label: visit.say(&format!("space-tab-{key}")),
+            is_current: key == tab,
+        });
+        let is_published = self.space.published_at.is_some();
+        let (act, key) = if is_published { ("unpublish", "unpublish") } else { ("publish", "publish") };
+        let lede = visit.tell(
+            "space-lede",
+            &[("kind", kind(visit, self.own.manifest).into()), ("id", self.own.id.to_string().into())],
+        );
+        Head::new(self.title(visit))
+            .crumb(organizations::name(visit, &self.organization), format!("{LIST}/{}", self.id))
+            .crumb(visit.say("spaces"), base(self.id))
+            .badge(published(visit, is_published))
+            .badge(Badge::plain(visibility(visit, self.space.visibility)))
+            .lede(lede)
+            .act(Act::post(format!("{path}/{act}"), visit.say(key), visit.token()))
+            .tabs(visit.say("space-tabs"), tabs.to_vec())
+    }
+}

@@ -1,0 +1,47 @@
+//! Settings by step: a table of boxes.
+
+use super::Html;
+use super::html::render;
+use askama::Template;
+
+/// A step, or the state without one.
+pub(crate) struct MatrixColumn {
+    pub(crate) label: String,
+    /// Below the label: that the step is active. Empty for other columns.
+    pub(crate) active: String,
+}
+
+/// A box.
+pub(crate) struct MatrixCell {
+    pub(crate) name: String,
+    pub(crate) is_on: bool,
+}
+
+/// A setting, with a box for each column.
+pub(crate) struct MatrixRow {
+    pub(crate) label: String,
+    pub(crate) hint: String,
+    pub(crate) cells: Vec<MatrixCell>,
+}
+
+/// Settings by step.
+#[derive(Template)]
+#[template(path = "parts/matrix.html")]
+pub(crate) struct Matrix {
+    pub(crate) caption: String,
+    /// The head of the first column.
+    pub(crate) corner: String,
+    pub(crate) columns: Vec<MatrixColumn>,
+    pub(crate) rows: Vec<MatrixRow>,
+}
+
+impl Matrix {
+    pub(crate) fn html(&self) -> Html {
+        render(self)
+    }
+
+    /// The cells of a row with their columns.
+    fn cells<'a>(&'a self, row: &'a MatrixRow) -> impl Iterator<Item = (&'a MatrixColumn, &'a MatrixCell)> {
+        self.columns.iter().zip(&row.cells)
+    }
+}
