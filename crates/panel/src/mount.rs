@@ -96,7 +96,7 @@ impl Arrival {
         let now = clock::now();
         let form = match read_form(payload).await {
             Ok(form) => form,
-            Err(status) => return HttpResponse::build(status).finish(),
+            Err(status) => return Reply::page(status, String::new()).respond(),
         };
         let arrival = Self { panel, request, query, form, words, now };
         let reply = serve(arrival).await.unwrap_or_else(|failure| error::page(&words, &failure, now));
