@@ -9,6 +9,7 @@ mod fixtures;
 pub mod mail_server;
 mod name_server;
 mod object_server;
+pub mod panel;
 mod receiver;
 pub mod service;
 mod suites;

@@ -25,6 +25,12 @@ const MOST_BYTES: usize = 2 * 1024 * 1024;
 const BODY_TIME: Duration = Duration::from_secs(30);
 
 impl Panel {
+    /// Method and path of each route that needs a session: `("PUT", "/system/organizations/{id}")`. PUT and DELETE are
+    /// sent as POST with `_method`.
+    pub fn routes() -> Vec<(String, &'static str)> {
+        pages::routes().into_iter().map(|route| (route.method.to_string(), route.path)).collect()
+    }
+
     /// Mounts all pages.
     pub fn configure(self: &Arc<Self>, config: &mut web::ServiceConfig) {
         let mut paths: BTreeMap<&'static str, Vec<(Method, Handler)>> = BTreeMap::new();
@@ -88,7 +94,7 @@ impl Arrival {
         let now = clock::now();
         let form = match read_form(payload).await {
             Ok(form) => form,
-            Err(status) => return HttpResponse::build(status).finish(),
+            Err(status) => return Reply::page(status, String::new()).respond(),
         };
         let arrival = Self { panel, request, query, form, words, now };
         let reply = serve(arrival).await.unwrap_or_else(|failure| error::page(&words, &failure, now));

@@ -18,6 +18,7 @@ use qrcode::render::svg;
 const PATH: &str = "/system/account";
 const OLD: &str = "old_password";
 const NEW: &str = "new_password";
+const CODE: &str = "code";
 /// The name of the deployment in an app of second factors.
 const ISSUER: &str = "Civitas";
 
@@ -169,6 +170,23 @@ fn qr_code(text: &str) -> Result<Html> {
     Ok(render(&Image { svg }))
 }
 
+/// The form that asks for the code of a new secret.
+fn code_form(visit: &Visit, sealed: String, problems: &[Problem]) -> Html {
+    let code = Field::text(CODE, visit.say("sign-in-code"), "")
+        .hint(visit.say("second-factor-code-hint"))
+        .class("short")
+        .autocomplete("one-time-code")
+        .check(problems)
+        .html(&visit.words);
+    let section = Section::new("code-section", visit.say("second-factor-confirm")).field(code);
+    let save = "second-factor-turn-on";
+    Form::new(&visit.words, format!("{PATH}/second_factor/confirm"), visit.token(), save)
+        .hidden("sealed", sealed)
+        .section(section)
+        .cancel(PATH)
+        .html()
+}
+
 pub(crate) async fn begin_second_factor(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let id = visit.signed.id;
@@ -177,26 +195,12 @@ pub(crate) async fn begin_second_factor(visit: &mut Visit) -> Result<Reply> {
         Ok(factor) => factor,
         Err(fault) => return page(visit, refusal(visit, fault, OLD, NEW)?).await,
     };
-    let code = Field::text("code", visit.say("sign-in-code"), "")
-        .hint(visit.say("second-factor-code-hint"))
-        .class("short")
-        .autocomplete("one-time-code")
-        .html(&visit.words);
-    let section = Section::new("code-section", visit.say("second-factor-confirm")).field(code);
-    let form = Form::new(
-        &visit.words,
-        format!("{PATH}/second_factor/confirm"),
-        visit.token(),
-        "second-factor-turn-on",
-    )
-    .hidden("sealed", factor.sealed)
-    .section(section)
-    .cancel(PATH);
+    let form = code_form(visit, factor.sealed, &[]);
     let body = render(&NewFactor {
         words: &visit.words,
         image: qr_code(factor.url.expose())?,
         secret: factor.secret.expose(),
-        form: form.html(),
+        form,
     });
     let head = Head::new(visit.say("second-factor")).crumb(visit.say("account"), PATH);
     visit.page(head, body).await
@@ -205,7 +209,7 @@ pub(crate) async fn begin_second_factor(visit: &mut Visit) -> Result<Reply> {
 pub(crate) async fn confirm_second_factor(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let (id, session) = (visit.signed.id, &visit.signed.session.digest);
-    let (sealed, code) = (visit.form.text("sealed"), visit.form.text("code"));
+    let (sealed, code) = (visit.form.text("sealed"), visit.form.text(CODE));
     let confirmed = visit
         .change(async |tx| {
             let codes = visit.second_factors(tx).confirm(id, sealed, code, session, visit.now).await?;
@@ -220,7 +224,16 @@ pub(crate) async fn confirm_second_factor(visit: &mut Visit) -> Result<Reply> {
                 .once(visit.say("recovery-codes"), codes.join("  "));
             visit.redirect(PATH, notice).await
         }
-        Err(fault) => page(visit, refusal(visit, fault, OLD, NEW)?).await,
+        Err(fault) => {
+            let problems = refusal(visit, fault, OLD, NEW)?;
+            if problems.iter().all(|problem| problem.field != CODE) {
+                return page(visit, problems).await;
+            }
+            // The app has the account already: another code is enough.
+            let head = Head::new(visit.say("second-factor")).crumb(visit.say("account"), PATH);
+            let form = code_form(visit, sealed.to_owned(), &problems);
+            visit.form_page(head, form, problems).await
+        }
     }
 }
 

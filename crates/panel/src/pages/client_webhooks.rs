@@ -172,11 +172,21 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
             visit.redirect(tab(id), notice).await
         }
         Err(fault) => {
-            let field =
-                |fault: &civitas_kernel::FieldError| format!("webhook_registration_form[{}]", fault.field);
-            let problems = error::problems(&visit.words, fault, field)?;
+            let problems = problems(visit, fault)?;
             show(visit, &found, Some((&url, &events)), problems).await
         }
+    }
+}
+
+/// What is wrong, in the words of the interface (contract 04 §2).
+fn problems(visit: &Visit, fault: Error) -> Result<Vec<Problem>> {
+    let field = |field: &str| format!("webhook_registration_form[{field}]");
+    match fault {
+        Error::Invalid { fields, .. } => Ok(fields
+            .iter()
+            .map(|fault| Problem::new(field(&fault.field), fault.description.clone()))
+            .collect()),
+        other => error::problems(&visit.words, other, |fault| field(&fault.field)),
     }
 }
 

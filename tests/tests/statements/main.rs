@@ -1,17 +1,20 @@
-//! How many statements a request sends to the database, on both engines. One binary with one test: the counter is the
-//! process's own.
+//! How many statements a request sends to the database, on both engines. A binary of its own, whose tests run one after
+//! the other: the counter is the process's own.
+
+mod panel;
 
 use civitas_tests::Engine;
 use civitas_tests::service::{CITIES, Client, Service};
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use reqwest::Method;
 use serde_json::{Value, json};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
+use tokio::sync::MutexGuard;
 
 /// Questionnaires of `city.test`.
 const FORMS: &str = include_str!("../fixtures/forms.ndjson");
 
-/// The statements since the last call of [`counted`].
+/// The statements since the last call of [`taken`].
 static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Adds each statement to [`STATEMENTS`].
@@ -25,26 +28,45 @@ impl Instrumentation for StatementLog {
     }
 }
 
+/// Held by the test that runs.
+static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+static LOGGED: Once = Once::new();
+
+/// Logs the statements of all connections that are opened from now on. No other test runs meanwhile.
+async fn alone() -> MutexGuard<'static, ()> {
+    let alone = ALONE.lock().await;
+    LOGGED.call_once(|| set_default_instrumentation(|| Some(Box::new(StatementLog))).expect("a first call"));
+    alone
+}
+
+/// The statements since the last call.
+fn taken() -> Vec<String> {
+    std::mem::take(&mut *STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Whether a statement reads or writes data: no begin or end of a transaction, no trial of a connection.
+fn is_data(text: &str) -> bool {
+    let verbs = ["SELECT ", "INSERT ", "UPDATE ", "DELETE "];
+    verbs.iter().any(|verb| text.starts_with(verb)) && text != "SELECT 1"
+}
+
 /// Sends a request that succeeds and gives its statements.
 async fn counted(client: &Client, method: Method, path: &str, body: Option<&Value>) -> Vec<String> {
-    STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    taken();
     let answer = client.send(method, path, &[], body).await;
     assert!(answer.status.is_success(), "{path}: {}", answer.text);
-    let statements = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    // Not of the request: workers search their tables, transactions begin and end, connections are tried.
+    // Not of the request: workers search their tables.
     let is_of_workers = |text: &str| {
         let is_of_relay = text.contains("outbox") && !text.starts_with("INSERT ");
         let tables = ["jobs", "tasks", "relay", "webhook_", "meeting_reminders"];
         is_of_relay || tables.iter().any(|table| text.contains(table))
     };
-    let verbs = ["SELECT ", "INSERT ", "UPDATE ", "DELETE "];
-    let is_data = |text: &str| verbs.iter().any(|verb| text.starts_with(verb)) && text != "SELECT 1";
-    statements.into_iter().filter(|text| is_data(text) && !is_of_workers(text)).collect()
+    taken().into_iter().filter(|text| is_data(text) && !is_of_workers(text)).collect()
 }
 
 #[tokio::test]
 async fn a_request_sends_no_more_statements_than_it_did() {
-    set_default_instrumentation(|| Some(Box::new(StatementLog))).unwrap();
+    let _alone = alone().await;
     for service in Service::on_both_engines_with(&format!("{CITIES}{FORMS}"), &[]).await {
         let nora = service.user("norablum").await;
         let (ideas, voted) = (service.id("component", "ideas"), service.id("proposal", "p2"));

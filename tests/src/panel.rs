@@ -1,0 +1,172 @@
+//! A client for the administration panel: sends forms as a browser without scripts does. Each answer is checked: it has
+//! the security headers, loads nothing from elsewhere, has nothing inline, and is no error of the server.
+
+mod page;
+mod samples;
+
+pub use page::{Form, Page};
+pub use samples::{SamplePage, sample_pages};
+
+use crate::service::{Client, Service};
+use crate::writes::commit;
+use civitas_accounts::Secret;
+use civitas_accounts::administrators::{Administrators, NewPassword};
+use civitas_kernel::{AdministratorId, clock};
+use civitas_tokens::Argon2Passwords;
+use reqwest::Method;
+use reqwest::header::SET_COOKIE;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The address of the administrator of [`Service::administrator`].
+pub const EMAIL: &str = "ines@riverton.example";
+/// Their password.
+pub const PASSWORD: &str = "seven green bicycles";
+/// The page to sign in.
+pub const SIGN_IN: &str = "/system/admins/sign_in";
+/// The cookie of the session.
+pub const SESSION: &str = "civitas_panel";
+
+/// A visitor of the panel, with cookies. Follows no redirects.
+pub struct PanelClient {
+    client: Client,
+    cookies: Mutex<BTreeMap<String, String>>,
+    seen: Mutex<Vec<String>>,
+}
+
+impl Service {
+    /// Creates a system administrator.
+    ///
+    /// # Panics
+    /// When the address is taken or the password is too short.
+    pub async fn add_administrator(&self, email: &str, password: &str) -> AdministratorId {
+        let password = NewPassword::of(&Argon2Passwords::new(), email, &Secret::new(password)).await;
+        let password = password.expect("a password");
+        let created = commit(&*self.store, async |tx| {
+            let admin = Administrators { administrators: tx.administrators(), sessions: tx.panel_sessions() };
+            admin.create(password, clock::now()).await
+        });
+        created.await.expect("an administrator")
+    }
+
+    /// A visitor of the panel without a session.
+    pub fn visitor(&self) -> PanelClient {
+        PanelClient { client: self.anonymous(), cookies: Mutex::default(), seen: Mutex::default() }
+    }
+
+    /// A new administrator with [`EMAIL`], signed in.
+    ///
+    /// # Panics
+    /// When there is one already.
+    pub async fn administrator(&self) -> PanelClient {
+        self.add_administrator(EMAIL, PASSWORD).await;
+        let visitor = self.visitor();
+        visitor.sign_in(EMAIL, PASSWORD).await.leads_to("/system");
+        visitor
+    }
+}
+
+impl PanelClient {
+    /// Fills the form of the sign-in page and sends it.
+    pub async fn sign_in(&self, email: &str, password: &str) -> Page {
+        let form = self.get(SIGN_IN).await.is(200).form(SIGN_IN);
+        self.send(&form.set("admin[email]", email).set("admin[password]", password)).await
+    }
+
+    /// Reads a page.
+    pub async fn get(&self, path: &str) -> Page {
+        self.request(Method::GET, path, &[], None).await
+    }
+
+    /// Sends a form.
+    pub async fn send(&self, form: &Form) -> Page {
+        self.post(&form.action, form.body().into_bytes()).await
+    }
+
+    /// Sends the body of a form.
+    pub async fn post(&self, path: &str, body: Vec<u8>) -> Page {
+        let kind = [("content-type", "application/x-www-form-urlencoded")];
+        self.request(Method::POST, path, &kind, Some(body)).await
+    }
+
+    /// Sends a form without a page, with a valid token.
+    pub async fn act(&self, method: &str, path: &str, fields: &[(&str, &str)]) -> Page {
+        let mut form = Form::to(path).with("authenticity_token", &self.token().await);
+        if method != "POST" {
+            form = form.with("_method", &method.to_lowercase());
+        }
+        for (name, value) in fields {
+            form = form.with(name, value);
+        }
+        self.send(&form).await
+    }
+
+    /// A token that was not used yet.
+    pub async fn token(&self) -> String {
+        let page = self.get("/system/account").await.is(200);
+        page.forms().iter().find_map(Form::token).expect("a form with a token").to_owned()
+    }
+
+    /// The page that a redirect leads to.
+    pub async fn follow(&self, page: &Page) -> Page {
+        assert_eq!(page.status, 302, "{}", page.text);
+        self.get(page.header("location")).await
+    }
+
+    /// Any request.
+    pub async fn request(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<Vec<u8>>,
+    ) -> Page {
+        let cookies = self.cookie_header();
+        let mut all = headers.to_vec();
+        if !cookies.is_empty() {
+            all.push(("cookie", &cookies));
+        }
+        let answer = self.client.raw(method, path, &all, body).await;
+        for cookie in answer.headers.get_all(SET_COOKIE) {
+            self.keep(cookie.to_str().expect("a text"));
+        }
+        let page = Page::read(path, answer);
+        page.check();
+        locked(&self.seen).push(page.text.clone());
+        page
+    }
+
+    /// The value of a cookie.
+    pub fn cookie(&self, name: &str) -> Option<String> {
+        locked(&self.cookies).get(name).cloned()
+    }
+
+    /// Sets a cookie.
+    pub fn set_cookie(&self, name: &str, value: &str) {
+        locked(&self.cookies).insert(name.to_owned(), value.to_owned());
+    }
+
+    /// In how many answers a text was.
+    pub fn times_seen(&self, text: &str) -> usize {
+        locked(&self.seen).iter().filter(|body| body.contains(text)).count()
+    }
+
+    fn cookie_header(&self) -> String {
+        let cookies = locked(&self.cookies);
+        cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
+    }
+
+    fn keep(&self, cookie: &str) {
+        let (name, value) = cookie.split(';').next().and_then(|pair| pair.split_once('=')).expect("a pair");
+        let mut cookies = locked(&self.cookies);
+        if cookie.contains("Max-Age=0") {
+            cookies.remove(name);
+        } else {
+            cookies.insert(name.to_owned(), value.to_owned());
+        }
+    }
+}
+
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}

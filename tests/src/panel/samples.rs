@@ -1,0 +1,78 @@
+//! One page of each route of the panel, with records to show.
+
+use super::PanelClient;
+use crate::service::Service;
+use civitas_panel::Panel;
+use serde_json::json;
+
+/// A page with content.
+#[derive(Debug, Clone)]
+pub struct SamplePage {
+    /// A name for files: `organizations-id-edit-api`.
+    pub name: String,
+    /// The route: `/system/organizations/{id}/edit`.
+    pub route: &'static str,
+    /// The path with its parameters.
+    pub path: String,
+}
+
+impl SamplePage {
+    fn new(route: &'static str, id: &str, query: &str) -> Self {
+        let path = match route.split_once('{') {
+            Some((before, rest)) => format!("{before}{id}{}", rest.split_once('}').expect("a brace").1),
+            None => route.to_owned(),
+        };
+        let name = format!("{}-{query}", route.trim_start_matches("/system")).to_lowercase();
+        let name = name.replace(|c: char| !c.is_ascii_alphanumeric(), " ");
+        let name = name.split_whitespace().collect::<Vec<_>>().join("-");
+        let name = if name.is_empty() { "start".to_owned() } else { name };
+        Self { name, route, path: format!("{path}{query}") }
+    }
+}
+
+/// All pages of the panel, with a job, a registration with deliveries, clients and organizations to show. The service
+/// has the two cities.
+///
+/// # Panics
+/// When a route has no page here.
+pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SamplePage> {
+    let nora = service.user("norablum").await;
+    let vote = json!({"proposal_id": service.id("proposal", "p2"), "data": {"weight": 1}});
+    let job = nora.finished(&nora.post("/vote_proposals", &vote).await.is(202)).await;
+    let job = job["id"].as_str().expect("an id").to_owned();
+    let attributes = json!({"url": "https://hooks.client.example/civic",
+        "subscriptions": ["proposal_creation.succeeded"]});
+    let body = json!({"data": {"attributes": attributes}});
+    let created = service.machine().await.post("/webhook_registrations", &body).await.is(201);
+    let registration = created.data()["id"].as_str().expect("an id").to_owned();
+    let tested = format!("/system/webhook_registrations/{registration}/test");
+    let tested = panel.act("POST", &tested, &[]).await.is(302);
+    let delivery = tested.header("location").rsplit('/').next().expect("an id").to_owned();
+    let own = service.store.administrators().find_by_email(super::EMAIL).await.expect("a database");
+    let administrator = own.expect("the administrator").0.to_string();
+    let organization = service.id("organization", "city").to_string();
+    let client = service.store.clients().find_by_uid("id_city_full").await.expect("a database");
+    let client = client.expect("the client").0.to_string();
+    let mut pages = Vec::new();
+    for (method, route) in Panel::routes() {
+        if method != "GET" {
+            continue;
+        }
+        let id = match route.split('/').nth(2).unwrap_or_default() {
+            "admins" => &administrator,
+            "organizations" => &organization,
+            "api_clients" => &client,
+            "webhook_registrations" => &registration,
+            "webhook_deliveries" => &delivery,
+            "jobs" => &job,
+            _ => {
+                assert!(!route.contains('{'), "no record for {route}");
+                ""
+            }
+        };
+        pages.push(SamplePage::new(route, id, ""));
+    }
+    pages.push(SamplePage::new("/system/organizations/{id}/edit", &organization, "?tab=api"));
+    pages.push(SamplePage::new("/system/api_clients/{id}/edit", &client, "?tab=webhooks"));
+    pages
+}

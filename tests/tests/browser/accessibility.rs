@@ -1,0 +1,68 @@
+//! axe-core on every page, and a picture of it.
+
+use super::{browser, service, sign_in, skip};
+use crate::driver::Browser;
+use civitas_tests::panel::{SIGN_IN, sample_pages};
+use std::path::{Path, PathBuf};
+
+/// The widths of windows, in CSS pixels.
+const WIDTHS: [u32; 2] = [1280, 390];
+const RULES: &str = "target/axe/node_modules/axe-core/axe.min.js";
+/// Gives the violations as lines: the rule, and the elements.
+const CHECK: &str = "const done = arguments[arguments.length - 1];
+    axe.run(document, {resultTypes: ['violations']}).then(found => done(found.violations.map(one =>
+        one.id + ': ' + one.nodes.map(node => node.target.join(' ') + ' ' + node.failureSummary).join('; '))),
+        error => done([String(error)]));";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The violations on a page: in both widths, light and dark.
+async fn violations(browser: &Browser, rules: &str, name: &str, path: &str) -> Vec<String> {
+    let pictures = root().join("target/panel-screenshots");
+    let mut violations = Vec::new();
+    browser.open(path).await;
+    browser.run(rules).await;
+    for width in WIDTHS {
+        browser.resize(width, 900).await;
+        let wide = browser.run("return document.documentElement.scrollWidth - innerWidth").await;
+        if wide.as_i64() != Some(0) {
+            violations.push(format!("{path} at {width}: {wide} pixels wider than the window"));
+        }
+        for scheme in ["light", "dark"] {
+            browser.prefer(scheme).await;
+            let found = browser.run_async(CHECK).await;
+            let found = found.as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned());
+            violations.extend(found.map(|line| format!("{path} at {width}, {scheme}: {line}")));
+            if scheme == "light" || width == 1280 {
+                let picture = pictures.join(format!("{name}-{width}-{scheme}.png"));
+                std::fs::write(picture, browser.picture().await).unwrap();
+            }
+        }
+    }
+    violations
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn axe_finds_nothing_on_any_page_wide_and_narrow_light_and_dark() {
+    let service = service().await;
+    let Some(browser) = browser(&service).await else { return };
+    let Ok(rules) = std::fs::read_to_string(root().join(RULES)) else {
+        skip("axe-core is missing: tests/browser/install");
+        return browser.quit().await;
+    };
+    std::fs::create_dir_all(root().join("target/panel-screenshots")).unwrap();
+    let panel = service.administrator().await;
+    let pages = sample_pages(&service, &panel).await;
+    let mut found = violations(&browser, &rules, "sign-in", SIGN_IN).await;
+    browser.resize(1280, 900).await;
+    browser.open(SIGN_IN).await;
+    sign_in(&browser).await;
+    for page in &pages {
+        found.extend(violations(&browser, &rules, &page.name, &page.path).await);
+    }
+    found.extend(violations(&browser, &rules, "missing", "/system/no/such/page").await);
+    browser.quit().await;
+    assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
+}

@@ -1,0 +1,28 @@
+//! The administration panel over HTTP, without scripts (contract 04 §1 to §3), on both engines.
+
+#![expect(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
+
+mod administrators;
+mod audit;
+mod clients;
+mod inputs;
+mod organizations;
+mod permissions;
+mod routes;
+mod second_factor;
+mod sign_in;
+mod tokens;
+mod webhooks;
+
+use civitas_tests::Service;
+use civitas_tests::panel::PanelClient;
+
+/// A server on each engine, with an administrator who is signed in.
+async fn panels() -> Vec<(Service, PanelClient)> {
+    let mut panels = Vec::new();
+    for service in Service::on_both_engines().await {
+        let panel = service.administrator().await;
+        panels.push((service, panel));
+    }
+    panels
+}

@@ -1,0 +1,195 @@
+use civitas_accounts::Secret;
+use civitas_kernel::clock;
+use civitas_tests::Service;
+use civitas_tests::panel::{EMAIL, PASSWORD, PanelClient, SESSION, SIGN_IN};
+use reqwest::Method;
+use reqwest::header::SET_COOKIE;
+use time::Duration;
+
+#[tokio::test]
+async fn a_wrong_password_an_unknown_address_and_a_participant_get_the_same_answer() {
+    for service in Service::on_both_engines().await {
+        service.add_administrator(EMAIL, PASSWORD).await;
+        let visitor = service.visitor();
+        let wrong = visitor.sign_in(EMAIL, "a wrong password").await.is(422);
+        assert!(wrong.content().contains("E-mail address or password is not right."));
+        let form = wrong.form(SIGN_IN);
+        assert_eq!(form.values("admin[email]"), [EMAIL]);
+        assert_eq!(form.values("admin[password]"), [""]);
+        for (email, password) in [
+            ("nobody@riverton.example", PASSWORD),
+            ("pass@city.example", "correct horse"),
+            ("maryadmin@city.example", PASSWORD),
+            (EMAIL, ""),
+            ("", ""),
+            ("%", "%"),
+        ] {
+            let refused = visitor.sign_in(email, password).await.is(422);
+            assert_eq!(refused.content(), wrong.content(), "{email}");
+            assert!(visitor.cookie(SESSION).is_none());
+        }
+        visitor.get("/system").await.leads_to(SIGN_IN);
+        let upper = EMAIL.to_uppercase();
+        visitor.sign_in(&upper, PASSWORD).await.leads_to("/system");
+        visitor.get("/system").await.is(200).shows(EMAIL);
+    }
+}
+
+#[tokio::test]
+async fn the_cookie_of_a_session_is_for_the_panel_alone_and_no_script() {
+    for service in Service::on_both_engines().await {
+        service.add_administrator(EMAIL, PASSWORD).await;
+        let visitor = service.visitor();
+        let before = visitor.get(SIGN_IN).await.is(200);
+        let signed = visitor.sign_in(EMAIL, PASSWORD).await.is(302);
+        let cookies = before.headers.get_all(SET_COOKIE).iter().chain(signed.headers.get_all(SET_COOKIE));
+        let cookies: Vec<&str> = cookies.map(|cookie| cookie.to_str().unwrap()).collect();
+        assert_eq!(cookies.len(), 3, "{cookies:?}");
+        for cookie in &cookies {
+            let members: Vec<&str> = cookie.split("; ").skip(1).collect();
+            for member in ["Path=/system", "HttpOnly", "Secure"] {
+                assert!(members.contains(&member), "{cookie}");
+            }
+            assert!(!cookie.contains("Domain"), "{cookie}");
+        }
+        let session = cookies.iter().find(|cookie| cookie.starts_with(SESSION)).unwrap();
+        assert!(session.contains("; SameSite=Lax") && !session.contains("Max-Age"), "{session}");
+        let value = visitor.cookie(SESSION).unwrap();
+        assert!(value.len() >= 32, "{value}");
+        let page = visitor.get("/system").await.is(200);
+        assert!(!page.text.contains(&value));
+    }
+}
+
+#[tokio::test]
+async fn without_https_the_cookie_is_sent_all_the_same() {
+    let settings = [("public_scheme", "http")];
+    for service in Service::on_both_engines_with(civitas_tests::CITIES, &settings).await {
+        service.add_administrator(EMAIL, PASSWORD).await;
+        let signed = service.visitor().sign_in(EMAIL, PASSWORD).await.is(302);
+        assert!(!signed.header("set-cookie").contains("Secure"));
+    }
+}
+
+#[tokio::test]
+async fn a_session_ends_with_sign_out_for_whoever_has_its_cookie() {
+    for (service, panel) in super::panels().await {
+        let cookie = panel.cookie(SESSION).unwrap();
+        let form = panel.get("/system").await.is(200).form("/system/admins/sign_out");
+        panel.send(&form).await.leads_to(SIGN_IN);
+        assert!(panel.cookie(SESSION).is_none());
+        let thief = service.visitor();
+        thief.set_cookie(SESSION, &cookie);
+        thief.get("/system").await.leads_to(SIGN_IN);
+    }
+}
+
+#[tokio::test]
+async fn an_expired_session_leads_to_sign_in() {
+    for (service, panel) in super::panels().await {
+        let digest = Secret::new(panel.cookie(SESSION).unwrap()).digest();
+        let form = panel.get("/system/admins/new").await.is(200).form("/system/admins");
+        let past = clock::now() - Duration::SECOND;
+        service.store.panel_sessions().touch(&digest, past, past).await.unwrap();
+        panel.get("/system").await.leads_to(SIGN_IN);
+        let form = form.set("admin[email]", "new@riverton.example").set("admin[password]", PASSWORD);
+        let ended = panel.send(&form).await.leads_to("/system/admins/sign_in?ended=1");
+        panel.follow(&ended).await.is(200).shows("Your session has ended.");
+        assert_eq!(service.store.administrators().count().await.unwrap(), 1);
+    }
+}
+
+#[tokio::test]
+async fn twenty_failures_lock_an_account_for_an_hour() {
+    for service in Service::on_both_engines().await {
+        let id = service.add_administrator(EMAIL, PASSWORD).await;
+        let visitor = service.visitor();
+        for _ in 0..19 {
+            visitor.sign_in(EMAIL, "wrong").await.is(422);
+        }
+        let administrators = service.store.administrators();
+        assert_eq!(administrators.find(id).await.unwrap().unwrap().locked_until, None);
+        visitor.sign_in(EMAIL, "wrong").await.is(422).shows("E-mail address or password is not right.");
+        let mut locked = administrators.find(id).await.unwrap().unwrap();
+        let left = locked.locked_until.unwrap() - clock::now();
+        assert!(left > Duration::minutes(59) && left <= Duration::minutes(60), "{left}");
+        visitor.sign_in(EMAIL, PASSWORD).await.is(422).shows("The account is locked for an hour");
+        // Only the right password tells of the lock.
+        visitor.sign_in(EMAIL, "wrong").await.is(422).shows("E-mail address or password is not right.");
+        assert!(visitor.cookie(SESSION).is_none());
+        locked.locked_until = Some(clock::now() - Duration::SECOND);
+        administrators.save(id, &locked).await.unwrap();
+        visitor.sign_in(EMAIL, PASSWORD).await.leads_to("/system");
+    }
+}
+
+async fn sign_in_at(visitor: &PanelClient, address: &str) -> String {
+    let page = visitor.get(address).await.is(200);
+    let form = page.forms().into_iter().next().unwrap();
+    let form = form.set("admin[email]", EMAIL).set("admin[password]", PASSWORD);
+    visitor.send(&form).await.is(302).header("location").to_owned()
+}
+
+#[tokio::test]
+async fn sign_in_leads_back_to_the_page_that_was_asked_for_and_to_no_other_site() {
+    for service in Service::on_both_engines().await {
+        service.add_administrator(EMAIL, PASSWORD).await;
+        let visitor = service.visitor();
+        let asked = visitor.get("/system/jobs?status=failed&page=2").await.is(302);
+        let address = asked.header("location").to_owned();
+        assert!(address.starts_with("/system/admins/sign_in?back=%2Fsystem"), "{address}");
+        assert_eq!(sign_in_at(&visitor, &address).await, "/system/jobs?status=failed&page=2");
+        for bad in [
+            "https://evil.example/system",
+            "//evil.example/system",
+            "/system//evil.example",
+            "/systematic",
+            "/api/rest_full/v0.3/docs",
+            "/system/\\\\evil.example",
+            "/system/\r\nSet-Cookie: a=b",
+            "javascript:alert(1)",
+        ] {
+            let visitor = service.visitor();
+            let encoded: String = url::form_urlencoded::byte_serialize(bad.as_bytes()).collect();
+            let back = sign_in_at(&visitor, &format!("{SIGN_IN}?back={encoded}")).await;
+            assert_eq!(back, "/system", "{bad:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_sign_in_form_needs_the_cookie_of_its_visit() {
+    for service in Service::on_both_engines().await {
+        service.add_administrator(EMAIL, PASSWORD).await;
+        let visitor = service.visitor();
+        let form = visitor.get(SIGN_IN).await.is(200).form(SIGN_IN);
+        let form = form.set("admin[email]", EMAIL).set("admin[password]", PASSWORD);
+        service.visitor().send(&form).await.is(403);
+        visitor.send(&form.clone().without("authenticity_token")).await.is(403);
+        visitor.send(&form.clone().replace("authenticity_token", "x.y")).await.is(403);
+        let foreign = service.visitor().get(SIGN_IN).await.form(SIGN_IN).token().unwrap().to_owned();
+        visitor.send(&form.clone().replace("authenticity_token", &foreign)).await.is(403);
+        let headers =
+            [("sec-fetch-site", "cross-site"), ("content-type", "application/x-www-form-urlencoded")];
+        let body = form.body().into_bytes();
+        visitor.request(Method::POST, SIGN_IN, &headers, Some(body)).await.is(403);
+        assert!(visitor.cookie(SESSION).is_none());
+        visitor.send(&form).await.leads_to("/system");
+    }
+}
+
+#[tokio::test]
+async fn the_page_has_the_language_that_was_chosen() {
+    for service in Service::on_both_engines().await {
+        let visitor = service.visitor();
+        assert_eq!(visitor.get(SIGN_IN).await.is(200).attributes("html", "lang"), ["en"]);
+        let chosen = visitor.get(&format!("{SIGN_IN}?locale=fr")).await.is(200);
+        assert_eq!(chosen.attributes("html", "lang"), ["fr"]);
+        assert_eq!(visitor.get(SIGN_IN).await.is(200).attributes("html", "lang"), ["fr"]);
+        let spanish = [("accept-language", "es-MX,es;q=0.9")];
+        let page = service.visitor().request(Method::GET, SIGN_IN, &spanish, None).await.is(200);
+        assert_eq!(page.attributes("html", "lang"), ["es"]);
+        let unknown = format!("{SIGN_IN}?locale=%22%3E%3Cscript%3E");
+        assert_eq!(service.visitor().get(&unknown).await.is(200).attributes("html", "lang"), ["en"]);
+    }
+}

@@ -1,0 +1,39 @@
+//! The pages of the administration panel.
+
+use super::{alone, is_data, taken};
+use civitas_tests::Service;
+use civitas_tests::panel::sample_pages;
+
+/// No page may send more.
+const MOST: usize = 12;
+/// How often a page is read. Workers search their tables at the same time; the smallest number is that of the page.
+const READINGS: usize = 5;
+
+/// Each page with its number of statements.
+const PAGES: &[(&str, usize)] = &[];
+
+#[tokio::test]
+async fn a_page_of_the_panel_sends_at_most_twelve_statements() {
+    let _alone = alone().await;
+    for service in Service::on_both_engines().await {
+        let panel = service.administrator().await;
+        let mut counted = Vec::new();
+        for page in sample_pages(&service, &panel).await {
+            let mut fewest: Option<Vec<String>> = None;
+            for _ in 0..READINGS {
+                taken();
+                panel.get(&page.path).await.is(200);
+                let own: Vec<String> = taken().into_iter().filter(|text| is_data(text)).collect();
+                if fewest.as_ref().is_none_or(|fewest| own.len() < fewest.len()) {
+                    fewest = Some(own);
+                }
+            }
+            let own = fewest.unwrap_or_default();
+            assert!(own.len() <= MOST, "{:?} {}\n{}", service.engine, page.path, own.join("\n"));
+            counted.push((page.name, own.len()));
+        }
+        counted.sort();
+        let counted: Vec<_> = counted.iter().map(|(name, number)| (name.as_str(), *number)).collect();
+        assert_eq!(counted, PAGES, "{:?}", service.engine);
+    }
+}
