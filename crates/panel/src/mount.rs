@@ -193,7 +193,7 @@ impl Arrival {
     fn sign_in_address(&self, method: &Method) -> String {
         let here = self.request.uri().path_and_query().map_or("/system", |here| here.as_str());
         if *method != Method::GET {
-            return format!("{}?ended=1", SIGN_IN_PATH);
+            return format!("{SIGN_IN_PATH}?ended=1");
         }
         if here == "/system" {
             SIGN_IN_PATH.to_owned()

@@ -1,6 +1,6 @@
 //! What the pages of the content of an organization share.
 
-use super::organizations::{self, LIST};
+use super::organization::{self, LIST};
 use crate::parts::{Act, Badge, Head, Tab};
 use crate::visit::Visit;
 use civitas_kernel::{Error, FieldError, OrganizationId, Result, SpaceManifest, SpaceRef, Translated};
@@ -9,7 +9,7 @@ use civitas_spaces::{Space, Visibility};
 
 /// The organization of the path, which the navigation keeps.
 pub(crate) async fn opened(visit: &mut Visit) -> Result<(OrganizationId, Organization)> {
-    let (id, organization) = organizations::organization(visit).await?;
+    let (id, organization) = organization::organization(visit).await?;
     visit.open_organization(id).await?;
     Ok((id, organization))
 }
@@ -98,7 +98,7 @@ impl Here {
     /// The head of a page below the page of the space.
     pub(crate) fn below(&self, visit: &Visit, title: impl Into<String>) -> Head {
         Head::new(title)
-            .crumb(organizations::name(visit, &self.organization), format!("{LIST}/{}", self.id))
+            .crumb(organization::name(visit, &self.organization), format!("{LIST}/{}", self.id))
             .crumb(visit.say("spaces"), base(self.id))
             .crumb(self.title(visit), self.path())
     }
@@ -118,7 +118,7 @@ impl Here {
             &[("kind", kind(visit, self.own.manifest).into()), ("id", self.own.id.to_string().into())],
         );
         Head::new(self.title(visit))
-            .crumb(organizations::name(visit, &self.organization), format!("{LIST}/{}", self.id))
+            .crumb(organization::name(visit, &self.organization), format!("{LIST}/{}", self.id))
             .crumb(visit.say("spaces"), base(self.id))
             .badge(published(visit, is_published))
             .badge(Badge::plain(visibility(visit, self.space.visibility)))

@@ -10,13 +10,17 @@ pub(crate) struct Column {
     label: String,
     /// `num`, `low` or both.
     class: &'static str,
+    /// The address that sorts by it.
+    sort: Option<String>,
+    /// `ascending` or `descending`.
+    sorted: Option<&'static str>,
     /// Whether only screen readers get the label.
     is_hidden: bool,
 }
 
 impl Column {
     pub(crate) fn new(label: impl Into<String>) -> Self {
-        Self { label: label.into(), class: "", is_hidden: false }
+        Self { label: label.into(), class: "", sort: None, sorted: None, is_hidden: false }
     }
 
     /// Numbers, at the right.
@@ -180,6 +184,14 @@ impl Table {
 
     pub(crate) fn empty(mut self, empty: Empty) -> Self {
         self.empty = empty;
+        self
+    }
+
+    /// Makes a column sort the list: its place, the address of the other direction, the direction now.
+    pub(crate) fn sorted(mut self, place: usize, href: String, direction: Option<&'static str>) -> Self {
+        if let Some(column) = self.columns.get_mut(place) {
+            (column.sort, column.sorted) = (Some(href), direction);
+        }
         self
     }
 
