@@ -265,7 +265,7 @@ fn row(visit: &Visit, path: &str, detail: &ProposalDetail, authors: &HashMap<Use
     };
     let badges = badges(visit, detail);
     vec![
-        Cell::link(&own, &title, &format!("id {}", detail.id)),
+        Cell::link(&own, &title, &format!("{} {}", visit.say("proposal-id"), detail.id)),
         author,
         Cell::html(Html::join(badges.iter().flat_map(|badge| [badge.html(), Html::text(" ")]))),
         Cell::text(component),
