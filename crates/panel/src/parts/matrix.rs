@@ -69,7 +69,7 @@ mod tests {
         assert!(html.contains(r#"<input type="hidden" name="a" value="0">"#));
         assert!(html.contains(r#"<input type="checkbox" name="a" value="1"><span"#));
         assert!(html.contains(r#"<input type="checkbox" name="b" value="1" checked>"#));
-        assert!(html.contains(r#"Votes &#60;open&#62;: </span>Voting (active)"#));
+        assert!(html.contains("Votes &#60;open&#62;: </span>Voting (active)"));
         assert!(!html.contains("<open>"));
     }
 }
