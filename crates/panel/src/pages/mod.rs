@@ -33,6 +33,7 @@ mod space;
 mod space_form;
 mod spaces;
 mod start;
+mod step_activation;
 mod steps;
 
 use crate::reply::Reply;
@@ -170,8 +171,8 @@ fn routes_of_spaces() -> Vec<Route> {
         POST "/system/organizations/{id}/spaces/{manifest}/{sid}/steps" => steps::create,
         GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/edit" => steps::edit,
         PUT "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}" => steps::update,
-        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/activate" => steps::ask_activate,
-        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/activate" => steps::activate,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/activate" => step_activation::ask,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/activate" => step_activation::activate,
         GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/delete" => steps::ask_delete,
         DELETE "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}" => steps::delete,
         GET "/system/organizations/{id}/components/new" => component_form::new,

@@ -45,3 +45,31 @@ impl Matrix {
         self.columns.iter().zip(&row.cells)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_box_names_its_setting_and_step_and_sends_off_before_on() {
+        let column = |label: &str, active: &str| MatrixColumn { label: label.into(), active: active.into() };
+        let cell = |name: &str, is_on| MatrixCell { name: name.into(), is_on };
+        let row = MatrixRow {
+            label: "Votes <open>".into(),
+            hint: String::new(),
+            cells: vec![cell("a", false), cell("b", true)],
+        };
+        let matrix = Matrix {
+            caption: "Steps".into(),
+            corner: "Setting".into(),
+            columns: vec![column("Ideas", ""), column("Voting", "active")],
+            rows: vec![row],
+        };
+        let html = matrix.html().into_string();
+        assert!(html.contains(r#"<input type="hidden" name="a" value="0">"#));
+        assert!(html.contains(r#"<input type="checkbox" name="a" value="1"><span"#));
+        assert!(html.contains(r#"<input type="checkbox" name="b" value="1" checked>"#));
+        assert!(html.contains("Votes &#60;open&#62;: </span>Voting (active)"));
+        assert!(!html.contains("<open>"));
+    }
+}
