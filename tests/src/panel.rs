@@ -32,6 +32,8 @@ pub struct PanelClient {
     client: Client,
     cookies: Mutex<BTreeMap<String, String>>,
     seen: Mutex<Vec<String>>,
+    /// Tokens of forms that were not sent.
+    tokens: Mutex<Vec<String>>,
 }
 
 impl Service {
@@ -51,7 +53,12 @@ impl Service {
 
     /// A visitor of the panel without a session.
     pub fn visitor(&self) -> PanelClient {
-        PanelClient { client: self.anonymous(), cookies: Mutex::default(), seen: Mutex::default() }
+        PanelClient {
+            client: self.anonymous(),
+            cookies: Mutex::default(),
+            seen: Mutex::default(),
+            tokens: Mutex::default(),
+        }
     }
 
     /// A new administrator with [`EMAIL`], signed in.
@@ -69,6 +76,7 @@ impl Service {
 impl PanelClient {
     /// Fills the form of the sign-in page and sends it.
     pub async fn sign_in(&self, email: &str, password: &str) -> Page {
+        locked(&self.tokens).clear();
         let form = self.get(SIGN_IN).await.is(200).form(SIGN_IN);
         self.send(&form.set("admin[email]", email).set("admin[password]", password)).await
     }
@@ -103,8 +111,16 @@ impl PanelClient {
 
     /// A token that was not used yet.
     pub async fn token(&self) -> String {
+        let spare = locked(&self.tokens).pop();
+        if let Some(token) = spare {
+            return token;
+        }
         let page = self.get("/system/account").await.is(200);
-        page.forms().iter().find_map(Form::token).expect("a form with a token").to_owned()
+        let mut tokens: Vec<String> =
+            page.forms().iter().filter_map(Form::token).map(str::to_owned).collect();
+        let token = tokens.pop().expect("a form with a token");
+        locked(&self.tokens).extend(tokens);
+        token
     }
 
     /// The page that a redirect leads to.

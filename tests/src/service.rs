@@ -32,8 +32,11 @@ pub const SYSTEM_CLIENTS: &str = include_str!("../fixtures/system.ndjson");
 /// For deployments with the standard languages.
 static VALIDATOR: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator::new()));
 
-/// Follows no redirects: tests check them.
-fn http() -> reqwest::Client {
+/// An HTTP client. Follows no redirects: tests check them.
+///
+/// # Panics
+/// When the system gives no TLS.
+pub fn http() -> reqwest::Client {
     // A second install is refused, and changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     // The server closes connections after 5 s idle: the client drops them earlier.

@@ -30,7 +30,8 @@ impl SamplePage {
     }
 }
 
-/// All pages of the panel, with a job, a registration with deliveries, clients and organizations to show. The service
+/// All pages of the panel, with a job, a registration with a delivery and another administrator to
+/// show. The service
 /// has the two cities.
 ///
 /// # Panics
@@ -48,8 +49,8 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
     let tested = format!("/system/webhook_registrations/{registration}/test");
     let tested = panel.act("POST", &tested, &[]).await.is(302);
     let delivery = tested.header("location").rsplit('/').next().expect("an id").to_owned();
-    let own = service.store.administrators().find_by_email(super::EMAIL).await.expect("a database");
-    let administrator = own.expect("the administrator").0.to_string();
+    let administrator =
+        service.add_administrator("sample@riverton.example", super::PASSWORD).await.to_string();
     let organization = service.id("organization", "city").to_string();
     let client = service.store.clients().find_by_uid("id_city_full").await.expect("a database");
     let client = client.expect("the client").0.to_string();

@@ -26,7 +26,9 @@ async fn violations(browser: &Browser, rules: &str, name: &str, path: &str) -> V
     browser.run(rules).await;
     for width in WIDTHS {
         browser.resize(width, 900).await;
-        let wide = browser.run("return document.documentElement.scrollWidth - innerWidth").await;
+        let wide = browser
+            .run("const root = document.documentElement; return root.scrollWidth - root.clientWidth")
+            .await;
         if wide.as_i64() != Some(0) {
             violations.push(format!("{path} at {width}: {wide} pixels wider than the window"));
         }

@@ -3,6 +3,7 @@
 use super::skip;
 use async_trait::async_trait;
 use bytes::Bytes;
+use civitas_tests::service::http;
 use hyper::{Request, Response};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -84,8 +85,7 @@ impl Browser {
             wanted.add_arg(argument).expect("an argument");
         }
         let address = format!("http://127.0.0.1:{}", process.port);
-        let http = reqwest::Client::builder().no_proxy().build().expect("an HTTP client");
-        let driver = WebDriver::builder(address, wanted).client(Http(http)).connect().await;
+        let driver = WebDriver::builder(address, wanted).client(Http(http())).connect().await;
         let driver = driver.expect("a session of chromedriver");
         Some(Self { driver, origin: origin.to_owned(), _process: process })
     }

@@ -11,30 +11,30 @@ fn with_bytes(form: &Form, field: &str, bytes: &[u8]) -> Vec<u8> {
 #[tokio::test]
 async fn no_text_in_a_form_is_an_error_of_the_server() {
     let long = "x".repeat(100_000);
-    let odd: [(&str, &[u8]); 6] = [
+    let odd: [(&str, &[u8]); 5] = [
         ("100 kB", long.as_bytes()),
         ("NUL", b"a\0b"),
         ("not UTF-8", b"a\xFF\xFEb"),
-        ("markup", b"\"'><script>alert(1)</script>"),
-        ("controls", "\u{202e}\u{200b}\r\n\t\u{1b}[31m😀".as_bytes()),
+        ("markup and controls", "\"'><script>\u{202e}\u{200b}\r\n\t\u{1b}[31m😀".as_bytes()),
         ("a huge number", b"99999999999999999999999999"),
     ];
     for (service, panel) in super::panels().await {
         for page in sample_pages(&service, &panel).await {
             let shown = panel.get(&page.path).await.is(200);
             let forms = shown.forms().into_iter().filter(|form| form.method == "post");
-            for (index, form) in forms.enumerate() {
-                for field in form.typed_fields() {
-                    for (what, bytes) in odd {
-                        // A form is used once.
-                        let form = panel.get(&page.path).await.is(200).forms();
-                        let form = form.into_iter().filter(|form| form.method == "post").nth(index).unwrap();
-                        let answer = panel.post(&form.action, with_bytes(&form, &field, bytes)).await;
-                        let is_answered = [302, 422].contains(&answer.status);
-                        assert!(is_answered, "{field} of {}: {what}: {}", page.path, answer.status);
-                        if what == "NUL" {
-                            answer.is(422);
-                        }
+            for (index, mut form) in forms.enumerate() {
+                for (field, (what, bytes)) in
+                    form.typed_fields().iter().flat_map(|field| odd.map(|odd| (field.clone(), odd)))
+                {
+                    form = form.replace("authenticity_token", &panel.token().await);
+                    let answer = panel.post(&form.action, with_bytes(&form, &field, bytes)).await;
+                    let is_answered = [302, 422].contains(&answer.status);
+                    assert!(is_answered, "{field} of {}: {what}: {}", page.path, answer.status);
+                    assert!(what != "NUL" || answer.status == 422, "{field} of {}", page.path);
+                    if answer.status == 302 {
+                        // Another revision of the record.
+                        let shown = panel.get(&page.path).await.is(200).forms().into_iter();
+                        form = shown.filter(|form| form.method == "post").nth(index).unwrap();
                     }
                 }
             }

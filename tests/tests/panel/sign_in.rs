@@ -52,7 +52,7 @@ async fn the_cookie_of_a_session_is_for_the_panel_alone_and_no_script() {
             }
             assert!(!cookie.contains("Domain"), "{cookie}");
         }
-        let session = cookies.iter().find(|cookie| cookie.starts_with(SESSION)).unwrap();
+        let session = cookies.iter().find(|cookie| cookie.starts_with("civitas_panel=")).unwrap();
         assert!(session.contains("; SameSite=Lax") && !session.contains("Max-Age"), "{session}");
         let value = visitor.cookie(SESSION).unwrap();
         assert!(value.len() >= 32, "{value}");

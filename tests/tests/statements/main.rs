@@ -12,7 +12,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use tokio::sync::MutexGuard;
 
 /// Questionnaires of `city.test`.
-const FORMS: &str = include_str!("../fixtures/forms.ndjson");
+const FORMS: &str = include_str!("../../fixtures/forms.ndjson");
 
 /// The statements since the last call of [`taken`].
 static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());

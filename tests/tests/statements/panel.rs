@@ -10,7 +10,36 @@ const MOST: usize = 12;
 const READINGS: usize = 5;
 
 /// Each page with its number of statements.
-const PAGES: &[(&str, usize)] = &[];
+const PAGES: &[(&str, usize)] = &[
+    ("account", 1),
+    ("admins", 2),
+    ("admins-id-delete", 2),
+    ("admins-id-edit", 2),
+    ("admins-new", 1),
+    ("api-clients", 6),
+    ("api-clients-id", 5),
+    ("api-clients-id-edit", 4),
+    ("api-clients-id-edit-tab-webhooks", 5),
+    ("api-clients-id-revoke", 5),
+    ("api-clients-id-rotate-secret", 5),
+    ("api-clients-new", 4),
+    ("audit-log", 5),
+    ("find", 5),
+    ("jobs", 7),
+    ("jobs-uuid", 6),
+    ("jobs-uuid-delete", 5),
+    ("organizations", 4),
+    ("organizations-id", 4),
+    ("organizations-id-delete", 4),
+    ("organizations-id-edit", 3),
+    ("organizations-id-edit-tab-api", 3),
+    ("organizations-new", 1),
+    ("start", 11),
+    ("webhook-deliveries", 4),
+    ("webhook-deliveries-uuid", 5),
+    ("webhook-registrations", 5),
+    ("webhook-registrations-id-delete", 3),
+];
 
 #[tokio::test]
 async fn a_page_of_the_panel_sends_at_most_twelve_statements() {
