@@ -194,8 +194,8 @@ impl Page {
                 }
                 Part::End(name) if name == "textarea" || name == "select" => {
                     if let (Some(mut control), Some(form)) = (reads.take(), forms.last_mut()) {
-                        if let Some(rest) = control.value.strip_prefix('\n') {
-                            control.value = rest.to_owned();
+                        if control.value.starts_with('\n') {
+                            control.value.remove(0);
                         }
                         form.controls.push(control);
                     }

@@ -9,9 +9,13 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use thirtyfour::error::{WebDriverError, WebDriverResult};
 use thirtyfour::session::http::{Body, HttpClient};
 use thirtyfour::{By, ChromiumLikeCapabilities, DesiredCapabilities, WebDriver, WebElement};
+
+/// The longest wait for a page.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// Sends commands with the HTTP client of the other tests.
 struct Http(reqwest::Client);
@@ -131,9 +135,26 @@ impl Browser {
         element.click().await.unwrap_or_else(|error| panic!("{selector}: {error}"));
     }
 
-    /// Sends the form with this action.
+    /// Sends the form with this action, and waits for the next page.
     pub async fn submit(&self, action: &str) {
-        self.click(&format!("form[action='{action}'] button[type=submit]")).await;
+        self.leave(&format!("form[action='{action}'] button[type=submit]")).await;
+    }
+
+    /// Clicks an element that leads to another page, and waits for it.
+    pub async fn leave(&self, selector: &str) {
+        const ARRIVED: &str = "return !window.isLeft && document.readyState === 'complete'";
+        self.run("window.isLeft = true").await;
+        self.click(selector).await;
+        let started = Instant::now();
+        loop {
+            // Between two pages a script may fail.
+            let arrived = self.driver.execute(ARRIVED, Vec::new()).await;
+            if arrived.is_ok_and(|arrived| arrived.json().as_bool() == Some(true)) {
+                return;
+            }
+            assert!(started.elapsed() < LONGEST, "{selector} leads nowhere");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// The text of an element, as it is shown.
