@@ -49,8 +49,10 @@ impl Layout<'_> {
 
     /// An entry of the navigation.
     fn entry(&self, href: &str, icon: &'static str, key: &str) -> Entry {
-        let is_current =
-            self.path == href || (href != "/system" && self.path.starts_with(&format!("{href}/")));
+        let below = self.path.strip_prefix(href).unwrap_or_default();
+        // The pages of an organization have entries of their own.
+        let has_entries = href == "/system" || (href == "/system/organizations" && below != "/new");
+        let is_current = self.path == href || (!has_entries && below.starts_with('/'));
         Entry { href: href.to_owned(), icon, label: self.words.say(key), is_current }
     }
 
