@@ -152,7 +152,7 @@ impl Browser {
             if arrived.is_ok_and(|arrived| arrived.json().as_bool() == Some(true)) {
                 return;
             }
-            assert!(started.elapsed() < LONGEST, "{selector} leads nowhere");
+            assert!(started.elapsed() < LONGEST, "no page after {selector}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
