@@ -36,6 +36,12 @@ pub(crate) struct Arrival {
 }
 
 impl Panel {
+    /// Method and path of each route that needs a session: `("PUT", "/system/organizations/{id}")`. PUT and DELETE are
+    /// sent as POST with `_method`.
+    pub fn routes() -> Vec<(String, &'static str)> {
+        pages::routes().into_iter().map(|route| (route.method.to_string(), route.path)).collect()
+    }
+
     /// Mounts all pages.
     pub fn configure(self: &Arc<Self>, config: &mut web::ServiceConfig) {
         let mut paths: BTreeMap<&'static str, Vec<(Method, Handler)>> = BTreeMap::new();

@@ -1,7 +1,6 @@
 //! The panel: what its pages need.
 
 use crate::form_tokens::FormTokens;
-use crate::pages;
 use civitas_accounts::Passwords;
 use civitas_accounts::administrators::{SecondFactorCodes, TextCipher};
 use civitas_application::{Announcer, Site, Store};
@@ -59,12 +58,6 @@ impl Panel {
     pub fn new(settings: Settings, services: Services) -> Arc<Self> {
         let tokens = FormTokens::new(&settings.form_key);
         Arc::new(Self { settings, services, tokens })
-    }
-
-    /// Method and path of each route that needs a session: `("PUT", "/system/organizations/{id}")`. PUT and DELETE are
-    /// sent as POST with `_method`.
-    pub fn routes() -> Vec<(String, &'static str)> {
-        pages::routes().into_iter().map(|route| (route.method.to_string(), route.path)).collect()
     }
 
     pub(crate) fn store(&self) -> &dyn Store {
