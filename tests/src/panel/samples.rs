@@ -17,12 +17,15 @@ pub struct SamplePage {
 }
 
 impl SamplePage {
-    fn new(route: &'static str, id: &str, query: &str) -> Self {
-        let path = match route.split_once('{') {
-            Some((before, rest)) => format!("{before}{id}{}", rest.split_once('}').expect("a brace").1),
-            None => route.to_owned(),
-        };
-        let name = format!("{}-{query}", route.trim_start_matches("/system")).to_lowercase();
+    /// `ids`: the parameters of the route with their values.
+    fn new(route: &'static str, ids: &[(&str, &str)], query: &str) -> Self {
+        let filled =
+            ids.iter().fold(route.to_owned(), |path, (name, id)| path.replace(&format!("{{{name}}}"), id));
+        assert!(!filled.contains('{'), "no record for {route}");
+        let path = filled;
+        // Only the tab is part of the name: numbers of records are not the same everywhere.
+        let tab = if query.starts_with("?tab") { query } else { "" };
+        let name = format!("{}-{tab}", route.trim_start_matches("/system")).to_lowercase();
         let name = name.replace(|c: char| !c.is_ascii_alphanumeric(), " ");
         let name = name.split_whitespace().collect::<Vec<_>>().join("-");
         let name = if name.is_empty() { "start".to_owned() } else { name };
@@ -54,6 +57,15 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
     let organization = service.id("organization", "city").to_string();
     let client = service.store.clients().find_by_uid("id_city_full").await.expect("a database");
     let client = client.expect("the client").0.to_string();
+    let text = |kind: &str, reference: &str| service.id(kind, reference).to_string();
+    let member = text("user", "member_one");
+    let person = format!("/system/organizations/{organization}/users/{member}");
+    let roles = panel.get(&person).await.is(200).attributes("a", "href");
+    let role =
+        roles.iter().find_map(|href| href.strip_prefix(&format!("{person}/roles/"))?.strip_suffix("/delete"));
+    let role = role.expect("a role").to_owned();
+    let (space, step) = (text("space", "streets"), text("step", "collect"));
+    let (component, proposal) = (text("component", "ideas"), text("proposal", "p2"));
     let mut pages = Vec::new();
     for (method, route) in Panel::routes() {
         if method != "GET" {
@@ -63,17 +75,28 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
             "admins" => &administrator,
             "organizations" => &organization,
             "api_clients" => &client,
-            "webhook_registrations" => &registration,
-            "webhook_deliveries" => &delivery,
-            "jobs" => &job,
-            _ => {
-                assert!(!route.contains('{'), "no record for {route}");
-                ""
-            }
+            _ => &registration,
         };
-        pages.push(SamplePage::new(route, id, ""));
+        let uuid = if route.starts_with("/system/jobs") { &job } else { &delivery };
+        let ids = [
+            ("id", id.as_str()),
+            ("uuid", uuid),
+            ("uid", &member),
+            ("role", &role),
+            ("pid", &proposal),
+            ("manifest", "participatory_processes"),
+            ("sid", &space),
+            ("step", &step),
+            ("cid", &component),
+        ];
+        let query = if route.ends_with("/components/new") {
+            format!("?space=participatory_processes/{space}&manifest=proposals")
+        } else {
+            String::new()
+        };
+        pages.push(SamplePage::new(route, &ids, &query));
     }
-    pages.push(SamplePage::new("/system/organizations/{id}/edit", &organization, "?tab=api"));
-    pages.push(SamplePage::new("/system/api_clients/{id}/edit", &client, "?tab=webhooks"));
+    pages.push(SamplePage::new("/system/organizations/{id}/edit", &[("id", &organization)], "?tab=api"));
+    pages.push(SamplePage::new("/system/api_clients/{id}/edit", &[("id", &client)], "?tab=webhooks"));
     pages
 }

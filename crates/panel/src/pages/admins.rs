@@ -23,6 +23,7 @@ pub(crate) fn refusal_text<'a>(text: &str, old: &'a str, new: &'a str) -> Option
         refusals::EMAIL_INVALID => (EMAIL, "problem-email"),
         refusals::EMAIL_TAKEN => (EMAIL, "problem-email-taken"),
         refusals::PASSWORD_SHORT => (new, "problem-password-short"),
+        refusals::PASSWORD_LONG => (new, "problem-password-long"),
         refusals::PASSWORD_BLANK => (new, "problem-password-blank"),
         refusals::PASSWORD_IS_EMAIL => (new, "problem-password-email"),
         refusals::PASSWORD_WRONG => (old, "problem-password-wrong"),

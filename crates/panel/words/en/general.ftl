@@ -102,6 +102,7 @@ problem-nul = A text has a character that cannot be stored (U+0000).
 problem-number = Enter a whole number.
 problem-password-blank = Enter a password that is not only spaces.
 problem-password-email = Enter a password that is not the e-mail address.
+problem-password-long = Enter at most 1,000 characters.
 problem-password-short = Enter at least 12 characters.
 problem-password-wrong = The current password is not right.
 problem-scope = There is no scope { $scope }.

@@ -102,6 +102,7 @@ problem-nul = Un texto tiene un carácter que no se puede almacenar (U+0000).
 problem-number = Escriba un número entero.
 problem-password-blank = Escriba una contraseña que no tenga solo espacios.
 problem-password-email = Escriba una contraseña distinta del correo electrónico.
+problem-password-long = Escriba 1000 caracteres como máximo.
 problem-password-short = Escriba al menos 12 caracteres.
 problem-password-wrong = La contraseña actual no es correcta.
 problem-scope = El alcance { $scope } no existe.

@@ -102,6 +102,7 @@ problem-nul = Un texte contient un caractère qui ne peut pas être stocké (U+0
 problem-number = Saisissez un nombre entier.
 problem-password-blank = Saisissez un mot de passe qui ne contient pas que des espaces.
 problem-password-email = Saisissez un mot de passe différent de l’adresse e-mail.
+problem-password-long = Saisissez 1 000 caractères au plus.
 problem-password-short = Saisissez au moins 12 caractères.
 problem-password-wrong = Le mot de passe actuel est incorrect.
 problem-scope = La portée { $scope } n’existe pas.

@@ -14,6 +14,8 @@ pub mod refusals {
     /// Field: password.
     pub const PASSWORD_SHORT: &str = "Enter at least 12 characters.";
     /// Field: password.
+    pub const PASSWORD_LONG: &str = "Enter at most 1,000 bytes.";
+    /// Field: password.
     pub const PASSWORD_BLANK: &str = "Enter a password that is not only spaces.";
     /// Field: password.
     pub const PASSWORD_IS_EMAIL: &str = "Enter a password that is not the e-mail address.";
@@ -41,17 +43,21 @@ pub struct NewPassword {
 impl NewPassword {
     /// The fewest characters of a password.
     pub const MIN_CHARACTERS: usize = 12;
+    /// The most bytes of a password: the sign-in page takes no longer ones.
+    pub const MAX_BYTES: usize = 1_000;
 
     /// Checks the address and the password, and hashes it.
     ///
     /// # Errors
-    /// `Rejected` when the address is invalid, or the password has less than 12 characters, only spaces, or is the
+    /// `Rejected` when the address is invalid, or the password has less than 12 characters, more than 1,000 bytes, only spaces, or is the
     /// address.
     pub async fn of(passwords: &dyn Passwords, email: &str, password: &Secret) -> Result<Self> {
         let email = valid_email(email)?;
         let text = password.expose();
         let refusal = if text.chars().count() < Self::MIN_CHARACTERS {
             Some(refusals::PASSWORD_SHORT)
+        } else if text.len() > Self::MAX_BYTES {
+            Some(refusals::PASSWORD_LONG)
         } else if text.trim().is_empty() {
             Some(refusals::PASSWORD_BLANK)
         } else if text.trim().to_lowercase() == email {

@@ -43,6 +43,7 @@ async fn a_password_has_twelve_characters_and_is_not_the_address() {
         (EMAIL, "elf Zeichen", refusals::PASSWORD_SHORT),
         (EMAIL, "ééééééééééé", refusals::PASSWORD_SHORT),
         (EMAIL, "            ", refusals::PASSWORD_BLANK),
+        (EMAIL, &"x".repeat(1_001), refusals::PASSWORD_LONG),
         (EMAIL, " ADA@city.example ", refusals::PASSWORD_IS_EMAIL),
     ] {
         assert_eq!(refusal(password(email, text).await), expected);
