@@ -1,46 +1,17 @@
 //! A headless Chromium, driven over the `WebDriver` protocol.
 
 use super::skip;
-use async_trait::async_trait;
-use bytes::Bytes;
 use civitas_tests::service::http;
-use hyper::{Request, Response};
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-use thirtyfour::error::{WebDriverError, WebDriverResult};
-use thirtyfour::session::http::{Body, HttpClient};
-use thirtyfour::{By, ChromiumLikeCapabilities, DesiredCapabilities, WebDriver, WebElement};
 
 /// The longest wait for a page.
 const LONGEST: Duration = Duration::from_secs(20);
-
-/// Sends commands with the HTTP client of the other tests.
-struct Http(reqwest::Client);
-
-#[async_trait]
-impl HttpClient for Http {
-    async fn send(&self, request: Request<Body<'_>>) -> WebDriverResult<Response<Bytes>> {
-        let failed = |error: reqwest::Error| WebDriverError::HttpError(error.to_string());
-        let (parts, body) = request.into_parts();
-        let request = self.0.request(parts.method, parts.uri.to_string()).headers(parts.headers);
-        let request = match body {
-            Body::Empty => request,
-            Body::Json(value) => request.json(value),
-        };
-        let answer = request.send().await.map_err(failed)?;
-        let status = answer.status();
-        let mut response = Response::new(answer.bytes().await.map_err(failed)?);
-        *response.status_mut() = status;
-        Ok(response)
-    }
-
-    async fn new(&self) -> Arc<dyn HttpClient> {
-        Arc::new(Self(self.0.clone()))
-    }
-}
+/// The member of an element in an answer (`WebDriver`, "Elements").
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// The program that speaks `WebDriver`. It ends with the test.
 struct ChromeDriver {
@@ -70,11 +41,37 @@ impl Drop for ChromeDriver {
     }
 }
 
-/// A browser on one site.
+/// A browser on one site. The crates for `WebDriver` change how `serde_json` orders members, in all crates that are built
+/// with the tests; the few commands needed are sent here.
 pub struct Browser {
-    pub driver: WebDriver,
+    http: reqwest::Client,
+    /// The address of the session.
+    session: String,
     origin: String,
     _process: ChromeDriver,
+}
+
+/// An element of the page.
+pub struct Element<'a> {
+    browser: &'a Browser,
+    id: String,
+}
+
+impl Element<'_> {
+    async fn command(&self, method: Method, name: &str, body: Value) -> Result<Value, String> {
+        self.browser.command(method, &format!("/element/{}/{name}", self.id), body).await
+    }
+
+    /// The value of a field.
+    pub async fn value(&self) -> String {
+        let value = self.command(Method::GET, "property/value", Value::Null).await.expect("a field");
+        value.as_str().expect("a text").to_owned()
+    }
+
+    /// Whether a box is ticked.
+    pub async fn is_selected(&self) -> bool {
+        self.command(Method::GET, "selected", Value::Null).await.expect("a box") == true
+    }
 }
 
 impl Browser {
@@ -84,55 +81,78 @@ impl Browser {
             skip("chromedriver is missing: apt-get install chromium-driver");
             return None;
         };
-        let mut wanted = DesiredCapabilities::chrome();
-        for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] {
-            wanted.add_arg(argument).expect("an argument");
-        }
+        let arguments = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
+        let wanted = json!({"browserName": "chrome", "goog:chromeOptions": {"args": arguments}});
         let address = format!("http://127.0.0.1:{}", process.port);
-        let driver = WebDriver::builder(address, wanted).client(Http(http())).connect().await;
-        let driver = driver.expect("a session of chromedriver");
-        Some(Self { driver, origin: origin.to_owned(), _process: process })
+        let (http, origin) = (http(), origin.to_owned());
+        let mut browser = Self { http, session: address.clone(), origin, _process: process };
+        let wanted = json!({"capabilities": {"alwaysMatch": wanted}});
+        let begun =
+            browser.command(Method::POST, "/session", wanted).await.expect("a session of chromedriver");
+        browser.session = format!("{address}/session/{}", begun["sessionId"].as_str().expect("an id"));
+        Some(browser)
+    }
+
+    /// Sends a command. The error is the message of chromedriver.
+    async fn command(&self, method: Method, path: &str, body: Value) -> Result<Value, String> {
+        let request = self.http.request(method.clone(), format!("{}{path}", self.session));
+        let request = if method == Method::POST { request.json(&body) } else { request };
+        let answer = request.send().await.map_err(|error| error.to_string())?;
+        let is_good = answer.status().is_success();
+        let mut answer: Value = answer.json().await.map_err(|error| error.to_string())?;
+        let value = answer["value"].take();
+        if is_good { Ok(value) } else { Err(value["message"].as_str().unwrap_or_default().to_owned()) }
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Value {
+        self.command(Method::POST, path, body).await.unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
     /// Opens a page of the site.
     pub async fn open(&self, path: &str) {
-        self.driver.goto(format!("{}{path}", self.origin)).await.expect("a page");
+        self.post("/url", json!({"url": format!("{}{path}", self.origin)})).await;
     }
 
     /// The path of the page, with its parameters.
     pub async fn path(&self) -> String {
-        let address = self.driver.current_url().await.expect("an address");
-        address.as_str().strip_prefix(&self.origin).expect("a page of the site").to_owned()
+        let address = self.command(Method::GET, "/url", Value::Null).await.expect("an address");
+        address
+            .as_str()
+            .expect("an address")
+            .strip_prefix(&self.origin)
+            .expect("a page of the site")
+            .to_owned()
     }
 
     /// The element with this selector.
-    pub async fn find(&self, selector: &str) -> WebElement {
-        let found = self.driver.find(By::Css(selector)).await;
-        match found {
-            Ok(element) => element,
+    pub async fn find(&self, selector: &str) -> Element<'_> {
+        let wanted = json!({"using": "css selector", "value": selector});
+        match self.command(Method::POST, "/element", wanted).await {
+            Ok(found) => Element { browser: self, id: found[ELEMENT].as_str().expect("an id").to_owned() },
             Err(error) => panic!("{}: no {selector}: {error}", self.path().await),
         }
     }
 
     /// The field with this name.
-    pub async fn field(&self, name: &str) -> WebElement {
+    pub async fn field(&self, name: &str) -> Element<'_> {
         self.find(&format!("[name='{name}']:not([type=hidden])")).await
     }
 
     /// Replaces the text of a field.
     pub async fn write(&self, name: &str, text: &str) {
         let field = self.field(name).await;
-        field.clear().await.expect("a field to write into");
-        field.send_keys(text).await.expect("a field to write into");
+        field.command(Method::POST, "clear", json!({})).await.expect("a field to write into");
+        field.command(Method::POST, "value", json!({"text": text})).await.expect("a field to write into");
     }
 
     /// Clicks an element in the middle of the window.
     pub async fn click(&self, selector: &str) {
         let element = self.find(selector).await;
         let script = "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})";
-        let argument = element.to_json().expect("an element");
-        self.driver.execute(script, vec![argument]).await.expect("a script");
-        element.click().await.unwrap_or_else(|error| panic!("{selector}: {error}"));
+        let argument = json!({ELEMENT: element.id});
+        self.post("/execute/sync", json!({"script": script, "args": [argument]})).await;
+        let clicked = element.command(Method::POST, "click", json!({})).await;
+        clicked.unwrap_or_else(|error| panic!("{selector}: {error}"));
     }
 
     /// Sends the form with this action, and waits for the next page.
@@ -148,8 +168,9 @@ impl Browser {
         let started = Instant::now();
         loop {
             // Between two pages a script may fail.
-            let arrived = self.driver.execute(ARRIVED, Vec::new()).await;
-            if arrived.is_ok_and(|arrived| arrived.json().as_bool() == Some(true)) {
+            let script = json!({"script": ARRIVED, "args": []});
+            if self.command(Method::POST, "/execute/sync", script).await.is_ok_and(|arrived| arrived == true)
+            {
                 return;
             }
             assert!(started.elapsed() < LONGEST, "{selector} opens no page");
@@ -159,17 +180,18 @@ impl Browser {
 
     /// The text of an element, as it is shown.
     pub async fn text(&self, selector: &str) -> String {
-        self.find(selector).await.text().await.expect("a text")
+        let found = self.find(selector).await.command(Method::GET, "text", Value::Null).await;
+        found.expect("a text").as_str().expect("a text").to_owned()
     }
 
     /// The result of a script. `WebDriver` runs it in the page, past its content security policy.
     pub async fn run(&self, script: &str) -> Value {
-        self.driver.execute(script, Vec::new()).await.expect("a script").json().clone()
+        self.post("/execute/sync", json!({"script": script, "args": []})).await
     }
 
     /// The result that a script gives to its callback, the last of its arguments.
     pub async fn run_async(&self, script: &str) -> Value {
-        self.driver.execute_async(script, Vec::new()).await.expect("a script").json().clone()
+        self.post("/execute/async", json!({"script": script, "args": []})).await
     }
 
     /// Sets the size of the window, in CSS pixels.
@@ -194,12 +216,23 @@ impl Browser {
         STANDARD.decode(picture["data"].as_str().expect("a picture")).expect("base64")
     }
 
+    /// Loads the page again.
+    pub async fn reload(&self) {
+        self.post("/refresh", json!({})).await;
+    }
+
+    /// The source of the page.
+    pub async fn source(&self) -> String {
+        let source = self.command(Method::GET, "/source", Value::Null).await.expect("a page");
+        source.as_str().expect("a text").to_owned()
+    }
+
     /// Ends the browser.
     pub async fn quit(self) {
-        self.driver.quit().await.expect("the browser ends");
+        self.command(Method::DELETE, "", Value::Null).await.expect("the browser ends");
     }
 
     async fn devtools(&self, method: &str, parameters: Value) -> Value {
-        self.driver.cdp().send_raw(method, parameters).await.expect("a command of the browser")
+        self.post("/goog/cdp/execute", json!({"cmd": method, "params": parameters})).await
     }
 }

@@ -23,8 +23,8 @@ async fn create_client(browser: &Browser, organization: &str) -> (String, String
     browser.click("[name='system_api_client[scopes][]'][value=proposals]").await;
     browser.submit("/system/api_clients").await;
     assert_eq!(browser.text(".flash.good strong").await, "API Client created");
-    let uid = browser.find("#once-1").await.value().await.unwrap().unwrap();
-    let secret = browser.find("#once-2").await.value().await.unwrap().unwrap();
+    let uid = browser.find("#once-1").await.value().await;
+    let secret = browser.find("#once-2").await.value().await;
     browser.click("[data-copy=once-2]").await;
     let path = browser.path().await.strip_suffix("/edit").unwrap().to_owned();
     (path, uid, secret)
@@ -57,15 +57,15 @@ async fn an_administrator_walks_from_sign_in_to_a_client_that_is_revoked() {
 
     let organization = create_organization(&browser).await;
     let (client, uid, secret) = create_client(&browser, &organization).await;
-    browser.driver.refresh().await.unwrap();
-    assert!(!browser.driver.source().await.unwrap().contains(&secret), "shown once");
+    browser.reload().await;
+    assert!(!browser.source().await.contains(&secret), "shown once");
     let holder = with_token(&service, &uid, &secret).await;
     holder.get("/proposals").await.is(403);
 
     browser.click("[value='proposals.read']").await;
     browser.submit("/system/api_permissions").await;
     assert_eq!(browser.text(".flash.good strong").await, "Permissions saved.");
-    assert!(browser.find("[value='proposals.read']").await.is_selected().await.unwrap());
+    assert!(browser.find("[value='proposals.read']").await.is_selected().await);
     holder.get("/proposals").await.is(200);
 
     toggle_interface(&browser, &organization, false).await;

@@ -113,8 +113,8 @@ async fn twenty_failures_lock_an_account_for_an_hour() {
         let mut locked = administrators.find(id).await.unwrap().unwrap();
         let left = locked.locked_until.unwrap() - clock::now();
         assert!(left > Duration::minutes(59) && left <= Duration::minutes(60), "{left}");
-        visitor.sign_in(EMAIL, PASSWORD).await.is(422).shows("The account is locked for an hour");
-        // Only the right password tells of the lock.
+        // The right password has the same answer: guesses cannot be confirmed.
+        visitor.sign_in(EMAIL, PASSWORD).await.is(422).shows("E-mail address or password is not right.");
         visitor.sign_in(EMAIL, "wrong").await.is(422).shows("E-mail address or password is not right.");
         assert!(visitor.cookie(SESSION).is_none());
         locked.locked_until = Some(clock::now() - Duration::SECOND);
