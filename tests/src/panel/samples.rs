@@ -59,11 +59,7 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
     let client = client.expect("the client").0.to_string();
     let text = |kind: &str, reference: &str| service.id(kind, reference).to_string();
     let member = text("user", "member_one");
-    let person = format!("/system/organizations/{organization}/users/{member}");
-    let roles = panel.get(&person).await.is(200).attributes("a", "href");
-    let role =
-        roles.iter().find_map(|href| href.strip_prefix(&format!("{person}/roles/"))?.strip_suffix("/delete"));
-    let role = role.expect("a role").to_owned();
+    let role = role_of(panel, &format!("/system/organizations/{organization}/users/{member}")).await;
     let (space, step) = (text("space", "streets"), text("step", "collect"));
     let (component, proposal) = (text("component", "ideas"), text("proposal", "p2"));
     let mut pages = Vec::new();
@@ -99,4 +95,12 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
     pages.push(SamplePage::new("/system/organizations/{id}/edit", &[("id", &organization)], "?tab=api"));
     pages.push(SamplePage::new("/system/api_clients/{id}/edit", &[("id", &client)], "?tab=webhooks"));
     pages
+}
+
+/// A role on the page of a person.
+async fn role_of(panel: &PanelClient, person: &str) -> String {
+    let links = panel.get(person).await.is(200).attributes("a", "href");
+    let start = format!("{person}/roles/");
+    let role = links.iter().find_map(|href| href.strip_prefix(&start)?.strip_suffix("/delete"));
+    role.expect("a role").to_owned()
 }
