@@ -9,7 +9,7 @@ const MOST: usize = 12;
 /// How often a page is read. Workers search their tables at the same time; the smallest number is that of the page.
 const READINGS: usize = 5;
 
-/// Each page with its number of statements, when an organization was opened before.
+/// Each page with the most statements it sends on an engine, when an organization was opened before.
 const PAGES: &[(&str, usize)] = &[
     ("account", 2),
     ("admins", 3),
@@ -85,6 +85,11 @@ async fn a_page_of_the_panel_sends_at_most_twelve_statements() {
         }
         counted.sort();
         let counted: Vec<_> = counted.iter().map(|(name, number)| (name.as_str(), *number)).collect();
-        assert_eq!(counted, PAGES, "{:?}", service.engine);
+        let names =
+            |pages: &[(&str, usize)]| pages.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(names(&counted), names(PAGES), "{:?}", service.engine);
+        // One engine may need fewer.
+        let more: Vec<_> = counted.iter().zip(PAGES).filter(|(own, pinned)| own.1 > pinned.1).collect();
+        assert!(more.is_empty(), "{:?}: {more:?}", service.engine);
     }
 }
