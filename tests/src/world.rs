@@ -251,6 +251,12 @@ impl<'a> From<&'a World> for civitas_extended_data::conformance::World<'a> {
 impl<'a> From<&'a World> for civitas_tasks::conformance::World<'a> {
     fn from(world: &'a World) -> Self {
         let ports = world.ports();
-        Self { queue: ports.queue(), tasks: ports.tasks(), mine: world.mine, other: world.other }
+        Self {
+            queue: ports.queue(),
+            tasks: ports.tasks(),
+            log: ports.task_log(),
+            mine: world.mine,
+            other: world.other,
+        }
     }
 }

@@ -152,6 +152,8 @@ mod tasks {
         takes_over_what_a_dead_process_left,
         leaves_kinds_a_worker_does_not_know,
         brings_lost_tasks_back,
+        brings_retried_tasks_forward,
+        logs_what_waits,
         postpones,
         keeps_one_task_about_a_subject,
         withdraws,

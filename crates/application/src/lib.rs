@@ -12,6 +12,7 @@ mod event_feed;
 mod event_streams;
 mod file_transfer;
 mod files;
+mod health;
 mod host_check_handler;
 mod job_admin;
 mod loaded;
@@ -39,13 +40,15 @@ pub use event_feed::{EventFeed, Follower, OutboxSource};
 pub use event_streams::{EventStream, EventStreams, OpenError, StreamMessage, StreamStart};
 pub use file_transfer::{FileCheck, FileTransfer, Finding, Moved};
 pub use files::{Files, NewFile};
+pub use health::{Dependency, HealthChecks, HealthFinding};
 pub use host_check_handler::HostCheckHandler;
 pub use job_admin::JobAdmin;
 pub use loaded::{CommandOutput, LoadedRecord};
 pub use mail_handler::{InvitationHandler, MailHandler};
 pub use one_time_links::OneTimeLinks;
 pub use operations::{
-    Attention, AttentionEntry, Concern, DeploymentFigures, Found, MOST_FIGURE, MOST_FOUND, OperationsStore,
+    Attention, AttentionEntry, Concern, DeploymentFigures, Found, Load, MOST_FIGURE, MOST_FOUND,
+    OperationsStore, Queue,
 };
 pub use organization_removal::{delete_organization, remove_organization};
 pub use panel_sign_in::SignIn;

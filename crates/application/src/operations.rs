@@ -96,14 +96,38 @@ pub struct DeploymentFigures {
     pub jobs_today: i64,
 }
 
-/// Counts for administrators of the deployment. One statement for each method; each count stops at its limit.
+/// The rows of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Queue {
+    /// Their number, at most [`MOST_FIGURE`].
+    pub number: i64,
+    /// When the first of them was accepted (jobs), queued (deliveries) or is due (tasks).
+    pub first: Option<OffsetDateTime>,
+}
+
+/// What the database has to store and what waits in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Load {
+    /// Jobs that wait for a worker.
+    pub jobs: Queue,
+    /// Deliveries of webhooks that wait for an attempt.
+    pub deliveries: Queue,
+    /// Tasks of the platform: mails, invitations, checks of hosts.
+    pub tasks: Queue,
+    /// The size of the database in bytes.
+    pub database_bytes: i64,
+}
+
+/// Counts for administrators of the deployment. Each count stops at its limit.
 #[cfg_attr(test, mockall::automock)]
 #[async_trait]
 pub trait OperationsStore: Send + Sync {
-    /// The things of this kind. `at`: [`Concern::moment`].
+    /// The things of this kind, with one statement. `at`: [`Concern::moment`].
     async fn find(&self, concern: Concern, at: OffsetDateTime) -> Result<Found>;
-    /// The figures. `today`: the time from which jobs count.
+    /// The figures, with one statement. `today`: the time from which jobs count.
     async fn figures(&self, today: OffsetDateTime) -> Result<DeploymentFigures>;
+    /// The queues and the size of the database, with one statement.
+    async fn load(&self) -> Result<Load>;
 }
 
 /// Lists what needs attention.

@@ -21,7 +21,7 @@ use civitas_surveys::{
     AnswerFiles, AnswerOptionStore, DisplayConditionStore, QuestionStore, QuestionnaireStore, ResponseStore,
     SurveyLookup, SurveyStore,
 };
-use civitas_tasks::TaskStore;
+use civitas_tasks::{TaskLog, TaskStore};
 use civitas_webhooks::{DeliveryLog, DeliveryQueue, Outbox, RegistrationStore};
 use time::OffsetDateTime;
 
@@ -121,6 +121,8 @@ pub trait Ports: Send + Sync {
     fn queue(&self) -> &dyn TaskQueue;
     /// Tasks, for workers.
     fn tasks(&self) -> &dyn TaskStore;
+    /// The log of waiting tasks.
+    fn task_log(&self) -> &dyn TaskLog;
     /// Counts for administrators of the deployment.
     fn operations(&self) -> &dyn OperationsStore;
     /// The records that the archive imported.

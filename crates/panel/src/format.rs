@@ -23,6 +23,23 @@ pub(crate) fn number(locale: Locale, number: i64) -> String {
     text
 }
 
+/// A number of bytes with one decimal: `4.0 KB`, `1.3 GB`; in French `1,3 Go`.
+pub(crate) fn bytes(locale: Locale, bytes: i64) -> String {
+    let units = match locale {
+        Locale::FR => ["o", "Ko", "Mo", "Go", "To"],
+        _ => ["B", "KB", "MB", "GB", "TB"],
+    };
+    let mut tenths = i128::from(bytes.max(0)) * 10;
+    let mut unit = 0;
+    while tenths >= 10_000 && unit + 1 < units.len() {
+        (tenths, unit) = ((tenths + 500) / 1_000, unit + 1);
+    }
+    let whole = number(locale, i64::try_from(tenths / 10).unwrap_or(i64::MAX));
+    let point = if locale == Locale::EN { '.' } else { ',' };
+    let decimal = if unit == 0 { String::new() } else { format!("{point}{}", tenths % 10) };
+    format!("{whole}{decimal}\u{a0}{}", units[unit])
+}
+
 /// The time zone of the times on a page.
 #[derive(Clone, Copy)]
 pub(crate) struct Zone(&'static Tz);
@@ -131,6 +148,15 @@ mod tests {
             (number(Locale::EN, -1_234_567), number(Locale::EN, 999)),
             ("-1,234,567".into(), "999".into())
         );
+    }
+
+    #[test]
+    fn sizes_have_the_unit_that_keeps_them_short() {
+        assert_eq!(bytes(Locale::EN, 999), "999\u{a0}B");
+        assert_eq!(bytes(Locale::EN, 4_000), "4.0\u{a0}KB");
+        assert_eq!(bytes(Locale::FR, 1_250_000_000), "1,3\u{a0}Go");
+        assert_eq!(bytes(Locale::ES, 999_960), "1,0\u{a0}MB", "it is rounded before the unit is chosen");
+        assert_eq!(bytes(Locale::EN, i64::MAX), "9,223,372.0\u{a0}TB");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::form_tokens::FormTokens;
 use crate::query::Query;
 use civitas_accounts::Passwords;
 use civitas_accounts::administrators::{SecondFactorCodes, TextCipher};
-use civitas_application::{Announcer, Site, Store};
+use civitas_application::{Announcer, HealthChecks, Site, Store};
 use civitas_kernel::{EventName, Result};
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
@@ -50,6 +50,8 @@ pub struct Services {
     pub webhook_example: fn(EventName, &str) -> Option<String>,
     /// Resolves the hosts of webhooks.
     pub webhook_resolver: Arc<dyn TargetResolver>,
+    /// Checks what the server needs.
+    pub health: Arc<dyn HealthChecks>,
 }
 
 /// The administration panel.

@@ -11,6 +11,7 @@ use crate::words::{Value, Words};
 use actix_web::http::StatusCode;
 use civitas_accounts::administrators::{Administrator, Administrators, PanelSession, SecondFactors, Theme};
 use civitas_application::Transaction;
+use civitas_application::webhooks::WebhookChanges;
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{AdministratorId, Error, OrganizationId, Result};
 use std::collections::HashMap;
@@ -120,11 +121,20 @@ impl Visit {
         }
     }
 
+    /// The administrator, as the audit trail names them.
+    pub(crate) fn actor(&self) -> Actor {
+        Actor::Administrator { id: self.signed.id.0, email: self.signed.administrator.email.clone() }
+    }
+
+    /// Changes of registrations and deliveries, in a transaction.
+    pub(crate) fn webhooks<'a>(&self, tx: &'a dyn Transaction) -> WebhookChanges<'a> {
+        let from = self.from.map(|address| address.to_string());
+        WebhookChanges { tx, organization: None, actor: self.actor(), from, now: self.now }
+    }
+
     /// An entry of the audit trail, of this administrator.
     pub(crate) fn record(&self, action: Action) -> Record {
-        let actor =
-            Actor::Administrator { id: self.signed.id.0, email: self.signed.administrator.email.clone() };
-        let record = Record::new(actor, action);
+        let record = Record::new(self.actor(), action);
         match self.from {
             Some(address) => record.from(&address.to_string()),
             None => record,

@@ -14,6 +14,7 @@
 
 pub mod cli;
 pub mod config;
+mod doctor;
 pub mod files;
 mod panel;
 pub mod secret_key;

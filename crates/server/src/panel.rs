@@ -1,6 +1,7 @@
 //! Wiring of the administration panel.
 
 use crate::config::Config;
+use crate::doctor::Doctor;
 use crate::{site, webhooks};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -35,6 +36,7 @@ pub(crate) fn panel(config: &Config, api: &Api, resolver: Arc<Names>, key: &[u8;
         webhook_policy: webhooks::policy(config),
         webhook_example,
         webhook_resolver: resolver,
+        health: Arc::new(Doctor { config: config.clone() }),
     };
     Ok(Panel::new(settings, services))
 }

@@ -2,7 +2,7 @@
 
 use civitas_application::{Attention, Concern, Found};
 use civitas_jobs::{Failure, Job, JobOwner, JobPayload, LEASE};
-use civitas_kernel::{AnswerLanguages, OrganizationId, TokenId, random_job_id};
+use civitas_kernel::{AnswerLanguages, NewTask, OrganizationId, TokenId, random_job_id};
 use civitas_tests::{Engine, World};
 use civitas_webhooks::{Content, DeliveryId, Health, NewDelivery, Registration, SealedSecret};
 use serde_json::json;
@@ -106,5 +106,33 @@ async fn attention_counts_each_kind_and_names_the_organization_when_it_is_one() 
         let figures = attention.figures(NOW - Duration::days(1)).await.unwrap();
         assert_eq!((figures.organizations, figures.jobs_today), (3, 2), "{engine:?}");
         assert!(figures.people > 0 && figures.clients > 0, "{engine:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_load_has_the_rows_of_each_queue_and_the_size_of_the_database() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let store = world.ports().operations();
+        let empty = store.load().await.unwrap();
+        assert_eq!((empty.jobs, empty.deliveries, empty.tasks), Default::default(), "{engine:?}");
+        assert!(empty.database_bytes > 100_000, "{engine:?}: {empty:?}");
+        failed_job(&world, world.fixtures.mine, NOW).await;
+        stopped_registrations(&world).await;
+        let due_at = NOW + Duration::hours(1);
+        for subject in ["a", "b"] {
+            let task = NewTask {
+                organization: world.fixtures.mine,
+                kind: "mail",
+                subject: Some(subject.to_owned()),
+                payload: json!({}),
+                due_at,
+            };
+            world.ports().queue().add(&task).await.unwrap();
+        }
+        let load = store.load().await.unwrap();
+        assert_eq!(load.jobs.number, 0, "{engine:?}: a failed job waits for nobody");
+        assert_eq!((load.deliveries.number, load.deliveries.first.is_some()), (1, true), "{engine:?}");
+        assert_eq!((load.tasks.number, load.tasks.first), (2, Some(due_at)), "{engine:?}");
     }
 }

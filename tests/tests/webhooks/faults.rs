@@ -44,7 +44,7 @@ async fn after_the_last_attempt_it_is_dead_and_a_replay_sends_it_once_more() {
         assert_eq!((ended[0].status, ended[0].attempts), (DeliveryStatus::Dead, 3));
         platform.receiver.behave(Behaviour::Answer(204));
         let failed = civitas_webhooks::Replay::Failed(registration);
-        assert_eq!(platform.admin().replay(&failed, civitas_kernel::clock::now()).await.unwrap(), 1);
+        assert_eq!(platform.change(async |changes| changes.replay(&failed).await).await, 1);
         let all = platform.receiver.wait_for(4).await;
         assert_eq!(platform.receiver.ids().len(), 1, "the id is the same in every attempt");
         platform.events_of(&all);
@@ -140,11 +140,11 @@ async fn a_paused_registration_receives_what_waited_when_it_is_resumed() {
     for mut platform in Platform::on_both_engines(&FAST).await {
         let registration = platform.register("/", &[CREATED]).await;
         let now = civitas_kernel::clock::now();
-        platform.admin().pause(registration, now).await.unwrap();
+        platform.change(async |changes| changes.pause(registration).await).await;
         let ids = platform.announce(CREATED, 3).await;
         tokio::time::sleep(Duration::from_secs(2)).await;
         assert_eq!(platform.receiver.count(), 0);
-        platform.admin().resume(registration).await.unwrap();
+        platform.change(async |changes| changes.resume(registration).await).await;
         let all = platform.receiver.wait_for(3).await;
         assert!(subjects(&all).into_iter().eq(ids));
     }

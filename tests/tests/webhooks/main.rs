@@ -9,8 +9,9 @@ mod reminders;
 mod sources;
 
 use civitas_application::archive::{ImportOptions, import};
-use civitas_application::webhooks::WebhookAdmin;
+use civitas_application::webhooks::{WebhookAdmin, WebhookChanges};
 use civitas_application::{Announcer, Site};
+use civitas_audit::Actor;
 use civitas_kernel::{Ability, EventName, Locales, OrganizationId, RegistrationId, clock, sortable_id};
 use civitas_tests::{CITIES, Client, Received, Receiver, Secrets, Service, import_options};
 use civitas_tokens::Argon2Passwords;
@@ -110,6 +111,21 @@ impl Platform {
 
     fn admin(&self) -> WebhookAdmin<'_> {
         WebhookAdmin { store: &*self.service.store, organization: Some(self.city()) }
+    }
+
+    /// A change of an administrator of `city.test`.
+    async fn change<T>(&self, work: impl AsyncFnOnce(WebhookChanges<'_>) -> civitas_kernel::Result<T>) -> T {
+        let tx = self.service.store.begin().await.expect("a database");
+        let changes = WebhookChanges {
+            tx: &*tx,
+            organization: Some(self.city()),
+            actor: Actor::Administrator { id: 1, email: "ada@example.org".to_owned() },
+            from: None,
+            now: civitas_kernel::clock::now(),
+        };
+        let done = work(changes).await.expect("an allowed change");
+        tx.commit().await.expect("a database");
+        done
     }
 
     /// The newest 100 deliveries of a registration, when none is pending.

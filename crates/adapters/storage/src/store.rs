@@ -25,7 +25,7 @@ use civitas_surveys::{
     AnswerFiles, AnswerOptionStore, DisplayConditionStore, QuestionStore, QuestionnaireStore, ResponseStore,
     SurveyLookup, SurveyStore,
 };
-use civitas_tasks::TaskStore;
+use civitas_tasks::{TaskLog, TaskStore};
 use civitas_webhooks::{DeliveryLog, DeliveryQueue, Outbox, RegistrationStore};
 use diesel_async::SimpleAsyncConnection;
 use std::sync::Arc;
@@ -134,6 +134,7 @@ ports! {
     ended_credentials: EndedCredentials,
     queue: TaskQueue,
     tasks: TaskStore,
+    task_log: TaskLog,
     operations: OperationsStore,
     refs: RefStore,
     list_changes: ListChanges,

@@ -6,6 +6,7 @@
 //! ```
 
 mod admin;
+mod changes;
 mod relay;
 mod reminders;
 mod retention;
@@ -13,6 +14,7 @@ mod turn;
 mod worker;
 
 pub use admin::WebhookAdmin;
+pub use changes::WebhookChanges;
 pub use relay::Relay;
 pub(crate) use reminders::NOTICE;
 pub use reminders::Reminders;

@@ -110,6 +110,7 @@ actions! {
     "attachment.deleted" => AttachmentDeleted: "An attachment was deleted.",
     "extended_data.updated" => ExtendedDataUpdated: "Extended data of a record was changed.",
     "job.deleted" => JobDeleted: "A job was deleted.",
+    "mails.retried" => MailsRetried: "Mails that could not be sent were tried again at once.",
     "archive.imported" => ArchiveImported: "An archive was imported.",
     "archive.exported" => ArchiveExported: "An archive was exported.",
 }

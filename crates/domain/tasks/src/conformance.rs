@@ -1,7 +1,7 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
-use crate::{LEASE, Task, TaskStore};
-use civitas_kernel::{NewTask, OrganizationId, Result, TaskQueue};
+use crate::{LEASE, Task, TaskFilter, TaskLog, TaskStore};
+use civitas_kernel::{LogRequest, LogStart, NewTask, OrganizationId, Result, TaskId, TaskQueue};
 use serde_json::{Value, json};
 use std::time::Instant;
 use time::macros::datetime;
@@ -13,6 +13,8 @@ pub struct World<'a> {
     pub queue: &'a dyn TaskQueue,
     /// Under test.
     pub tasks: &'a dyn TaskStore,
+    /// Under test.
+    pub log: &'a dyn TaskLog,
     /// An organization.
     pub mine: OrganizationId,
     /// Another one.
@@ -161,5 +163,56 @@ pub async fn wakes_who_waits(world: World<'_>) -> Result<()> {
     let begun = Instant::now();
     world.tasks.wait(std::time::Duration::from_secs(60)).await;
     assert!(begun.elapsed() < std::time::Duration::from_secs(30), "a task was added before the wait");
+    Ok(())
+}
+
+/// The log has the tasks of its kinds, the last added first, in pages without gaps.
+pub async fn logs_what_waits(world: World<'_>) -> Result<()> {
+    for (number, organization) in [(1, world.mine), (2, world.other), (3, world.mine)] {
+        world.queue.add(&task(organization, json!(number), 60 - number).about(number.to_string())).await?;
+    }
+    let all = TaskFilter { kinds: &["look"], is_retried: false };
+    let page = async |start| world.log.page(&all, LogRequest { start, limit: 2 }).await;
+    let subjects = |items: &[crate::WaitingTask]| -> Vec<String> {
+        items.iter().filter_map(|task| task.subject.clone()).collect()
+    };
+    let first = page(LogStart::Newest).await?;
+    assert_eq!(
+        (subjects(&first.items), first.has_newer, first.has_older),
+        (vec!["3".to_owned(), "2".to_owned()], false, true)
+    );
+    let newest = &first.items[0];
+    let known =
+        (newest.organization, newest.kind.as_str(), newest.attempts, newest.is_claimed, newest.due_at);
+    assert_eq!(known, (world.mine, "look", 0, false, NOW + Duration::seconds(57)));
+    let older = page(LogStart::OlderThan(NOW, first.items[1].id)).await?;
+    assert_eq!((subjects(&older.items), older.has_older), (vec!["1".to_owned()], false));
+    let newer = page(LogStart::NewerThan(NOW, older.items[0].id)).await?;
+    assert_eq!((subjects(&newer.items), newer.has_newer), (subjects(&first.items), false));
+    let others = TaskFilter { kinds: &["mail"], is_retried: false };
+    let newest = LogRequest { start: LogStart::<TaskId>::Newest, limit: 2 };
+    assert!(world.log.page(&others, newest).await?.items.is_empty());
+    Ok(())
+}
+
+/// Tasks that wait for another attempt can be listed alone, and brought forward; claimed and new ones are not.
+pub async fn brings_retried_tasks_forward(world: World<'_>) -> Result<()> {
+    for number in [1, 2] {
+        world.queue.add(&task(world.mine, json!(number), number).about(number.to_string())).await?;
+    }
+    let now = NOW + Duration::seconds(10);
+    let claimed = world.claim(now).await?;
+    assert!(world.tasks.postpone(&claimed[0], now + Duration::hours(2)).await?);
+    world.queue.add(&task(world.mine, json!(3), 3600).about("3")).await?;
+    let retried = TaskFilter { kinds: &["look"], is_retried: true };
+    let page = LogRequest { start: LogStart::Newest, limit: 9 };
+    let listed = world.log.page(&retried, page).await?.items;
+    let [one] = listed.as_slice() else { panic!("{listed:?}") };
+    assert_eq!((one.id, one.attempts, one.is_claimed), (claimed[0].id, 1, false));
+    assert_eq!(world.log.bring_forward(&["mail"], now, 9).await?, 0);
+    assert_eq!(world.log.bring_forward(&["look"], now, 9).await?, 1);
+    assert_eq!(world.log.bring_forward(&["look"], now, 9).await?, 0, "it is due already");
+    let again = world.claim(now).await?;
+    assert_eq!((payloads(&again), again[0].attempt), (vec![&json!(1)], 2));
     Ok(())
 }

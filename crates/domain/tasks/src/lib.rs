@@ -16,9 +16,13 @@
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod log;
 mod model;
 mod ports;
 
+#[cfg(any(test, feature = "mocks"))]
+pub use log::MockTaskLog;
+pub use log::{TaskFilter, TaskLog, WaitingTask};
 pub use model::{LEASE, LONGEST_RUN, Outcome, Task, next_attempt};
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::MockTaskStore;

@@ -95,6 +95,8 @@ pub trait RegistrationStore: Send + Sync {
     /// Deletes a registration of the client with its deliveries. Whether there was one.
     async fn remove(&self, client: ClientId, id: RegistrationId) -> Result<bool>;
 
+    /// The addresses of these registrations, of any clients. Those that were deleted are left out.
+    async fn addresses(&self, ids: &[RegistrationId]) -> Result<Vec<(RegistrationId, String)>>;
     /// The registration, of any client; for administrators.
     async fn find_any(&self, id: RegistrationId) -> Result<Option<Registration>>;
     /// The same, locked until the transaction ends.
@@ -223,6 +225,14 @@ pub trait DeliveryLog: Send + Sync {
         now: OffsetDateTime,
         limit: i64,
     ) -> Result<u64>;
+    /// The number of deliveries that [`Self::replay`] would make pending, at most `limit`.
+    async fn count_replayable(
+        &self,
+        organization: Option<OrganizationId>,
+        which: &Replay,
+        now: OffsetDateTime,
+        limit: i64,
+    ) -> Result<i64>;
     /// The registrations of the clients of an organization with their figures, in ascending order of id.
     async fn registrations(
         &self,

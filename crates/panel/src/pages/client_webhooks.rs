@@ -259,17 +259,8 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
 
 pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
-    let (id, registration) = registration(visit).await?;
-    visit
-        .change(async |tx| {
-            if !tx.registrations().remove(registration.client, id).await? {
-                return Err(Error::NotFound);
-            }
-            let record = visit.record(Action::WebhookRegistrationDeleted);
-            let record = record.on("webhook_registration", &id.to_string(), &registration.url);
-            tx.audit().append(&record.of(registration.organization), visit.now).await
-        })
-        .await?;
-    let notice = Notice::good(visit.say("registration-deleted")).text(registration.url.clone());
-    visit.redirect(tab(registration.client.0), notice).await
+    let id = RegistrationId(visit.id("id")?);
+    let removed = visit.change(async |tx| visit.webhooks(tx).remove(id).await).await?;
+    let notice = Notice::good(visit.say("registration-deleted")).text(removed.url);
+    visit.redirect(tab(removed.client.0), notice).await
 }

@@ -12,12 +12,11 @@ use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
 use civitas_application::webhooks::WebhookAdmin;
-use civitas_audit::Action;
 use civitas_kernel::{Error, EventName, LogRequest, RegistrationId, Result};
 use civitas_webhooks::{
     Attempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, Replay, parse_event,
 };
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use uuid::Uuid;
 
 pub(crate) const LIST: &str = "/system/webhook_deliveries";
@@ -37,7 +36,7 @@ fn status(visit: &Visit, status: DeliveryStatus) -> Badge {
     }
 }
 
-fn filter(visit: &Visit) -> DeliveryFilter {
+pub(crate) fn filter(visit: &Visit) -> DeliveryFilter {
     let query = &visit.query;
     let moment = |name: &str| query.get(name).and_then(|text| format::read_field(Zone::utc(), text));
     DeliveryFilter {
@@ -50,17 +49,13 @@ fn filter(visit: &Visit) -> DeliveryFilter {
     }
 }
 
-/// The addresses of these registrations.
-async fn addresses(visit: &Visit, deliveries: &[LoggedDelivery]) -> Result<BTreeMap<i64, String>> {
-    let mut found = BTreeMap::new();
-    for delivery in deliveries {
-        // One statement for each registration on the page; more than five are shown by their number.
-        if !found.contains_key(&delivery.registration.0) && found.len() < 5 {
-            let registration = visit.panel.store().registrations().find_any(delivery.registration).await?;
-            found.insert(delivery.registration.0, registration.map_or_else(String::new, |one| one.url));
-        }
-    }
-    Ok(found)
+/// The addresses of the registrations of these deliveries.
+async fn addresses(visit: &Visit, deliveries: &[LoggedDelivery]) -> Result<HashMap<i64, String>> {
+    let mut ids: Vec<RegistrationId> = deliveries.iter().map(|delivery| delivery.registration).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let found = visit.panel.store().registrations().addresses(&ids).await?;
+    Ok(found.into_iter().map(|(id, url)| (id.0, url)).collect())
 }
 
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
@@ -111,9 +106,12 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let place = |delivery: &LoggedDelivery| log_place(delivery.created_at, &delivery.id.0.to_string());
     let pages = log_pages(visit, LIST, &page, place);
     let results = Results { found: found.html(), table: table.html(), pages };
-    let head = Head::new(visit.say("nav-deliveries"))
+    let mut head = Head::new(visit.say("nav-deliveries"))
         .crumb(visit.say("nav-start"), "/system")
         .lede(visit.say("deliveries-lede"));
+    if let Some(act) = super::replays::act(visit) {
+        head = head.act(act);
+    }
     visit.page(head, Html::join([filters(visit), results.html()])).await
 }
 
@@ -232,15 +230,6 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
 pub(crate) async fn replay(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let id = id(visit)?;
-    let (delivery, _) = admin(visit).delivery(id).await?;
-    visit
-        .change(async |tx| {
-            let which = Replay::One(id);
-            tx.delivery_log().replay(None, &which, visit.now, 1).await?;
-            let record = visit.record(Action::WebhookDeliveryReplayed).of(delivery.organization);
-            let record = record.on("webhook_delivery", &id.0.to_string(), delivery.name.as_str());
-            tx.audit().append(&record, visit.now).await.map(drop)
-        })
-        .await?;
+    visit.change(async |tx| visit.webhooks(tx).replay(&Replay::One(id)).await).await?;
     visit.redirect(format!("{LIST}/{}", id.0), Notice::good(visit.say("delivery-replayed"))).await
 }

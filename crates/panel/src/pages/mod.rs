@@ -14,6 +14,7 @@ mod content;
 mod deliveries;
 mod find;
 mod jobs;
+mod mails;
 mod new_client;
 mod organization;
 mod organization_api;
@@ -27,6 +28,7 @@ mod proposal;
 mod proposal_form;
 mod proposals;
 mod registrations;
+mod replays;
 pub(crate) mod setup;
 pub(crate) mod sign_in;
 mod space;
@@ -35,6 +37,7 @@ mod spaces;
 mod start;
 mod step_activation;
 mod steps;
+mod storage;
 
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -146,13 +149,18 @@ fn deployment() -> Vec<Route> {
         POST "/system/webhook_registrations/{id}/enable" => registrations::enable,
         POST "/system/webhook_registrations/{id}/pause" => registrations::pause,
         GET "/system/webhook_deliveries" => deliveries::list,
+        GET "/system/webhook_deliveries/replay" => replays::ask,
+        POST "/system/webhook_deliveries/replay" => replays::replay,
         GET "/system/webhook_deliveries/{uuid}" => deliveries::show,
         POST "/system/webhook_deliveries/{uuid}/replay" => deliveries::replay,
         GET "/system/jobs" => jobs::list,
         GET "/system/jobs/{uuid}" => jobs::show,
         GET "/system/jobs/{uuid}/delete" => jobs::ask,
         DELETE "/system/jobs/{uuid}" => jobs::delete,
+        GET "/system/mails" => mails::list,
+        POST "/system/mails/retry" => mails::retry,
         GET "/system/audit_log" => audit::list,
+        GET "/system/storage" => storage::show,
     ]
 }
 

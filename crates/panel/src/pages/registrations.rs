@@ -8,12 +8,8 @@ use crate::parts::{
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
-use civitas_application::Transaction;
-use civitas_audit::{Action, Record};
 use civitas_kernel::{Error, EventName, RegistrationId, Result};
-use civitas_webhooks::{
-    Content, DeliveryId, NewDelivery, Registration, RegistrationFilter, RegistrationReport, RegistrationState,
-};
+use civitas_webhooks::{Registration, RegistrationFilter, RegistrationReport, RegistrationState};
 
 const LIST: &str = "/system/webhook_registrations";
 const PER_PAGE: i64 = 25;
@@ -130,34 +126,10 @@ fn back(registration: &Registration) -> String {
     format!("/system/api_clients/{}/edit?tab=webhooks", registration.client)
 }
 
-fn record(visit: &Visit, action: Action, id: RegistrationId, registration: &Registration) -> Record {
-    let record = visit.record(action).of(registration.organization);
-    record.on("webhook_registration", &id.to_string(), &registration.url)
-}
-
-/// Changes a registration and writes the change into the audit trail.
-async fn edit(
-    visit: &Visit,
-    id: RegistrationId,
-    action: Action,
-    edit: impl Fn(&mut Registration),
-) -> Result<Registration> {
-    visit
-        .change(async |tx: &dyn Transaction| {
-            let mut registration =
-                tx.registrations().find_any_for_update(id).await?.ok_or(Error::NotFound)?;
-            edit(&mut registration);
-            tx.registrations().save(id, &registration).await?;
-            tx.audit().append(&record(visit, action, id, &registration), visit.now).await?;
-            Ok(registration)
-        })
-        .await
-}
-
 pub(crate) async fn enable(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let id = RegistrationId(visit.id("id")?);
-    let edited = edit(visit, id, Action::WebhookRegistrationResumed, Registration::resume).await?;
+    let edited = visit.change(async |tx| visit.webhooks(tx).resume(id).await).await?;
     visit
         .redirect(back(&edited), Notice::good(visit.say("registration-enabled")).text(edited.url.clone()))
         .await
@@ -165,9 +137,8 @@ pub(crate) async fn enable(visit: &mut Visit) -> Result<Reply> {
 
 pub(crate) async fn pause(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
-    let (id, now) = (RegistrationId(visit.id("id")?), visit.now);
-    let edited =
-        edit(visit, id, Action::WebhookRegistrationPaused, |registration| registration.pause(now)).await?;
+    let id = RegistrationId(visit.id("id")?);
+    let edited = visit.change(async |tx| visit.webhooks(tx).pause(id).await).await?;
     visit
         .redirect(back(&edited), Notice::good(visit.say("registration-is-paused")).text(edited.url.clone()))
         .await
@@ -177,9 +148,6 @@ pub(crate) async fn pause(visit: &mut Visit) -> Result<Reply> {
 pub(crate) async fn test(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let (id, registration) = registration(visit).await?;
-    if registration.paused_at.is_some() || registration.health.disabled_at.is_some() {
-        return visit.redirect(back(&registration), Notice::bad(visit.say("registration-no-test"))).await;
-    }
     let name = registration.subscriptions.first().copied().unwrap_or(EventName::ProposalCreation);
     let origin = match registration.organization {
         Some(organization) => {
@@ -189,22 +157,15 @@ pub(crate) async fn test(visit: &mut Visit) -> Result<Reply> {
     };
     let origin = visit.panel.settings.site.origin(origin.as_deref().unwrap_or("localhost"));
     let body = (visit.panel.services.webhook_example)(name, &origin).ok_or(Error::NotFound)?;
-    let delivery = NewDelivery {
-        id: DeliveryId::generate(),
-        registration: id,
-        name,
-        content: Content::Test(body),
-        due_at: visit.now,
-    };
-    visit
-        .change(async |tx| {
-            tx.deliveries().add(std::slice::from_ref(&delivery)).await?;
-            tx.audit()
-                .append(&record(visit, Action::WebhookRegistrationTested, id, &registration), visit.now)
-                .await
-                .map(drop)
-        })
-        .await?;
-    let to = format!("/system/webhook_deliveries/{}", delivery.id.0);
-    visit.redirect(to, Notice::good(visit.say("registration-tested")).text(registration.url.clone())).await
+    let tested = visit.change(async |tx| visit.webhooks(tx).test(id, name, body.clone()).await).await;
+    match tested {
+        Ok(delivery) => {
+            let to = format!("/system/webhook_deliveries/{}", delivery.0);
+            visit.redirect(to, Notice::good(visit.say("registration-tested")).text(registration.url)).await
+        }
+        Err(Error::Rejected(_)) => {
+            visit.redirect(back(&registration), Notice::bad(visit.say("registration-no-test"))).await
+        }
+        Err(error) => Err(error),
+    }
 }

@@ -105,7 +105,7 @@ fn parts_of(concern: Concern) -> (&'static str, &'static str) {
         Concern::FailedJobs => ("failed-jobs", "/system/jobs?status=failed"),
         Concern::DeadDeliveries => ("dead-deliveries", "/system/webhook_deliveries?status=dead"),
         Concern::WaitingDeliveries => ("waiting-deliveries", "/system/webhook_deliveries?status=pending"),
-        Concern::FailedMails => ("failed-mails", "/system/audit_log"),
+        Concern::FailedMails => ("failed-mails", "/system/mails?state=retried"),
         Concern::PendingHosts => ("pending-hosts", "/system/organizations"),
         Concern::LockedAdministrators => ("locked-people", "/system/organizations"),
     }

@@ -42,7 +42,18 @@ struct Link<'a> {
     text: &'a str,
 }
 
+#[derive(Template)]
+#[template(source = r#"<span lang="en">{{ text }}</span>"#, ext = "html")]
+struct English<'a> {
+    text: &'a str,
+}
+
 impl Html {
+    /// Text that is in English whatever the language of the page.
+    pub(crate) fn in_english(text: &str) -> Self {
+        render(&English { text })
+    }
+
     /// Text, escaped.
     pub(crate) fn text(text: &str) -> Self {
         render(&Plain { text })

@@ -117,10 +117,16 @@ impl Layout<'_> {
                 "M8 2a6 6 0 0 1 6 6M8 5.5A2.5 2.5 0 0 1 10.5 8M2.5 13.5 8 8",
                 "nav-registrations",
             ),
+            self.entry("/system/mails", "M2 4h12v8.5H2V4Zm0 .5 6 4.5 6-4.5", "nav-mails"),
             self.entry(
                 "/system/audit_log",
                 "M3 2.5h8.5a1 1 0 0 1 1 1v10H4a1 1 0 0 1-1-1v-10ZM5.5 5.5h4.5M5.5 8h4.5",
                 "nav-audit",
+            ),
+            self.entry(
+                "/system/storage",
+                "M2.5 3h11v4h-11V3Zm0 6h11v4h-11V9ZM5 5h.01M5 11h.01",
+                "nav-storage",
             ),
         ]
     }

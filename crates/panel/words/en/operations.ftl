@@ -188,3 +188,77 @@ registrations-search = Address or name of the client
 find-hint = E-mail address of an administrator, host, client id, job id or delivery id
 find-none = Nothing found
 find-none-lede = No record has exactly this identifier.
+
+# Mails that wait.
+nav-mails = Mail queue
+mails-lede = Mails that were not sent yet. Mails that were given up after eight attempts are not stored; the log of the server has them.
+mails-caption = Waiting mails, newest first
+mails-filter = Filter mails
+mails-none = No mail waits
+mails-none-text = Every mail was sent, or was given up.
+mails-retried = Tried again
+mails-retry = Try all again now
+mails-are-retried = { $count ->
+    [0] No mail waited for another attempt.
+    [one] 1 mail is sent now.
+   *[other] { $count } mails are sent now.
+}
+mail-one = Mail
+mail-queued = Queued
+mail-confirmation = Confirmation of an address
+mail-welcome = Welcome
+mail-invitation = Invitation to a role
+mail-to-account = to account { $number }
+mail-to-invited = to the invited address
+mail-sending = Being sent
+mail-waiting = Waiting
+mail-retried = Failed, tried again
+action-mails-retried = Mails tried again
+
+# Replaying many deliveries.
+deliveries-replay-link = Send these again…
+deliveries-replay-title = Send deliveries again?
+deliveries-replay-effect = { $count ->
+    [0] No delivery that has ended matches these filters.
+    [one] 1 delivery is sent again.
+   *[other] { $count } deliveries are sent again.
+}
+deliveries-replay-most = There are more. Do the same again for the rest.
+deliveries-replay-same = Each keeps its id and its body, so that a receiver can recognize what it has already.
+deliveries-replay-stays = Deliveries that wait for an attempt are left as they are.
+deliveries-replay-button = Send again
+deliveries-replayed = { $count ->
+    [0] No delivery was sent again.
+    [one] 1 delivery is queued again.
+   *[other] { $count } deliveries are queued again.
+}
+
+# What the server needs.
+nav-storage = Storage and health
+storage-all-good = Everything the server needs is there.
+storage-faults = { $count ->
+    [one] 1 check failed.
+   *[other] { $count } checks failed.
+}
+storage-caption = Checks of what the server needs
+storage-check = Checked
+storage-found = Found
+storage-good = Good
+storage-fault = Fault
+storage-check-configuration = Settings
+storage-check-storage = Data directory
+storage-check-files = Attachments
+storage-check-secret-key = Secret key
+storage-check-clock = Clock
+storage-check-schema = Tables of the database
+storage-check-database = Database
+storage-check-dns = Hosts and name server
+storage-check-mail = Mail server
+storage-queues = What waits
+storage-jobs = Jobs
+storage-deliveries = Webhook deliveries
+storage-tasks = Mails and checks of hosts
+storage-database-size = Size of the database
+storage-first-accepted = the first was accepted on { $time }
+storage-first-queued = the first was queued on { $time }
+storage-first-due = the first is due on { $time }

@@ -188,3 +188,77 @@ registrations-search = Dirección o nombre del cliente
 find-hint = Correo de una cuenta de administración, host, id de cliente, de tarea o de envío
 find-none = No se ha encontrado nada
 find-none-lede = Ninguna ficha tiene exactamente este identificador.
+
+# Mails that wait.
+nav-mails = Cola de correo
+mails-lede = Correos que todavía no se han enviado. Los que se abandonan tras ocho intentos no se conservan; el log del servidor los contiene.
+mails-caption = Correos en espera, los más recientes primero
+mails-filter = Filtrar los correos
+mails-none = Ningún correo en espera
+mails-none-text = Todos los correos se han enviado o abandonado.
+mails-retried = Nuevo intento
+mails-retry = Reintentar todos ahora
+mails-are-retried = { $count ->
+    [0] Ningún correo esperaba otro intento.
+    [one] 1 correo se envía ahora.
+   *[other] { $count } correos se envían ahora.
+}
+mail-one = Correo
+mail-queued = En cola
+mail-confirmation = Confirmación de una dirección
+mail-welcome = Bienvenida
+mail-invitation = Invitación a un rol
+mail-to-account = a la cuenta { $number }
+mail-to-invited = a la dirección invitada
+mail-sending = Enviándose
+mail-waiting = En espera
+mail-retried = Falló, se reintenta
+action-mails-retried = Correos reintentados
+
+# Replaying many deliveries.
+deliveries-replay-link = Enviar estos de nuevo…
+deliveries-replay-title = ¿Enviar de nuevo?
+deliveries-replay-effect = { $count ->
+    [0] Ningún envío terminado coincide con estos filtros.
+    [one] 1 envío se repite.
+   *[other] { $count } envíos se repiten.
+}
+deliveries-replay-most = Hay más. Repita la operación para el resto.
+deliveries-replay-same = Cada uno conserva su id y su contenido, para que el receptor reconozca lo que ya tiene.
+deliveries-replay-stays = Los envíos en espera quedan como están.
+deliveries-replay-button = Enviar de nuevo
+deliveries-replayed = { $count ->
+    [0] No se repitió ningún envío.
+    [one] 1 envío está de nuevo en cola.
+   *[other] { $count } envíos están de nuevo en cola.
+}
+
+# What the server needs.
+nav-storage = Almacenamiento y salud
+storage-all-good = Todo lo que el servidor necesita está ahí.
+storage-faults = { $count ->
+    [one] 1 comprobación falló.
+   *[other] { $count } comprobaciones fallaron.
+}
+storage-caption = Comprobaciones de lo que el servidor necesita
+storage-check = Comprobado
+storage-found = Resultado
+storage-good = Bien
+storage-fault = Fallo
+storage-check-configuration = Ajustes
+storage-check-storage = Directorio de datos
+storage-check-files = Adjuntos
+storage-check-secret-key = Clave secreta
+storage-check-clock = Reloj
+storage-check-schema = Tablas de la base de datos
+storage-check-database = Base de datos
+storage-check-dns = Hosts y servidor de nombres
+storage-check-mail = Servidor de correo
+storage-queues = En espera
+storage-jobs = Tareas
+storage-deliveries = Envíos de webhooks
+storage-tasks = Correos y comprobaciones de hosts
+storage-database-size = Tamaño de la base de datos
+storage-first-accepted = el primero se aceptó el { $time }
+storage-first-queued = el primero se puso en cola el { $time }
+storage-first-due = el primero está previsto el { $time }

@@ -188,3 +188,77 @@ registrations-search = Adresse ou nom du client
 find-hint = Adresse e-mail d’un compte d’administration, hôte, identifiant de client, de tâche ou d’envoi
 find-none = Rien trouvé
 find-none-lede = Aucune fiche n’a exactement cet identifiant.
+
+# Mails that wait.
+nav-mails = File des courriels
+mails-lede = Courriels qui ne sont pas encore envoyés. Ceux qui sont abandonnés après huit tentatives ne sont pas conservés ; le journal du serveur les contient.
+mails-caption = Courriels en attente, du plus récent au plus ancien
+mails-filter = Filtrer les courriels
+mails-none = Aucun courriel en attente
+mails-none-text = Tous les courriels ont été envoyés ou abandonnés.
+mails-retried = Nouvelle tentative
+mails-retry = Tout réessayer maintenant
+mails-are-retried = { $count ->
+    [0] Aucun courriel n’attendait de nouvelle tentative.
+    [one] 1 courriel part maintenant.
+   *[other] { $count } courriels partent maintenant.
+}
+mail-one = Courriel
+mail-queued = Mis en file
+mail-confirmation = Confirmation d’une adresse
+mail-welcome = Bienvenue
+mail-invitation = Invitation à un rôle
+mail-to-account = au compte { $number }
+mail-to-invited = à l’adresse invitée
+mail-sending = En cours d’envoi
+mail-waiting = En attente
+mail-retried = Échec, nouvelle tentative prévue
+action-mails-retried = Courriels réessayés
+
+# Replaying many deliveries.
+deliveries-replay-link = Les envoyer de nouveau…
+deliveries-replay-title = Envoyer de nouveau ?
+deliveries-replay-effect = { $count ->
+    [0] Aucun envoi terminé ne correspond à ces filtres.
+    [one] 1 envoi est relancé.
+   *[other] { $count } envois sont relancés.
+}
+deliveries-replay-most = Il y en a plus. Recommencez pour le reste.
+deliveries-replay-same = Chacun garde son identifiant et son contenu, pour que le récepteur reconnaisse ce qu’il a déjà.
+deliveries-replay-stays = Les envois en attente restent tels quels.
+deliveries-replay-button = Envoyer de nouveau
+deliveries-replayed = { $count ->
+    [0] Aucun envoi n’a été relancé.
+    [one] 1 envoi est de nouveau en file.
+   *[other] { $count } envois sont de nouveau en file.
+}
+
+# What the server needs.
+nav-storage = Stockage et santé
+storage-all-good = Tout ce dont le serveur a besoin est là.
+storage-faults = { $count ->
+    [one] 1 vérification a échoué.
+   *[other] { $count } vérifications ont échoué.
+}
+storage-caption = Vérifications de ce dont le serveur a besoin
+storage-check = Vérifié
+storage-found = Constat
+storage-good = Bon
+storage-fault = Défaut
+storage-check-configuration = Réglages
+storage-check-storage = Répertoire des données
+storage-check-files = Pièces jointes
+storage-check-secret-key = Clé secrète
+storage-check-clock = Horloge
+storage-check-schema = Tables de la base de données
+storage-check-database = Base de données
+storage-check-dns = Hôtes et serveur de noms
+storage-check-mail = Serveur de messagerie
+storage-queues = En attente
+storage-jobs = Tâches
+storage-deliveries = Envois de webhooks
+storage-tasks = Courriels et vérifications d’hôtes
+storage-database-size = Taille de la base de données
+storage-first-accepted = le premier a été accepté le { $time }
+storage-first-queued = le premier a été mis en file le { $time }
+storage-first-due = le premier est prévu le { $time }

@@ -180,6 +180,9 @@ pub mod dialect {
         Box::new(on.eq_any(uuids(ids)))
     }
 
+    /// The size of the database in bytes.
+    pub const DATABASE_BYTES: &str = "pg_database_size(current_database())";
+
     /// The type of a list of UUIDs in [`GIVE_POSITIONS`].
     pub type Uuids = Array<sql::Uuid>;
 

@@ -2,6 +2,7 @@
 
 use crate::bounded::Bounded;
 use crate::columns::EnumColumn;
+use crate::engine::dialect::DATABASE_BYTES;
 use crate::engine::sql::Moment;
 use crate::failure::Stored;
 use crate::schema::{
@@ -11,13 +12,13 @@ use crate::schema::{
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::{SendInvitation, SendMail};
-use civitas_application::{Concern, DeploymentFigures, Found, MOST_FOUND, OperationsStore};
+use civitas_application::{Concern, DeploymentFigures, Found, Load, MOST_FOUND, OperationsStore, Queue};
 use civitas_jobs::JobStatus;
 use civitas_kernel::{OrganizationId, Result, TaskPayload};
 use civitas_webhooks::DeliveryStatus;
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool};
+use diesel::sql_types::{BigInt, Bool, Nullable};
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
@@ -124,5 +125,29 @@ impl OperationsStore for Session {
         .await
         .stored()?;
         Ok(DeploymentFigures { organizations, clients, people, proposals, votes, jobs_today })
+    }
+
+    async fn load(&self) -> Result<Load> {
+        const JOBS: &str = "jobs WHERE status = 'pending'";
+        const DELIVERIES: &str = "webhook_deliveries WHERE status = 'pending'";
+        let number = |of: &str| {
+            sql::<BigInt>(&format!("(SELECT count(*) FROM (SELECT 1 FROM {of} LIMIT 10000) AS counted)"))
+        };
+        let first = |column: &str, of: &str| {
+            sql::<Nullable<Moment>>(&format!("(SELECT {column} FROM {of} ORDER BY {column} LIMIT 1)"))
+        };
+        let queue = |(number, first)| Queue { number, first };
+        let (jobs, deliveries, tasks, database_bytes) = diesel::select((
+            (number(JOBS), first("created_at", JOBS)),
+            (number(DELIVERIES), first("created_at", DELIVERIES)),
+            (number("tasks"), first("due_at", "tasks")),
+            sql::<BigInt>(DATABASE_BYTES),
+        ))
+        .get_result::<((i64, Option<OffsetDateTime>), (i64, Option<OffsetDateTime>), (i64, Option<OffsetDateTime>), i64)>(
+            &mut *self.read().await?,
+        )
+        .await
+        .stored()?;
+        Ok(Load { jobs: queue(jobs), deliveries: queue(deliveries), tasks: queue(tasks), database_bytes })
     }
 }

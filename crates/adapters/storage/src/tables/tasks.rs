@@ -6,10 +6,13 @@ use crate::failure::Stored;
 use crate::schema::tasks;
 use crate::session::{Session, Work};
 use async_trait::async_trait;
-use civitas_kernel::{NewTask, OrganizationId, Result, TaskId, TaskQueue, sortable_id};
-use civitas_tasks::{Task, TaskStore};
-use diesel::dsl::exists;
+use civitas_kernel::{
+    LogPage, LogRequest, LogStart, NewTask, OrganizationId, Result, TaskId, TaskQueue, sortable_id,
+};
+use civitas_tasks::{Task, TaskFilter, TaskLog, TaskStore, WaitingTask};
+use diesel::dsl::{exists, not, sql};
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use diesel_async::RunQueryDsl;
 use serde_json::Value;
 use std::time::Duration;
@@ -142,5 +145,82 @@ impl TaskStore for Session {
 
     async fn wait(&self, at_most: Duration) {
         self.listen(Work::Tasks, at_most).await;
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = tasks, check_for_backend(Db))]
+struct WaitingRow {
+    id: UuidColumn,
+    organization_id: i64,
+    kind: String,
+    subject: Option<String>,
+    attempts: i64,
+    claimed: bool,
+    due_at: OffsetDateTime,
+}
+
+impl From<WaitingRow> for WaitingTask {
+    fn from(row: WaitingRow) -> Self {
+        Self {
+            id: TaskId(row.id.0),
+            organization: OrganizationId(row.organization_id),
+            kind: row.kind,
+            subject: row.subject,
+            attempts: row.attempts,
+            is_claimed: row.claimed,
+            due_at: row.due_at,
+        }
+    }
+}
+
+/// The condition of the index `tasks_retried`.
+const RETRIED: &str = "attempts > 0";
+
+#[async_trait]
+impl TaskLog for Session {
+    async fn page(&self, filter: &TaskFilter, page: LogRequest<TaskId>) -> Result<LogPage<WaitingTask>> {
+        let mut waiting = tasks::table
+            .filter(tasks::kind.eq_any(filter.kinds))
+            .select(WaitingRow::as_select())
+            .limit(page.fetch())
+            .into_boxed::<Db>();
+        if filter.is_retried {
+            waiting = waiting.filter(sql::<Bool>(RETRIED)).filter(not(tasks::claimed));
+        }
+        waiting = match page.start {
+            LogStart::Newest => waiting,
+            LogStart::OlderThan(_, id) => waiting.filter(tasks::id.lt(UuidColumn(id.0))),
+            LogStart::NewerThan(_, id) => waiting.filter(tasks::id.gt(UuidColumn(id.0))),
+        };
+        waiting = if page.is_ascending() {
+            waiting.order(tasks::id.asc())
+        } else {
+            waiting.order(tasks::id.desc())
+        };
+        let rows: Vec<WaitingRow> = waiting.load(&mut *self.read().await?).await.stored()?;
+        Ok(LogPage::cut(rows, &page).map(Into::into))
+    }
+
+    async fn bring_forward(&self, kinds: &[&'static str], now: OffsetDateTime, limit: i64) -> Result<u64> {
+        let atomic = self.atomic().await?;
+        let later = || {
+            tasks::table
+                .filter(sql::<Bool>(RETRIED))
+                .filter(tasks::kind.eq_any(kinds))
+                .filter(not(tasks::claimed))
+                .filter(tasks::due_at.gt(now))
+        };
+        let first = later().order(tasks::id).limit(limit).select(tasks::id);
+        let first: Vec<UuidColumn> =
+            dialect::skip_locked!(first).load(&mut *atomic.connection().await?).await.stored()?;
+        let moved = diesel::update(later().filter(tasks::id.eq_any(&first)))
+            .set(tasks::due_at.eq(now))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        atomic.commit().await?;
+        self.notify(Work::Tasks);
+        Ok(moved as u64)
     }
 }

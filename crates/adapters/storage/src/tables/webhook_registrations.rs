@@ -175,6 +175,17 @@ impl RegistrationStore for Session {
         Ok(removed > 0)
     }
 
+    async fn addresses(&self, ids: &[RegistrationId]) -> Result<Vec<(RegistrationId, String)>> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let found: Vec<(i64, String)> = registrations::table
+            .filter(columns::any_of(registrations::id.nullable(), &ids))
+            .select((registrations::id, registrations::url))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(found.into_iter().map(|(id, url)| (RegistrationId(id), url)).collect())
+    }
+
     async fn find_any(&self, id: RegistrationId) -> Result<Option<Registration>> {
         let row: Option<Row> = registrations::table
             .find(id.0)

@@ -85,6 +85,9 @@ pub async fn replays_each_ended_delivery_once(world: World<'_>) -> Result<()> {
     assert_eq!(replay(Some(world.other), Replay::One(dead), at(100), 9).await?, 0);
     assert_eq!(replay(Some(world.other), Replay::Failed(id), at(100), 9).await?, 0);
     let failed = Replay::Failed(id);
+    let count =
+        async |organization, limit| world.log.count_replayable(organization, &failed, at(100), limit).await;
+    assert_eq!((count(None, 9).await?, count(None, 1).await?, count(Some(world.other), 9).await?), (2, 1, 0));
     assert_eq!(replay(Some(world.mine), failed, at(100), 1).await?, 1);
     assert_eq!(replay(Some(world.mine), failed, at(100), 1).await?, 1);
     assert_eq!(replay(Some(world.mine), failed, at(100), 1).await?, 0);

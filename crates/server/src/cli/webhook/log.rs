@@ -5,7 +5,8 @@ use crate::config::Sources;
 use crate::site;
 use civitas_api::webhook_example;
 use civitas_application::Store;
-use civitas_application::webhooks::WebhookAdmin;
+use civitas_application::webhooks::{WebhookAdmin, WebhookChanges};
+use civitas_audit::Actor;
 use civitas_kernel::{OrganizationId, Page, PageRequest, RegistrationId, clock};
 use civitas_webhooks::{
     Attempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, Registration, RegistrationFilter,
@@ -125,6 +126,41 @@ impl Reach {
     fn admin(&self) -> WebhookAdmin<'_> {
         WebhookAdmin { store: &*self.store, organization: self.organization }
     }
+
+    /// Runs a change in a transaction. `command`: its name in the audit trail.
+    async fn change<T>(
+        &self,
+        command: &str,
+        now: OffsetDateTime,
+        work: impl AsyncFnOnce(WebhookChanges<'_>) -> civitas_kernel::Result<T>,
+    ) -> Outcome<T> {
+        let tx = self.store.begin().await.map_err(because)?;
+        let changes = WebhookChanges {
+            tx: &*tx,
+            organization: self.organization,
+            actor: Actor::CommandLine { command: format!("civitas webhook {command}") },
+            from: None,
+            now,
+        };
+        match work(changes).await {
+            Ok(done) => tx.commit().await.map(|()| done).map_err(because),
+            Err(error) => {
+                tx.rollback().await;
+                Err(because(error))
+            }
+        }
+    }
+
+    /// Replays in batches. Returns the number of deliveries.
+    async fn replay(&self, which: &Replay, now: OffsetDateTime) -> Outcome<u64> {
+        let mut replayed = 0;
+        loop {
+            match self.change("replay", now, async |changes| changes.replay(which).await).await? {
+                0 => return Ok(replayed),
+                some => replayed += some,
+            }
+        }
+    }
 }
 
 /// Runs a command.
@@ -169,17 +205,17 @@ pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Co
         }
         LogCommand::Replay { delivery, registration, failed, since, until, .. } => {
             let which = replay(delivery, registration, failed, since, until.unwrap_or(now))?;
-            let replayed = reach.admin().replay(&which, now).await.map_err(because)?;
+            let replayed = reach.replay(&which, now).await?;
             print(&json!({"replayed": replayed}), console)
         }
         LogCommand::Pause { registration, .. } => {
             let id = RegistrationId(registration);
-            let paused = reach.admin().pause(id, now).await.map_err(because)?;
+            let paused = reach.change("pause", now, async |changes| changes.pause(id).await).await?;
             print(&registration_json(id, &paused), console)
         }
         LogCommand::Resume { registration, .. } => {
             let id = RegistrationId(registration);
-            let resumed = reach.admin().resume(id).await.map_err(because)?;
+            let resumed = reach.change("resume", now, async |changes| changes.resume(id).await).await?;
             print(&registration_json(id, &resumed), console)
         }
         LogCommand::Test { registration, event, .. } => {
@@ -220,7 +256,8 @@ async fn test(
     };
     let body = webhook_example(event, origin);
     let body = body.ok_or_else(|| Failure::Because(format!("{event} has no sample data")))?;
-    let delivery = reach.admin().test(id, event, body, clock::now()).await.map_err(because)?;
+    let delivery =
+        reach.change("test", clock::now(), async |changes| changes.test(id, event, body).await).await?;
     print(&json!({"delivery": delivery.0, "event": event.as_str()}), console)
 }
 

@@ -37,6 +37,10 @@ pub fn among_uuids<QS: 'static>(on: Expr<QS, Binary>, ids: &[uuid::Uuid]) -> Con
     Box::new(Among { on, value: "unhex(value)", ids: uuids(ids) })
 }
 
+/// The size of the database in bytes.
+pub const DATABASE_BYTES: &str =
+    "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
+
 /// The type of a list of UUIDs in [`GIVE_POSITIONS`].
 pub type Uuids = Text;
 

@@ -2,6 +2,7 @@
 
 use super::recording::AttemptRow;
 use super::{lock_registrations, make_due, pending};
+use crate::bounded::Bounded;
 use crate::columns::{self, Condition, EnumColumn, UuidColumn};
 use crate::engine::sql::Moment;
 use crate::engine::{Db, dialect};
@@ -313,6 +314,19 @@ impl DeliveryLog for Session {
         atomic.commit().await?;
         self.notify(Work::Deliveries);
         Ok(replayed as u64)
+    }
+
+    async fn count_replayable(
+        &self,
+        organization: Option<OrganizationId>,
+        which: &Replay,
+        now: OffsetDateTime,
+        limit: i64,
+    ) -> Result<i64> {
+        let some = to_replay(organization, which, now).limit(limit).select(deliveries::organization_id);
+        let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
+            Bounded(some).get_result(&mut *self.read().await?).await.stored()?;
+        Ok(number)
     }
 
     async fn registrations(

@@ -1,0 +1,60 @@
+//! The checks of what a server needs: `civitas doctor` and the panel show their results.
+
+use async_trait::async_trait;
+
+/// What a check looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dependency {
+    /// The settings.
+    Configuration,
+    /// The data directory.
+    Storage,
+    /// The store of files.
+    Files,
+    /// The key that signs tokens and encrypts secrets.
+    SecretKey,
+    /// The clock of the machine.
+    Clock,
+    /// The tables of the database.
+    Schema,
+    /// The database.
+    Database,
+    /// The name server, and the hosts of the organizations.
+    Dns,
+    /// The mail server.
+    Mail,
+}
+
+impl Dependency {
+    /// The name, as `civitas doctor` prints it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Configuration => "configuration",
+            Self::Storage => "storage",
+            Self::Files => "files",
+            Self::SecretKey => "secret key",
+            Self::Clock => "clock",
+            Self::Schema => "schema",
+            Self::Database => "database",
+            Self::Dns => "dns",
+            Self::Mail => "mail",
+        }
+    }
+}
+
+/// The result of a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HealthFinding {
+    /// What was checked.
+    pub dependency: Dependency,
+    /// The state; or, if something is wrong, what it is and what to do. In English, without secrets.
+    pub state: Result<String, String>,
+}
+
+/// Runs the checks.
+#[async_trait]
+pub trait HealthChecks: Send + Sync {
+    /// The results of all checks, in the order of [`Dependency`]. Takes at most 20 seconds. It sends no mail; it writes
+    /// and deletes small files in the data directory and in the store of files.
+    async fn run(&self) -> Vec<HealthFinding>;
+}

@@ -1,0 +1,74 @@
+//! Sending many deliveries of a registration again: those that were given up, or those of a time.
+
+use super::deliveries::{LIST, admin, filter};
+use crate::notice::Notice;
+use crate::parts::{Act, Confirm, Head};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use civitas_kernel::{Error, Result};
+use civitas_webhooks::{DeliveryStatus, Replay};
+
+/// The most deliveries of one act.
+const MOST: i64 = 10_000;
+
+/// What the filters of the list choose; `None` if they do not name a registration with a state or a time.
+fn chosen(visit: &Visit) -> Option<Replay> {
+    let filter = filter(visit);
+    let registration = filter.registration?;
+    match (filter.from, filter.status) {
+        (Some(since), None) => {
+            Some(Replay::Range { registration, since, until: filter.to.unwrap_or(visit.now) })
+        }
+        (None, Some(DeliveryStatus::Dead)) => Some(Replay::Failed(registration)),
+        _ => None,
+    }
+}
+
+/// The link of the list to the page that asks.
+pub(crate) fn act(visit: &Visit) -> Option<Act> {
+    chosen(visit)?;
+    let href = visit.query.with(&format!("{LIST}/replay"), "event", None);
+    Some(Act::link(href, visit.say("deliveries-replay-link")))
+}
+
+pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let which = chosen(visit).ok_or(Error::NotFound)?;
+    let found = admin(visit).count_replayable(&which, visit.now, MOST + 1).await?;
+    let mut effects = vec![visit.words.count("deliveries-replay-effect", found.min(MOST))];
+    if found > MOST {
+        effects.push(visit.say("deliveries-replay-most"));
+    }
+    effects.push(visit.say("deliveries-replay-same"));
+    let confirm = Confirm {
+        words: &visit.words,
+        action: visit.query.with(&format!("{LIST}/replay"), "page", None),
+        method: "",
+        token: visit.token(),
+        effects,
+        stays: visit.say("deliveries-replay-stays"),
+        name: String::new(),
+        name_label: String::new(),
+        button: visit.say("deliveries-replay-button"),
+        cancel: visit.query.with(LIST, "page", None),
+    };
+    let head = Head::new(visit.say("deliveries-replay-title"))
+        .crumb(visit.say("nav-start"), "/system")
+        .crumb(visit.say("nav-deliveries"), LIST);
+    visit.page(head, confirm.html(&[])).await
+}
+
+pub(crate) async fn replay(visit: &mut Visit) -> Result<Reply> {
+    let visit = &*visit;
+    let which = chosen(visit).ok_or(Error::NotFound)?;
+    let mut replayed: i64 = 0;
+    while replayed < MOST {
+        let some = visit.change(async |tx| visit.webhooks(tx).replay(&which).await).await?;
+        if some == 0 {
+            break;
+        }
+        replayed = replayed.saturating_add_unsigned(some);
+    }
+    let notice = Notice::good(visit.words.count("deliveries-replayed", replayed));
+    visit.redirect(visit.query.with(LIST, "status", None), notice).await
+}

@@ -1,0 +1,213 @@
+//! The checks of what a server needs: each tells the state, or what to do.
+
+use crate::config::Config;
+use crate::files::store_of;
+use crate::secret_key;
+use crate::store::Database;
+use async_trait::async_trait;
+use civitas_application::{Dependency, HealthChecks, HealthFinding, Store};
+use civitas_attachments::FileStore;
+use civitas_kernel::clock;
+use civitas_mail::Smtp;
+use futures_util::future::join_all;
+use std::fs;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use time::OffsetDateTime;
+use time::macros::datetime;
+use tokio::net::{UdpSocket, lookup_host};
+use tokio::time::timeout;
+
+/// The time limit for a name server or mail server.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The time limit for the store of files.
+const FILES_PATIENCE: Duration = Duration::from_secs(15);
+/// The largest difference between the clocks of the data directory and of the process.
+const TOLERANCE: time::Duration = time::Duration::seconds(5);
+/// A time before this means that the clock is not set.
+const EPOCH: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
+/// The number of organizations whose hosts are looked up.
+const MOST_HOSTS: i64 = 20;
+
+/// The state; or what is wrong, and what to do.
+type Finding = Result<String, String>;
+
+/// Checks what a server with this configuration needs.
+pub(crate) struct Doctor {
+    pub(crate) config: Config,
+}
+
+#[async_trait]
+impl HealthChecks for Doctor {
+    async fn run(&self) -> Vec<HealthFinding> {
+        let config = &self.config;
+        let (files, mail, (schema, database, dns)) =
+            tokio::join!(files(config), mail(config), database_and_hosts(config));
+        let finding = |dependency, state| HealthFinding { dependency, state };
+        vec![
+            finding(Dependency::Configuration, Ok("every setting can be read".to_owned())),
+            finding(Dependency::Storage, storage(config)),
+            finding(Dependency::Files, files),
+            finding(Dependency::SecretKey, secret(config)),
+            finding(Dependency::Clock, clock_of(config)),
+            finding(Dependency::Schema, schema),
+            finding(Dependency::Database, database),
+            finding(Dependency::Dns, dns),
+            finding(Dependency::Mail, mail),
+        ]
+    }
+}
+
+/// The schema, the database, and the hosts of its organizations.
+async fn database_and_hosts(config: &Config) -> (Finding, Finding, Finding) {
+    let database = Database::of(config);
+    let schema = schema(&database).await;
+    let opened = match schema {
+        Ok(_) => open(&database).await,
+        Err(_) => Err("it is opened when its schema is right".to_owned()),
+    };
+    let (store, state) = match opened {
+        Ok((store, text)) => (Some(store), Ok(text)),
+        Err(text) => (None, Err(text)),
+    };
+    let dns = dns(config, store.as_deref()).await;
+    (schema, state, dns)
+}
+
+/// Checks that a file can be created, read and removed in the data directory.
+fn storage(config: &Config) -> Finding {
+    let place = config.data_dir.display();
+    let probe = config.data_dir.join(format!(".doctor-{}", std::process::id()));
+    let probed = secret_key::create_private_directory(&config.data_dir)
+        .and_then(|()| fs::write(&probe, "civitas"))
+        .and_then(|()| fs::remove_file(&probe));
+    match probed {
+        Ok(()) => Ok(format!("{place} can be written")),
+        Err(error) => Err(format!("{place}: {error}: make it writable, or set data_dir")),
+    }
+}
+
+/// Checks that a file can be stored, read and deleted.
+async fn files(config: &Config) -> Finding {
+    // Without settings and user names, so without secrets: an address with them is refused.
+    let place = &config.files_url;
+    let checked = async { store_of(config)?.ready().await };
+    match timeout(FILES_PATIENCE, checked).await {
+        Ok(Ok(())) => Ok(format!("{place} can be written and read")),
+        Ok(Err(error)) => {
+            let cause = error.cause().map_or_else(|| error.to_string(), ToString::to_string);
+            Err(format!("{cause}: check files_url and, for s3://, the variables AWS_*"))
+        }
+        Err(_) => Err(format!("{place} does not answer: check files_url and the variables AWS_*")),
+    }
+}
+
+fn secret(config: &Config) -> Finding {
+    if config.secret_key.is_some() {
+        return Ok("it is set".to_owned());
+    }
+    let path = secret_key::path(config);
+    match secret_key::read(&path) {
+        Ok(_) => Ok(format!("it is in {}: keep a copy with the backups", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(format!("the first start makes one in {}", path.display()))
+        }
+        Err(error) => {
+            Err(format!("{}: {error}: restore it from a backup, or set secret_key", path.display()))
+        }
+    }
+}
+
+/// Checks the clock, which tokens, votes and deadlines depend on.
+fn clock_of(config: &Config) -> Finding {
+    let now = clock::now();
+    if now < EPOCH {
+        return Err(format!("it says {}: set it, and run a time service", now.date()));
+    }
+    let probe = config.data_dir.join(format!(".doctor-clock-{}", std::process::id()));
+    let written = fs::write(&probe, "").and_then(|()| fs::metadata(&probe)).and_then(|file| file.modified());
+    // The directory may not exist; then the check of the storage reports it.
+    let _ = fs::remove_file(&probe);
+    match written {
+        Ok(at) if (OffsetDateTime::from(at) - now).abs() > TOLERANCE => {
+            Err(format!("it differs from that of {}: run a time service on both", config.data_dir.display()))
+        }
+        _ => Ok(format!("it says {now}", now = now.replace_nanosecond(0).unwrap_or(now))),
+    }
+}
+
+async fn schema(database: &Database) -> Finding {
+    match database.schema().await {
+        Ok(schema) => schema.refusal().map_or_else(|| Ok("it is up to date".to_owned()), Err),
+        Err(error) => Err(format!("{error}: check database_url, and that the database runs")),
+    }
+}
+
+async fn open(database: &Database) -> Result<(Arc<dyn Store>, String), String> {
+    let fault = |error| format!("{error}: check database_url, and that the database runs");
+    let store = database.open().await.map_err(fault)?;
+    store.ready().await.map_err(fault)?;
+    let engine = if database.file().is_some() { "SQLite" } else { "PostgreSQL" };
+    Ok((store, format!("{engine} answers")))
+}
+
+/// Checks that a name server answers and resolves the hosts of the organizations.
+async fn dns(config: &Config, store: Option<&dyn Store>) -> Finding {
+    if let Some(server) = config.dns_server {
+        let silent = || format!("{server} does not answer: check dns_server");
+        return answers(server).await.then(|| format!("{server} answers")).ok_or_else(silent);
+    }
+    let hosts = match store {
+        Some(store) => hosts(store).await.map_err(|error| error.to_string())?,
+        None => Vec::new(),
+    };
+    let names = hosts.iter().map(String::as_str).chain(["localhost"]);
+    let looked_up = join_all(names.map(async |name| (name, resolves(name).await))).await;
+    let lost: Vec<&str> = looked_up.into_iter().filter(|(_, found)| !found).map(|(name, _)| name).collect();
+    if lost.is_empty() {
+        return Ok(format!("the system's resolver knows {} of our hosts", hosts.len()));
+    }
+    let records = config.loadbalancer_ips.iter().map(IpAddr::to_string).collect::<Vec<_>>().join(", ");
+    Err(format!("no address for {}: add records that point at {records}", lost.join(", ")))
+}
+
+/// Checks that the mail server answers and accepts the credentials. Sends nothing.
+async fn mail(config: &Config) -> Finding {
+    let (Some(server), Some(sender)) = (&config.smtp_url, &config.mail_from) else {
+        return Ok("smtp_url is not set: mails are logged without their links, and not sent".to_owned());
+    };
+    let smtp = Smtp::new(server, sender).map_err(|fault| fault.to_string())?.patient(PATIENCE);
+    match smtp.greet().await {
+        Ok(()) => Ok(format!("the server answers; mails come from {sender}")),
+        Err(error) => {
+            let refusal = error.cause().map_or_else(|| error.to_string(), ToString::to_string);
+            Err(format!("the server does not take us: {refusal}: check smtp_url"))
+        }
+    }
+}
+
+async fn hosts(store: &dyn Store) -> civitas_kernel::Result<Vec<String>> {
+    let mut hosts = Vec::new();
+    for id in store.organizations().ids(None, MOST_HOSTS).await? {
+        hosts.extend(store.organizations().tenant(id).await?.map(|tenant| tenant.host));
+    }
+    Ok(hosts)
+}
+
+async fn resolves(host: &str) -> bool {
+    host.parse::<IpAddr>().is_ok() || matches!(timeout(PATIENCE, lookup_host((host, 443))).await, Ok(Ok(_)))
+}
+
+/// Queries the name servers of the root (RFC 1035, 4.1); any answer is sufficient.
+async fn answers(server: SocketAddr) -> bool {
+    const QUESTION: [u8; 17] = [0xC1, 0x71, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1];
+    let here: SocketAddr = if server.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0u16; 8], 0).into() };
+    let ask = async {
+        let socket = UdpSocket::bind(here).await?;
+        socket.connect(server).await?;
+        socket.send(&QUESTION).await?;
+        socket.recv(&mut [0; 512]).await
+    };
+    matches!(timeout(PATIENCE, ask).await, Ok(Ok(length)) if length >= 12)
+}
