@@ -87,6 +87,8 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
         ];
         let query = if route.ends_with("/components/new") {
             format!("?space=participatory_processes/{space}&manifest=proposals")
+        } else if route.ends_with("/webhook_deliveries/replay") {
+            format!("?registration={registration}&status=dead")
         } else {
             String::new()
         };

@@ -6,6 +6,7 @@ mod administrators;
 mod audit;
 mod clients;
 mod inputs;
+mod operations;
 mod organizations;
 mod permissions;
 mod routes;

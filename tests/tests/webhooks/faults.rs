@@ -139,7 +139,6 @@ async fn a_silent_receiver_gets_ten_requests_at_most_and_delays_no_other() {
 async fn a_paused_registration_receives_what_waited_when_it_is_resumed() {
     for mut platform in Platform::on_both_engines(&FAST).await {
         let registration = platform.register("/", &[CREATED]).await;
-        let now = civitas_kernel::clock::now();
         platform.change(async |changes| changes.pause(registration).await).await;
         let ids = platform.announce(CREATED, 3).await;
         tokio::time::sleep(Duration::from_secs(2)).await;
