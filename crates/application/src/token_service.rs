@@ -5,10 +5,14 @@ use civitas_accounts::grants::{
     ExtraLimit, GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, Logins, TokenRequest, issue,
 };
 use civitas_accounts::{AuthContext, Passwords, RegistrationMails, TokenSigner};
-use civitas_kernel::{Result, UserId};
+use civitas_audit::{Action, Actor, AuditFilter, AuditScope, Record};
+use civitas_kernel::{Error, PageRequest, Result, UserId};
 use civitas_organizations::Tenant;
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
+
+/// The refusals of a client within this time have one entry in the audit trail.
+const REFUSALS_ONCE_IN: Duration = Duration::minutes(1);
 
 /// Issues tokens (contract 02 §2).
 pub struct TokenService {
@@ -30,13 +34,23 @@ impl TokenService {
     /// Issues a token, or returns the error. The client is checked before the user.
     #[tracing::instrument(name = "application.token_service.grant", skip_all)]
     pub async fn grant(&self, tenant: &Tenant, request: TokenRequest, now: OffsetDateTime) -> Result<Issued> {
-        let granted = Grants { clients: self.store.clients() }.begin(tenant.id, request).await?;
+        let uid = request.client_id().unwrap_or_default().to_owned();
+        let granted = match (Grants { clients: self.store.clients() }).begin(tenant.id, request).await {
+            Err(refusal @ Error::OAuth { code: "invalid_client", .. }) => {
+                self.record_refusal(tenant, &uid, None, now).await;
+                return Err(refusal);
+            }
+            granted => granted?,
+        };
         match &granted.grant {
             GrantKind::Service => self.issue(tenant, &granted, None, now).await,
             GrantKind::Login(login) => {
                 let logins = Logins { users: self.store.users(), passwords: &*self.passwords };
-                let user = logins.check(tenant.id, login, now).await?;
-                self.issue(tenant, &granted, Some(user), now).await
+                let checked = logins.check(tenant.id, login, now).await;
+                if let Err(Error::Rejected(_)) = &checked {
+                    self.record_refusal(tenant, &uid, Some(&login.username), now).await;
+                }
+                self.issue(tenant, &granted, Some(checked?), now).await
             }
             GrantKind::Impersonate(asked) => self.impersonate(tenant, &granted, asked, now).await,
         }
@@ -59,6 +73,50 @@ impl TokenService {
             impersonation.resolve(tenant.id, asked, now).await
         });
         self.issue(tenant, granted, Some(user.await?), now).await
+    }
+
+    /// Writes a refusal into the audit trail, at most one a minute for each client; those of unknown clients share one.
+    /// The answer to the caller does not depend on it.
+    async fn record_refusal(&self, tenant: &Tenant, uid: &str, username: Option<&str>, now: OffsetDateTime) {
+        if let Err(error) = self.append_refusal(tenant, uid, username, now).await {
+            tracing::warn!(%error, "refused credentials could not be written into the audit trail");
+        }
+    }
+
+    async fn append_refusal(
+        &self,
+        tenant: &Tenant,
+        uid: &str,
+        username: Option<&str>,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        let known = self.store.clients().find_by_uid(uid).await?;
+        let (id, name) = match &known {
+            Some((_, client)) => (uid, client.name.as_str()),
+            None => ("unknown", "an unknown client"),
+        };
+        let since = now - REFUSALS_ONCE_IN;
+        // Reads first: most refusals follow another one, and need not wait for a writer.
+        let filter = AuditFilter {
+            scope: AuditScope::Organization(tenant.id),
+            action: Some(Action::CredentialsRefused),
+            object: Some(("api_client".to_owned(), id.to_owned())),
+            since: Some(since),
+            ..AuditFilter::default()
+        };
+        let one = PageRequest { page: 1, per_page: 1 };
+        if !self.store.audit().list(&filter, one).await?.items.is_empty() {
+            return Ok(());
+        }
+        let record = Record::new(Actor::Anonymous, Action::CredentialsRefused).of(tenant.id);
+        let mut record = record.on("api_client", id, name);
+        if let Some(username) = username {
+            record = record.changed("username", None, Some(username));
+        }
+        let appended = self.announcer.in_transaction(&*self.store, now, async |tx| {
+            tx.audit().append_unless_since(&record, since, now).await
+        });
+        appended.await.map(drop)
     }
 
     async fn issue(

@@ -5,6 +5,7 @@
 
 mod accessibility;
 mod driver;
+mod process;
 mod walk;
 
 use civitas_tests::panel::{EMAIL, PASSWORD, SIGN_IN};
@@ -20,8 +21,14 @@ fn skip(missing: &str) {
 
 /// A server whose links are of http, as those of the browser.
 async fn service() -> Service {
+    service_with(&[]).await
+}
+
+/// The same, with more settings.
+async fn service_with(settings: &[(&str, &str)]) -> Service {
     let database = Database::fresh(Engine::Sqlite).await.unwrap();
-    Service::over(database, CITIES, &[("public_scheme", "http")]).await
+    let all = [&[("public_scheme", "http")], settings].concat();
+    Service::over(database, CITIES, &all).await
 }
 
 /// A browser on the server, with a wide window. `None` when there is none.

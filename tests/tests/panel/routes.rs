@@ -137,7 +137,9 @@ async fn odd_parameters_of_a_page_change_nothing_but_the_page() {
             for query in odd {
                 let path = format!("{}{separator}{query}", page.path);
                 let answer = panel.get(&path).await;
-                let may_be_missing = page.path == "/system/find";
+                // What is found, and which deliveries are sent again, depends on them.
+                let may_be_missing =
+                    ["/system/find", "/system/webhook_deliveries/replay"].contains(&page.route);
                 assert!(answer.status == 200 || may_be_missing, "{path}: {}", answer.status);
             }
         }

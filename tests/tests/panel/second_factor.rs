@@ -44,7 +44,8 @@ async fn sign_in_needs_a_code_once_the_second_factor_is_on() {
         let refused = refused.shows("The code is not right.");
         service.visitor().sign_in(EMAIL, PASSWORD).await.leads_to("/system");
 
-        let form = refused.form(CONFIRM).set("code", &code(&key, -1));
+        let used = code(&key, -1);
+        let form = refused.form(CONFIRM).set("code", &used);
         let sent = panel.send(&form).await.leads_to("/system/account");
         let on = panel.follow(&sent).await.is(200).shows("The second factor is on.");
         let recovery = on.secrets().concat();
@@ -55,7 +56,6 @@ async fn sign_in_needs_a_code_once_the_second_factor_is_on() {
         let (_, needed) = sign_in_with(&service, "").await;
         needed.is(422).shows("Enter the code of your app, and the password again.");
         sign_in_with(&service, wrong).await.1.is(422);
-        let used = code(&key, -1);
         sign_in_with(&service, &used).await.1.is(422);
         let now = code(&key, 0);
         sign_in_with(&service, &now).await.1.leads_to("/system");

@@ -28,7 +28,7 @@ const PAGES: &[(&str, usize)] = &[
     ("jobs", 7),
     ("jobs-uuid", 6),
     ("jobs-uuid-delete", 5),
-    ("mails", 4),
+    ("mails", 5),
     ("organizations", 5),
     ("organizations-id", 4),
     ("organizations-id-components-cid-delete", 6),

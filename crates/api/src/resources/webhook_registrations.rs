@@ -1,6 +1,6 @@
 //! `/webhook_registrations` (contract 09 B).
 //!
-//! The handlers of create and update run outside of a transaction: the host of the callback address is resolved.
+//! Create and update check before their transaction: the host of the callback address is resolved.
 
 use crate::answers;
 use crate::document::Doc;
@@ -10,12 +10,13 @@ use crate::route::{Answer, Gate, Routes};
 use crate::shapes::{CreationDate, EditionDate, type_names};
 use crate::typed_body::{Sent, bodies, read_at};
 use actix_web::http::{Method, StatusCode};
-use civitas_application::Ports;
+use civitas_application::audit::client_actor;
+use civitas_application::webhooks::WebhookChanges;
 use civitas_kernel::extended_data::is_blank;
 use civitas_kernel::{Error, RegistrationId, Result};
 use civitas_webhooks::{
-    DESTROY_WEBHOOKS, READ_WEBHOOKS, Registration, RegistrationRules, RegistrationWrites, Registrations,
-    SentRegistration, SigningSecret, WRITE_WEBHOOKS,
+    DESTROY_WEBHOOKS, NewRegistration, READ_WEBHOOKS, Registration, RegistrationChecks, RegistrationRules,
+    Registrations, SentRegistration, SigningSecret, WRITE_WEBHOOKS,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -130,38 +131,51 @@ async fn show_one(request: Request) -> Answer {
 
 async fn create(request: Request) -> Answer {
     let sent = sent(&request)?;
-    let created = writes(&request, request.ports()).create(request.ctx()?, &sent).await?;
-    let data = view(created.id, &created.registration, Some(&created.secret));
+    let NewRegistration { registration, secret } =
+        checks(&request).new_of_caller(request.ctx()?, &sent).await?;
+    let id = change(&request, async |changes| changes.create(&registration).await).await?;
+    let data = view(id, &registration, Some(&secret));
     Ok(Reply::json(StatusCode::CREATED, &Document { data })?.with("Cache-Control", "no-store"))
 }
 
 async fn update(request: Request) -> Answer {
-    let id = RegistrationId(request.id()?);
+    let (ctx, id) = (request.ctx()?, RegistrationId(request.id()?));
     let sent = sent(&request)?;
-    let updated = writes(&request, request.ports()).update(request.ctx()?, id, &sent).await?;
+    let checked = checks(&request).update(ctx, id, &sent).await?;
+    let client = ctx.caller.client;
+    let updated = change(&request, async |changes| changes.update(client, id, &checked).await).await?;
     Ok(Reply::json(StatusCode::OK, &Document { data: view(id, &updated, None) })?)
 }
 
 async fn destroy(request: Request) -> Answer {
     let (ctx, id) = (request.ctx()?, RegistrationId(request.id()?));
-    let (backend, request) = (&request.backend, &request);
-    let announcer = backend.commands.announcer();
-    let removal = announcer.in_transaction(&**backend.store(), request.now, async |tx| {
-        writes(request, tx).destroy(ctx, id).await?;
-        tx.list_changes().touch_list(ctx.organization, LIST, request.now).await
+    checks(&request).destroy(ctx, id).await?;
+    let removal = change(&request, async |changes| {
+        changes.remove(id).await?;
+        changes.tx.list_changes().touch_list(ctx.organization, LIST, changes.now).await
     });
     removal.await?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }
 
-/// The use-cases over these ports.
-fn writes<'a>(request: &'a Request, ports: &'a (impl Ports + ?Sized)) -> RegistrationWrites<'a> {
+/// The checks of writes.
+fn checks(request: &Request) -> RegistrationChecks<'_> {
     let webhooks = &request.backend.webhooks;
-    RegistrationWrites {
-        store: ports.registrations(),
+    RegistrationChecks {
+        store: request.ports().registrations(),
         rules: RegistrationRules { policy: &webhooks.policy, resolver: &*webhooks.resolver },
         cipher: &*webhooks.cipher,
     }
+}
+
+/// Runs a change of the client in a transaction.
+async fn change<T>(request: &Request, work: impl AsyncFn(WebhookChanges<'_>) -> Result<T>) -> Result<T> {
+    let (ctx, commands) = (request.ctx()?, &request.backend.commands);
+    let changed = commands.announcer().in_transaction(&**commands.store(), request.now, async |tx| {
+        let actor = client_actor(ctx);
+        work(WebhookChanges { tx, organization: None, actor, from: None, now: request.now }).await
+    });
+    changed.await
 }
 
 /// Reads the body. The values of the attributes are checked by the use-case.

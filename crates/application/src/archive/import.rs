@@ -11,8 +11,10 @@ use super::target::Target;
 use super::types;
 use crate::{Store, Transaction};
 use civitas_accounts::Passwords;
+use civitas_audit::{Action, Actor, Record as AuditRecord};
 use civitas_kernel::OrganizationId;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 /// Progress of an import.
@@ -59,7 +61,10 @@ pub async fn import(
     };
     let target = options.into.map(Target::new);
     let mut import = Import { transaction: &*transaction, types: types::all(), context, target };
-    let done = import.run(Lines::new(input), progress).await;
+    let done = match import.run(Lines::new(input), progress).await {
+        Ok(()) => import.record().await.map_err(|error| ImportError::Store(0, error)),
+        Err(error) => Err(error),
+    };
     let Import { context: ImportContext { files, report, .. }, .. } = import;
     let (done, stored) = (done.map(|()| report), files.into_stored());
     if done.is_err() || options.dry_run {
@@ -80,6 +85,23 @@ pub async fn import(
 }
 
 impl Import<'_> {
+    /// The entry of the audit trail, if the archive changed anything.
+    async fn record(&self) -> civitas_kernel::Result<()> {
+        let ImportContext { report, options, .. } = &self.context;
+        let sum = |counts: &BTreeMap<&str, u64>| counts.values().sum::<u64>();
+        let (created, updated) = (sum(&report.created), sum(&report.updated));
+        if created + updated == 0 {
+            return Ok(());
+        }
+        let mut record = AuditRecord::new(Actor::Archive, Action::ArchiveImported)
+            .changed("created", None, Some(&created.to_string()))
+            .changed("updated", None, Some(&updated.to_string()));
+        if let Some(host) = options.into {
+            record = record.on("organization", "", host);
+        }
+        self.transaction.audit().append(&record, options.now).await.map(drop)
+    }
+
     async fn run(
         &mut self,
         mut lines: Lines<impl BufRead + Send>,

@@ -4,5 +4,6 @@ pub(crate) mod of_commands;
 mod retention;
 mod trail;
 
+pub use of_commands::client_actor;
 pub use retention::AuditRetention;
 pub use trail::{AuditTrail, ChainFault, Verification};

@@ -20,6 +20,12 @@ fn action_of(key: &str) -> Option<(Action, &'static str)> {
     })
 }
 
+/// The client of a request. The names of client and user are looked up by whoever reads the entry.
+pub fn client_actor(ctx: &Ctx) -> Actor {
+    let user = ctx.participant().map(|user| (user, String::new()));
+    Actor::Client { uid: ctx.caller.client_uid.clone(), name: String::new(), user }
+}
+
 /// The entry of a command that was executed: who, what, and the values that were sent.
 pub(crate) fn record(key: &str, ctx: &Ctx, command: &Value) -> Option<Record> {
     let (action, kind) = action_of(key)?;
@@ -29,10 +35,7 @@ pub(crate) fn record(key: &str, ctx: &Ctx, command: &Value) -> Option<Record> {
         "organization" => command.get("id").and_then(Value::as_i64).map_or(ctx.organization, OrganizationId),
         _ => ctx.organization,
     };
-    // The names of client and user are looked up by whoever reads the entry.
-    let user = ctx.participant().map(|user| (user, String::new()));
-    let actor = Actor::Client { uid: ctx.caller.client_uid.clone(), name: String::new(), user };
-    let mut record = Record::new(actor, action).of(organization).on(kind, &id, &id);
+    let mut record = Record::new(client_actor(ctx), action).of(organization).on(kind, &id, &id);
     let members = command.as_object().into_iter().flatten().filter(|(name, _)| *name != "id");
     for (name, value) in members {
         match value {

@@ -1,9 +1,11 @@
-//! What administrators do with registrations and deliveries. The caller checks permission, and commits.
+//! Changes of registrations and deliveries, by clients and administrators. The caller checks permission, and commits.
 
 use crate::Transaction;
 use civitas_audit::{Action, Actor, Record};
-use civitas_kernel::{Error, EventName, OrganizationId, RegistrationId, Result};
-use civitas_webhooks::{Content, DeliveryId, NewDelivery, Registration, Replay};
+use civitas_kernel::{ClientId, Error, EventName, OrganizationId, RegistrationId, Result};
+use civitas_webhooks::{
+    CheckedRegistration, Content, DeliveryId, NewDelivery, Registration, Replay, already_taken,
+};
 use time::OffsetDateTime;
 
 /// The most deliveries that one transaction replays.
@@ -88,6 +90,41 @@ impl WebhookChanges<'_> {
     /// `NotFound`.
     pub async fn resume(&self, id: RegistrationId) -> Result<Registration> {
         self.edit(id, Action::WebhookRegistrationResumed, Registration::resume).await
+    }
+
+    /// Stores a new registration.
+    ///
+    /// # Errors
+    /// `Invalid` when the client has got another one with this address meanwhile.
+    pub async fn create(&self, registration: &Registration) -> Result<RegistrationId> {
+        let id = self.tx.registrations().add(registration).await?.ok_or_else(already_taken)?;
+        self.append(Action::WebhookRegistrationCreated, id, registration).await?;
+        Ok(id)
+    }
+
+    /// Replaces address and events of a registration of a client, and enables it if it was disabled.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` when the client has got another one with this address meanwhile.
+    pub async fn update(
+        &self,
+        client: ClientId,
+        id: RegistrationId,
+        checked: &CheckedRegistration,
+    ) -> Result<Registration> {
+        let before = self.registration(id).await?;
+        let updated = match self.tx.registrations().update(client, id, checked, self.now).await {
+            Err(Error::Conflict(_)) => return Err(already_taken()),
+            updated => updated?.ok_or(Error::NotFound)?,
+        };
+        let record = on(self.record(Action::WebhookRegistrationUpdated), id, &updated);
+        let record = record.changed("url", Some(&before.url), Some(&updated.url));
+        let events = |of: &Registration| {
+            of.subscriptions.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let record = record.changed("subscriptions", Some(&events(&before)), Some(&events(&updated)));
+        self.tx.audit().append(&record, self.now).await?;
+        Ok(updated)
     }
 
     /// Deletes a registration with its deliveries. Returns the last state.

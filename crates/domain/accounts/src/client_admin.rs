@@ -139,7 +139,7 @@ impl ClientAdmin<'_> {
         }
     }
 
-    /// Grants permissions to a client; those it has already stay unchanged.
+    /// Grants permissions to a client; those it has already stay unchanged. Needs a transaction.
     ///
     /// # Errors
     /// [`ClientFault::UnknownClient`]; [`ClientFault::WrongScope`] for the first permission that is not allowed; then
@@ -150,13 +150,13 @@ impl ClientAdmin<'_> {
         permissions: &[String],
         now: OffsetDateTime,
     ) -> Result<ApiClient, ClientFault> {
-        let (id, client) = self.find(uid).await?;
+        let (id, client) = self.find_for_update(uid).await?;
         let given = grantable(&client, permissions)?;
         let all = client.permissions.iter().chain(given.iter()).collect();
         self.keep(id, client, all, now).await
     }
 
-    /// Revokes permissions of a client; others are ignored.
+    /// Revokes permissions of a client; others are ignored. Needs a transaction.
     ///
     /// # Errors
     /// [`ClientFault::UnknownClient`].
@@ -166,7 +166,7 @@ impl ClientAdmin<'_> {
         permissions: &[String],
         now: OffsetDateTime,
     ) -> Result<ApiClient, ClientFault> {
-        let (id, client) = self.find(uid).await?;
+        let (id, client) = self.find_for_update(uid).await?;
         let taken: Abilities = permissions.iter().filter_map(|p| Ability::parse(p)).collect();
         let rest = client.permissions.iter().filter(|ability| !taken.has(*ability)).collect();
         self.keep(id, client, rest, now).await

@@ -12,6 +12,7 @@ impl Organization {
         self.host = tidy(&self.host);
         self.unconfirmed_host = self.unconfirmed_host.take().map(|host| tidy(&host));
         self.secondary_hosts = tidy_all(&self.secondary_hosts);
+        self.external_domain_allowlist = tidy_all(&self.external_domain_allowlist);
         if self.users_registration_mode == RegistrationMode::Disabled {
             self.force_users_to_authenticate_before_access_organization = false;
         }
@@ -84,11 +85,14 @@ impl Organization {
     pub(crate) fn length_errors(&self) -> impl Iterator<Item = FieldError> {
         let hosts = self.secondary_hosts.len() > ITEMS;
         let text = format!("Secondary hosts is too long (maximum is {ITEMS} hosts)");
+        let domains = self.external_domain_allowlist.len() > ITEMS;
+        let many = format!("External domain allowlist is too long (maximum is {ITEMS} hosts)");
         [
             any_too_long("name", "Name", &self.name, LINE),
             any_too_long("description", "Description", &self.description, PROSE),
             too_long("reference_prefix", "Reference prefix", &self.reference_prefix, LINE),
             hosts.then(|| FieldError::new("secondary_hosts", "too_many", text)),
+            domains.then(|| FieldError::new("external_domain_allowlist", "too_many", many)),
         ]
         .into_iter()
         .flatten()
@@ -107,6 +111,13 @@ impl Organization {
         }
         if self.secondary_hosts.iter().any(|host| !is_host(host, single_label)) {
             faults.push(FieldError::new("secondary_hosts", "invalid", "Secondary hosts is invalid"));
+        }
+        if self.external_domain_allowlist.iter().any(|host| !is_host(host, true)) {
+            faults.push(FieldError::new(
+                "external_domain_allowlist",
+                "invalid",
+                "External domain allowlist is invalid",
+            ));
         }
         if self.secondary_hosts.contains(&self.host) {
             faults.push(FieldError::new(

@@ -43,7 +43,8 @@ pub use schedule::{Schedule, is_gone};
 pub use secret::MockSecretCipher;
 pub use secret::{SealedSecret, SecretCipher, SigningSecret};
 pub use service::{
-    CheckedRegistration, DESTROY_WEBHOOKS, NewRegistration, READ_WEBHOOKS, RegistrationRules,
-    RegistrationWrites, Registrations, SentRegistration, WRITE_WEBHOOKS, events_to_stream, rights_of,
+    CheckedRegistration, DESTROY_WEBHOOKS, NewRegistration, READ_WEBHOOKS, RegistrationChecks,
+    RegistrationOwner, RegistrationRules, Registrations, SentRegistration, WRITE_WEBHOOKS, already_taken,
+    events_to_stream, rights_of,
 };
 pub use target::{TargetError, TargetPolicy, has_public_name, is_public};

@@ -5,10 +5,11 @@ use crate::{
     TargetPolicy, TargetResolver, parse_event,
 };
 use civitas_kernel::{
-    Ability, Access, Ctx, Error, EventName, FieldError, Page, PageRequest, RegistrationId, Result, Scope,
-    Wording,
+    Ability, Access, ClientId, Ctx, Error, EventName, FieldError, OrganizationId, Page, PageRequest,
+    RegistrationId, Result, Scope, Wording,
 };
 use serde_json::Value;
+use time::OffsetDateTime;
 
 /// The rights to read registrations.
 pub const READ_WEBHOOKS: Access = Access::either(Scope::Webhooks, &[Ability::WebhooksRead]);
@@ -35,15 +36,24 @@ pub struct CheckedRegistration {
     pub subscriptions: Vec<EventName>,
 }
 
-/// A registration that was just created.
+/// A registration to store, with its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRegistration {
-    /// Its id.
-    pub id: RegistrationId,
     /// The registration.
     pub registration: Registration,
     /// The key of its signatures. It is not shown later.
     pub secret: SigningSecret,
+}
+
+/// The client of a registration.
+#[derive(Debug, Clone, Copy)]
+pub struct RegistrationOwner {
+    /// The client.
+    pub client: ClientId,
+    /// Its organization; `None`: it is deployment-wide.
+    pub organization: Option<OrganizationId>,
+    /// Its rights.
+    pub rights: ReceiverRights,
 }
 
 /// Reads the registrations of the client.
@@ -129,8 +139,8 @@ impl RegistrationRules<'_> {
     }
 }
 
-/// Writes the registrations of the client. Each write is one statement; name resolution happens before it.
-pub struct RegistrationWrites<'a> {
+/// Checks writes of registrations. Names are resolved here, outside of a transaction.
+pub struct RegistrationChecks<'a> {
     /// The store.
     pub store: &'a dyn RegistrationStore,
     /// The rules.
@@ -139,62 +149,73 @@ pub struct RegistrationWrites<'a> {
     pub cipher: &'a dyn SecretCipher,
 }
 
-impl RegistrationWrites<'_> {
-    /// Creates a registration of the client. Its secret is in the result only.
+impl RegistrationChecks<'_> {
+    /// A new registration of the caller's client. It is not stored.
+    ///
+    /// # Errors
+    /// `Forbidden`; those of [`RegistrationRules::check`].
+    pub async fn new_of_caller(&self, ctx: &Ctx, sent: &SentRegistration) -> Result<NewRegistration> {
+        ctx.require(&WRITE_WEBHOOKS)?;
+        let owner = RegistrationOwner {
+            client: ctx.caller.client,
+            organization: (!ctx.caller.deployment_wide).then_some(ctx.organization),
+            rights: rights_of(ctx),
+        };
+        self.new_of(owner, sent, ctx.now).await
+    }
+
+    /// A new registration of a client. It is not stored. The caller checks permission.
     ///
     /// # Errors
     /// Those of [`RegistrationRules::check`].
-    pub async fn create(&self, ctx: &Ctx, sent: &SentRegistration) -> Result<NewRegistration> {
-        ctx.require(&WRITE_WEBHOOKS)?;
-        let client = ctx.caller.client;
-        let checked =
-            self.rules.check(rights_of(ctx), sent, async |url| self.store.is_taken(client, url, None).await);
-        let CheckedRegistration { url, subscriptions } = checked.await?;
+    pub async fn new_of(
+        &self,
+        owner: RegistrationOwner,
+        sent: &SentRegistration,
+        now: OffsetDateTime,
+    ) -> Result<NewRegistration> {
+        let RegistrationOwner { client, organization, rights } = owner;
+        let taken = async |url: &str| self.store.is_taken(client, url, None).await;
+        let CheckedRegistration { url, subscriptions } = self.rules.check(rights, sent, taken).await?;
         let secret = self.cipher.generate()?;
         let registration = Registration {
             client,
-            organization: (!ctx.caller.deployment_wide).then_some(ctx.organization),
+            organization,
             url,
             subscriptions,
             secret: self.cipher.seal(&secret)?,
             health: Health::default(),
             paused_at: None,
-            created_at: ctx.now,
-            updated_at: ctx.now,
+            created_at: now,
+            updated_at: now,
         };
-        let id = self.store.add(&registration).await?.ok_or_else(already_taken)?;
-        Ok(NewRegistration { id, registration, secret })
+        Ok(NewRegistration { registration, secret })
     }
 
-    /// Replaces address and events of a registration, and enables it if it was disabled.
+    /// The new address and events of a registration of the caller's client. They are not stored.
     ///
     /// # Errors
-    /// `NotFound`; those of [`RegistrationRules::check`].
+    /// `Forbidden`; `NotFound`; those of [`RegistrationRules::check`].
     pub async fn update(
         &self,
         ctx: &Ctx,
         id: RegistrationId,
         sent: &SentRegistration,
-    ) -> Result<Registration> {
+    ) -> Result<CheckedRegistration> {
         ctx.require(&WRITE_WEBHOOKS)?;
         let client = ctx.caller.client;
         self.store.find(client, id).await?.ok_or(Error::NotFound)?;
         let taken = async |url: &str| self.store.is_taken(client, url, Some(id)).await;
-        let checked = self.rules.check(rights_of(ctx), sent, taken).await?;
-        match self.store.update(client, id, &checked, ctx.now).await {
-            Err(Error::Conflict(_)) => Err(already_taken()),
-            Ok(updated) => updated.ok_or(Error::NotFound),
-            Err(error) => Err(error),
-        }
+        self.rules.check(rights_of(ctx), sent, taken).await
     }
 
-    /// Deletes a registration with its deliveries.
+    /// Whether the caller may delete this registration of its client.
     ///
     /// # Errors
-    /// `NotFound`.
+    /// `Forbidden`; `NotFound`.
     pub async fn destroy(&self, ctx: &Ctx, id: RegistrationId) -> Result<()> {
         ctx.require(&DESTROY_WEBHOOKS)?;
-        if self.store.remove(ctx.caller.client, id).await? { Ok(()) } else { Err(Error::NotFound) }
+        self.store.find(ctx.caller.client, id).await?.ok_or(Error::NotFound).map(drop)
     }
 }
 
@@ -275,7 +296,7 @@ fn unfit_url(error: TargetError) -> FieldError {
     }
 }
 
-/// Another request registered the address at the same time.
-fn already_taken() -> Error {
+/// The error when another request registered the address at the same time.
+pub fn already_taken() -> Error {
     Error::Invalid { wording: Wording::BadRequest, fields: vec![taken_url()] }
 }

@@ -228,7 +228,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
                     tx.audit().append(&record(Action::AdministratorPasswordChanged), visit.now).await?;
                 }
                 if ends_factor {
-                    visit.second_factors(tx).disable(id, visit.now).await?;
+                    admin.disable_second_factor(id, visit.now).await?;
                     tx.audit().append(&record(Action::AdministratorSecondFactorDisabled), visit.now).await?;
                 }
                 Ok(())

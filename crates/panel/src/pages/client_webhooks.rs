@@ -11,10 +11,10 @@ use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
-use civitas_audit::Action;
 use civitas_kernel::{Error, PageRequest, RegistrationId, Result};
 use civitas_webhooks::{
-    CheckedRegistration, Health, ReceiverRights, Registration, RegistrationRules, SentRegistration,
+    Health, NewRegistration, ReceiverRights, Registration, RegistrationChecks, RegistrationOwner,
+    RegistrationRules, SentRegistration,
 };
 use serde_json::Value;
 
@@ -193,38 +193,23 @@ fn problems(visit: &Visit, fault: Error) -> Result<Vec<Problem>> {
 /// Returns the key of signatures.
 async fn register(visit: &Visit, found: &ClientPage, url: &str, events: &[String]) -> Result<String> {
     let services = &visit.panel.services;
-    let rules = RegistrationRules { policy: &services.webhook_policy, resolver: &*services.webhook_resolver };
-    let rights = ReceiverRights { scopes: found.client.scopes, permissions: found.client.permissions };
+    let checks = RegistrationChecks {
+        store: visit.panel.store().registrations(),
+        rules: RegistrationRules { policy: &services.webhook_policy, resolver: &*services.webhook_resolver },
+        cipher: &*services.webhook_cipher,
+    };
+    let owner = RegistrationOwner {
+        client: found.id,
+        organization: found.client.organization,
+        rights: ReceiverRights { scopes: found.client.scopes, permissions: found.client.permissions },
+    };
     let sent = SentRegistration {
         url: Some(Value::from(url)),
         subscriptions: Some(events.iter().map(String::as_str).collect::<Vec<_>>().into()),
     };
     // Names are resolved before the transaction.
-    let store = visit.panel.store();
-    let taken = async |url: &str| store.registrations().is_taken(found.id, url, None).await;
-    let CheckedRegistration { url, subscriptions } = rules.check(rights, &sent, taken).await?;
-    let secret = services.webhook_cipher.generate()?;
-    let registration = Registration {
-        client: found.id,
-        organization: found.client.organization,
-        url,
-        subscriptions,
-        secret: services.webhook_cipher.seal(&secret)?,
-        health: Health::default(),
-        paused_at: None,
-        created_at: visit.now,
-        updated_at: visit.now,
-    };
-    visit
-        .change(async |tx| {
-            let Some(id) = tx.registrations().add(&registration).await? else {
-                return Err(Error::rejected("Url has already been taken"));
-            };
-            let record = visit.record(Action::WebhookRegistrationCreated);
-            let record = record.on("webhook_registration", &id.to_string(), &registration.url);
-            tx.audit().append(&record.of(found.client.organization), visit.now).await
-        })
-        .await?;
+    let NewRegistration { registration, secret } = checks.new_of(owner, &sent, visit.now).await?;
+    visit.change(async |tx| visit.webhooks(tx).create(&registration).await).await?;
     Ok(secret.expose().to_owned())
 }
 

@@ -74,8 +74,7 @@ pub(crate) fn read(visit: &Visit, mut organization: Organization) -> (Organizati
         organization.secondary_hosts = form.lines("organization[secondary_hosts]");
     }
     if form.has("organization[external_domain_allowlist]") {
-        let hosts = form.lines("organization[external_domain_allowlist]");
-        organization.external_domain_allowlist = hosts.iter().map(|host| host.to_lowercase()).collect();
+        organization.external_domain_allowlist = form.lines("organization[external_domain_allowlist]");
     }
     if form.has("organization[available_locales]") {
         let offered = form.all("organization[available_locales][]");

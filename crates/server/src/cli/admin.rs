@@ -13,6 +13,12 @@ use civitas_tokens::Argon2Passwords;
 pub(super) enum AdminCommand {
     /// Creates a system administrator, or sets a new password.
     Create(CreateArgs),
+    /// Turns off the second factor of a system administrator who has lost it.
+    DisableSecondFactor {
+        /// The address the administrator signs in with.
+        #[arg(long, value_name = "E")]
+        email: String,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -26,8 +32,14 @@ pub(super) struct CreateArgs {
 }
 
 pub(super) async fn run(command: AdminCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let AdminCommand::Create(args) = command;
     let config = configure(sources).map_err(because)?;
+    let args = match command {
+        AdminCommand::Create(args) => args,
+        AdminCommand::DisableSecondFactor { email } => {
+            let store = open_store(&config).await?;
+            return disable_second_factor(&*store, email.trim(), console).await;
+        }
+    };
     let email = args.email.trim().to_lowercase();
     if !is_email(&email) {
         return Err(Failure::Because(format!("{email:?} is no e-mail address")));
@@ -72,6 +84,27 @@ pub(super) async fn set_password(
     let known = known.map_err(refused)?;
     transaction.commit().await.map_err(because)?;
     Ok(known)
+}
+
+async fn disable_second_factor(store: &dyn Store, email: &str, console: &mut Console<'_>) -> Outcome {
+    let email = email.to_lowercase();
+    let transaction = store.begin().await.map_err(because)?;
+    let change = async {
+        let (store, now) = (transaction.administrators(), clock::now());
+        let (id, _) = store.find_by_email(&email).await?.ok_or(Error::NotFound)?;
+        let administrators = Administrators { administrators: store, sessions: transaction.panel_sessions() };
+        administrators.disable_second_factor(id, now).await?;
+        let actor = Actor::CommandLine { command: "civitas admin disable-second-factor".to_owned() };
+        let record = Record::new(actor, Action::AdministratorSecondFactorDisabled);
+        let record = record.on("administrator", &id.to_string(), &email);
+        transaction.audit().append(&record, now).await.map(drop)
+    };
+    change.await.map_err(|error| match error {
+        Error::NotFound => Failure::Because(format!("{email} is no system administrator")),
+        other => refused(other),
+    })?;
+    transaction.commit().await.map_err(because)?;
+    writeln!(console.stdout, "{email} signs in without a second factor").map_err(because)
 }
 
 fn refused(error: Error) -> Failure {

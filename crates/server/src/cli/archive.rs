@@ -3,9 +3,11 @@
 use super::{Console, Failure, Outcome, because, configure, open_store};
 use crate::config::{Config, Scheme, Sources};
 use crate::{files, webhooks};
+use civitas_application::Store;
 use civitas_application::archive::{
     self, ExportOptions, ExportServices, FileServices, ImportOptions, Progress, WebhookArchive,
 };
+use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{Result, clock};
 use civitas_tokens::{Argon2Passwords, WebhookCipher};
 use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
@@ -166,6 +168,7 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
     let config = configure(sources).map_err(because)?;
     let options = ExportOptions { organization: args.organization, with_secrets: args.with_secrets };
     let store = open_store(&config).await?;
+    record_export(&*store, &options).await?;
     let objects = files::store_of(&config).map_err(because)?;
     let services = ExportServices { objects: &objects, cipher: &ArchiveCipher::new(&config) };
     if is_console(&args.output) {
@@ -186,6 +189,19 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
         let _ = fs::remove_file(&draft);
     }
     kept
+}
+
+/// Writes the export into the audit trail, before it begins.
+async fn record_export(store: &dyn Store, options: &ExportOptions) -> Outcome {
+    let actor = Actor::CommandLine { command: "civitas export".to_owned() };
+    let secrets = if options.with_secrets { "with secrets" } else { "without secrets" };
+    let mut record = Record::new(actor, Action::ArchiveExported).changed("content", None, Some(secrets));
+    if let Some(host) = &options.organization {
+        record = record.on("organization", "", host);
+    }
+    let tx = store.begin().await.map_err(because)?;
+    tx.audit().append(&record, clock::now()).await.map_err(because)?;
+    tx.commit().await.map_err(because)
 }
 
 /// Creates a file that only its owner may read: it has content of private spaces.

@@ -157,6 +157,14 @@ impl Administrators<'_> {
         self.sessions.remove_all_of(id, Some(session)).await
     }
 
+    /// Removes the second factor of an administrator who lost it.
+    ///
+    /// # Errors
+    /// `NotFound`; `Rejected` when there is none.
+    pub async fn disable_second_factor(&self, id: AdministratorId, now: OffsetDateTime) -> Result<()> {
+        edit(self.administrators, id, now, remove_second_factor).await
+    }
+
     /// Ends a lock.
     pub async fn unlock(&self, id: AdministratorId, now: OffsetDateTime) -> Result<()> {
         self.edit(id, now, |administrator| {
@@ -211,6 +219,13 @@ impl Administrators<'_> {
         change: impl FnOnce(&mut Administrator) -> Result<T>,
     ) -> Result<T> {
         edit(self.administrators, id, now, change).await
+    }
+}
+
+pub(super) fn remove_second_factor(administrator: &mut Administrator) -> Result<()> {
+    match administrator.second_factor.take() {
+        Some(_) => Ok(()),
+        None => Err(Error::rejected(refusals::SECOND_FACTOR_IS_OFF)),
     }
 }
 

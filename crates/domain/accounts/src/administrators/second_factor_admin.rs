@@ -1,6 +1,6 @@
 //! Turns the second factor of administrators on and off.
 
-use super::admin::{check_opens, edit, refusals};
+use super::admin::{check_opens, edit, refusals, remove_second_factor};
 use super::{
     Administrator, AdministratorStore, CheckedPassword, NewSecondFactor, PanelSessionStore, SecondFactor,
     SecondFactorCodes, TextCipher,
@@ -88,14 +88,6 @@ impl SecondFactors<'_> {
         .await
     }
 
-    /// Removes the second factor of an administrator who lost it.
-    ///
-    /// # Errors
-    /// `Rejected` when there is none.
-    pub async fn disable(&self, id: AdministratorId, now: OffsetDateTime) -> Result<()> {
-        self.edit(id, now, remove_second_factor).await
-    }
-
     async fn edit<T>(
         &self,
         id: AdministratorId,
@@ -103,13 +95,6 @@ impl SecondFactors<'_> {
         change: impl FnOnce(&mut Administrator) -> Result<T>,
     ) -> Result<T> {
         edit(self.administrators, id, now, change).await
-    }
-}
-
-fn remove_second_factor(administrator: &mut Administrator) -> Result<()> {
-    match administrator.second_factor.take() {
-        Some(_) => Ok(()),
-        None => Err(Error::rejected(refusals::SECOND_FACTOR_IS_OFF)),
     }
 }
 

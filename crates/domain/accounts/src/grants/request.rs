@@ -96,6 +96,11 @@ const KNOWN: [&str; 10] = [
 ];
 
 impl TokenRequest {
+    /// The name of the client, as it was sent.
+    pub fn client_id(&self) -> Option<&str> {
+        self.client_id.as_deref()
+    }
+
     /// Reads a body. Credentials in it take precedence over those of HTTP Basic.
     pub fn read(body: &Map<String, Value>, basic: Option<(String, Secret)>) -> Self {
         let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);

@@ -70,5 +70,8 @@ async fn the_own_second_factor_is_removed_with_the_password() {
     let right = checked(&memory, id, PASSWORD).await;
     factors.disable_own(id, &right, LATER).await.unwrap();
     assert_eq!(memory.only().second_factor, None);
-    assert_eq!(refusal(factors.disable(id, LATER).await), refusals::SECOND_FACTOR_IS_OFF);
+    assert_eq!(
+        refusal(memory.administrators().disable_second_factor(id, LATER).await),
+        refusals::SECOND_FACTOR_IS_OFF
+    );
 }
