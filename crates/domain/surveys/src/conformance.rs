@@ -1,5 +1,9 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
+mod listing;
+
+pub use listing::{counts_and_removes_parts, finds_components_for_surveys, lists_all_for_administrators, pages_responses};
+
 use crate::{
     AnswerOption, AnswerOptionStore, AnswerRow, ConditionType, DisplayCondition, DisplayConditionStore, Host,
     MatrixRow, Question, QuestionStore, QuestionType, Questionnaire, QuestionnaireStore, Response,
