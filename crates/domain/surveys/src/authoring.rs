@@ -17,9 +17,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
-use civitas_kernel::{
-    AnswerOptionId, Ctx, Error, Handle, QuestionId, QuestionnaireId, Result,
-};
+use civitas_kernel::{AnswerOptionId, Ctx, Error, Handle, QuestionId, QuestionnaireId, Result};
 
 /// A question as the result of a command.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,9 @@
 
 mod listing;
 
-pub use listing::{counts_and_removes_parts, finds_components_for_surveys, lists_all_for_administrators, pages_responses};
+pub use listing::{
+    counts_and_removes_parts, finds_components_for_surveys, lists_all_for_administrators, pages_responses,
+};
 
 use crate::{
     AnswerOption, AnswerOptionStore, AnswerRow, ConditionType, DisplayCondition, DisplayConditionStore, Host,

@@ -41,8 +41,8 @@ pub use access::{
     DESTROY_ANSWERS, MANAGE_QUESTIONS, READ_ANSWERS, READ_QUESTIONNAIRES, READ_SUBMISSIONS, SUBMIT_ANSWERS,
 };
 pub use admin::{
-    Direction, MAX_CONDITIONS, PartEdit, QuestionAdmin, QuestionEdit, ResponseAdmin, SurveyAdmin, SurveyChange,
-    SurveySettings,
+    Direction, MAX_CONDITIONS, PartEdit, QuestionAdmin, QuestionEdit, ResponseAdmin, SurveyAdmin,
+    SurveyChange, SurveySettings,
 };
 pub use answer::Answer;
 pub use authoring::{

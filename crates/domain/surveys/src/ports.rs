@@ -191,6 +191,13 @@ store! {
 store! {
     /// Stores display conditions.
     pub trait DisplayConditionStore: Records<DisplayCondition> {
+        /// The conditions of a question, in the order of ids: as in its form.
+        async fn of_question(
+            &self,
+            organization: OrganizationId,
+            question: QuestionId,
+        ) -> Result<Vec<(DisplayConditionId, DisplayCondition)>>;
+
         /// Deletes the condition.
         ///
         /// # Errors

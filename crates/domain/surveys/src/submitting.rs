@@ -216,7 +216,9 @@ impl Handle<DestroyResponse> for Responses<'_> {
 
     async fn handle(&self, ctx: &Ctx, DestroyResponse { id }: DestroyResponse) -> Result<()> {
         let response = self.find_to_destroy(ctx, id).await?;
-        ResponseAdmin { responses: self.responses, files: self.files }.remove(ctx.organization, response).await
+        ResponseAdmin { responses: self.responses, files: self.files }
+            .remove(ctx.organization, response)
+            .await
     }
 }
 

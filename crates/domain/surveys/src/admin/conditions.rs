@@ -3,7 +3,7 @@
 use super::{PartEdit, QuestionAdmin, fault, invalid};
 use crate::{ConditionType, DisplayCondition, Form, FormQuestion};
 use civitas_kernel::limits::{LINE, any_too_long};
-use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
+use civitas_kernel::records::{Change, Plain, RecordAdmin};
 use civitas_kernel::{DisplayConditionId, Error, FieldError, OrganizationId, QuestionId, Result};
 
 /// The most display conditions of a question.
@@ -15,14 +15,17 @@ impl QuestionAdmin<'_> {
     ///
     /// # Errors
     /// `Invalid` with all errors, of the fields `conditions[name][question]`, `[option]` and `[value]`; `NotFound` for a
-    /// condition of another question.
+    /// place without a condition.
     pub(super) async fn edit_conditions(
         &self,
         organization: OrganizationId,
         (id, form): (QuestionId, &Form),
-        edits: &[PartEdit<DisplayConditionId, DisplayCondition>],
+        edits: &[PartEdit<usize, DisplayCondition>],
     ) -> Result<bool> {
-        let stored = form.question(id).map_or(&[][..], |question| &question.conditions[..]);
+        if edits.is_empty() {
+            return Ok(false);
+        }
+        let stored = self.conditions.of_question(organization, id).await?;
         let added = edits.iter().filter(|edit| edit.id.is_none() && edit.value.is_some()).count();
         let removed = edits.iter().filter(|edit| edit.id.is_some() && edit.value.is_none()).count();
         if added > 0 && stored.len() + added > MAX_CONDITIONS + removed {
@@ -33,13 +36,10 @@ impl QuestionAdmin<'_> {
         for edit in edits {
             let value = edit.value.clone().map(|value| normal(DisplayCondition { question: id, ..value }));
             let before = match edit.id {
-                Some(condition) => {
-                    let found = find_for_update(self.conditions, organization, condition).await?;
-                    Some(found).filter(|found| found.question == id).ok_or(Error::NotFound).map(Some)?
-                }
+                Some(place) => Some(stored.get(place).ok_or(Error::NotFound)?),
                 None => None,
             };
-            if before == value {
+            if before.map(|(_, before)| before) == value.as_ref() {
                 continue;
             }
             if let Some(error) = value.as_ref().and_then(|value| check(form, id, value)) {
@@ -50,7 +50,7 @@ impl QuestionAdmin<'_> {
                 ));
                 continue;
             }
-            self.write(organization, edit.id, before, value).await?;
+            self.write(organization, before, value).await?;
             has_changed = true;
         }
         if errors.is_empty() { Ok(has_changed) } else { Err(invalid(errors)) }
@@ -59,17 +59,17 @@ impl QuestionAdmin<'_> {
     async fn write(
         &self,
         organization: OrganizationId,
-        id: Option<DisplayConditionId>,
-        before: Option<DisplayCondition>,
+        before: Option<&(DisplayConditionId, DisplayCondition)>,
         after: Option<DisplayCondition>,
     ) -> Result<()> {
-        match (id, before, after) {
-            (Some(id), Some(before), Some(after)) => {
-                Plain(self.conditions).change(organization, id, &Change::new(before, after)).await
+        match (before, after) {
+            (Some((id, before)), Some(after)) => {
+                let change = Change::new(before.clone(), after);
+                Plain(self.conditions).change(organization, *id, &change).await
             }
-            (Some(id), _, None) => self.conditions.remove(organization, id).await,
-            (_, _, Some(after)) => Plain(self.conditions).create(organization, &after).await.map(drop),
-            (_, _, None) => Ok(()),
+            (Some((id, _)), None) => self.conditions.remove(organization, *id).await,
+            (None, Some(after)) => Plain(self.conditions).create(organization, &after).await.map(drop),
+            (None, None) => Ok(()),
         }
     }
 }
@@ -86,7 +86,8 @@ fn normal(condition: DisplayCondition) -> DisplayCondition {
 
 /// The member that is wrong, and the code of the error.
 fn check(form: &Form, id: QuestionId, condition: &DisplayCondition) -> Option<(&'static str, &'static str)> {
-    let Some(compared) = earlier(form, id).find(|question| question.id == condition.condition_question) else {
+    let Some(compared) = earlier(form, id).find(|question| question.id == condition.condition_question)
+    else {
         return Some(("question", "inclusion"));
     };
     match condition.kind {

@@ -2,13 +2,11 @@
 
 use super::options::row_fault;
 use super::{PartEdit, QuestionAdmin, faults, invalid, lock};
-use crate::{
-    AnswerOption, DisplayCondition, Form, MAX_ROWS, Question,
-};
+use crate::{AnswerOption, DisplayCondition, Form, MAX_ROWS, Question};
 use civitas_kernel::records::{Change, Plain, RecordAdmin};
 use civitas_kernel::{
-    AnswerOptionId, DisplayConditionId, Error, FieldError, Locale, OrganizationId, QuestionId,
-    QuestionnaireId, Result, Translated,
+    AnswerOptionId, Error, FieldError, Locale, OrganizationId, QuestionId, QuestionnaireId, Result,
+    Translated,
 };
 use std::collections::HashSet;
 use time::OffsetDateTime;
@@ -20,8 +18,8 @@ pub struct QuestionEdit {
     pub question: Question,
     /// Options to add, change and remove. Others stay.
     pub options: Vec<PartEdit<AnswerOptionId, Translated>>,
-    /// Display conditions to add, change and remove. Others stay.
-    pub conditions: Vec<PartEdit<DisplayConditionId, DisplayCondition>>,
+    /// Display conditions to add, change and remove, by their places in the form, from 0. Others stay.
+    pub conditions: Vec<PartEdit<usize, DisplayCondition>>,
 }
 
 /// Where a question moves.
@@ -50,7 +48,8 @@ impl QuestionAdmin<'_> {
         lock(self.questionnaires, organization, questionnaire, seen).await?;
         let form = self.questionnaires.form(organization, questionnaire).await?;
         let position = form.questions().last().map_or(0, |last| last.question.position.saturating_add(1));
-        let question = with_references(Question { position, ..edit.question });
+        let mut question = with_references(Question { position, ..edit.question });
+        question.reset_limits();
         let mut errors = faults(question.check(locale))?;
         errors.extend(row_errors(&question, locale));
         errors.extend(option_errors(&edit.options, locale)?);
@@ -81,7 +80,9 @@ impl QuestionAdmin<'_> {
         let form = self.questionnaires.form(organization, questionnaire).await?;
         let before = form.question(id).ok_or(Error::NotFound)?.question.clone();
         let mut after = with_references(Question { position: before.position, ..edit.question });
-        after.reset_limits();
+        if after.kind != before.kind {
+            after.reset_limits();
+        }
         let mut errors = faults(after.check(locale))?;
         errors.extend(row_errors(&after, locale));
         errors.extend(option_errors(&edit.options, locale)?);
@@ -93,8 +94,7 @@ impl QuestionAdmin<'_> {
         if has_changed {
             self.rules().store(organization, id, &change, locale).await?;
         }
-        has_changed |=
-            self.edit_options(organization, (id, &change.after), &edit.options, locale).await?;
+        has_changed |= self.edit_options(organization, (id, &change.after), &edit.options, locale).await?;
         has_changed |= self.edit_conditions(organization, (id, &form), &edit.conditions).await?;
         if has_changed {
             self.questionnaires.touch(organization, questionnaire, now).await?;
@@ -149,8 +149,7 @@ impl QuestionAdmin<'_> {
     ) -> Result<Question> {
         lock(self.questionnaires, organization, questionnaire, None).await?;
         let found = self.questions.find(organization, id).await?;
-        let question =
-            found.filter(|found| found.questionnaire == questionnaire).ok_or(Error::NotFound)?;
+        let question = found.filter(|found| found.questionnaire == questionnaire).ok_or(Error::NotFound)?;
         self.rules().delete(organization, id, question.kind).await?;
         self.questionnaires.touch(organization, questionnaire, now).await?;
         Ok(question)
@@ -211,10 +210,7 @@ fn row_errors(question: &Question, locale: Locale) -> Vec<FieldError> {
 }
 
 /// The errors of the texts of options.
-fn option_errors(
-    edits: &[PartEdit<AnswerOptionId, Translated>],
-    locale: Locale,
-) -> Result<Vec<FieldError>> {
+fn option_errors(edits: &[PartEdit<AnswerOptionId, Translated>], locale: Locale) -> Result<Vec<FieldError>> {
     let mut errors = Vec::new();
     for edit in edits {
         let Some(body) = edit.value.clone() else { continue };

@@ -3,9 +3,7 @@
 use super::{faults, invalid, lock};
 use crate::{Host, Questionnaire, QuestionnaireStore, Survey, SurveyLookup, SurveyStore};
 use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
-use civitas_kernel::{
-    ComponentId, FieldError, Locale, OrganizationId, QuestionnaireId, Result, Translated,
-};
+use civitas_kernel::{ComponentId, FieldError, Locale, OrganizationId, QuestionnaireId, Result, Translated};
 use time::OffsetDateTime;
 
 /// Administers surveys, and the texts of all questionnaires.

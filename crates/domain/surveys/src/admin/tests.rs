@@ -42,12 +42,8 @@ fn condition() -> DisplayCondition {
 /// A choice with one option, then a matrix without condition, then a long answer; all at position 0.
 fn form() -> Form {
     let option = AnswerOption { question: FIRST, body: text("Bus") };
-    let of = |id, kind, options| FormQuestion {
-        id,
-        question: question(0, kind),
-        options,
-        conditions: Vec::new(),
-    };
+    let of =
+        |id, kind, options| FormQuestion { id, question: question(0, kind), options, conditions: Vec::new() };
     Form::new(vec![
         of(FIRST, QuestionType::SingleOption, vec![FormOption { id: BUS, option }]),
         of(SECOND, QuestionType::MatrixSingle, Vec::new()),
@@ -119,6 +115,7 @@ async fn a_new_question_is_the_last_one_and_has_its_options_and_conditions() {
         assert_eq!((option.question, &option.body), (QuestionId(204), &text("Tram")));
         Ok(AnswerOptionId(302))
     });
+    stores.conditions.expect_of_question().returning(|_, _| Ok(Vec::new()));
     stores.conditions.expect_add().once().returning(|_, condition| {
         assert_eq!(condition.question, QuestionId(204));
         Ok(DisplayConditionId(9))
@@ -199,10 +196,8 @@ async fn options_of_a_question_are_changed_and_removed() {
     let options = vec![part(301, Some(text("Tram"))), part(302, None), part(303, Some(text("Bus")))];
     let edit = QuestionEdit { options, ..plain(question(0, QuestionType::SingleOption)) };
     assert!(stores.update(FIRST, edit).await.unwrap());
-    let foreign = QuestionEdit {
-        options: vec![part(400, None)],
-        ..plain(question(0, QuestionType::SingleOption))
-    };
+    let foreign =
+        QuestionEdit { options: vec![part(400, None)], ..plain(question(0, QuestionType::SingleOption)) };
     assert!(matches!(stores.update(FIRST, foreign).await, Err(Error::NotFound)));
 }
 
@@ -215,7 +210,8 @@ async fn a_condition_names_an_earlier_question_and_one_of_its_options() {
         (DisplayCondition { option: Some(AnswerOptionId(9)), ..condition() }, ("option", "inclusion")),
         (DisplayCondition { kind: ConditionType::Match, ..condition() }, ("value", "blank")),
     ] {
-        let stores = Stores::of(form(), 0);
+        let mut stores = Stores::of(form(), 0);
+        stores.conditions.expect_of_question().returning(|_, _| Ok(Vec::new()));
         let edit = PartEdit { name: "new-1".to_owned(), id: None, value: Some(change) };
         let edit = QuestionEdit { conditions: vec![edit], ..plain(question(0, QuestionType::MatrixSingle)) };
         let refused = stores.update(SECOND, edit).await.unwrap_err();
@@ -229,12 +225,15 @@ async fn a_condition_loses_what_its_type_does_not_have_and_stays_when_it_does_no
     let lost = DisplayCondition { option: None, ..condition() };
     let stored = lost.clone();
     let mut stores = Stores::of(form(), 1);
-    stores.conditions.expect_find_for_update().returning(move |_, _| Ok(Some(stored.clone())));
+    stores
+        .conditions
+        .expect_of_question()
+        .returning(move |_, _| Ok(vec![(DisplayConditionId(9), stored.clone())]));
     stores.conditions.expect_save().once().returning(|_, _, change| {
         assert_eq!((change.after.kind, change.after.option), (ConditionType::Answered, None));
         Ok(())
     });
-    let part = |value| PartEdit { name: "9".to_owned(), id: Some(DisplayConditionId(9)), value: Some(value) };
+    let part = |value| PartEdit { name: "0".to_owned(), id: Some(0), value: Some(value) };
     let edit = |value| QuestionEdit {
         conditions: vec![part(value)],
         ..plain(question(0, QuestionType::MatrixSingle))
@@ -302,9 +301,9 @@ struct SurveyStores {
 impl SurveyStores {
     fn of(host: Host) -> Self {
         let mut questionnaires = MockQuestionnaireStore::new();
-        questionnaires.expect_find_for_update().returning(move |_, _| {
-            Ok(Some(Questionnaire::new(host, ComponentId(3), text("Title"), NOW)))
-        });
+        questionnaires
+            .expect_find_for_update()
+            .returning(move |_, _| Ok(Some(Questionnaire::new(host, ComponentId(3), text("Title"), NOW))));
         let mut surveys = MockSurveyStore::new();
         surveys.expect_find_for_update().returning(|_, _| Ok(Some(Survey::new(ComponentId(3), NOW))));
         let mut lookup = MockSurveyLookup::new();

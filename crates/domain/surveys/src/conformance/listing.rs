@@ -121,6 +121,11 @@ pub async fn counts_and_removes_parts(world: World<'_>) -> Result<()> {
         mandatory: false,
     };
     let id = world.conditions.add(world.mine, &condition).await?;
+    let second = world.conditions.add(world.mine, &condition).await?;
+    let found = world.conditions.of_question(world.mine, shown).await?;
+    assert_eq!(found, [(id, condition.clone()), (second, condition)]);
+    assert!(world.conditions.of_question(world.mine, question).await?.is_empty());
+    assert!(world.conditions.of_question(world.other, shown).await?.is_empty());
     let refused = world.conditions.remove(world.other, id).await;
     assert!(matches!(refused, Err(Error::NotFound)));
     world.conditions.remove(world.mine, id).await?;

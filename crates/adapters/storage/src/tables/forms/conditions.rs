@@ -38,6 +38,21 @@ records! { display_conditions: DisplayConditionId => DisplayCondition; }
 
 #[async_trait]
 impl DisplayConditionStore for Session {
+    async fn of_question(
+        &self,
+        organization: OrganizationId,
+        question: QuestionId,
+    ) -> Result<Vec<(DisplayConditionId, DisplayCondition)>> {
+        let rows: Vec<Row> = of(organization)
+            .filter(display_conditions::question_id.eq(question.0))
+            .order(display_conditions::id)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+
     async fn remove(&self, organization: OrganizationId, id: DisplayConditionId) -> Result<()> {
         diesel::delete(of(organization).filter(display_conditions::id.eq(id.0)))
             .execute(&mut *self.write().await?)

@@ -67,7 +67,8 @@ impl AnswerFiles for Session {
             .load(&mut *self.read().await?)
             .await
             .stored()?;
-        let file = |(attachment, key, filename, byte_size)| AnswerFile { attachment, key, filename, byte_size };
+        let file =
+            |(attachment, key, filename, byte_size)| AnswerFile { attachment, key, filename, byte_size };
         Ok(rows.into_iter().map(file).collect())
     }
 

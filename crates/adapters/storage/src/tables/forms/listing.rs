@@ -125,10 +125,7 @@ impl Session {
         search: &QuestionnaireSearch,
         page: PageRequest,
     ) -> Result<Page<QuestionnaireSummary>> {
-        let mut ids = questionnaires::table
-            .select(questionnaires::id)
-            .filter(is_kept())
-            .into_boxed::<Db>();
+        let mut ids = questionnaires::table.select(questionnaires::id).filter(is_kept()).into_boxed::<Db>();
         ids = match search.component {
             Some(component) => ids
                 .filter(questionnaires::component_id.eq(component.0))
