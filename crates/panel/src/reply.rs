@@ -86,7 +86,6 @@ impl Reply {
                 let mut answer =
                     answer.content_type(media_type).insert_header(disposition).streaming(chunks.0);
                 set(&mut answer, header::CACHE_CONTROL, "no-store");
-                set(&mut answer, header::X_CONTENT_TYPE_OPTIONS, "nosniff");
                 answer
             }
             Self::File { media_type, content } => {
