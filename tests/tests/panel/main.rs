@@ -11,6 +11,7 @@ mod permissions;
 mod routes;
 mod second_factor;
 mod sign_in;
+mod survey_questions;
 mod surveys;
 mod tokens;
 mod webhooks;

@@ -37,6 +37,7 @@ mod step_activation;
 mod steps;
 mod survey;
 mod survey_answers;
+mod survey_conditions;
 mod survey_export;
 mod survey_form;
 mod survey_parts;

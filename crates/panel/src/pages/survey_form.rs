@@ -166,12 +166,12 @@ async fn show(
     visit.form_page(shown.own_head(visit, "edit"), form.html(), problems).await
 }
 
-/// The revision that a form sends: that of the record for a new form, and after the person was told of a change by
-/// somebody else; that of the former form otherwise.
+/// The revision that a form sends: that of the former form when it was refused for another reason than a change by
+/// somebody else; otherwise that of the record.
 pub(crate) fn revision(visit: &Visit, shown: &Shown, problems: &[Problem]) -> String {
-    let told = visit.say("problem-changed-meanwhile");
+    let changed = visit.say("problem-changed-meanwhile");
     match visit.form.get("revision") {
-        Some(sent) if problems.iter().all(|problem| problem.text != told) => sent.to_owned(),
+        Some(sent) if problems.iter().all(|problem| problem.text != changed) => sent.to_owned(),
         _ => shown.revision(),
     }
 }

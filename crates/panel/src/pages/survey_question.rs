@@ -2,6 +2,7 @@
 
 use super::content::line;
 use super::survey::{admin, described, loss, of_path, page, text, type_name, types};
+use super::survey_conditions;
 use super::survey_form::{problems as refused, revision, seen, typed};
 use super::survey_parts::{self, CONDITIONS, OPTIONS, ROWS};
 use super::surveys::{Shown, record};
@@ -171,7 +172,7 @@ pub(crate) fn form(
         texts: texts.html(words, problems),
         mandatory: if is_layout { Html::default() } else { mandatory.html() },
         parts,
-        conditions: survey_parts::conditions(visit, shown, all, opened, problems),
+        conditions: survey_conditions::conditions(visit, shown, all, opened, problems),
         save: visit.tell(saved, &[("number", number.clone().into())]),
         delete: opened.id.map(|id| {
             let label = visit.tell("question-delete-link", &[("number", number.into())]);

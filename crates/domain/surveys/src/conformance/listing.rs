@@ -1,4 +1,4 @@
-//! What administrators read.
+//! What administrators read, and lookups.
 
 use super::{ALL, NOW, World, new_response, text};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use civitas_kernel::{
     ComponentId, DisplayConditionId, Error, LogRequest, LogStart, PageRequest, QuestionId, QuestionnaireId,
-    ResponseId, Result,
+    ResponseId, Result, UserId,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -141,5 +141,15 @@ pub async fn finds_components_for_surveys(world: World<'_>) -> Result<()> {
     assert!(world.lookup.has_surveys(world.mine, world.unpublished).await?);
     assert!(!world.lookup.has_surveys(world.other, world.component).await?);
     assert!(!world.lookup.has_surveys(world.mine, ComponentId(987_654)).await?);
+    Ok(())
+}
+
+/// Users are respondents in their own organization alone.
+pub async fn knows_respondents(world: World<'_>) -> Result<()> {
+    let found = world.lookup.respondent(world.mine, world.nora).await?;
+    assert_eq!(found.map(|respondent| respondent.blocked), Some(false));
+    assert_eq!(world.lookup.respondent(world.other, world.nora).await?, None);
+    assert_eq!(world.lookup.respondent(world.mine, UserId(987_654)).await?, None);
+    assert!(world.questionnaires.find(world.mine, QuestionnaireId(1)).await?.is_none());
     Ok(())
 }
