@@ -113,6 +113,14 @@ store! {
             page: PageRequest,
         ) -> Result<Page<QuestionnaireSummary>>;
 
+        /// The questionnaire, visible or not, unless its survey, its meeting or its component is deleted. For
+        /// administrators.
+        async fn find_kept(
+            &self,
+            organization: OrganizationId,
+            id: QuestionnaireId,
+        ) -> Result<Option<Questionnaire>>;
+
         /// One questionnaire as [`Self::search`] lists it.
         async fn summary(
             &self,

@@ -3,7 +3,7 @@
 
 use super::survey_answers::{Answer, Files, read};
 use super::survey_responses::{languages, origin};
-use super::surveys::{Shown, record};
+use super::surveys::{Named, record};
 use crate::panel::Panel;
 use crate::reply::{Chunks, Reply};
 use crate::visit::Visit;
@@ -45,7 +45,7 @@ pub(crate) async fn export(visit: &mut Visit) -> Result<Reply> {
         "ndjson" => (Format::Ndjson, "ndjson", "application/x-ndjson"),
         _ => return Err(Error::NotFound),
     };
-    let shown = Shown::of(visit).await?;
+    let shown = Named::of(visit).await?;
     let visit = &*visit;
     let form = visit.panel.store().questionnaires().form(shown.organization, shown.id).await?;
     visit

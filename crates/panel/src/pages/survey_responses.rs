@@ -5,7 +5,7 @@ use super::people;
 use super::proposals::authors;
 use super::survey::{length, text};
 use super::survey_answers::{Answer, Files, read};
-use super::surveys::{Shown, record};
+use super::surveys::{Named, Shown, record};
 use crate::notice::Notice;
 use crate::parts::{Act, Card, Cell, Column, Confirm, Empty, Found, Html, KeyValues, Results, Table};
 use crate::reply::Reply;
@@ -20,17 +20,17 @@ use time::format_description::well_known::Rfc3339;
 const PER_PAGE: i64 = 25;
 
 /// The address of the list.
-pub(crate) fn path(shown: &Shown) -> String {
+pub(crate) fn path(shown: &Named) -> String {
     format!("{}/responses", shown.path())
 }
 
 /// The languages of texts on a page: that of the page first.
-pub(crate) fn languages(visit: &Visit, shown: &Shown) -> TextLanguages {
+pub(crate) fn languages(visit: &Visit, shown: &Named) -> TextLanguages {
     TextLanguages { effective: visit.words.locale, default: shown.home.default_locale }
 }
 
 /// Scheme and host of the organization.
-pub(crate) fn origin(visit: &Visit, shown: &Shown) -> String {
+pub(crate) fn origin(visit: &Visit, shown: &Named) -> String {
     visit.panel.settings.site.origin(&shown.home.host)
 }
 
@@ -96,14 +96,14 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
 }
 
 /// The response of the path, which is one to the questionnaire of the path.
-async fn found(visit: &Visit, shown: &Shown) -> Result<(ResponseId, ResponseDetail)> {
+async fn found(visit: &Visit, shown: &Named) -> Result<(ResponseId, ResponseDetail)> {
     let id = AnswerId(visit.id("rid")?);
     let found = visit.panel.store().responses().find_by_answer(shown.organization, id).await?;
     found.filter(|(_, detail)| detail.response.questionnaire == shown.id).ok_or(Error::NotFound)
 }
 
 pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
-    let shown = Shown::of(visit).await?;
+    let shown = Named::of(visit).await?;
     let visit = &*visit;
     let (_, detail) = found(visit, &shown).await?;
     let store = visit.panel.store();
@@ -151,7 +151,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
 }
 
 /// All questions with their answers.
-fn answers(visit: &Visit, shown: &Shown, form: &Form, response: &Response, files: &Files) -> Html {
+fn answers(visit: &Visit, shown: &Named, form: &Form, response: &Response, files: &Files) -> Html {
     let languages = languages(visit, shown);
     let mut list = KeyValues::default();
     for question in form.questions().iter().filter(|one| !one.question.kind.is_presentation()) {
@@ -178,7 +178,7 @@ fn answers(visit: &Visit, shown: &Shown, form: &Form, response: &Response, files
 }
 
 pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
-    let shown = Shown::of(visit).await?;
+    let shown = Named::of(visit).await?;
     let visit = &*visit;
     let (_, detail) = found(visit, &shown).await?;
     let own = format!("{}/{}", path(&shown), detail.id);
@@ -209,7 +209,7 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
 }
 
 pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
-    let shown = Shown::of(visit).await?;
+    let shown = Named::of(visit).await?;
     let visit = &*visit;
     let (id, detail) = found(visit, &shown).await?;
     visit

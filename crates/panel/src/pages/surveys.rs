@@ -18,10 +18,11 @@ use civitas_kernel::{ComponentId, Error, OrganizationId, PageRequest, Questionna
 use civitas_organizations::Organization;
 use civitas_spaces::{ComponentManifest, SpaceField, SpaceFilter};
 use civitas_surveys::{
-    MOST_COUNTED, Period, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary, SurveyAdmin,
-    SurveySettings,
+    MOST_COUNTED, Period, Questionnaire, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary,
+    SurveyAdmin, SurveySettings,
 };
 use std::collections::HashMap;
+use std::ops::Deref;
 
 const PER_PAGE: i64 = 25;
 /// The most components that a new survey can choose from.
@@ -34,22 +35,36 @@ pub(crate) fn list_path(organization: OrganizationId) -> String {
 }
 
 /// A questionnaire of the organization in the path.
-pub(crate) struct Shown {
+pub(crate) struct Named {
     pub(crate) organization: OrganizationId,
     /// The organization's record.
     pub(crate) home: Organization,
     pub(crate) id: QuestionnaireId,
+    pub(crate) questionnaire: Questionnaire,
+}
+
+/// The same with its survey, its place, and the numbers of questions and responses.
+pub(crate) struct Shown {
+    named: Named,
     pub(crate) summary: QuestionnaireSummary,
 }
 
-impl Shown {
+impl Deref for Shown {
+    type Target = Named;
+
+    fn deref(&self) -> &Named {
+        &self.named
+    }
+}
+
+impl Named {
     /// The questionnaire of the path. Times of the page are in the zone of the organization.
     pub(crate) async fn of(visit: &mut Visit) -> Result<Self> {
         let (organization, home) = opened(visit).await?;
         visit.zone = Zone::named(&home.time_zone);
         let id = QuestionnaireId(visit.id("vid")?);
-        let summary = visit.panel.store().questionnaires().summary(organization, id).await?;
-        Ok(Self { organization, home, id, summary: summary.ok_or(Error::NotFound)? })
+        let found = visit.panel.store().questionnaires().find_kept(organization, id).await?;
+        Ok(Self { organization, home, id, questionnaire: found.ok_or(Error::NotFound)? })
     }
 
     /// The address of its page.
@@ -59,12 +74,32 @@ impl Shown {
 
     /// Its title in the language of the page.
     pub(crate) fn title(&self, visit: &Visit) -> String {
-        content::title(visit, &self.summary.questionnaire.title)
+        content::title(visit, &self.questionnaire.title)
     }
 
     /// What a form sends, so that a change meanwhile is noticed.
     pub(crate) fn revision(&self) -> String {
-        self.summary.questionnaire.updated_at.unix_timestamp_nanos().to_string()
+        self.questionnaire.updated_at.unix_timestamp_nanos().to_string()
+    }
+
+    /// The head of a page below the page of the questionnaire.
+    pub(crate) fn below(&self, visit: &Visit, title: String) -> Head {
+        people::head(visit, self.organization, &self.home, title)
+            .crumb(visit.say("nav-surveys"), list_path(self.organization))
+            .crumb(self.title(visit), self.path())
+    }
+}
+
+impl Shown {
+    /// The questionnaire of the path. Times of the page are in the zone of the organization.
+    pub(crate) async fn of(visit: &mut Visit) -> Result<Self> {
+        let (organization, home) = opened(visit).await?;
+        visit.zone = Zone::named(&home.time_zone);
+        let id = QuestionnaireId(visit.id("vid")?);
+        let summary = visit.panel.store().questionnaires().summary(organization, id).await?;
+        let summary = summary.ok_or(Error::NotFound)?;
+        let questionnaire = summary.questionnaire.clone();
+        Ok(Self { named: Named { organization, home, id, questionnaire }, summary })
     }
 
     /// The head of a page that is a tab of the questionnaire.
@@ -90,19 +125,12 @@ impl Shown {
             .lede(dates(visit, &self.summary))
             .tabs(visit.say("survey-tabs"), tabs.to_vec())
     }
-
-    /// The head of a page below the page of the questionnaire.
-    pub(crate) fn below(&self, visit: &Visit, title: String) -> Head {
-        people::head(visit, self.organization, &self.home, title)
-            .crumb(visit.say("nav-surveys"), list_path(self.organization))
-            .crumb(self.title(visit), self.path())
-    }
 }
 
 /// An entry of the audit trail about a questionnaire.
-pub(crate) fn record(visit: &Visit, shown: &Shown, action: Action) -> Record {
-    let label = shown.title(visit);
-    visit.record(action).of(shown.organization).on("survey", &shown.id.to_string(), &label)
+pub(crate) fn record(visit: &Visit, named: &Named, action: Action) -> Record {
+    let label = named.title(visit);
+    visit.record(action).of(named.organization).on("survey", &named.id.to_string(), &label)
 }
 
 /// The use-case, in a transaction.

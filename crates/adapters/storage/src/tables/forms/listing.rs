@@ -13,7 +13,7 @@ use crate::tables::visible_components::OnPage;
 use civitas_kernel::filter::Condition as FilterCondition;
 use civitas_kernel::{OrganizationId, Page, PageRequest, QuestionnaireId, Result};
 use civitas_surveys::{
-    Host, MOST_COUNTED, Period, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary,
+    Host, MOST_COUNTED, Period, Questionnaire, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary,
 };
 use diesel::dsl;
 use diesel::expression::SqlLiteral;
@@ -163,6 +163,23 @@ impl Session {
         let rows: Vec<Counted> = rows.limit(page.fetch()).load(connection).await.stored()?;
         let Page { items, has_more } = Page::cut(rows, page);
         Ok(Page { items: complete(connection, organization, items).await?, has_more })
+    }
+
+    /// The questionnaire alone.
+    pub(super) async fn kept_questionnaire(
+        &self,
+        organization: OrganizationId,
+        id: QuestionnaireId,
+    ) -> Result<Option<Questionnaire>> {
+        let row: Option<Row> = of(organization)
+            .filter(questionnaires::id.eq(id.0))
+            .filter(is_kept())
+            .select(columns::of::<Row>())
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(model).transpose()?.map(|(_, questionnaire)| questionnaire))
     }
 
     /// One questionnaire of the list, with at most three statements.

@@ -225,6 +225,14 @@ impl QuestionnaireStore for Session {
         self.search_questionnaires(organization, search, page).await
     }
 
+    async fn find_kept(
+        &self,
+        organization: OrganizationId,
+        id: QuestionnaireId,
+    ) -> Result<Option<Questionnaire>> {
+        self.kept_questionnaire(organization, id).await
+    }
+
     async fn summary(
         &self,
         organization: OrganizationId,
