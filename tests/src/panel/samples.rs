@@ -40,10 +40,7 @@ impl SamplePage {
 /// # Panics
 /// When a route has no page here.
 pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SamplePage> {
-    let nora = service.user("norablum").await;
-    let vote = json!({"proposal_id": service.id("proposal", "p2"), "data": {"weight": 1}});
-    let job = nora.finished(&nora.post("/vote_proposals", &vote).await.is(202)).await;
-    let job = job["id"].as_str().expect("an id").to_owned();
+    let job = job(service).await;
     let attributes = json!({"url": "https://hooks.client.example/civic",
         "subscriptions": ["proposal_creation.succeeded"]});
     let body = json!({"data": {"attributes": attributes}});
@@ -101,6 +98,14 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
     pages.push(SamplePage::new("/system/organizations/{id}/edit", &[("id", &organization)], "?tab=api"));
     pages.push(SamplePage::new("/system/api_clients/{id}/edit", &[("id", &client)], "?tab=webhooks"));
     pages
+}
+
+/// A job that has ended.
+async fn job(service: &Service) -> String {
+    let nora = service.user("norablum").await;
+    let vote = json!({"proposal_id": service.id("proposal", "p2"), "data": {"weight": 1}});
+    let job = nora.finished(&nora.post("/vote_proposals", &vote).await.is(202)).await;
+    job["id"].as_str().expect("an id").to_owned()
 }
 
 /// A survey with a question and a response.

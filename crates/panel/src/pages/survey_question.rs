@@ -98,10 +98,13 @@ fn read(visit: &Visit, shown: &Shown, opened: &Opened) -> (survey_parts::Typed, 
     let mut number = |name: &str, stored: Option<i64>| match form.get(name).map(str::trim) {
         None => stored,
         Some("") => None,
-        Some(typed) => typed.parse().map(Some).unwrap_or_else(|_| {
-            problems.push(Problem::new(name, visit.say("problem-number")));
-            stored
-        }),
+        Some(typed) => match typed.parse() {
+            Ok(number) => Some(number),
+            Err(_) => {
+                problems.push(Problem::new(name, visit.say("problem-number")));
+                stored
+            }
+        },
     };
     question.max_choices = number(MAX_CHOICES, question.max_choices);
     question.max_characters = number(MAX_CHARACTERS, Some(question.max_characters)).unwrap_or_default();
