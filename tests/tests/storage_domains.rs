@@ -104,6 +104,10 @@ mod surveys {
         removes_answers_with_their_question,
         keeps_conditions_consistent,
         knows_respondents,
+        lists_all_for_administrators,
+        pages_responses,
+        counts_and_removes_parts,
+        finds_components_for_surveys,
     );
 }
 

@@ -149,10 +149,14 @@ impl Arrival {
         }
         let mut visit = self.visit(signed, words);
         let reply = finish(&mut visit, handler).await;
-        if let Reply::Page { status, .. } = &reply
-            && !status.is_success()
-        {
-            // Nothing was changed, so the same form may be sent again.
+        let may_be_sent_again = match &reply {
+            // Nothing was changed.
+            Reply::Page { status, .. } => !status.is_success(),
+            // The page with the form stays open.
+            Reply::Download { .. } => true,
+            Reply::Redirect { .. } | Reply::File { .. } => false,
+        };
+        if may_be_sent_again {
             sessions.forget_form(&digest, &nonce).await?;
         }
         Ok(reply)

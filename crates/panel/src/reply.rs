@@ -1,7 +1,12 @@
 //! Answers of the panel.
 
 use actix_web::HttpResponse;
-use actix_web::http::{StatusCode, header};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, ContentDisposition};
+use actix_web::web::Bytes;
+use civitas_kernel::Error;
+use futures_util::stream::LocalBoxStream;
+use std::fmt;
 
 /// What pages may load and do: their own style sheet and script, nothing inline.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
@@ -23,8 +28,19 @@ pub(crate) enum Reply {
         /// Values of `Set-Cookie`.
         cookies: Vec<String>,
     },
+    /// A file to download, in parts.
+    Download { media_type: &'static str, filename: String, chunks: Chunks },
     /// A file of the panel.
     File { media_type: &'static str, content: &'static str },
+}
+
+/// The parts of a file. After an error the connection is closed, so that the file is not taken as complete.
+pub(crate) struct Chunks(pub(crate) LocalBoxStream<'static, Result<Bytes, Error>>);
+
+impl fmt::Debug for Chunks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Chunks")
+    }
 }
 
 impl Reply {
@@ -61,6 +77,14 @@ impl Reply {
                     answer.append_header((header::SET_COOKIE, cookie));
                 }
                 let mut answer = answer.insert_header((header::LOCATION, to)).finish();
+                set(&mut answer, header::CACHE_CONTROL, "no-store");
+                answer
+            }
+            Self::Download { media_type, filename, chunks } => {
+                let disposition = ContentDisposition::attachment(filename);
+                let mut answer = HttpResponse::Ok();
+                let mut answer =
+                    answer.content_type(media_type).insert_header(disposition).streaming(chunks.0);
                 set(&mut answer, header::CACHE_CONTROL, "no-store");
                 answer
             }

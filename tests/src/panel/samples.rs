@@ -40,10 +40,7 @@ impl SamplePage {
 /// # Panics
 /// When a route has no page here.
 pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SamplePage> {
-    let nora = service.user("norablum").await;
-    let vote = json!({"proposal_id": service.id("proposal", "p2"), "data": {"weight": 1}});
-    let job = nora.finished(&nora.post("/vote_proposals", &vote).await.is(202)).await;
-    let job = job["id"].as_str().expect("an id").to_owned();
+    let job = job(service).await;
     let attributes = json!({"url": "https://hooks.client.example/civic",
         "subscriptions": ["proposal_creation.succeeded"]});
     let body = json!({"data": {"attributes": attributes}});
@@ -62,6 +59,7 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
     let role = role_of(panel, &format!("/system/organizations/{organization}/users/{member}")).await;
     let (space, step) = (text("space", "streets"), text("step", "collect"));
     let (component, proposal) = (text("component", "ideas"), text("proposal", "p2"));
+    let survey = survey(service, panel, &organization).await;
     let mut pages = Vec::new();
     for (method, route) in Panel::routes() {
         if method != "GET" {
@@ -84,11 +82,16 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
             ("sid", &space),
             ("step", &step),
             ("cid", &component),
+            ("vid", &survey.id),
+            ("qid", &survey.question),
+            ("rid", &survey.response),
         ];
         let query = if route.ends_with("/components/new") {
             format!("?space=participatory_processes/{space}&manifest=proposals")
         } else if route.ends_with("/webhook_deliveries/replay") {
             format!("?registration={registration}&status=dead")
+        } else if route.ends_with("/surveys/{vid}") {
+            format!("?question={}", survey.question)
         } else {
             String::new()
         };
@@ -97,6 +100,44 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
     pages.push(SamplePage::new("/system/organizations/{id}/edit", &[("id", &organization)], "?tab=api"));
     pages.push(SamplePage::new("/system/api_clients/{id}/edit", &[("id", &client)], "?tab=webhooks"));
     pages
+}
+
+/// A job that has ended.
+async fn job(service: &Service) -> String {
+    let nora = service.user("norablum").await;
+    let vote = json!({"proposal_id": service.id("proposal", "p2"), "data": {"weight": 1}});
+    let job = nora.finished(&nora.post("/vote_proposals", &vote).await.is(202)).await;
+    job["id"].as_str().expect("an id").to_owned()
+}
+
+/// A survey with a question and a response.
+struct Survey {
+    id: String,
+    question: String,
+    response: String,
+}
+
+async fn survey(service: &Service, panel: &PanelClient, organization: &str) -> Survey {
+    let list = format!("/system/organizations/{organization}/surveys");
+    let component = service.id("component", "surveys").to_string();
+    let fields = [("survey[component]", component.as_str()), ("survey[title][en]", "Mobility")];
+    let own = panel.act("POST", &list, &fields).await.is(302).header("location").to_owned();
+    let id = own.rsplit('/').next().expect("an id").to_owned();
+    let fields = [
+        ("question[question_type]", "single_option"),
+        ("question[body][en]", "Which?"),
+        ("options[new-1][en]", "Bus"),
+    ];
+    panel.act("POST", &format!("{own}/questions"), &fields).await.is(302);
+    let links = panel.get(&own).await.is(200).attributes("a", "href");
+    let question = links.iter().find_map(|href| href.split_once("?question=")?.1.split('#').next());
+    let question = question.expect("a question").to_owned();
+    let response = json!({"meta": {"anonymous": true}, "data": {"type": "questionnaire_response",
+        "attributes": {"answers": {}},
+        "relationships": {"questionnaire": {"data": {"type": "questionnaires", "id": id}}}}});
+    let sent = service.machine().await.post("/answers/sync", &response).await.is(201);
+    let response = sent.data()["id"].as_str().expect("an id").to_owned();
+    Survey { id, question, response }
 }
 
 /// A role on the page of a person.

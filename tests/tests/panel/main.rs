@@ -12,6 +12,8 @@ mod permissions;
 mod routes;
 mod second_factor;
 mod sign_in;
+mod survey_questions;
+mod surveys;
 mod tokens;
 mod webhooks;
 

@@ -104,6 +104,7 @@ actions! {
     "survey.created" => SurveyCreated: "A survey was created.",
     "survey.updated" => SurveyUpdated: "A survey or its questions were changed.",
     "survey.deleted" => SurveyDeleted: "A survey was deleted.",
+    "response.deleted" => ResponseDeleted: "A response to a survey was deleted.",
     "responses.exported" => ResponsesExported: "Responses to a survey were exported.",
     "attachment.created" => AttachmentCreated: "An attachment was added.",
     "attachment.updated" => AttachmentUpdated: "An attachment was changed.",

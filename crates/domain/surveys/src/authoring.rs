@@ -10,15 +10,14 @@ pub use commands::{
 };
 
 use crate::access::Readers;
+use crate::admin::Rules;
 use crate::{
     AnswerFiles, AnswerOption, AnswerOptionStore, Form, MANAGE_QUESTIONS, Question, QuestionStore,
     QuestionnaireDetail, QuestionnaireStore, SurveyLookup,
 };
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
-use civitas_kernel::{
-    AnswerOptionId, Ctx, Error, FieldError, Handle, QuestionId, QuestionnaireId, Result, Wording,
-};
+use civitas_kernel::{AnswerOptionId, Ctx, Error, Handle, QuestionId, QuestionnaireId, Result};
 
 /// A question as the result of a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +85,10 @@ impl Authoring<'_> {
         self.questions.find(ctx.organization, id).await?.ok_or(Error::NotFound)
     }
 
+    fn rules(&self) -> Rules<'_> {
+        Rules { questions: self.questions, options: self.options, files: self.files }
+    }
+
     async fn touch(&self, ctx: &Ctx, id: QuestionnaireId) -> Result<()> {
         self.questionnaires.touch(ctx.organization, id, ctx.now).await
     }
@@ -106,13 +109,6 @@ impl Handle<UpdateQuestionnaire> for Authoring<'_> {
         let form = self.questionnaires.form(ctx.organization, id).await?;
         Ok((QuestionnaireDetail { id, questionnaire: change.after, place: found.place }, form))
     }
-}
-
-/// The error of a list that is full.
-fn full(field: &'static str, what: &str, max: i64) -> Error {
-    let description = format!("{what} (maximum is {max})");
-    let fields = vec![FieldError::new(field, "too_many", description)];
-    Error::Invalid { wording: Wording::InvalidRequest, fields }
 }
 
 #[cfg(test)]

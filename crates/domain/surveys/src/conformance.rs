@@ -1,5 +1,12 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
+mod listing;
+
+pub use listing::{
+    counts_and_removes_parts, finds_components_for_surveys, knows_respondents, lists_all_for_administrators,
+    pages_responses,
+};
+
 use crate::{
     AnswerOption, AnswerOptionStore, AnswerRow, ConditionType, DisplayCondition, DisplayConditionStore, Host,
     MatrixRow, Question, QuestionStore, QuestionType, Questionnaire, QuestionnaireStore, Response,
@@ -382,15 +389,5 @@ pub async fn keeps_conditions_consistent(world: World<'_>) -> Result<()> {
     assert_eq!(stored.option, None);
     world.questions.remove(world.mine, compared).await?;
     assert_eq!(world.conditions.find(world.mine, id).await?, None);
-    Ok(())
-}
-
-/// Users are respondents in their own organization alone.
-pub async fn knows_respondents(world: World<'_>) -> Result<()> {
-    let found = world.lookup.respondent(world.mine, world.nora).await?;
-    assert_eq!(found.map(|respondent| respondent.blocked), Some(false));
-    assert_eq!(world.lookup.respondent(world.other, world.nora).await?, None);
-    assert_eq!(world.lookup.respondent(world.mine, UserId(987_654)).await?, None);
-    assert!(world.questionnaires.find(world.mine, QuestionnaireId(1)).await?.is_none());
     Ok(())
 }

@@ -19,6 +19,7 @@
 //! ```
 
 mod access;
+mod admin;
 mod answer;
 mod authoring;
 #[cfg(feature = "conformance")]
@@ -26,6 +27,7 @@ pub mod conformance;
 mod digest;
 mod display;
 mod form;
+mod listing;
 mod model;
 mod ports;
 mod projection;
@@ -38,15 +40,20 @@ mod validation;
 pub use access::{
     DESTROY_ANSWERS, MANAGE_QUESTIONS, READ_ANSWERS, READ_QUESTIONNAIRES, READ_SUBMISSIONS, SUBMIT_ANSWERS,
 };
+pub use admin::{
+    Direction, MAX_CONDITIONS, PartEdit, QuestionAdmin, QuestionEdit, ResponseAdmin, SurveyAdmin,
+    SurveyChange, SurveySettings,
+};
 pub use answer::Answer;
 pub use authoring::{
     AnswerOptionDetail, Authoring, CreateAnswerOption, CreateQuestion, DestroyAnswerOption, DestroyQuestion,
     QuestionDetail, Replacement, UpdateAnswerOption, UpdateQuestion, UpdateQuestionnaire,
 };
 pub use form::{Form, FormOption, FormQuestion, TextLanguages};
-pub use model::{Host, Questionnaire, Survey};
+pub use listing::{MOST_COUNTED, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary};
+pub use model::{Host, Period, Questionnaire, Survey};
 pub use ports::{
-    AnswerFiles, AnswerOptionStore, DisplayConditionStore, QUESTIONNAIRE_FIELDS, QuestionStore,
+    AnswerFile, AnswerFiles, AnswerOptionStore, DisplayConditionStore, QUESTIONNAIRE_FIELDS, QuestionStore,
     QuestionnaireField, QuestionnaireFilter, QuestionnaireStore, Respondent, ResponseStore, SurveyLookup,
     SurveyStore, space_type,
 };

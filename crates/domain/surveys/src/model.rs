@@ -8,6 +8,36 @@ use civitas_kernel::{
 };
 use time::OffsetDateTime;
 
+/// The time of a survey.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Period {
+    /// It begins later.
+    Planned,
+    /// It accepts responses.
+    Open,
+    /// It has ended.
+    Closed,
+}
+
+impl Period {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Planned, Self::Open, Self::Closed];
+
+    /// The name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Open => "open",
+            Self::Closed => "closed",
+        }
+    }
+
+    /// The one with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|period| period.as_str() == name)
+    }
+}
+
 /// The record of a component that has a questionnaire. The interface has no operation for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Survey {
@@ -29,6 +59,17 @@ impl Survey {
     /// A new survey that is always open.
     pub fn new(component: ComponentId, now: OffsetDateTime) -> Self {
         Self { component, starts_at: None, ends_at: None, deleted_at: None, created_at: now, updated_at: now }
+    }
+
+    /// Whether it accepts responses at this time, does not yet, or does not any more.
+    pub fn period(&self, now: OffsetDateTime) -> Period {
+        if self.starts_at.is_some_and(|at| now < at) {
+            Period::Planned
+        } else if self.is_open(now) {
+            Period::Open
+        } else {
+            Period::Closed
+        }
     }
 
     /// Whether it accepts responses at this time. Both ends are inclusive.
@@ -156,6 +197,11 @@ mod tests {
         let survey = Survey { ends_at: Some(NOW + Duration::HOUR), ..survey };
         for (at, is_open) in [(-1, false), (0, true), (3_600, true), (3_601, false)] {
             assert_eq!(survey.is_open(NOW + Duration::seconds(at)), is_open, "{at}");
+        }
+        let periods = [-1, 0, 3_600, 3_601].map(|at| survey.period(NOW + Duration::seconds(at)));
+        assert_eq!(periods, [Period::Planned, Period::Open, Period::Open, Period::Closed]);
+        for period in Period::ALL {
+            assert_eq!(Period::parse(period.as_str()), Some(period));
         }
         assert!(Survey::new(ComponentId(1), NOW).is_open(NOW - Duration::DAY));
     }

@@ -2,14 +2,15 @@
 
 use crate::{
     AnswerDetail, AnswerOption, DisplayCondition, Form, Question, Questionnaire, QuestionnaireDetail,
-    Response, ResponseDetail, Survey,
+    QuestionnaireSearch, QuestionnaireSummary, Response, ResponseDetail, Survey,
 };
 use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind, RawFilter, RawValue};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    AnswerId, AnswerOptionId, ClientId, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId,
-    ReadContext, ResponseId, Result, SpaceManifest, SpaceRef, UserId, store,
+    AnswerId, AnswerOptionId, ClientId, ComponentId, DisplayConditionId, LogPage, LogRequest, OrganizationId,
+    Page, PageRequest, QuestionId, QuestionnaireId, ReadContext, ResponseId, Result, SpaceManifest, SpaceRef,
+    UserId, store,
 };
 use time::OffsetDateTime;
 
@@ -103,6 +104,30 @@ store! {
         /// exclude each other. Whether there is a questionnaire.
         async fn lock_for_submission(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<bool>;
 
+        /// The questionnaires of the organization that satisfy the search, visible or not. Those of deleted surveys,
+        /// meetings and components are left out. For administrators.
+        async fn search(
+            &self,
+            organization: OrganizationId,
+            search: &QuestionnaireSearch,
+            page: PageRequest,
+        ) -> Result<Page<QuestionnaireSummary>>;
+
+        /// The questionnaire, visible or not, unless its survey, its meeting or its component is deleted. For
+        /// administrators.
+        async fn find_kept(
+            &self,
+            organization: OrganizationId,
+            id: QuestionnaireId,
+        ) -> Result<Option<Questionnaire>>;
+
+        /// One questionnaire as [`Self::search`] lists it.
+        async fn summary(
+            &self,
+            organization: OrganizationId,
+            id: QuestionnaireId,
+        ) -> Result<Option<QuestionnaireSummary>>;
+
         /// Sets the time of the last change: a question, an option, a row or a condition changed.
         async fn touch(
             &self,
@@ -129,6 +154,9 @@ store! {
 
         /// Whether the question has answers, also empty ones.
         async fn has_answers(&self, organization: OrganizationId, id: QuestionId) -> Result<bool>;
+
+        /// How many answers the question has, also empty ones; at most [`crate::MOST_COUNTED`].
+        async fn count_answers(&self, organization: OrganizationId, id: QuestionId) -> Result<i64>;
 
         /// The ids of its answers that have files.
         async fn answers_with_files(
@@ -170,7 +198,20 @@ store! {
 
 store! {
     /// Stores display conditions.
-    pub trait DisplayConditionStore: Records<DisplayCondition> {}
+    pub trait DisplayConditionStore: Records<DisplayCondition> {
+        /// The conditions of a question, in the order of ids: as in its form.
+        async fn of_question(
+            &self,
+            organization: OrganizationId,
+            question: QuestionId,
+        ) -> Result<Vec<(DisplayConditionId, DisplayCondition)>>;
+
+        /// Deletes the condition.
+        ///
+        /// # Errors
+        /// `NotFound` when there is none.
+        async fn remove(&self, organization: OrganizationId, id: DisplayConditionId) -> Result<()>;
+    }
 }
 
 store! {
@@ -208,6 +249,14 @@ store! {
             page: PageRequest,
         ) -> Result<Page<AnswerDetail>>;
 
+        /// The responses to a questionnaire with their answers, by time and id, the newest first.
+        async fn log(
+            &self,
+            organization: OrganizationId,
+            questionnaire: QuestionnaireId,
+            request: &LogRequest<ResponseId>,
+        ) -> Result<LogPage<(ResponseId, ResponseDetail)>>;
+
         /// Deletes the response with its answers.
         ///
         /// # Errors
@@ -231,6 +280,21 @@ pub trait SurveyLookup: Send + Sync {
     async fn administers(&self, organization: OrganizationId, user: UserId, space: SpaceRef) -> Result<bool>;
     /// The account; `None` if there is none or it is deleted.
     async fn respondent(&self, organization: OrganizationId, user: UserId) -> Result<Option<Respondent>>;
+    /// Whether the organization has a component of this id that is of the kind `surveys` and not deleted.
+    async fn has_surveys(&self, organization: OrganizationId, component: ComponentId) -> Result<bool>;
+}
+
+/// A file of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerFile {
+    /// The id of the attachment, as the value of the answer names it.
+    pub attachment: i64,
+    /// The name of the file in addresses.
+    pub key: String,
+    /// Its name for people.
+    pub filename: String,
+    /// Its length in bytes.
+    pub byte_size: i64,
 }
 
 /// The files of answers. Uploads are named by their signed ids (contract 07 B.6).
@@ -258,6 +322,9 @@ pub trait AnswerFiles: Send + Sync {
         answer: AnswerId,
         signed_ids: &[String],
     ) -> Result<Vec<i64>>;
+
+    /// The files of these attachments of answers, by attachment; those that do not exist are left out.
+    async fn stored(&self, organization: OrganizationId, attachments: &[i64]) -> Result<Vec<AnswerFile>>;
 
     /// Deletes the attachments of answers that are deleted.
     async fn detach(&self, organization: OrganizationId, answers: &[AnswerId]) -> Result<()>;

@@ -5,7 +5,7 @@ use crate::digest;
 use crate::response::refused;
 use crate::{
     AnswerFiles, AnswerRow, Checked, DESTROY_ANSWERS, Host, QuestionnaireDetail, QuestionnaireStore,
-    Response, ResponseDetail, ResponseStore, SUBMIT_ANSWERS, SurveyLookup, SurveyStore,
+    Response, ResponseAdmin, ResponseDetail, ResponseStore, SUBMIT_ANSWERS, SurveyLookup, SurveyStore,
 };
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -216,10 +216,9 @@ impl Handle<DestroyResponse> for Responses<'_> {
 
     async fn handle(&self, ctx: &Ctx, DestroyResponse { id }: DestroyResponse) -> Result<()> {
         let response = self.find_to_destroy(ctx, id).await?;
-        let answers = self.responses.answer_ids(ctx.organization, response).await?;
-        let answers: Vec<AnswerId> = answers.into_iter().map(|(_, id)| id).collect();
-        self.files.detach(ctx.organization, &answers).await?;
-        self.responses.remove(ctx.organization, response).await
+        ResponseAdmin { responses: self.responses, files: self.files }
+            .remove(ctx.organization, response)
+            .await
     }
 }
 

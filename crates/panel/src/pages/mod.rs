@@ -38,6 +38,16 @@ mod start;
 mod step_activation;
 mod steps;
 mod storage;
+mod survey;
+mod survey_answers;
+mod survey_conditions;
+mod survey_export;
+mod survey_form;
+mod survey_parts;
+mod survey_preview;
+mod survey_question;
+mod survey_responses;
+mod surveys;
 
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -67,7 +77,31 @@ macro_rules! routes {
 
 /// All routes for administrators. PUT and DELETE arrive as POST with `_method`.
 pub(crate) fn routes() -> Vec<Route> {
-    [deployment(), routes_of_spaces(), people_and_proposals()].into_iter().flatten().collect()
+    let all = [deployment(), routes_of_spaces(), people_and_proposals(), surveys_and_responses()];
+    all.into_iter().flatten().collect()
+}
+
+/// The questionnaires of an organization, with questions and responses.
+fn surveys_and_responses() -> Vec<Route> {
+    routes![
+        GET "/system/organizations/{id}/surveys" => surveys::list,
+        GET "/system/organizations/{id}/surveys/new" => surveys::new,
+        POST "/system/organizations/{id}/surveys" => surveys::create,
+        GET "/system/organizations/{id}/surveys/{vid}" => survey::show,
+        PUT "/system/organizations/{id}/surveys/{vid}" => survey_form::update,
+        GET "/system/organizations/{id}/surveys/{vid}/edit" => survey_form::edit,
+        GET "/system/organizations/{id}/surveys/{vid}/preview" => survey_preview::show,
+        POST "/system/organizations/{id}/surveys/{vid}/questions" => survey_question::create,
+        PUT "/system/organizations/{id}/surveys/{vid}/questions/{qid}" => survey_question::update,
+        POST "/system/organizations/{id}/surveys/{vid}/questions/{qid}/move" => survey::shift,
+        GET "/system/organizations/{id}/surveys/{vid}/questions/{qid}/delete" => survey::ask_delete,
+        DELETE "/system/organizations/{id}/surveys/{vid}/questions/{qid}" => survey::delete,
+        GET "/system/organizations/{id}/surveys/{vid}/responses" => survey_responses::list,
+        GET "/system/organizations/{id}/surveys/{vid}/responses/{rid}" => survey_responses::show,
+        GET "/system/organizations/{id}/surveys/{vid}/responses/{rid}/delete" => survey_responses::ask,
+        DELETE "/system/organizations/{id}/surveys/{vid}/responses/{rid}" => survey_responses::delete,
+        POST "/system/organizations/{id}/surveys/{vid}/responses/export/{format}" => survey_export::export,
+    ]
 }
 
 /// The people and proposals of an organization.

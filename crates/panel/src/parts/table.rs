@@ -146,6 +146,11 @@ impl Cell {
         Self { html: render(&RowActs { acts }), class: "acts-cell" }
     }
 
+    /// Its content alone.
+    pub(crate) fn into_html(self) -> Html {
+        self.html
+    }
+
     /// Over the whole width where rows are cards.
     pub(crate) fn whole(mut self) -> Self {
         self.class = "whole";

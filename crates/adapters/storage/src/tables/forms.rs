@@ -4,6 +4,7 @@ mod conditions;
 mod files;
 mod form;
 mod inserting;
+mod listing;
 mod lookup;
 mod options;
 mod questionnaires;

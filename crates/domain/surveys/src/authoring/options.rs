@@ -1,12 +1,10 @@
 //! Writing answer options.
 
-use super::{
-    AnswerOptionDetail, Authoring, CreateAnswerOption, DestroyAnswerOption, UpdateAnswerOption, full,
-};
-use crate::{AnswerOption, MANAGE_QUESTIONS, MAX_OPTIONS};
+use super::{AnswerOptionDetail, Authoring, CreateAnswerOption, DestroyAnswerOption, UpdateAnswerOption};
+use crate::{AnswerOption, MANAGE_QUESTIONS};
 use async_trait::async_trait;
-use civitas_kernel::records::{Change, Plain, RecordAdmin};
-use civitas_kernel::{AnswerOptionId, Ctx, Error, FieldError, Handle, QuestionnaireId, Result, Wording};
+use civitas_kernel::records::Change;
+use civitas_kernel::{AnswerOptionId, Ctx, Error, Handle, QuestionnaireId, Result};
 
 impl Authoring<'_> {
     /// The option.
@@ -41,16 +39,8 @@ impl Handle<CreateAnswerOption> for Authoring<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreateAnswerOption) -> Result<AnswerOptionDetail> {
         let CreateAnswerOption { question: id, body } = command;
         let question = self.find_question_to_change(ctx, id).await?;
-        if !question.kind.has_options() {
-            let error = FieldError::new("question_id", "invalid", "Question does not have options");
-            return Err(Error::Invalid { wording: Wording::InvalidRequest, fields: vec![error] });
-        }
         let option = AnswerOption { question: id, body };
-        option.check(ctx.default_locale)?;
-        if self.options.count(ctx.organization, id).await? >= MAX_OPTIONS {
-            return Err(full("question_id", "Question has too many options", MAX_OPTIONS));
-        }
-        let id = Plain(self.options).create(ctx.organization, &option).await?;
+        let id = self.rules().add_option(ctx.organization, &question, &option, ctx.default_locale).await?;
         self.touch(ctx, question.questionnaire).await?;
         Ok(AnswerOptionDetail { id, option })
     }
@@ -66,9 +56,7 @@ impl Handle<UpdateAnswerOption> for Authoring<'_> {
         let UpdateAnswerOption { id, body } = command;
         let (before, questionnaire) = self.find_option_to_change(ctx, id).await?;
         let change = Change::of(before, ctx.now, |option| option.body = body);
-        change.after.check(ctx.default_locale)?;
-        if !change.is_empty() {
-            Plain(self.options).change(ctx.organization, id, &change).await?;
+        if self.rules().change_option(ctx.organization, id, &change, ctx.default_locale).await? {
             self.touch(ctx, questionnaire).await?;
         }
         Ok(AnswerOptionDetail { id, option: change.after })

@@ -1,10 +1,9 @@
 //! Writing questions.
 
-use super::{Authoring, CreateQuestion, DestroyQuestion, QuestionDetail, UpdateQuestion, full};
-use crate::response::refused;
-use crate::{MANAGE_QUESTIONS, MAX_QUESTIONS, QuestionType};
+use super::{Authoring, CreateQuestion, DestroyQuestion, QuestionDetail, UpdateQuestion};
+use crate::MANAGE_QUESTIONS;
 use async_trait::async_trait;
-use civitas_kernel::records::{Change, Plain, RecordAdmin};
+use civitas_kernel::records::Change;
 use civitas_kernel::{Ctx, Handle, Result};
 
 #[async_trait]
@@ -14,11 +13,7 @@ impl Handle<CreateQuestion> for Authoring<'_> {
         let questionnaire = command.questionnaire;
         self.find_to_change(ctx, questionnaire).await?;
         let question = command.question();
-        question.check(ctx.default_locale)?;
-        if self.questions.count(ctx.organization, questionnaire).await? >= MAX_QUESTIONS {
-            return Err(full("questionnaire", "Questionnaire has too many questions", MAX_QUESTIONS));
-        }
-        let id = Plain(self.questions).create(ctx.organization, &question).await?;
+        let id = self.rules().add(ctx.organization, &question, ctx.default_locale).await?;
         self.touch(ctx, questionnaire).await?;
         Ok(QuestionDetail { id, question })
     }
@@ -38,12 +33,7 @@ impl Handle<UpdateQuestion> for Authoring<'_> {
         if change.is_empty() {
             return Ok(QuestionDetail { id, question: change.after });
         }
-        change.after.check(ctx.default_locale)?;
-        if change.after.kind != change.before.kind && self.questions.has_answers(ctx.organization, id).await?
-        {
-            return Err(refused("question_type", "locked", "Question type cannot change once answers exist"));
-        }
-        Plain(self.questions).change(ctx.organization, id, &change).await?;
+        self.rules().store(ctx.organization, id, &change, ctx.default_locale).await?;
         self.touch(ctx, change.after.questionnaire).await?;
         Ok(QuestionDetail { id, question: change.after })
     }
@@ -57,11 +47,7 @@ impl Handle<DestroyQuestion> for Authoring<'_> {
 
     async fn handle(&self, ctx: &Ctx, DestroyQuestion { id }: DestroyQuestion) -> Result<()> {
         let question = self.find_question_to_change(ctx, id).await?;
-        if question.kind == QuestionType::Files {
-            let answers = self.questions.answers_with_files(ctx.organization, id).await?;
-            self.files.detach(ctx.organization, &answers).await?;
-        }
-        self.questions.remove(ctx.organization, id).await?;
+        self.rules().delete(ctx.organization, id, question.kind).await?;
         self.touch(ctx, question.questionnaire).await
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::columns::{self, columns};
 use crate::engine::Conn;
-use crate::failure::Stored;
+use crate::failure::{Stored, changed};
 use crate::records::records;
 use crate::schema::display_conditions;
 use crate::session::Session;
@@ -37,7 +37,30 @@ fn of(organization: OrganizationId) -> Scoped {
 records! { display_conditions: DisplayConditionId => DisplayCondition; }
 
 #[async_trait]
-impl DisplayConditionStore for Session {}
+impl DisplayConditionStore for Session {
+    async fn of_question(
+        &self,
+        organization: OrganizationId,
+        question: QuestionId,
+    ) -> Result<Vec<(DisplayConditionId, DisplayCondition)>> {
+        let rows: Vec<Row> = of(organization)
+            .filter(display_conditions::question_id.eq(question.0))
+            .order(display_conditions::id)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
+    }
+
+    async fn remove(&self, organization: OrganizationId, id: DisplayConditionId) -> Result<()> {
+        diesel::delete(of(organization).filter(display_conditions::id.eq(id.0)))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .and_then(changed)
+    }
+}
 
 /// The conditions of these questions, in the order of ids.
 pub(super) async fn of_questions(

@@ -1,11 +1,16 @@
 //! The files of answers: attachments whose record is an answer.
 
+use crate::columns;
+use crate::failure::Stored;
+use crate::schema::{attachments, files};
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_attachments::{AnswerUploads, AttachmentStore, Sender};
 use civitas_kernel::{AnswerId, ClientId, Error, OrganizationId, Result, clock};
 use civitas_organizations::OrganizationStore;
-use civitas_surveys::AnswerFiles;
+use civitas_surveys::{AnswerFile, AnswerFiles};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
 
 impl Session {
     fn answer_uploads(&self) -> AnswerUploads<'_> {
@@ -46,6 +51,25 @@ impl AnswerFiles for Session {
             attached.push(id.0);
         }
         Ok(attached)
+    }
+
+    async fn stored(&self, organization: OrganizationId, named: &[i64]) -> Result<Vec<AnswerFile>> {
+        if named.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows: Vec<(i64, String, String, i64)> = attachments::table
+            .inner_join(files::table)
+            .filter(attachments::organization_id.eq(organization.0))
+            .filter(attachments::answer_id.is_not_null())
+            .filter(columns::any_of(attachments::id.nullable(), named))
+            .order(attachments::id)
+            .select((attachments::id, files::key, files::filename, files::byte_size))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let file =
+            |(attachment, key, filename, byte_size)| AnswerFile { attachment, key, filename, byte_size };
+        Ok(rows.into_iter().map(file).collect())
     }
 
     async fn detach(&self, organization: OrganizationId, answers: &[AnswerId]) -> Result<()> {

@@ -1,12 +1,15 @@
 //! Users, for questionnaires.
 
+use crate::columns::EnumColumn;
 use crate::failure::Stored;
-use crate::schema::users;
+use crate::schema::{components, users};
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_blogs::BlogLookup;
-use civitas_kernel::{OrganizationId, Result, SpaceRef, UserId};
+use civitas_kernel::{ComponentId, OrganizationId, Result, SpaceRef, UserId};
+use civitas_spaces::ComponentManifest;
 use civitas_surveys::{Respondent, SurveyLookup};
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
@@ -27,5 +30,14 @@ impl SurveyLookup for Session {
             .optional()
             .stored()?;
         Ok(blocked.map(|blocked| Respondent { blocked }))
+    }
+
+    async fn has_surveys(&self, organization: OrganizationId, component: ComponentId) -> Result<bool> {
+        let found = components::table
+            .filter(components::organization_id.eq(organization.0))
+            .filter(components::id.eq(component.0))
+            .filter(components::manifest.eq(EnumColumn(ComponentManifest::Surveys)))
+            .filter(components::deleted_at.is_null());
+        diesel::select(exists(found)).get_result(&mut *self.read().await?).await.stored()
     }
 }

@@ -20,7 +20,7 @@ use civitas_kernel::{
 use civitas_spaces::ComponentManifest;
 use civitas_surveys::{
     Form, Host, Questionnaire, QuestionnaireDetail, QuestionnaireField, QuestionnaireFilter,
-    QuestionnaireStore, space_type,
+    QuestionnaireSearch, QuestionnaireStore, QuestionnaireSummary, space_type,
 };
 use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
@@ -53,14 +53,14 @@ columns! {
     }
 }
 
-type Scoped = Filter<questionnaires::table, Eq<questionnaires::organization_id, i64>>;
+pub(super) type Scoped = Filter<questionnaires::table, Eq<questionnaires::organization_id, i64>>;
 
 /// The questionnaires of one organization; the only access to the table.
-fn of(organization: OrganizationId) -> Scoped {
+pub(super) fn of(organization: OrganizationId) -> Scoped {
     questionnaires::table.filter(questionnaires::organization_id.eq(organization.0))
 }
 
-fn model(row: Row) -> Result<(QuestionnaireId, Questionnaire)> {
+pub(super) fn model(row: Row) -> Result<(QuestionnaireId, Questionnaire)> {
     let host = match (row.survey_id, row.meeting_id) {
         (Some(id), None) => Host::Survey(SurveyId(id)),
         (None, Some(id)) => Host::Meeting(MeetingId(id)),
@@ -214,6 +214,31 @@ impl QuestionnaireStore for Session {
         let found: Option<i64> =
             dialect::for_share!(row).get_result(&mut *self.for_update().await?).await.optional().stored()?;
         Ok(found.is_some())
+    }
+
+    async fn search(
+        &self,
+        organization: OrganizationId,
+        search: &QuestionnaireSearch,
+        page: PageRequest,
+    ) -> Result<Page<QuestionnaireSummary>> {
+        self.search_questionnaires(organization, search, page).await
+    }
+
+    async fn find_kept(
+        &self,
+        organization: OrganizationId,
+        id: QuestionnaireId,
+    ) -> Result<Option<Questionnaire>> {
+        self.kept_questionnaire(organization, id).await
+    }
+
+    async fn summary(
+        &self,
+        organization: OrganizationId,
+        id: QuestionnaireId,
+    ) -> Result<Option<QuestionnaireSummary>> {
+        self.summary_of_questionnaire(organization, id).await
     }
 
     async fn touch(

@@ -1,5 +1,6 @@
 //! Questions, with their rows.
 
+use crate::bounded::Bounded;
 use crate::columns::{self, ColumnValue, columns};
 use crate::engine::Conn;
 use crate::failure::{Stored, changed};
@@ -10,7 +11,7 @@ use async_trait::async_trait;
 use civitas_kernel::{
     AnswerId, MatrixRowId, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId, Result, Translated,
 };
-use civitas_surveys::{MatrixRow, Question, QuestionStore, QuestionType};
+use civitas_surveys::{MOST_COUNTED, MatrixRow, Question, QuestionStore, QuestionType};
 use diesel::dsl::{Eq, Filter, exists, not};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -160,6 +161,17 @@ impl QuestionStore for Session {
             .filter(answers::question_id.eq(id.0))
             .filter(answers::organization_id.eq(organization.0));
         diesel::select(exists(answers)).get_result(&mut *self.read().await?).await.stored()
+    }
+
+    async fn count_answers(&self, organization: OrganizationId, id: QuestionId) -> Result<i64> {
+        let some = answers::table
+            .filter(answers::question_id.eq(id.0))
+            .filter(answers::organization_id.eq(organization.0))
+            .limit(MOST_COUNTED)
+            .select(answers::organization_id);
+        let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
+            Bounded(some).get_result(&mut *self.read().await?).await.stored()?;
+        Ok(number)
     }
 
     async fn answers_with_files(

@@ -9,7 +9,8 @@ use crate::schema::{answers, responses};
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_kernel::{
-    AnswerId, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId, ResponseId, Result, UserId,
+    AnswerId, LogPage, LogRequest, LogStart, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId,
+    ResponseId, Result, UserId,
 };
 use civitas_surveys::{AnswerDetail, AnswerRow, Response, ResponseDetail, ResponseStore};
 use diesel::dsl::{Eq, Filter};
@@ -221,6 +222,48 @@ impl ResponseStore for Session {
             .await
             .stored()?;
         Ok(Page::cut(rows, page).map(Into::into))
+    }
+
+    async fn log(
+        &self,
+        organization: OrganizationId,
+        questionnaire: QuestionnaireId,
+        request: &LogRequest<ResponseId>,
+    ) -> Result<LogPage<(ResponseId, ResponseDetail)>> {
+        let connection = &mut *self.read().await?;
+        let all = of(organization)
+            .filter(responses::questionnaire_id.eq(questionnaire.0))
+            .select(columns::of::<Row>())
+            .into_boxed::<Db>();
+        let some = match request.start {
+            LogStart::Newest => all,
+            LogStart::OlderThan(at, id) => all
+                .filter(responses::created_at.le(at))
+                .filter(responses::created_at.lt(at).or(responses::id.lt(id.0))),
+            LogStart::NewerThan(at, id) => all
+                .filter(responses::created_at.ge(at))
+                .filter(responses::created_at.gt(at).or(responses::id.gt(id.0))),
+        };
+        let some = if request.is_ascending() {
+            some.order((responses::created_at.asc(), responses::id.asc()))
+        } else {
+            some.order((responses::created_at.desc(), responses::id.desc()))
+        };
+        let rows: Vec<Row> = some.limit(request.fetch()).load(connection).await.stored()?;
+        let page = LogPage::cut(rows, request);
+        let ids: Vec<i64> = page.items.iter().map(|row| row.id).collect();
+        let mut answers: HashMap<i64, Vec<StoredAnswer>> = HashMap::new();
+        for answer in answers_of_responses(connection, &ids).await? {
+            answers.entry(answer.response_id).or_default().push(answer);
+        }
+        Ok(page.map(|row| {
+            let (id, answers) = (ResponseId(row.id), answers.remove(&row.id).unwrap_or_default());
+            // A response has answers: it is deleted with the last of them.
+            let first = answers.iter().map(|answer| AnswerId(answer.id)).next().unwrap_or(AnswerId(0));
+            let changed_at = row.created_at;
+            let response = row.into_model(answers.into_iter().map(StoredAnswer::row).collect());
+            (id, ResponseDetail { id: first, response, changed_at })
+        }))
     }
 
     async fn remove(&self, organization: OrganizationId, id: ResponseId) -> Result<()> {

@@ -1,15 +1,18 @@
 //! Surveys.
 
-use crate::columns::columns;
+use crate::columns::{self, columns};
+use crate::engine::Conn;
+use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::surveys;
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_kernel::{ComponentId, OrganizationId, SurveyId};
+use civitas_kernel::{ComponentId, OrganizationId, Result, SurveyId};
 use civitas_surveys::{Survey, SurveyStore};
 use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use std::collections::HashMap;
 use time::OffsetDateTime;
 
 columns! {
@@ -37,3 +40,25 @@ records! { surveys: SurveyId => Survey; }
 
 #[async_trait]
 impl SurveyStore for Session {}
+
+/// These surveys, by id.
+pub(super) async fn of_ids(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    ids: &[i64],
+) -> Result<HashMap<i64, Survey>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<Row> = of(organization)
+        .filter(columns::any_of(surveys::id.nullable(), ids))
+        .select(columns::of::<Row>())
+        .load(connection)
+        .await
+        .stored()?;
+    let survey = |row: Row| {
+        let (id, survey): (SurveyId, Survey) = row.into();
+        (id.0, survey)
+    };
+    Ok(rows.into_iter().map(survey).collect())
+}

@@ -1,0 +1,97 @@
+//! Administration of surveys, their questions and the responses to them. The caller checks permission. The interface
+//! ([`crate::Authoring`], [`crate::Responses`]) applies the same rules. Use the stores of a transaction.
+
+mod conditions;
+mod options;
+mod questions;
+mod responses;
+mod rules;
+mod surveys;
+
+pub use conditions::MAX_CONDITIONS;
+pub use questions::{Direction, QuestionEdit};
+pub use responses::ResponseAdmin;
+pub(crate) use rules::Rules;
+pub use surveys::{SurveyAdmin, SurveyChange, SurveySettings};
+
+use crate::{
+    AnswerFiles, AnswerOptionStore, DisplayConditionStore, QuestionStore, Questionnaire, QuestionnaireStore,
+};
+use civitas_kernel::records::find_for_update;
+use civitas_kernel::{Error, FieldError, OrganizationId, QuestionnaireId, Result, Wording};
+use time::OffsetDateTime;
+
+/// Administers questions with their rows, options and display conditions.
+pub struct QuestionAdmin<'a> {
+    /// The store of questionnaires.
+    pub questionnaires: &'a dyn QuestionnaireStore,
+    /// The store of questions.
+    pub questions: &'a dyn QuestionStore,
+    /// The store of options.
+    pub options: &'a dyn AnswerOptionStore,
+    /// The store of display conditions.
+    pub conditions: &'a dyn DisplayConditionStore,
+    /// The files of answers.
+    pub files: &'a dyn AnswerFiles,
+}
+
+impl QuestionAdmin<'_> {
+    fn rules(&self) -> Rules<'_> {
+        Rules { questions: self.questions, options: self.options, files: self.files }
+    }
+}
+
+/// A change of a part of a question: an option or a condition. Without `id` the part is new; without `value` it is
+/// removed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartEdit<I, T> {
+    /// The name of the part in errors: `options[205]` is the field of an error of the option `205`.
+    pub name: String,
+    /// The stored part.
+    pub id: Option<I>,
+    /// Its new value.
+    pub value: Option<T>,
+}
+
+/// The questionnaire, locked until the transaction ends.
+///
+/// # Errors
+/// `NotFound`; `Invalid` with the code `changed_meanwhile` when it was changed after `seen`, the time of the last
+/// change that the caller knows.
+async fn lock(
+    questionnaires: &dyn QuestionnaireStore,
+    organization: OrganizationId,
+    id: QuestionnaireId,
+    seen: Option<OffsetDateTime>,
+) -> Result<Questionnaire> {
+    let questionnaire = find_for_update(questionnaires, organization, id).await?;
+    if seen.is_some_and(|seen| seen != questionnaire.updated_at) {
+        let text = "The questionnaire was changed meanwhile";
+        return Err(invalid(vec![FieldError::new("revision", "changed_meanwhile", text)]));
+    }
+    Ok(questionnaire)
+}
+
+fn invalid(fields: Vec<FieldError>) -> Error {
+    Error::Invalid { wording: Wording::InvalidRequest, fields }
+}
+
+/// The errors of a check.
+///
+/// # Errors
+/// Those without fields.
+fn faults(checked: Result<()>) -> Result<Vec<FieldError>> {
+    match checked {
+        Ok(()) => Ok(Vec::new()),
+        Err(Error::Invalid { fields, .. }) => Ok(fields),
+        Err(other) => Err(other),
+    }
+}
+
+/// An error of a field whose name is computed.
+fn fault(field: String, code: &'static str, text: &str) -> FieldError {
+    FieldError { code: code.into(), field: field.into(), description: text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! Answer options. The caller has locked the questionnaire, and sets the time of its last change.
+
+use super::{PartEdit, QuestionAdmin, fault, faults};
+use crate::{AnswerOption, Question};
+use civitas_kernel::records::{Change, find_for_update};
+use civitas_kernel::{
+    AnswerOptionId, Error, FieldError, Locale, OrganizationId, QuestionId, Result, Translated,
+};
+
+impl QuestionAdmin<'_> {
+    /// Makes these changes of the options of a question. Returns whether something changed.
+    ///
+    /// # Errors
+    /// `Invalid` with all errors, of the fields `options[name]`; `NotFound` for an option of another question.
+    pub(super) async fn edit_options(
+        &self,
+        organization: OrganizationId,
+        (id, question): (QuestionId, &Question),
+        edits: &[PartEdit<AnswerOptionId, Translated>],
+        locale: Locale,
+    ) -> Result<bool> {
+        let (mut has_changed, mut errors) = (false, Vec::new());
+        for edit in edits {
+            match self.edit_option(organization, (id, question), edit, locale).await {
+                Ok(is_change) => has_changed |= is_change,
+                Err(error) => {
+                    let own = faults(Err(error))?;
+                    let field = || format!("options[{}]", edit.name);
+                    errors.extend(own.iter().map(|one| FieldError { field: field().into(), ..one.clone() }));
+                }
+            }
+        }
+        if errors.is_empty() { Ok(has_changed) } else { Err(super::invalid(errors)) }
+    }
+
+    async fn edit_option(
+        &self,
+        organization: OrganizationId,
+        (question_id, question): (QuestionId, &Question),
+        edit: &PartEdit<AnswerOptionId, Translated>,
+        locale: Locale,
+    ) -> Result<bool> {
+        let Some(id) = edit.id else {
+            let Some(body) = edit.value.clone() else { return Ok(false) };
+            let option = AnswerOption { question: question_id, body };
+            return self.rules().add_option(organization, question, &option, locale).await.map(|_| true);
+        };
+        let stored = find_for_update(self.options, organization, id).await?;
+        if stored.question != question_id {
+            return Err(Error::NotFound);
+        }
+        match edit.value.clone() {
+            Some(body) if body == stored.body => Ok(false),
+            Some(body) => {
+                let change = Change::new(stored.clone(), AnswerOption { body, ..stored });
+                self.rules().change_option(organization, id, &change, locale).await
+            }
+            None => self.options.remove(organization, id).await.map(|()| true),
+        }
+    }
+}
+
+/// The error of a row, by its place.
+pub(super) fn row_fault(place: usize, error: &FieldError) -> FieldError {
+    fault(format!("rows[{place}]"), code_of(error), &error.description)
+}
+
+fn code_of(error: &FieldError) -> &'static str {
+    if error.code == "blank" { "blank" } else { "too_long" }
+}

@@ -1,0 +1,132 @@
+//! Surveys with their questionnaires.
+
+use super::{faults, invalid, lock};
+use crate::{Host, Questionnaire, QuestionnaireStore, Survey, SurveyLookup, SurveyStore};
+use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
+use civitas_kernel::{ComponentId, FieldError, Locale, OrganizationId, QuestionnaireId, Result, Translated};
+use time::OffsetDateTime;
+
+/// Administers surveys, and the texts of all questionnaires.
+pub struct SurveyAdmin<'a> {
+    /// The store of surveys.
+    pub surveys: &'a dyn SurveyStore,
+    /// The store of questionnaires.
+    pub questionnaires: &'a dyn QuestionnaireStore,
+    /// Reads components.
+    pub lookup: &'a dyn SurveyLookup,
+}
+
+/// What administrators set of a survey. The dates of the form of a meeting have no effect.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SurveySettings {
+    /// The title.
+    pub title: Translated,
+    /// The description: HTML.
+    pub description: Translated,
+    /// The terms of service: HTML.
+    pub tos: Translated,
+    /// When it begins to accept responses; `None`: always.
+    pub starts_at: Option<OffsetDateTime>,
+    /// The last time it accepts responses; `None`: always.
+    pub ends_at: Option<OffsetDateTime>,
+}
+
+/// What a change of a survey did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SurveyChange {
+    /// The questionnaire.
+    pub questionnaire: Change<Questionnaire>,
+    /// The survey; `None` for the form of a meeting.
+    pub survey: Option<Change<Survey>>,
+}
+
+impl SurveyChange {
+    /// Whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.questionnaire.is_empty() && self.survey.as_ref().is_none_or(Change::is_empty)
+    }
+}
+
+impl SurveySettings {
+    fn check(&self, questionnaire: &Questionnaire, locale: Locale) -> Result<()> {
+        let mut fields = faults(questionnaire.check(Some(locale)))?;
+        if self.starts_at.zip(self.ends_at).is_some_and(|(starts, ends)| ends < starts) {
+            fields.push(FieldError::new("ends_at", "before_start", "A survey cannot end before it starts"));
+        }
+        if fields.is_empty() { Ok(()) } else { Err(invalid(fields)) }
+    }
+
+    fn apply(&self, questionnaire: &mut Questionnaire) {
+        questionnaire.title = self.title.clone();
+        questionnaire.description = self.description.clone();
+        questionnaire.tos = self.tos.clone();
+    }
+}
+
+impl SurveyAdmin<'_> {
+    /// Adds a survey with an empty questionnaire to a component.
+    ///
+    /// # Errors
+    /// `Invalid` with `inclusion` when the component is not one for surveys; with `blank` for a title that is blank in
+    /// `locale`, the default language of the organization; with `too_long`; with `before_start`.
+    pub async fn create(
+        &self,
+        organization: OrganizationId,
+        component: ComponentId,
+        settings: &SurveySettings,
+        (locale, now): (Locale, OffsetDateTime),
+    ) -> Result<QuestionnaireId> {
+        if !self.lookup.has_surveys(organization, component).await? {
+            let text = "component is not included in the list";
+            return Err(invalid(vec![FieldError::new("component", "inclusion", text)]));
+        }
+        let survey = Survey {
+            starts_at: settings.starts_at,
+            ends_at: settings.ends_at,
+            ..Survey::new(component, now)
+        };
+        let new = |host| {
+            let mut questionnaire = Questionnaire::new(host, component, settings.title.clone(), now);
+            settings.apply(&mut questionnaire);
+            questionnaire
+        };
+        settings.check(&new(Host::Survey(civitas_kernel::SurveyId(0))), locale)?;
+        let survey = Plain(self.surveys).create(organization, &survey).await?;
+        Plain(self.questionnaires).create(organization, &new(Host::Survey(survey))).await
+    }
+
+    /// Changes the texts of a questionnaire, and the dates of its survey.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` as for [`Self::create`], and with `changed_meanwhile` when it was changed after `seen`.
+    pub async fn update(
+        &self,
+        organization: OrganizationId,
+        (id, seen): (QuestionnaireId, Option<OffsetDateTime>),
+        settings: &SurveySettings,
+        (locale, now): (Locale, OffsetDateTime),
+    ) -> Result<SurveyChange> {
+        let before = lock(self.questionnaires, organization, id, seen).await?;
+        let host = before.host;
+        let mut change = Change::of(before, now, |questionnaire| settings.apply(questionnaire));
+        settings.check(&change.after, locale)?;
+        let survey = match host {
+            Host::Meeting(_) => None,
+            Host::Survey(survey) => {
+                let before = find_for_update(self.surveys, organization, survey).await?;
+                let change = Change::of(before, now, |survey| {
+                    survey.starts_at = settings.starts_at;
+                    survey.ends_at = settings.ends_at;
+                });
+                Plain(self.surveys).change(organization, survey, &change).await?;
+                Some(change)
+            }
+        };
+        if survey.as_ref().is_some_and(|survey| !survey.is_empty()) {
+            // Whoever saw the former dates is to be told that they changed.
+            change.after.updated_at = now;
+        }
+        Plain(self.questionnaires).change(organization, id, &change).await?;
+        Ok(SurveyChange { questionnaire: change, survey })
+    }
+}

@@ -1,0 +1,276 @@
+//! The questions of a questionnaire: the list with one open, their order, their deletion (contract 08 §5).
+
+use super::survey_form::problems as refused;
+use super::survey_question::{self, Opened};
+use super::surveys::{Shown, counted, record};
+use crate::notice::Notice;
+use crate::parts::{Act, Confirm, Html, Problem, render};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use crate::words::Words;
+use askama::Template;
+use civitas_application::Transaction;
+use civitas_audit::Action;
+use civitas_kernel::{Error, QuestionId, Result, Translated};
+use civitas_surveys::{Direction, Form, FormQuestion, Question, QuestionAdmin, QuestionType};
+
+/// A question in the list.
+struct Line {
+    id: QuestionId,
+    number: usize,
+    title: String,
+    facts: String,
+    conditions: String,
+    path: String,
+    token: String,
+    is_layout: bool,
+    is_first: bool,
+    is_last: bool,
+    /// The form of the open question.
+    form: Option<Html>,
+}
+
+#[derive(Template)]
+#[template(path = "pages/questions.html")]
+struct Questions<'a> {
+    words: &'a Words,
+    path: String,
+    lines: Vec<Line>,
+    /// The form of a new question.
+    new_form: Option<Html>,
+    types: Vec<(&'static str, String)>,
+}
+
+/// The use-case, in a transaction.
+pub(crate) fn admin(tx: &dyn Transaction) -> QuestionAdmin<'_> {
+    QuestionAdmin {
+        questionnaires: tx.questionnaires(),
+        questions: tx.questions(),
+        options: tx.answer_options(),
+        conditions: tx.display_conditions(),
+        files: tx.answer_files(),
+    }
+}
+
+/// The name of a type: `One choice`.
+pub(crate) fn type_name(visit: &Visit, kind: QuestionType) -> String {
+    visit.say(&format!("question-{}", kind.as_str().replace('_', "-")))
+}
+
+/// All types with their names.
+pub(crate) fn types(visit: &Visit) -> Vec<(&'static str, String)> {
+    QuestionType::ALL.into_iter().map(|kind| (kind.as_str(), type_name(visit, kind))).collect()
+}
+
+/// A text of a questionnaire in the language of the page.
+pub(crate) fn text(visit: &Visit, text: &Translated) -> String {
+    super::content::title(visit, text)
+}
+
+/// A number of a list.
+pub(crate) fn length(list: usize) -> i64 {
+    i64::try_from(list).unwrap_or(i64::MAX)
+}
+
+/// What a line says of a question: `One choice · mandatory · 6 options`.
+fn facts(visit: &Visit, question: &FormQuestion) -> String {
+    let own = &question.question;
+    let mut facts = vec![type_name(visit, own.kind)];
+    if own.kind.is_presentation() {
+        facts.push(visit.say("question-layout"));
+    }
+    if own.mandatory && !own.kind.is_presentation() {
+        facts.push(visit.say("question-is-mandatory"));
+    }
+    if own.kind.has_rows() {
+        facts.push(visit.words.count("question-rows-count", length(own.rows.len())));
+    }
+    if own.kind.has_options() {
+        facts.push(visit.words.count("question-options-count", length(question.options.len())));
+    }
+    if let Some(most) = own.max_choices {
+        facts.push(visit.words.count("question-at-most", most));
+    }
+    if own.max_characters > 0 {
+        facts.push(visit.words.count("question-at-most-characters", own.max_characters));
+    }
+    facts.join(" · ")
+}
+
+pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
+    let shown = Shown::of(visit).await?;
+    let form = visit.panel.store().questionnaires().form(shown.organization, shown.id).await?;
+    let kind = visit.query.get("new").and_then(QuestionType::parse);
+    let opened = match (visit.query.number("question").map(QuestionId), kind) {
+        (Some(id), _) => match form.question(id) {
+            Some(question) => Some(Opened::stored(visit, &shown, question).await?),
+            None => None,
+        },
+        (None, Some(kind)) => Some(Opened::new(&shown, kind)),
+        (None, None) => None,
+    };
+    page(visit, &shown, &form, opened.as_ref(), Vec::new()).await
+}
+
+/// The page with this question open.
+pub(crate) async fn page(
+    visit: &Visit,
+    shown: &Shown,
+    form: &Form,
+    opened: Option<&Opened>,
+    problems: Vec<Problem>,
+) -> Result<Reply> {
+    let path = shown.path();
+    let last = form.questions().len().saturating_sub(1);
+    let is_open = |id: QuestionId| opened.filter(|opened| opened.id == Some(id));
+    let lines = form.questions().iter().enumerate().map(|(place, question)| Line {
+        id: question.id,
+        number: place + 1,
+        title: text(visit, &question.question.body),
+        facts: facts(visit, question),
+        conditions: match question.conditions.len() {
+            0 => String::new(),
+            number => visit.words.count("question-conditions-count", length(number)),
+        },
+        path: format!("{path}/questions/{}", question.id),
+        token: visit.token(),
+        is_layout: question.question.kind.is_presentation(),
+        is_first: place == 0,
+        is_last: place == last,
+        form: is_open(question.id)
+            .map(|opened| survey_question::form(visit, shown, form, (opened, length(place) + 1), &problems)),
+    });
+    let lines = lines.collect();
+    let new = opened.filter(|opened| opened.id.is_none());
+    let number = length(form.questions().len()) + 1;
+    let new_form = new.map(|opened| survey_question::form(visit, shown, form, (opened, number), &problems));
+    let list = Questions { words: &visit.words, path: path.clone(), lines, new_form, types: types(visit) };
+    let head = shown.own_head(visit, "questions").act(Act::link(
+        format!(
+            "{}?component={}",
+            super::surveys::list_path(shown.organization),
+            shown.summary.place.component
+        ),
+        visit.say("survey-of-component"),
+    ));
+    visit.form_page(head, render(&list), problems).await
+}
+
+/// A question of the questionnaire in the path, with the form it is in.
+pub(crate) async fn of_path(visit: &mut Visit) -> Result<(Shown, Form, QuestionId)> {
+    let shown = Shown::of(visit).await?;
+    let id = QuestionId(visit.id("qid")?);
+    let form = visit.panel.store().questionnaires().form(shown.organization, shown.id).await?;
+    if form.question(id).is_none() {
+        return Err(Error::NotFound);
+    }
+    Ok((shown, form, id))
+}
+
+/// The label of a question in the audit trail.
+pub(crate) fn described(question: &Question) -> String {
+    let body = super::content::line(&question.body);
+    let mandatory = if question.mandatory { "; mandatory" } else { "" };
+    format!("{}{mandatory}; {body}", question.kind.as_str())
+}
+
+pub(crate) async fn shift(visit: &mut Visit) -> Result<Reply> {
+    let (shown, form, id) = of_path(visit).await?;
+    let visit = &*visit;
+    let direction = match visit.form.text("direction") {
+        "up" => Direction::Up,
+        "down" => Direction::Down,
+        _ => {
+            let problem = Problem::new("", visit.say("problem-inclusion"));
+            return page(visit, &shown, &form, None, vec![problem]).await;
+        }
+    };
+    let moved = visit
+        .change(async |tx| {
+            let own = (shown.id, id);
+            let has_moved = admin(tx).shift(shown.organization, own, direction, visit.now).await?;
+            if has_moved {
+                let way = if direction == Direction::Up { "up" } else { "down" };
+                let field = format!("question {id}");
+                let record = record(visit, &shown, Action::SurveyUpdated).changed(&field, None, Some(way));
+                tx.audit().append(&record, visit.now).await?;
+            }
+            Ok(has_moved)
+        })
+        .await;
+    match moved {
+        Ok(has_moved) => {
+            let key = if has_moved { "question-moved" } else { "question-stays" };
+            let title = form.question(id).map(|one| text(visit, &one.question.body)).unwrap_or_default();
+            let text = visit.tell(key, &[("title", title.into())]);
+            visit.redirect(shown.path(), Notice::good(text)).await
+        }
+        Err(fault) => {
+            let problems = refused(visit, fault, |_| String::new())?;
+            page(visit, &shown, &form, None, problems).await
+        }
+    }
+}
+
+pub(crate) async fn ask_delete(visit: &mut Visit) -> Result<Reply> {
+    let (shown, form, id) = of_path(visit).await?;
+    let visit = &*visit;
+    let question = form.question(id).ok_or(Error::NotFound)?;
+    let name = text(visit, &question.question.body);
+    let answers = visit.panel.store().questions().count_answers(shown.organization, id).await?;
+    let named = form.conditions_on(id);
+    let lost: usize = named.iter().map(|(_, number)| number).sum();
+    let mut effects = vec![
+        visit.tell(
+            "question-delete-answers",
+            &[("count", answers.into()), ("number", counted(visit, answers).into())],
+        ),
+        visit.words.count("question-delete-conditions", length(lost)),
+    ];
+    if lost > 0 {
+        effects.push(loss(visit, &form, "question-delete-shown", &named));
+    }
+    if !question.options.is_empty() {
+        effects.push(visit.words.count("question-delete-options", length(question.options.len())));
+    }
+    let confirm = Confirm {
+        words: &visit.words,
+        action: format!("{}/questions/{id}", shown.path()),
+        method: "delete",
+        token: visit.token(),
+        effects,
+        stays: visit.say("question-delete-stays"),
+        name: String::new(),
+        name_label: String::new(),
+        button: visit.say("question-delete"),
+        cancel: format!("{}?question={id}#open-question", shown.path()),
+    };
+    let head = shown.below(visit, visit.tell("delete-title", &[("name", name.into())]));
+    visit.page(head.here(visit.say("delete")), confirm.html(&[])).await
+}
+
+/// A sentence that names questions by their numbers in the list.
+pub(crate) fn loss(visit: &Visit, form: &Form, key: &str, named: &[(&FormQuestion, usize)]) -> String {
+    let place = |id: QuestionId| form.questions().iter().position(|question| question.id == id);
+    let numbers: Vec<String> =
+        named.iter().filter_map(|(question, _)| Some((place(question.id)? + 1).to_string())).collect();
+    let count = length(numbers.len());
+    visit.tell(key, &[("count", count.into()), ("questions", numbers.join(", ").into())])
+}
+
+pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
+    let (shown, _, id) = of_path(visit).await?;
+    let visit = &*visit;
+    let removed = visit
+        .change(async |tx| {
+            let question = admin(tx).remove(shown.organization, (shown.id, id), visit.now).await?;
+            let field = format!("question {id}");
+            let record = record(visit, &shown, Action::SurveyUpdated);
+            let record = record.changed(&field, Some(&described(&question)), None);
+            tx.audit().append(&record, visit.now).await?;
+            Ok(question)
+        })
+        .await?;
+    let title = visit.tell("question-deleted", &[("title", text(visit, &removed.body).into())]);
+    visit.redirect(shown.path(), Notice::good(title)).await
+}

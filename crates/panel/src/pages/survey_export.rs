@@ -1,0 +1,258 @@
+//! Export of the responses to a questionnaire as CSV and as NDJSON. Responses are read in pages by time and id, the
+//! newest first: one page is in memory.
+
+use super::survey_answers::{Answer, Files, read};
+use super::survey_responses::{languages, origin};
+use super::surveys::{Named, record};
+use crate::panel::Panel;
+use crate::reply::{Chunks, Reply};
+use crate::visit::Visit;
+use actix_web::web::Bytes;
+use civitas_audit::Action;
+use civitas_kernel::{Error, LogRequest, LogStart, OrganizationId, QuestionnaireId, ResponseId, Result};
+use civitas_surveys::{Form, FormQuestion, ResponseDetail, TextLanguages};
+use futures_util::StreamExt;
+use futures_util::stream::try_unfold;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use time::format_description::well_known::Rfc3339;
+
+/// Responses in one page of an export.
+const PAGE: i64 = 100;
+
+/// The form of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Csv,
+    Ndjson,
+}
+
+/// What an export needs of a questionnaire.
+struct Export {
+    panel: Arc<Panel>,
+    organization: OrganizationId,
+    questionnaire: QuestionnaireId,
+    form: Form,
+    languages: TextLanguages,
+    /// Scheme and host of the organization.
+    origin: String,
+    format: Format,
+}
+
+pub(crate) async fn export(visit: &mut Visit) -> Result<Reply> {
+    let (format, extension, media_type) = match visit.param("format") {
+        "csv" => (Format::Csv, "csv", "text/csv; charset=utf-8"),
+        "ndjson" => (Format::Ndjson, "ndjson", "application/x-ndjson"),
+        _ => return Err(Error::NotFound),
+    };
+    let shown = Named::of(visit).await?;
+    let visit = &*visit;
+    let form = visit.panel.store().questionnaires().form(shown.organization, shown.id).await?;
+    visit
+        .change(async |tx| {
+            let record =
+                record(visit, &shown, Action::ResponsesExported).changed("format", None, Some(extension));
+            tx.audit().append(&record, visit.now).await.map(drop)
+        })
+        .await?;
+    let export = Export {
+        panel: visit.panel.clone(),
+        organization: shown.organization,
+        questionnaire: shown.id,
+        languages: languages(visit, &shown),
+        origin: origin(visit, &shown),
+        form,
+        format,
+    };
+    let filename = format!("responses-{}.{extension}", shown.id);
+    Ok(Reply::Download { media_type, filename, chunks: export.chunks() })
+}
+
+/// How far an export is.
+enum Place {
+    Head,
+    Page(LogStart<ResponseId>),
+    End,
+}
+
+impl Export {
+    fn chunks(self) -> Chunks {
+        let chunks = try_unfold((self, Place::Head), |(export, place)| async move {
+            match export.next(place).await {
+                Ok(Some((bytes, place))) => Ok(Some((bytes, (export, place)))),
+                Ok(None) => Ok(None),
+                Err(error) => {
+                    tracing::error!(%error, cause = ?error.cause(), "an export of responses failed");
+                    Err(error)
+                }
+            }
+        });
+        Chunks(chunks.boxed_local())
+    }
+
+    /// The next part, and the place after it.
+    async fn next(&self, place: Place) -> Result<Option<(Bytes, Place)>> {
+        let start = match place {
+            Place::Head => {
+                let head = match self.format {
+                    Format::Csv => csv([self.head()])?,
+                    Format::Ndjson => Vec::new(),
+                };
+                return Ok(Some((head.into(), Place::Page(LogStart::Newest))));
+            }
+            Place::Page(start) => start,
+            Place::End => return Ok(None),
+        };
+        let store = self.panel.store();
+        let request = LogRequest { start, limit: PAGE };
+        let page = store.responses().log(self.organization, self.questionnaire, &request).await?;
+        let owner = (self.organization, self.origin.as_str());
+        let responses = page.items.iter().map(|(_, detail)| &detail.response);
+        let files = Files::of(store.answer_files(), owner, &self.form, responses).await?;
+        let details = page.items.iter().map(|(_, detail)| detail);
+        let bytes = match self.format {
+            Format::Csv => csv(details.map(|detail| self.cells(detail, &files)))?,
+            Format::Ndjson => self.lines(details, &files)?,
+        };
+        let next = match page.items.last().filter(|_| page.has_older) {
+            Some((id, last)) => Place::Page(LogStart::OlderThan(last.response.created_at, *id)),
+            None => Place::End,
+        };
+        Ok(Some((bytes.into(), next)))
+    }
+
+    /// The questions that have answers.
+    fn questions(&self) -> impl Iterator<Item = &FormQuestion> {
+        self.form.questions().iter().filter(|question| !question.question.kind.is_presentation())
+    }
+
+    /// The first line: a column for each question, and for each row of a matrix.
+    fn head(&self) -> Vec<String> {
+        let mut head = ["id", "submitted_at", "user_id"].map(str::to_owned).to_vec();
+        for question in self.questions() {
+            let title = self.languages.text(&question.question.body).unwrap_or_default();
+            if question.question.kind.has_rows() {
+                for row in &question.question.rows {
+                    let row = self.languages.text(&row.body).unwrap_or_default();
+                    head.push(format!("{title}: {row}"));
+                }
+            } else {
+                head.push(title.to_owned());
+            }
+        }
+        head
+    }
+
+    fn cells(&self, detail: &ResponseDetail, files: &Files) -> Vec<String> {
+        let response = &detail.response;
+        let user = response.user.map(|user| user.to_string()).unwrap_or_default();
+        let mut cells = vec![detail.id.to_string(), submitted_at(detail), user];
+        for question in self.questions() {
+            let row = response.answers.iter().find(|row| row.question == question.id);
+            let answer = row.map_or(Answer::Nothing, |row| read(question, row, self.languages, files));
+            if question.question.kind.has_rows() {
+                let mut chosen = match answer {
+                    Answer::Rows(rows) => rows.into_iter().map(|(_, chosen)| chosen.join("; ")).collect(),
+                    _ => Vec::new(),
+                };
+                chosen.resize(question.question.rows.len(), String::new());
+                cells.extend(chosen);
+            } else {
+                cells.push(cell(answer));
+            }
+        }
+        cells
+    }
+
+    fn lines<'a>(&self, details: impl Iterator<Item = &'a ResponseDetail>, files: &Files) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for detail in details {
+            let mut answers = Map::new();
+            for row in &detail.response.answers {
+                let Some(question) = self.form.question(row.question) else { continue };
+                let value = match read(question, row, self.languages, files) {
+                    Answer::Files(names) => {
+                        let file = |(name, url): &(String, String)| json!({"filename": name, "url": url});
+                        names.iter().map(file).collect()
+                    }
+                    _ => row.read_back(),
+                };
+                answers.insert(row.question.to_string(), value);
+            }
+            let line = json!({
+                "id": detail.id.to_string(),
+                "submitted_at": submitted_at(detail),
+                "user_id": detail.response.user.map(|user| user.to_string()),
+                "answers": Value::Object(answers),
+            });
+            serde_json::to_writer(&mut bytes, &line).map_err(Error::internal)?;
+            bytes.push(b'\n');
+        }
+        Ok(bytes)
+    }
+}
+
+fn submitted_at(detail: &ResponseDetail) -> String {
+    detail.response.created_at.format(&Rfc3339).unwrap_or_default()
+}
+
+fn cell(answer: Answer) -> String {
+    match answer {
+        Answer::Nothing => String::new(),
+        Answer::Text(text) => text,
+        Answer::Chosen(chosen) => chosen.join("; "),
+        Answer::Rows(rows) => {
+            let rows = rows.into_iter().map(|(row, chosen)| format!("{row}: {}", chosen.join("; ")));
+            rows.collect::<Vec<_>>().join("; ")
+        }
+        Answer::Files(names) => names
+            .into_iter()
+            .map(|(name, url)| if url.is_empty() { name } else { url })
+            .collect::<Vec<_>>()
+            .join(" "),
+    }
+}
+
+/// Lines of CSV. A spreadsheet computes cells that begin with `=`, `+`, `-` or `@`, also after a tab or a line end: they
+/// get a leading apostrophe.
+fn csv(lines: impl IntoIterator<Item = Vec<String>>) -> Result<Vec<u8>> {
+    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+    for line in lines {
+        let cells = line.into_iter().map(|cell| {
+            if cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { format!("'{cell}") } else { cell }
+        });
+        writer.write_record(cells).map_err(Error::internal)?;
+    }
+    writer.into_inner().map_err(|error| Error::internal(error.into_error()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        let line = ["=1+1", "+1", "-1", "@a", "\t=1", "a=1", "", "1"].map(str::to_owned).to_vec();
+        let text = String::from_utf8(csv([line]).unwrap()).unwrap();
+        assert_eq!(text, "'=1+1,'+1,'-1,'@a,'\t=1,a=1,,1\r\n");
+    }
+
+    #[test]
+    fn quotes_commas_and_line_ends_stay_in_their_cell() {
+        let line = ["a,b", "say \"no\"", "one\ntwo"].map(str::to_owned).to_vec();
+        let text = String::from_utf8(csv([line.clone()]).unwrap()).unwrap();
+        assert_eq!(text, "\"a,b\",\"say \"\"no\"\"\",\"one\ntwo\"\r\n");
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+        let read = reader.records().next().unwrap().unwrap();
+        assert_eq!(read.iter().collect::<Vec<_>>(), line);
+    }
+
+    #[test]
+    fn an_answer_is_one_cell() {
+        let rows = vec![("Clean".to_owned(), vec!["Yes".to_owned()])];
+        assert_eq!(cell(Answer::Rows(rows)), "Clean: Yes");
+        assert_eq!(cell(Answer::Chosen(vec!["a".to_owned(), "b".to_owned()])), "a; b");
+        let files = vec![("n".to_owned(), "https://x/n".to_owned()), ("#8".to_owned(), String::new())];
+        assert_eq!(cell(Answer::Files(files)), "https://x/n #8");
+    }
+}

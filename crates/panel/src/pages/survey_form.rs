@@ -1,0 +1,236 @@
+//! The form of the texts and dates of a survey, and the page that changes them.
+
+use super::content::line;
+use super::surveys::{Shown, admin, record};
+use crate::format;
+use crate::notice::Notice;
+use crate::parts::{Field, Form, Html, Problem, Section, Texts};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use civitas_audit::Action;
+use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated};
+use civitas_organizations::Organization;
+use civitas_surveys::{SurveyChange, SurveySettings};
+use time::OffsetDateTime;
+
+const TITLE: &str = "survey[title]";
+const STARTS: &str = "survey[starts_at]";
+const ENDS: &str = "survey[ends_at]";
+
+/// A text with what was typed in these languages; those of other languages stay.
+pub(crate) fn typed(visit: &Visit, name: &str, locales: &Locales, stored: &Translated) -> Translated {
+    let mut text = stored.clone();
+    for locale in locales.iter() {
+        let Some(typed) = visit.form.get(&format!("{name}[{locale}]")) else { continue };
+        if typed.trim().is_empty() {
+            text.remove(locale);
+        } else {
+            text.set(locale, typed.to_owned());
+        }
+    }
+    text
+}
+
+/// What was typed, and what cannot be read. What was not sent stays as it is.
+pub(crate) fn read(
+    visit: &Visit,
+    home: &Organization,
+    mut settings: SurveySettings,
+) -> (SurveySettings, Vec<Problem>) {
+    let (locales, mut problems) = (&home.available_locales, Vec::new());
+    settings.title = typed(visit, TITLE, locales, &settings.title);
+    settings.description = typed(visit, "survey[description]", locales, &settings.description);
+    settings.tos = typed(visit, "survey[tos]", locales, &settings.tos);
+    for (name, time) in [(STARTS, &mut settings.starts_at), (ENDS, &mut settings.ends_at)] {
+        match visit.form.get(name).map(str::trim) {
+            None => {}
+            Some("") => *time = None,
+            // A field has minutes: the same minute keeps the seconds.
+            Some(typed) if time.is_some_and(|now| format::field_value(visit.zone, now) == typed) => {}
+            Some(typed) => match format::read_field(visit.zone, typed) {
+                Some(read) => *time = Some(read),
+                None => problems.push(Problem::new(name, visit.say("problem-time"))),
+            },
+        }
+    }
+    (settings, problems)
+}
+
+/// The sentence of an error of the use-cases of surveys.
+pub(crate) fn sentence(visit: &Visit, fault: &FieldError) -> String {
+    let key = match fault.code.as_ref() {
+        "blank" => "problem-blank",
+        "inclusion" => "problem-inclusion",
+        "greater_than" => "problem-greater",
+        "too_long" => "problem-survey-long",
+        "too_many" => "problem-survey-many",
+        "locked" => "problem-survey-locked",
+        "before_start" => "problem-survey-dates",
+        "before_condition" => "problem-survey-order",
+        "changed_meanwhile" => "problem-changed-meanwhile",
+        _ => return format!("{}.", fault.description.trim_end_matches('.')),
+    };
+    visit.say(key)
+}
+
+/// The problems of a refused form, or the error itself when no value is to blame.
+pub(crate) fn problems(visit: &Visit, fault: Error, field: impl Fn(&str) -> String) -> Result<Vec<Problem>> {
+    match fault {
+        Error::Invalid { fields, .. } => {
+            Ok(fields.iter().map(|fault| Problem::new(field(&fault.field), sentence(visit, fault))).collect())
+        }
+        other => Err(other),
+    }
+}
+
+/// The problems of refused texts or dates.
+pub(crate) fn refusal(visit: &Visit, home: &Organization, fault: Error) -> Result<Vec<Problem>> {
+    problems(visit, fault, |field| match field {
+        "revision" => String::new(),
+        "title" | "description" | "tos" => format!("survey[{field}][{}]", home.default_locale),
+        other => format!("survey[{other}]"),
+    })
+}
+
+/// The form. `first` is a field before the texts; `is_dated`: whether there are dates.
+pub(crate) fn form<'a>(
+    visit: &'a Visit,
+    home: &Organization,
+    settings: &SurveySettings,
+    (action, save): (String, &str),
+    problems: &[Problem],
+    first: Option<Html>,
+    is_dated: bool,
+) -> Form<'a> {
+    let (words, locales) = (&visit.words, &home.available_locales);
+    let html = || visit.say("html-hint");
+    let texts = Texts::new("survey-texts", visit.say("texts"), locales, home.default_locale)
+        .text(TITLE, visit.say("column-title"), "", &settings.title, 1)
+        .text("survey[description]", visit.say("description"), html(), &settings.description, 5)
+        .text("survey[tos]", visit.say("survey-tos"), html(), &settings.tos, 8);
+    let mut about = Section::new("about", visit.say("survey-texts"));
+    if let Some(first) = first {
+        about = about.field(first);
+    }
+    about = about.field(texts.html(words, problems));
+    let mut form = Form::new(words, action, visit.token(), save).section(about);
+    if is_dated {
+        let time = |name: &str, label: &str, at: Option<OffsetDateTime>| {
+            let value = at.map(|at| format::field_value(visit.zone, at)).unwrap_or_default();
+            let value = visit.form.get(name).map_or(value, str::to_owned);
+            Field::moment(name, visit.say(label), value).optional().check(problems).html(words)
+        };
+        let zone = visit.zone.label(visit.now);
+        let when = Section::new("when", visit.say("survey-when"))
+            .hint(visit.tell("survey-when-hint", &[("zone", zone.into())]))
+            .field(time(STARTS, "survey-starts", settings.starts_at))
+            .field(time(ENDS, "survey-ends", settings.ends_at));
+        form = form.section(when);
+    }
+    form
+}
+
+/// The stored settings.
+fn stored(shown: &Shown) -> SurveySettings {
+    let (questionnaire, survey) = (&shown.summary.questionnaire, shown.summary.survey.as_ref());
+    SurveySettings {
+        title: questionnaire.title.clone(),
+        description: questionnaire.description.clone(),
+        tos: questionnaire.tos.clone(),
+        starts_at: survey.and_then(|survey| survey.starts_at),
+        ends_at: survey.and_then(|survey| survey.ends_at),
+    }
+}
+
+pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
+    let shown = Shown::of(visit).await?;
+    let settings = stored(&shown);
+    show(visit, &shown, &settings, Vec::new()).await
+}
+
+async fn show(
+    visit: &Visit,
+    shown: &Shown,
+    settings: &SurveySettings,
+    problems: Vec<Problem>,
+) -> Result<Reply> {
+    let revision = revision(visit, shown, &problems);
+    let is_dated = shown.summary.survey.is_some();
+    let address = (shown.path(), "survey-save");
+    let who = if is_dated { "survey-who-survey" } else { "survey-who-meeting" };
+    let form = form(visit, &shown.home, settings, address, &problems, None, is_dated)
+        .method("put")
+        .hidden("revision", revision)
+        .cancel(shown.path())
+        .note(visit.say(who));
+    visit.form_page(shown.own_head(visit, "edit"), form.html(), problems).await
+}
+
+/// The revision that a form sends: that of the former form when it was refused for another reason than a change by
+/// somebody else; otherwise that of the record.
+pub(crate) fn revision(visit: &Visit, shown: &Shown, problems: &[Problem]) -> String {
+    let changed = visit.say("problem-changed-meanwhile");
+    match visit.form.get("revision") {
+        Some(sent) if problems.iter().all(|problem| problem.text != changed) => sent.to_owned(),
+        _ => shown.revision(),
+    }
+}
+
+/// The time of the last change that the form was made of.
+pub(crate) fn seen(visit: &Visit) -> Option<OffsetDateTime> {
+    let nanos: i128 = visit.form.text("revision").parse().ok()?;
+    OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()
+}
+
+/// What differs, for the audit trail.
+fn changes(change: &SurveyChange) -> Vec<(&'static str, String, String)> {
+    let (before, after) = (&change.questionnaire.before, &change.questionnaire.after);
+    let mut list = vec![
+        ("title", line(&before.title), line(&after.title)),
+        ("description", line(&before.description), line(&after.description)),
+        ("tos", line(&before.tos), line(&after.tos)),
+    ];
+    if let Some(survey) = &change.survey {
+        let time = |at: Option<OffsetDateTime>| at.map(|at| at.to_string()).unwrap_or_default();
+        list.push(("starts_at", time(survey.before.starts_at), time(survey.after.starts_at)));
+        list.push(("ends_at", time(survey.before.ends_at), time(survey.after.ends_at)));
+    }
+    list.retain(|(_, old, new)| old != new);
+    list
+}
+
+pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
+    let shown = Shown::of(visit).await?;
+    let visit = &*visit;
+    let (settings, problems) = read(visit, &shown.home, stored(&shown));
+    if !problems.is_empty() {
+        return show(visit, &shown, &settings, problems).await;
+    }
+    let locale: Locale = shown.home.default_locale;
+    let saved = visit
+        .change(async |tx| {
+            let id = (shown.id, seen(visit));
+            let change = admin(tx).update(shown.organization, id, &settings, (locale, visit.now)).await?;
+            if change.is_empty() {
+                return Ok(());
+            }
+            let record = changes(&change)
+                .into_iter()
+                .fold(record(visit, &shown, Action::SurveyUpdated), |record, (field, old, new)| {
+                    record.changed(field, Some(&old), Some(&new))
+                });
+            tx.audit().append(&record, visit.now).await.map(drop)
+        })
+        .await;
+    match saved {
+        Ok(()) => {
+            let title = super::content::title(visit, &settings.title);
+            let text = visit.tell("survey-saved", &[("name", title.into())]);
+            visit.redirect(format!("{}/edit", shown.path()), Notice::good(text)).await
+        }
+        Err(fault) => {
+            let problems = refusal(visit, &shown.home, fault)?;
+            show(visit, &shown, &settings, problems).await
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The responses to a questionnaire: list, one response, deletion (contract 08 §7).
+
+use super::jobs::{log_pages, log_place, log_start};
+use super::people;
+use super::proposals::authors;
+use super::survey::{length, text};
+use super::survey_answers::{Answer, Files, read};
+use super::surveys::{Named, Shown, record};
+use crate::notice::Notice;
+use crate::parts::{Act, Card, Cell, Column, Confirm, Empty, Found, Html, KeyValues, Results, Table};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use civitas_accounts::User;
+use civitas_audit::Action;
+use civitas_kernel::{AnswerId, Error, LogRequest, ResponseId, Result, UserId};
+use civitas_surveys::{AnswerRow, Form, Response, ResponseAdmin, ResponseDetail, TextLanguages};
+use std::collections::HashMap;
+use time::format_description::well_known::Rfc3339;
+
+const PER_PAGE: i64 = 25;
+
+/// The address of the list.
+pub(crate) fn path(shown: &Named) -> String {
+    format!("{}/responses", shown.path())
+}
+
+/// The languages of texts on a page: that of the page first.
+pub(crate) fn languages(visit: &Visit, shown: &Named) -> TextLanguages {
+    TextLanguages { effective: visit.words.locale, default: shown.home.default_locale }
+}
+
+/// Scheme and host of the organization.
+pub(crate) fn origin(visit: &Visit, shown: &Named) -> String {
+    visit.panel.settings.site.origin(&shown.home.host)
+}
+
+/// The name of the respondent.
+fn respondent(visit: &Visit, response: &Response, accounts: &HashMap<UserId, User>) -> Option<String> {
+    let user = response.user?;
+    Some(accounts.get(&user).map_or_else(|| visit.say("deleted"), |account| account.name.clone()))
+}
+
+/// Whether a question was answered.
+fn is_answered(row: &&AnswerRow) -> bool {
+    row.value.is_some() || row.body.is_some()
+}
+
+pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
+    let shown = Shown::of(visit).await?;
+    let visit = &*visit;
+    let request =
+        LogRequest { start: log_start(visit, |id| id.parse().ok().map(ResponseId)), limit: PER_PAGE };
+    let store = visit.panel.store().responses();
+    let page = store.log(shown.organization, shown.id, &request).await?;
+    let users = page.items.iter().filter_map(|(_, detail)| detail.response.user).map(|user| user.0);
+    let accounts = authors(visit, shown.organization, users.collect()).await?;
+    let path = path(&shown);
+    let rows = page.items.iter().map(|(_, detail)| {
+        let response = &detail.response;
+        let time = visit.time(response.created_at);
+        let answered = length(response.answers.iter().filter(is_answered).count());
+        vec![
+            Cell::link(&format!("{path}/{}", detail.id), &time, &detail.id.to_string()),
+            respondent(visit, response, &accounts)
+                .map_or_else(|| Cell::soft(&visit.say("response-anonymous")), |name| Cell::text(&name)),
+            Cell::num(&visit.number(answered)),
+            Cell::num(&visit.number(length(response.answers.len()))),
+        ]
+    });
+    let columns = vec![
+        Column::new(visit.say("response-time")),
+        Column::new(visit.say("response-by")),
+        Column::new(visit.say("response-answered")).num(),
+        Column::new(visit.say("response-displayed")).num().low(),
+    ];
+    let empty =
+        Empty { title: visit.say("responses-none"), text: visit.say("responses-none-lede"), act: None };
+    let table = Table::new(visit.say("survey-responses"), columns).rows(rows).empty(empty);
+    let found = Found {
+        words: &visit.words,
+        text: visit.words.count("found-shown", length(page.items.len())),
+        chips: Vec::new(),
+        all: path.clone(),
+    };
+    let pages =
+        log_pages(visit, &path, &page, |(id, detail)| log_place(detail.response.created_at, &id.to_string()));
+    let results = Results { found: found.html(), table: table.html(), pages };
+    let mut head = shown.own_head(visit, "responses");
+    if shown.summary.responses > 0 {
+        for format in ["csv", "ndjson"] {
+            let label = visit.say(&format!("responses-export-{format}"));
+            head = head.act(Act::post(format!("{path}/export/{format}"), label, visit.token()));
+        }
+    }
+    visit.page(head, results.html()).await
+}
+
+/// The response of the path, which is one to the questionnaire of the path.
+async fn found(visit: &Visit, shown: &Named) -> Result<(ResponseId, ResponseDetail)> {
+    let id = AnswerId(visit.id("rid")?);
+    let found = visit.panel.store().responses().find_by_answer(shown.organization, id).await?;
+    found.filter(|(_, detail)| detail.response.questionnaire == shown.id).ok_or(Error::NotFound)
+}
+
+pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
+    let shown = Named::of(visit).await?;
+    let visit = &*visit;
+    let (_, detail) = found(visit, &shown).await?;
+    let store = visit.panel.store();
+    let form = store.questionnaires().form(shown.organization, shown.id).await?;
+    let origin = origin(visit, &shown);
+    let files = Files::of(
+        store.answer_files(),
+        (shown.organization, &origin),
+        &form,
+        std::iter::once(&detail.response),
+    )
+    .await?;
+    let user = detail.response.user.map(|user| user.0);
+    let accounts = authors(visit, shown.organization, user.into_iter().collect()).await?;
+    let by = match (detail.response.user, respondent(visit, &detail.response, &accounts)) {
+        (Some(user), Some(name)) if accounts.contains_key(&user) => {
+            Html::link(&format!("{}/{user}", people::list_path(shown.organization)), &name)
+        }
+        (_, Some(name)) => Html::text(&name),
+        (_, None) => Html::text(&visit.say("response-anonymous")),
+    };
+    let iso = detail.response.created_at.format(&Rfc3339).unwrap_or_default();
+    let facts = KeyValues::default()
+        .row(
+            visit.say("response-time"),
+            Cell::time(&iso, &visit.time(detail.response.created_at)).into_html(),
+        )
+        .row(visit.say("response-by"), by)
+        .text(visit.say("column-id"), &detail.id.to_string());
+    let answers = answers(visit, &shown, &form, &detail.response, &files);
+    let body = Html::join([
+        Card::new("about", visit.say("response-one"), facts.html()).html(),
+        Card::new("answers", visit.say("response-answers"), answers).html(),
+    ]);
+    let title = visit.tell("response-title", &[("id", detail.id.to_string().into())]);
+    let head = shown
+        .below(visit, title)
+        .crumb(visit.say("survey-responses"), path(&shown))
+        .here(detail.id.to_string())
+        .act(Act::danger(
+            format!("{}/{}/delete", path(&shown), detail.id),
+            visit.say("response-delete-link"),
+        ));
+    visit.page(head, body).await
+}
+
+/// All questions with their answers.
+fn answers(visit: &Visit, shown: &Named, form: &Form, response: &Response, files: &Files) -> Html {
+    let languages = languages(visit, shown);
+    let mut list = KeyValues::default();
+    for question in form.questions().iter().filter(|one| !one.question.kind.is_presentation()) {
+        let key = text(visit, &question.question.body);
+        let row = response.answers.iter().find(|row| row.question == question.id);
+        let nothing = |key: &str| Html::text(&visit.say(key));
+        let value = match row.map(|row| read(question, row, languages, files)) {
+            None => nothing("response-not-displayed"),
+            Some(Answer::Nothing) => nothing("response-nothing"),
+            Some(Answer::Text(text)) => Html::join(text.lines().map(|line| Html::paragraph("", line))),
+            Some(Answer::Chosen(chosen)) => Html::join(chosen.iter().map(|text| Html::paragraph("", text))),
+            Some(Answer::Rows(rows)) => Html::join(
+                rows.iter()
+                    .map(|(row, chosen)| Html::paragraph("", &format!("{row}: {}", chosen.join("; ")))),
+            ),
+            Some(Answer::Files(names)) => Html::join(names.iter().flat_map(|(name, href)| {
+                let file = if href.is_empty() { Html::text(name) } else { Html::link(href, name) };
+                [file, Html::text(" ")]
+            })),
+        };
+        list = list.row(key, value);
+    }
+    list.html()
+}
+
+pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
+    let shown = Named::of(visit).await?;
+    let visit = &*visit;
+    let (_, detail) = found(visit, &shown).await?;
+    let own = format!("{}/{}", path(&shown), detail.id);
+    let answered = detail.response.answers.iter().filter(is_answered).count();
+    let confirm = Confirm {
+        words: &visit.words,
+        action: own.clone(),
+        method: "delete",
+        token: visit.token(),
+        effects: vec![
+            visit.words.count("response-delete-answers", length(answered)),
+            visit.say("response-delete-files"),
+            visit.say("response-delete-again"),
+        ],
+        stays: visit.say("response-delete-stays"),
+        name: String::new(),
+        name_label: String::new(),
+        button: visit.say("response-delete"),
+        cancel: own.clone(),
+    };
+    let name = visit.tell("response-title", &[("id", detail.id.to_string().into())]);
+    let head = shown
+        .below(visit, visit.tell("delete-title", &[("name", name.as_str().into())]))
+        .crumb(visit.say("survey-responses"), path(&shown))
+        .crumb(name, own)
+        .here(visit.say("delete"));
+    visit.page(head, confirm.html(&[])).await
+}
+
+pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
+    let shown = Named::of(visit).await?;
+    let visit = &*visit;
+    let (id, detail) = found(visit, &shown).await?;
+    visit
+        .change(async |tx| {
+            let admin = ResponseAdmin { responses: tx.responses(), files: tx.answer_files() };
+            admin.remove(shown.organization, id).await?;
+            let response = detail.id.to_string();
+            let record =
+                record(visit, &shown, Action::ResponseDeleted).changed("response", Some(&response), None);
+            tx.audit().append(&record, visit.now).await.map(drop)
+        })
+        .await?;
+    let text = visit.tell("response-deleted", &[("id", detail.id.to_string().into())]);
+    visit.redirect(path(&shown), Notice::good(text)).await
+}
