@@ -13,6 +13,7 @@
 //! assert!(!AllowList::Admin.has_extension_of("plan.svg"));
 //! ```
 
+mod admin;
 mod allow_list;
 mod answers;
 mod attachment;
@@ -29,9 +30,10 @@ mod staging;
 mod upload;
 mod writing;
 
+pub use admin::{AttachmentAdmin, NewAttachment, NewContent};
 pub use allow_list::AllowList;
 pub use answers::{AnswerUploads, Sender};
-pub use attachment::{Attachment, AttachmentDetail, Collection, FILE_TYPES, FileType};
+pub use attachment::{Attachment, AttachmentDetail, Collection, FILE_TYPES, FileType, is_web_address};
 pub use checksum::Checksum;
 pub use content::{
     ByteStream, Content, ContentFault, FileIntake, FileStore, Inspected, MAX_IMAGE_SIDE, ReceiveOutcome,
@@ -43,8 +45,8 @@ pub use file::{FileState, PENDING, StoredFile};
 pub use filename::{MAX_FILENAME_BYTES, sanitize, sanitize_and_shorten};
 pub use parent::{PARENT_NAMES, Parent, ParentKind};
 pub use ports::{
-    ATTACHMENT_FIELDS, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentStore, CollectionStore,
-    FileRegistry, ParentLookup, UploadStore,
+    ATTACHMENT_FIELDS, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentSearch, AttachmentStore,
+    CollectionStore, FileRegistry, MOST_SEARCHED, ParentLookup, UploadStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{

@@ -11,9 +11,10 @@ use async_trait::async_trait;
 use civitas_kernel::records::{Change, Records, find_for_update};
 use civitas_kernel::{
     Ability, Access, AttachmentId, CollectionId, Command, Ctx, Error, FieldError, FileId, Handle, Locale,
-    Result, Scope, Translated, UploadId, Wording,
+    OrganizationId, Result, Scope, Translated, UploadId, Wording,
 };
 use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
 
 /// The rights to create and change attachments, and to upload files.
 pub const WRITE_ATTACHMENTS: Access = Access::either(Scope::Attachments, &[Ability::AttachmentsWrite]);
@@ -78,7 +79,7 @@ pub struct Grouping {
 }
 
 /// The order in which errors are reported; other members follow.
-const ORDER: [&str; 4] = ["file", "signed_id", "title", "description"];
+const ORDER: [&str; 5] = ["file", "signed_id", "link", "title", "description"];
 
 impl AttachmentEdit {
     fn apply(self, attachment: &mut Attachment, locale: Locale) {
@@ -158,10 +159,24 @@ pub struct AttachmentPorts<'a> {
 }
 
 /// The file of a new attachment, and the upload it comes from.
-struct Found {
+pub(crate) struct Found {
     id: FileId,
     file: StoredFile,
     upload: Option<UploadId>,
+}
+
+/// Organization, default language and time of a write.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    pub(crate) organization: OrganizationId,
+    pub(crate) default_locale: Locale,
+    pub(crate) now: OffsetDateTime,
+}
+
+impl Terms {
+    fn of(ctx: &Ctx) -> Self {
+        Self { organization: ctx.organization, default_locale: ctx.default_locale, now: ctx.now }
+    }
 }
 
 impl AttachmentPorts<'_> {
@@ -186,49 +201,93 @@ impl AttachmentPorts<'_> {
             return Err(Error::missing("description"));
         }
         let found = self.file_of(ctx, source, is_locked).await?;
-        let refusal = |file: &StoredFile| parent.kind.allow_list().refusal(file);
+        self.check_file(Terms::of(ctx), parent, found, edit).await
+    }
+
+    /// The attachment of a file with the other members, after all checks.
+    pub(crate) async fn check_file(
+        &self,
+        terms: Terms,
+        parent: Parent,
+        found: std::result::Result<Found, FieldError>,
+        edit: AttachmentEdit,
+    ) -> Result<(Attachment, Found)> {
         let (found, error) = match found {
             Ok(found) => {
-                let error = refusal(&found.file);
+                let error = parent.kind.allow_list().refusal(&found.file);
                 (Some(found), error)
             }
             Err(error) => (None, Some(error)),
         };
         let mut attachment = match &found {
-            Some(found) => Attachment::of_file(parent, found.id, &found.file, ctx.now),
-            None => Attachment::of_link(parent, None, ctx.now),
+            Some(found) => Attachment::of_file(parent, found.id, &found.file, terms.now),
+            None => Attachment::of_link(parent, None, terms.now),
         };
-        self.edit(ctx, &mut attachment, edit, error).await?;
+        self.edit(terms, &mut attachment, edit, error).await?;
         // Without a file there was an error.
         Ok((attachment, found.ok_or(Error::NotFound)?))
     }
 
     /// Applies an edit, and reports all that is wrong with the result, in the order of the members.
-    async fn edit(
+    pub(crate) async fn edit(
         &self,
-        ctx: &Ctx,
+        terms: Terms,
         attachment: &mut Attachment,
         mut edit: AttachmentEdit,
-        file_error: Option<FieldError>,
+        source_error: Option<FieldError>,
     ) -> Result<()> {
-        let mut errors: Vec<FieldError> = file_error.into_iter().collect();
+        let mut errors: Vec<FieldError> = source_error.into_iter().collect();
         let unread = std::mem::take(&mut edit.errors);
         let is_moved = edit.collection.is_some();
         let is_given = [("title", edit.title.is_some()), ("description", edit.description.is_some())];
-        edit.apply(attachment, ctx.default_locale);
+        edit.apply(attachment, terms.default_locale);
         // Texts that stay are not checked: an imported attachment may have none.
         let is_new = |error: &FieldError| is_given.contains(&(error.field.as_ref(), true));
-        errors.extend(attachment.text_errors(ctx.default_locale).into_iter().filter(is_new));
+        errors.extend(attachment.text_errors(terms.default_locale).into_iter().filter(is_new));
         errors.extend(unread);
         if let Some(id) = attachment.collection.filter(|_| is_moved)
             && !(attachment.parent.kind.has_collections()
-                && self.collections.is_of(ctx.organization, id, attachment.parent).await?)
+                && self.collections.is_of(terms.organization, id, attachment.parent).await?)
         {
             errors.push(foreign_collection());
         }
         errors
             .sort_by_key(|error| ORDER.iter().position(|field| *field == error.field).unwrap_or(ORDER.len()));
         Error::unless_valid(Wording::InvalidRequest, errors)
+    }
+
+    /// Stores an attachment and the state of its file, which an upload is removed for.
+    pub(crate) async fn add(
+        &self,
+        organization: OrganizationId,
+        attachment: Attachment,
+        found: Found,
+    ) -> Result<AttachmentDetail> {
+        let Found { id: file_id, mut file, upload } = found;
+        let id = self.store.add(organization, &attachment).await?;
+        set_state(self.files, organization, file_id, FileState::Stored).await?;
+        file.state = FileState::Stored;
+        if let Some(upload) = upload {
+            self.uploads.remove(organization, upload).await?;
+        }
+        Ok(AttachmentDetail { id, attachment, file: Some(file) })
+    }
+
+    /// Locks an attachment, checks an edit and stores what differs.
+    pub(crate) async fn change(
+        &self,
+        terms: Terms,
+        id: AttachmentId,
+        edit: AttachmentEdit,
+    ) -> Result<Change<Attachment>> {
+        let before = find_for_update(self.store, terms.organization, id).await?;
+        let mut after = before.clone();
+        self.edit(terms, &mut after, edit, None).await?;
+        let change = Change::of(before, terms.now, |attachment| *attachment = after);
+        if !change.is_empty() {
+            self.store.save(terms.organization, id, &change).await?;
+        }
+        Ok(change)
     }
 
     /// The file of a new attachment, or what is wrong with it.
@@ -239,19 +298,28 @@ impl AttachmentPorts<'_> {
         is_locked: bool,
     ) -> Result<std::result::Result<Found, FieldError>> {
         let organization = ctx.organization;
-        let (id, upload) = match source {
-            Source::Missing => return Ok(Err(FieldError::new("file", "blank", "File cannot be blank"))),
-            Source::TooLarge { limit } => return Ok(Err(too_large(limit))),
-            Source::Stored(id) => (id, None),
+        match source {
+            Source::Missing => Ok(Err(no_file())),
+            Source::TooLarge { limit } => Ok(Err(too_large(limit))),
+            Source::Stored(id) => self.stored(organization, id, None).await,
             Source::Uploaded(signed) => {
                 let uploaded = UploadedFiles { uploads: self.uploads };
                 let sender = Sender { organization, client: ctx.caller.client, now: ctx.now };
                 match uploaded.find(sender, &signed, is_locked).await? {
-                    Ok((upload, id)) => (id, Some(upload)),
-                    Err(error) => return Ok(Err(error)),
+                    Ok((upload, id)) => self.stored(organization, id, Some(upload)).await,
+                    Err(error) => Ok(Err(error)),
                 }
             }
-        };
+        }
+    }
+
+    /// A file that has a row and is not removed.
+    pub(crate) async fn stored(
+        &self,
+        organization: OrganizationId,
+        id: FileId,
+        upload: Option<UploadId>,
+    ) -> Result<std::result::Result<Found, FieldError>> {
         let file = Records::find(self.files, organization, id).await?;
         let file = file.filter(|file| file.state != FileState::Removed);
         Ok(file.map(|file| Found { id, file, upload }).ok_or_else(dead_signed_id))
@@ -306,7 +374,11 @@ fn dead_signed_id() -> FieldError {
     FieldError::new("signed_id", "invalid", "signed_id is invalid or expired")
 }
 
-fn too_large(limit: i64) -> FieldError {
+pub(crate) fn no_file() -> FieldError {
+    FieldError::new("file", "blank", "File cannot be blank")
+}
+
+pub(crate) fn too_large(limit: i64) -> FieldError {
     const MEBIBYTE: i64 = 1024 * 1024;
     let size =
         if limit % MEBIBYTE == 0 { format!("{} MB", limit / MEBIBYTE) } else { format!("{limit} bytes") };
@@ -319,17 +391,8 @@ pub struct AttachmentWrites<'a>(pub AttachmentPorts<'a>);
 #[async_trait]
 impl Handle<AttachFile> for AttachmentWrites<'_> {
     async fn handle(&self, ctx: &Ctx, command: AttachFile) -> Result<AttachmentDetail> {
-        let ports = &self.0;
-        let organization = ctx.organization;
-        let (attachment, found) = ports.check_new(ctx, command, true).await?;
-        let Found { id: file_id, mut file, upload } = found;
-        let id = ports.store.add(organization, &attachment).await?;
-        set_state(ports.files, organization, file_id, FileState::Stored).await?;
-        file.state = FileState::Stored;
-        if let Some(upload) = upload {
-            ports.uploads.remove(organization, upload).await?;
-        }
-        Ok(AttachmentDetail { id, attachment, file: Some(file) })
+        let (attachment, found) = self.0.check_new(ctx, command, true).await?;
+        self.0.add(ctx.organization, attachment, found).await
     }
 }
 
@@ -339,13 +402,7 @@ impl Handle<UpdateAttachment> for AttachmentWrites<'_> {
         ctx.require(&WRITE_ATTACHMENTS)?;
         let (ports, UpdateAttachment { id, edit }) = (&self.0, command);
         let found = ports.store.find_visible(reader(ctx), id).await?.ok_or(Error::NotFound)?;
-        let before = find_for_update(ports.store, ctx.organization, id).await?;
-        let mut after = before.clone();
-        ports.edit(ctx, &mut after, edit, None).await?;
-        let change = Change::of(before, ctx.now, |attachment| *attachment = after);
-        if !change.is_empty() {
-            ports.store.save(ctx.organization, id, &change).await?;
-        }
+        let change = ports.change(Terms::of(ctx), id, edit).await?;
         Ok(AttachmentDetail { attachment: change.after, ..found })
     }
 }

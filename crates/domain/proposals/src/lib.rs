@@ -25,8 +25,8 @@ pub use admin::{ProposalAdmin, refusals};
 pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
 pub use model::{Place, Proposal, ProposalDetail, ProposalState, PublicState, Vote};
 pub use ports::{
-    ComponentLookup, Neighbours, PROPOSAL_FIELDS, ProposalField, ProposalFilter, ProposalQuery,
-    ProposalStore, StateStore, VOTE_FIELDS, VoteField, VoteFilter, VoteStore,
+    ComponentLookup, HiddenProposals, Neighbours, PROPOSAL_FIELDS, ProposalField, ProposalFilter,
+    ProposalQuery, ProposalStore, StateStore, VOTE_FIELDS, VoteField, VoteFilter, VoteStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockComponentLookup, MockProposalStore, MockStateStore, MockVoteStore};
