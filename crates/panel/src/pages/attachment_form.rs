@@ -1,28 +1,21 @@
-//! The forms of attachments: new ones, their texts, their deletion (contract 07 B.5, B.7).
+//! The form of a new attachment, and the fields of all forms of attachments (contract 07 B.5).
 
-use super::attachments::{
-    address, below, list_of, list_path, opened, parent_of, record_name, size, source, title, token,
-    type_name,
-};
-use super::content::line;
+use super::attachments::{below, list_of, list_path, opened, parent_of, record_name, size, source, title, token};
 use super::proposal_form::typed;
 use crate::error;
 use crate::notice::Notice;
-use crate::parts::{
-    Act, Card, Choice, Confirm, Field, Form, Html, KeyValues, Problem, Section, Texts,
-};
+use crate::parts::{Choice, Field, Form, Problem, Section, Texts};
 use crate::reply::Reply;
 use crate::upload::{FILE, SentFile};
 use crate::visit::Visit;
 use civitas_application::Ports;
 use civitas_attachments::{
     Attachment, AttachmentAdmin, AttachmentEdit, AttachmentPorts, Grouping, NewAttachment, NewContent, Parent,
-    ParentKind, ReceiveOutcome, SentText, StoredFile, sanitize_and_shorten,
+    ReceiveOutcome, SentText, sanitize_and_shorten,
 };
 use civitas_audit::{Action, Record};
-use civitas_kernel::records::find_for_update;
 use civitas_kernel::{
-    AttachmentId, CollectionId, Error, FieldError, FileId, OrganizationId, Result, Translated,
+    AttachmentId, CollectionId, Error, FieldError, OrganizationId, Result, Translated,
 };
 use civitas_organizations::Organization;
 
@@ -35,16 +28,16 @@ const COLLECTION: &str = "attachment[collection]";
 const MOST_COLLECTIONS: i64 = 100;
 
 /// The organization of the path, and the record of the form.
-struct Place {
-    id: OrganizationId,
-    home: Organization,
-    parent: Parent,
+pub(super) struct Place {
+    pub(super) id: OrganizationId,
+    pub(super) home: Organization,
+    pub(super) parent: Parent,
     /// The name of the record.
-    name: String,
+    pub(super) name: String,
 }
 
 impl Place {
-    async fn of(visit: &Visit, id: OrganizationId, home: Organization, parent: Parent) -> Result<Self> {
+    pub(super) async fn of(visit: &Visit, id: OrganizationId, home: Organization, parent: Parent) -> Result<Self> {
         let titles = visit.panel.store().parents().titles(id, &[parent]).await?;
         let title = titles.into_iter().next().map(|(_, title)| title);
         let title = title.ok_or(Error::NotFound)?;
@@ -63,7 +56,7 @@ impl Place {
         Self::of(visit, id, home, parent).await
     }
 
-    fn admin<'a>(&self, ports: &'a dyn Ports, visit: &Visit) -> AttachmentAdmin<'a> {
+    pub(super) fn admin<'a>(&self, ports: &'a dyn Ports, visit: &Visit) -> AttachmentAdmin<'a> {
         let ports = AttachmentPorts {
             store: ports.attachments(),
             collections: ports.collections(),
@@ -76,49 +69,13 @@ impl Place {
     }
 }
 
-/// An attachment of the path with its record.
-struct Own {
-    place: Place,
-    id: AttachmentId,
-    attachment: Attachment,
-    file: Option<StoredFile>,
-}
-
-impl Own {
-    async fn of_path(visit: &mut Visit) -> Result<Self> {
-        let (organization, home) = opened(visit).await?;
-        let (visit, id) = (&*visit, AttachmentId(visit.id("aid")?));
-        let store = visit.panel.store();
-        let found = store.attachments().find(organization, id).await?;
-        let attachment = found.filter(|found| found.parent.kind != ParentKind::Answer);
-        let attachment = attachment.ok_or(Error::NotFound)?;
-        let files: Vec<FileId> = attachment.file.into_iter().collect();
-        let file = if files.is_empty() { Vec::new() } else { store.files().find_many(organization, &files).await? };
-        let file = file.into_iter().next().map(|(_, file)| file);
-        let place = Place::of(visit, organization, home, attachment.parent).await?;
-        Ok(Self { place, id, attachment, file })
-    }
-
-    fn path(&self) -> String {
-        format!("{}/{}", list_path(self.place.id), self.id)
-    }
-
-    fn title(&self, visit: &Visit) -> String {
-        title(visit, &self.attachment, self.file.as_ref())
-    }
-
-    fn revision(attachment: &Attachment) -> String {
-        attachment.updated_at.unix_timestamp_nanos().to_string()
-    }
-}
-
 /// The entry of the audit trail of an attachment.
-fn record(visit: &Visit, action: Action, place: &Place, id: AttachmentId, name: &str) -> Record {
+pub(super) fn record(visit: &Visit, action: Action, place: &Place, id: AttachmentId, name: &str) -> Record {
     visit.record(action).of(Some(place.id)).on("attachment", &id.to_string(), name)
 }
 
 /// The fields of texts, weight and collection. `stored` is what they show when nothing was typed.
-async fn members(
+pub(super) async fn members(
     visit: &Visit,
     place: &Place,
     stored: &Attachment,
@@ -155,7 +112,7 @@ async fn members(
 }
 
 /// What was typed. Members that were not sent stay as they are.
-fn edit_of(visit: &Visit, stored: &Attachment) -> AttachmentEdit {
+pub(super) fn edit_of(visit: &Visit, stored: &Attachment) -> AttachmentEdit {
     let locales = &visit.panel.settings.site.locales;
     let text = |name: &str, stored: &Translated| {
         let is_sent = visit.form.has(&format!("{name}["));
@@ -189,7 +146,7 @@ fn edit_of(visit: &Visit, stored: &Attachment) -> AttachmentEdit {
 }
 
 /// The problems of a refused attachment, beside their fields.
-fn refusal(visit: &Visit, place: &Place, fault: Error) -> Result<Vec<Problem>> {
+pub(super) fn refusal(visit: &Visit, place: &Place, fault: Error) -> Result<Vec<Problem>> {
     if fault.details().is_empty() {
         return error::problems(&visit.words, fault, |_| String::new());
     }
@@ -341,140 +298,4 @@ async fn store(visit: &Visit, place: &Place, new: NewAttachment) -> Result<Strin
             Ok(name)
         })
         .await
-}
-
-pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
-    show_edit(visit, &own, Vec::new()).await
-}
-
-async fn show_edit(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply> {
-    let (place, attachment, file) = (&own.place, &own.attachment, own.file.as_ref());
-    let name = own.title(visit);
-    let mut form = Form::new(&visit.words, own.path(), visit.token(), "attachment-save")
-        .method("put")
-        .hidden("revision", Own::revision(attachment))
-        .cancel(list_of(place.id, place.parent));
-    for section in members(visit, place, attachment, &problems).await? {
-        form = form.section(section);
-    }
-    let source = source(attachment, file);
-    let source = match address(visit, &place.home, attachment, file) {
-        Some(href) => Html::link(&href, &source),
-        None => Html::text(&source),
-    };
-    let mut facts = KeyValues::default()
-        .row(visit.say("attachment-source"), source)
-        .text(visit.say("attachment-type"), &type_name(visit, attachment.file_type))
-        .text(visit.say("attachment-record"), &place.name)
-        .text(visit.say("column-created"), &visit.time(attachment.created_at))
-        .text(visit.say("column-changed"), &visit.time(attachment.updated_at));
-    if let Some(file) = file {
-        facts = facts
-            .text(visit.say("attachment-size"), &size(visit, file.byte_size))
-            .row(visit.say("attachment-media-type"), Html::code(&file.content_type));
-    }
-    let facts = Card::new("file", visit.say("attachment-source"), facts.html()).html();
-    let delete = Act::danger(format!("{}/delete", own.path()), visit.say("delete-link"));
-    let head = below(visit, place.id, &place.home, name)
-        .lede(visit.say("attachment-edit-lede"))
-        .act(delete);
-    visit.form_page(head, Html::join([form.html(), facts]), problems).await
-}
-
-pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
-    let (visit, place) = (&*visit, &own.place);
-    let saved = visit
-        .change(async |tx| {
-            let before = find_for_update::<Attachment>(tx.attachments(), place.id, own.id).await?;
-            let seen = visit.form.text("revision");
-            if !seen.is_empty() && seen != Own::revision(&before) {
-                return Err(Error::rejected(visit.say("problem-changed-meanwhile")));
-            }
-            let admin = place.admin(tx, visit);
-            let change = admin.update(own.id, edit_of(visit, &before)).await?;
-            let name = title(visit, &change.after, own.file.as_ref());
-            if change.is_empty() {
-                return Ok(name);
-            }
-            let record = record(visit, Action::AttachmentUpdated, place, own.id, &name);
-            let record = changes(&change.before, &change.after)
-                .into_iter()
-                .fold(record, |record, (field, old, new)| record.changed(field, Some(&old), Some(&new)));
-            tx.audit().append(&record, visit.now).await?;
-            Ok(name)
-        })
-        .await;
-    match saved {
-        Ok(name) => {
-            let notice = Notice::good(visit.tell("attachment-saved", &[("name", name.into())]));
-            visit.redirect(list_of(place.id, place.parent), notice).await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, place, fault)?;
-            show_edit(visit, &own, problems).await
-        }
-    }
-}
-
-/// What differs, for the audit trail.
-fn changes(before: &Attachment, after: &Attachment) -> Vec<(&'static str, String, String)> {
-    let collection = |of: &Attachment| of.collection.map(|id| id.to_string()).unwrap_or_default();
-    let mut list = vec![
-        ("title", line(&before.title), line(&after.title)),
-        ("description", line(&before.description), line(&after.description)),
-        ("weight", before.weight.to_string(), after.weight.to_string()),
-        ("collection", collection(before), collection(after)),
-    ];
-    list.retain(|(_, old, new)| old != new);
-    list
-}
-
-pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
-    let (visit, place) = (&*visit, &own.place);
-    let effect = match &own.file {
-        Some(file) => visit.tell(
-            "attachment-delete-file",
-            &[("name", file.filename.as_str().into()), ("size", size(visit, file.byte_size).into())],
-        ),
-        None => visit.say("attachment-delete-link"),
-    };
-    let confirm = Confirm {
-        words: &visit.words,
-        action: own.path(),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![visit.say("attachment-delete-effect"), effect],
-        stays: visit.tell("attachment-delete-stays", &[("name", place.name.as_str().into())]),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("attachment-delete-button"),
-        cancel: list_of(place.id, place.parent),
-    };
-    let name = own.title(visit);
-    let title = visit.tell("delete-title", &[("name", name.as_str().into())]);
-    let head = below(visit, place.id, &place.home, title)
-        .crumb(name, format!("{}/edit", own.path()))
-        .here(visit.say("delete"));
-    visit.page(head, confirm.html(&[])).await
-}
-
-pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
-    let (visit, place) = (&*visit, &own.place);
-    let name = own.title(visit);
-    visit
-        .change(async |tx| {
-            let attachment = place.admin(tx, visit).remove(own.id).await?;
-            let field = if own.file.is_some() { "file" } else { "link" };
-            let record = record(visit, Action::AttachmentDeleted, place, own.id, &name)
-                .changed("attached_to", Some(&token(place.parent)), None)
-                .changed(field, Some(&source(&attachment, own.file.as_ref())), None);
-            tx.audit().append(&record, visit.now).await.map(drop)
-        })
-        .await?;
-    let notice = Notice::good(visit.tell("attachment-deleted", &[("name", name.into())]));
-    visit.redirect(list_of(place.id, place.parent), notice).await
 }

@@ -2,6 +2,7 @@
 
 mod account;
 mod admins;
+mod attachment;
 mod attachment_form;
 mod attachments;
 mod audit;
@@ -199,10 +200,10 @@ fn attachments_and_data() -> Vec<Route> {
         GET "/system/organizations/{id}/attachments" => attachments::list,
         GET "/system/organizations/{id}/attachments/new" => attachment_form::new,
         POST "/system/organizations/{id}/attachments" => attachment_form::create,
-        GET "/system/organizations/{id}/attachments/{aid}/edit" => attachment_form::edit,
-        PUT "/system/organizations/{id}/attachments/{aid}" => attachment_form::update,
-        GET "/system/organizations/{id}/attachments/{aid}/delete" => attachment_form::ask,
-        DELETE "/system/organizations/{id}/attachments/{aid}" => attachment_form::delete,
+        GET "/system/organizations/{id}/attachments/{aid}/edit" => attachment::edit,
+        PUT "/system/organizations/{id}/attachments/{aid}" => attachment::update,
+        GET "/system/organizations/{id}/attachments/{aid}/delete" => attachment::ask,
+        DELETE "/system/organizations/{id}/attachments/{aid}" => attachment::delete,
         GET "/system/organizations/{id}/spaces/{manifest}/{sid}/attachments" => attachments::of_space,
         GET "/system/organizations/{id}/proposals/{pid}/attachments" => attachments::of_proposal,
         GET "/system/organizations/{id}/extended_data" => extended_data::organization,

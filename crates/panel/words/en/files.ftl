@@ -1,0 +1,104 @@
+# Attachments, extended data, and other pages of spaces, components and proposals.
+
+# Attachments.
+attachment-collection = Collection
+attachment-create = Attach
+attachment-created = “{ $name }” is attached.
+attachment-delete-button = Delete the attachment
+attachment-delete-effect = The attachment disappears from the panel and the interface.
+attachment-delete-file = The file { $name } ({ $size }) is deleted. Its address does not answer any more.
+attachment-delete-link = The page that the link leads to stays as it is.
+attachment-delete-stays = { $name } and its other attachments stay.
+attachment-deleted = “{ $name }” is deleted.
+attachment-edit-lede = The file or link cannot be replaced. Delete the attachment and attach another one.
+attachment-file = File
+attachment-file-hint = At most { $size }. Possible are { $names }.
+attachment-link = Address of a link
+attachment-link-hint = Instead of a file. Begins with https:// or http://.
+attachment-media-type = Media type
+attachment-new = New attachment
+attachment-new-of = New attachment of { $name }
+attachment-new-of-organization = Attach to the organization
+attachment-of-meeting = Meeting
+attachment-of-post = Blog post
+attachment-open = Open
+attachment-order = Order
+attachment-record = Attached to
+attachment-save = Save the attachment
+attachment-saved = “{ $name }” was saved.
+attachment-size = Size
+attachment-source = File or link
+attachment-source-hint = One of the two. Images are stored without data such as the place where they were taken.
+attachment-type = Type
+attachment-type-document = Document
+attachment-type-image = Image
+attachment-type-link = Link
+attachment-weight = Weight
+attachment-weight-hint = The attachments of a record are in the order of their weights, the smallest first.
+attachments = Attachments
+attachments-filter = Filter attachments
+attachments-lede = Files and links of the organization and its records. Files of answers to questionnaires are with their answers.
+attachments-no-match = No attachment matches
+attachments-none = No attachments yet
+attachments-of = Attachments of { $name }
+attachments-order = They are shown in the order of their weights.
+attachments-search = Title, file name or address
+attachments-search-hint = A text is searched in the { $number } newest attachments.
+problem-file-again = Choose the file again: the browser does not keep it.
+problem-file-and-link = Choose a file or enter an address, not both.
+problem-file-blank = Choose a file that is not empty, or enter an address.
+problem-file-content = The content of the file does not fit its name, or cannot be read.
+problem-file-extension = Choose a file of one of these kinds: { $names }.
+problem-file-image = Choose an image of at most 8,000 pixels in width and height.
+problem-file-large = Choose a file of at most { $size }.
+problem-link = Enter an address that begins with https:// or http://.
+size-bytes = { $number } bytes
+size-kb = { $number } KB
+size-mb = { $whole }.{ $tenth } MB
+unread-large = The file is too large. Nothing was saved.
+unread-lede = The form did not arrive completely. Nothing was saved. Send it again.
+
+# Extended data.
+extended-data-changed = The record was changed last on { $time }.
+extended-data-hint = One object. Empty values, lists and objects are left out.
+extended-data-hint-limit = One object of at most { $size }. Empty values, lists and objects are left out.
+extended-data-json = JSON
+extended-data-large = The data is too large for a form. API clients can change it.
+extended-data-lede = API clients keep data of their own here. What you save replaces all of it.
+extended-data-save = Save the data
+extended-data-saved = The extended data is saved.
+problem-json = This is not JSON: line { $line }, column { $column }.
+problem-json-deep = Use at most 100 levels of objects and lists.
+problem-json-large = The data is too large. Shorten it.
+problem-json-object = Enter an object: keys and values in braces.
+problem-json-reserved = The key unconfirmed_host can only be removed. The settings of the organization change the host.
+
+# Roles of a space, pages of a person and of a proposal.
+person-tabs = Person
+problem-person = No person of the organization has this nickname, e-mail address or id.
+proposal-tabs = Proposal
+proposals-hidden = Hidden ones
+proposals-visible = Not hidden
+role-give-in = Give a role in { $name }
+role-invitation = invited, without account
+role-person = Person
+role-person-hint = Complete nickname, e-mail address or id.
+space-roles-lede = A role gives a person rights in this space.
+vote-cast = Cast
+vote-final = Counts
+vote-temporary = Does not count yet
+vote-weight = Weight
+votes-lede = The newest votes are first. A vote counts when the person has the number of votes that the component asks for.
+votes-none = No votes yet
+votes-none-lede = Participants vote while votes are open in the component.
+votes-of = Votes on “{ $title }”
+
+# Order of components.
+component-move = Move
+component-move-down = One place down
+component-move-link = Move…
+component-move-title = Move { $name }
+component-move-up = One place up
+component-moved = { $name } is at place { $place }.
+component-place = Place
+component-place-hint = The component takes the place of the one that is chosen. The others move.

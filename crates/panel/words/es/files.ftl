@@ -1,0 +1,104 @@
+# Attachments, extended data, and other pages of spaces, components and proposals.
+
+# Attachments.
+attachment-collection = Colección
+attachment-create = Adjuntar
+attachment-created = Adjunto añadido: { $name }.
+attachment-delete-button = Eliminar el adjunto
+attachment-delete-effect = El adjunto desaparece del panel y de la interfaz.
+attachment-delete-file = El archivo { $name } ({ $size }) se elimina. Su dirección ya no responde.
+attachment-delete-link = La página a la que lleva el enlace queda como está.
+attachment-delete-stays = { $name } y sus otros adjuntos se conservan.
+attachment-deleted = Adjunto eliminado: { $name }.
+attachment-edit-lede = El archivo o enlace no se puede sustituir. Elimine el adjunto y adjunte otro.
+attachment-file = Archivo
+attachment-file-hint = Como máximo { $size }. Son posibles: { $names }.
+attachment-link = Dirección de un enlace
+attachment-link-hint = En lugar de un archivo. Empieza por https:// o http://.
+attachment-media-type = Tipo de medio
+attachment-new = Nuevo adjunto
+attachment-new-of = Nuevo adjunto: { $name }
+attachment-new-of-organization = Adjuntar a la organización
+attachment-of-meeting = Encuentro
+attachment-of-post = Entrada de blog
+attachment-open = Abrir
+attachment-order = Orden
+attachment-record = Adjunto a
+attachment-save = Guardar el adjunto
+attachment-saved = Adjunto guardado: { $name }.
+attachment-size = Tamaño
+attachment-source = Archivo o enlace
+attachment-source-hint = Uno de los dos. Las imágenes se guardan sin datos como el lugar donde se tomaron.
+attachment-type = Tipo
+attachment-type-document = Documento
+attachment-type-image = Imagen
+attachment-type-link = Enlace
+attachment-weight = Peso
+attachment-weight-hint = Los adjuntos de una ficha siguen el orden de sus pesos, el menor primero.
+attachments = Adjuntos
+attachments-filter = Filtrar los adjuntos
+attachments-lede = Archivos y enlaces de la organización y de sus fichas. Los archivos de las respuestas a cuestionarios están con sus respuestas.
+attachments-no-match = Ningún adjunto coincide
+attachments-none = Todavía no hay adjuntos
+attachments-of = Adjuntos de { $name }
+attachments-order = Se muestran en el orden de sus pesos.
+attachments-search = Título, nombre de archivo o dirección
+attachments-search-hint = Un texto se busca en los { $number } adjuntos más recientes.
+problem-file-again = Elija de nuevo el archivo: el navegador no lo conserva.
+problem-file-and-link = Elija un archivo o escriba una dirección, no ambas cosas.
+problem-file-blank = Elija un archivo que no esté vacío, o escriba una dirección.
+problem-file-content = El contenido del archivo no corresponde a su nombre, o no se puede leer.
+problem-file-extension = Elija un archivo de uno de estos tipos: { $names }.
+problem-file-image = Elija una imagen de 8000 píxeles como máximo de ancho y de alto.
+problem-file-large = Elija un archivo de { $size } como máximo.
+problem-link = Escriba una dirección que empiece por https:// o http://.
+size-bytes = { $number } bytes
+size-kb = { $number } kB
+size-mb = { $whole },{ $tenth } MB
+unread-large = El archivo es demasiado grande. No se ha guardado nada.
+unread-lede = El formulario no llegó completo. No se ha guardado nada. Envíelo de nuevo.
+
+# Extended data.
+extended-data-changed = Último cambio de la ficha: { $time }.
+extended-data-hint = Un solo objeto. Los valores, listas y objetos vacíos se omiten.
+extended-data-hint-limit = Un solo objeto de { $size } como máximo. Los valores, listas y objetos vacíos se omiten.
+extended-data-json = JSON
+extended-data-large = Los datos son demasiado grandes para un formulario. Los clientes de API pueden cambiarlos.
+extended-data-lede = Los clientes de API guardan aquí sus propios datos. Lo que guarde los sustituye todos.
+extended-data-save = Guardar los datos
+extended-data-saved = Datos ampliados guardados.
+problem-json = No es JSON: línea { $line }, columna { $column }.
+problem-json-deep = Use como máximo 100 niveles de objetos y listas.
+problem-json-large = Los datos son demasiado grandes. Acórtelos.
+problem-json-object = Escriba un objeto: claves y valores entre llaves.
+problem-json-reserved = La clave unconfirmed_host solo se puede quitar. El host se cambia en la configuración de la organización.
+
+# Roles of a space, pages of a person and of a proposal.
+person-tabs = Persona
+problem-person = Ninguna persona de la organización tiene este apodo, este correo electrónico o este identificador.
+proposal-tabs = Propuesta
+proposals-hidden = Ocultas
+proposals-visible = No ocultas
+role-give-in = Dar un rol en { $name }
+role-invitation = persona invitada, sin cuenta
+role-person = Persona
+role-person-hint = Apodo, correo electrónico o identificador, completo.
+space-roles-lede = Un rol da a una persona derechos en este espacio.
+vote-cast = Emitido
+vote-final = Cuenta
+vote-temporary = Aún no cuenta
+vote-weight = Peso
+votes-lede = Los votos más recientes primero. Un voto cuenta cuando la persona ha emitido el número de votos que pide el componente.
+votes-none = Todavía no hay votos
+votes-none-lede = Los participantes votan mientras los votos están abiertos en el componente.
+votes-of = Votos sobre «{ $title }»
+
+# Order of components.
+component-move = Mover
+component-move-down = Un lugar más abajo
+component-move-link = Mover…
+component-move-title = Mover { $name }
+component-move-up = Un lugar más arriba
+component-moved = { $name } está en el lugar { $place }.
+component-place = Lugar
+component-place-hint = El componente ocupa el lugar del que se elija. Los demás se desplazan.

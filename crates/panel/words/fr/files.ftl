@@ -1,0 +1,104 @@
+# Attachments, extended data, and other pages of spaces, components and proposals.
+
+# Attachments.
+attachment-collection = Collection
+attachment-create = Joindre
+attachment-created = Pièce jointe ajoutée : { $name }.
+attachment-delete-button = Supprimer la pièce jointe
+attachment-delete-effect = La pièce jointe disparaît du panneau et de l’interface.
+attachment-delete-file = Le fichier { $name } ({ $size }) est supprimé. Son adresse ne répond plus.
+attachment-delete-link = La page vers laquelle mène le lien reste telle quelle.
+attachment-delete-stays = { $name } et ses autres pièces jointes restent.
+attachment-deleted = Pièce jointe supprimée : { $name }.
+attachment-edit-lede = Le fichier ou le lien ne peut pas être remplacé. Supprimez la pièce jointe et joignez-en une autre.
+attachment-file = Fichier
+attachment-file-hint = { $size } au plus. Sont possibles : { $names }.
+attachment-link = Adresse d’un lien
+attachment-link-hint = À la place d’un fichier. Commence par https:// ou http://.
+attachment-media-type = Type de média
+attachment-new = Nouvelle pièce jointe
+attachment-new-of = Nouvelle pièce jointe : { $name }
+attachment-new-of-organization = Joindre à l’organisation
+attachment-of-meeting = Rencontre
+attachment-of-post = Billet de blog
+attachment-open = Ouvrir
+attachment-order = Ordre
+attachment-record = Jointe à
+attachment-save = Enregistrer la pièce jointe
+attachment-saved = Pièce jointe enregistrée : { $name }.
+attachment-size = Taille
+attachment-source = Fichier ou lien
+attachment-source-hint = L’un des deux. Les images sont conservées sans données telles que le lieu de la prise de vue.
+attachment-type = Type
+attachment-type-document = Document
+attachment-type-image = Image
+attachment-type-link = Lien
+attachment-weight = Poids
+attachment-weight-hint = Les pièces jointes d’une fiche suivent l’ordre des poids, le plus petit d’abord.
+attachments = Pièces jointes
+attachments-filter = Filtrer les pièces jointes
+attachments-lede = Fichiers et liens de l’organisation et de ses fiches. Les fichiers des réponses aux questionnaires sont avec leurs réponses.
+attachments-no-match = Aucune pièce jointe ne correspond
+attachments-none = Pas encore de pièce jointe
+attachments-of = Pièces jointes : { $name }
+attachments-order = Elles sont affichées dans l’ordre de leurs poids.
+attachments-search = Titre, nom de fichier ou adresse
+attachments-search-hint = Un texte est cherché dans les { $number } pièces jointes les plus récentes.
+problem-file-again = Choisissez de nouveau le fichier : le navigateur ne le conserve pas.
+problem-file-and-link = Choisissez un fichier ou saisissez une adresse, pas les deux.
+problem-file-blank = Choisissez un fichier qui n’est pas vide, ou saisissez une adresse.
+problem-file-content = Le contenu du fichier ne correspond pas à son nom, ou ne peut pas être lu.
+problem-file-extension = Choisissez un fichier d’un de ces types : { $names }.
+problem-file-image = Choisissez une image de 8 000 pixels au plus en largeur et en hauteur.
+problem-file-large = Choisissez un fichier de { $size } au plus.
+problem-link = Saisissez une adresse qui commence par https:// ou http://.
+size-bytes = { $number } octets
+size-kb = { $number } Ko
+size-mb = { $whole },{ $tenth } Mo
+unread-large = Le fichier est trop volumineux. Rien n’a été enregistré.
+unread-lede = Le formulaire n’est pas arrivé en entier. Rien n’a été enregistré. Renvoyez-le.
+
+# Extended data.
+extended-data-changed = Dernière modification de la fiche : { $time }.
+extended-data-hint = Un seul objet. Les valeurs, listes et objets vides sont retirés.
+extended-data-hint-limit = Un seul objet, { $size } au plus. Les valeurs, listes et objets vides sont retirés.
+extended-data-json = JSON
+extended-data-large = Les données sont trop volumineuses pour un formulaire. Des clients d’API peuvent les modifier.
+extended-data-lede = Des clients d’API conservent ici leurs propres données. Ce que vous enregistrez les remplace toutes.
+extended-data-save = Enregistrer les données
+extended-data-saved = Données étendues enregistrées.
+problem-json = Ce n’est pas du JSON : ligne { $line }, colonne { $column }.
+problem-json-deep = Utilisez 100 niveaux d’objets et de listes au plus.
+problem-json-large = Les données sont trop volumineuses. Raccourcissez-les.
+problem-json-object = Saisissez un objet : des clés et des valeurs entre accolades.
+problem-json-reserved = La clé unconfirmed_host peut seulement être retirée. L’hôte se modifie dans les paramètres de l’organisation.
+
+# Roles of a space, pages of a person and of a proposal.
+person-tabs = Personne
+problem-person = Aucune personne de l’organisation n’a ce pseudonyme, cette adresse e-mail ou cet identifiant.
+proposal-tabs = Proposition
+proposals-hidden = Masquées
+proposals-visible = Non masquées
+role-give-in = Donner un rôle : { $name }
+role-invitation = personne invitée, sans compte
+role-person = Personne
+role-person-hint = Pseudonyme, adresse e-mail ou identifiant, en entier.
+space-roles-lede = Un rôle donne à une personne des droits dans cet espace.
+vote-cast = Vote du
+vote-final = Compte
+vote-temporary = Ne compte pas encore
+vote-weight = Poids
+votes-lede = Les votes les plus récents d’abord. Un vote compte quand la personne a donné le nombre de votes que demande le composant.
+votes-none = Pas encore de vote
+votes-none-lede = Les participants votent quand les votes sont ouverts dans le composant.
+votes-of = Votes sur « { $title } »
+
+# Order of components.
+component-move = Déplacer
+component-move-down = Une place plus bas
+component-move-link = Déplacer…
+component-move-title = Déplacer { $name }
+component-move-up = Une place plus haut
+component-moved = Place de { $name } : { $place }.
+component-place = Place
+component-place-hint = Le composant prend la place de celui qui est choisi. Les autres se décalent.
