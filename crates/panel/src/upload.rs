@@ -2,11 +2,11 @@
 
 use crate::form::Submitted;
 use actix_multipart::{Field, Multipart};
+use actix_web::HttpRequest;
 use actix_web::error::PayloadError;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, ContentDisposition, HeaderMap};
 use actix_web::web::{Bytes, Payload};
-use actix_web::HttpRequest;
 use civitas_application::Files;
 use civitas_attachments::{ByteStream, ReceiveOutcome};
 use civitas_kernel::{Error, Result};
@@ -88,7 +88,11 @@ impl Body {
             Ok(None) => None,
             Ok(Some(Ok(chunk))) => {
                 self.received += chunk.len() as u64;
-                Some(if self.received <= self.longest { Ok(chunk) } else { Err(StatusCode::PAYLOAD_TOO_LARGE) })
+                Some(if self.received <= self.longest {
+                    Ok(chunk)
+                } else {
+                    Err(StatusCode::PAYLOAD_TOO_LARGE)
+                })
             }
             Ok(Some(Err(_))) => Some(Err(StatusCode::BAD_REQUEST)),
             Err(_) => Some(Err(StatusCode::REQUEST_TIMEOUT)),

@@ -224,7 +224,7 @@ mod tests {
         for wrong in ["", "maps.example", "javascript:alert(1)", "ftp://maps.example/1", "https://"] {
             assert_eq!(codes(admin(&mocks).check(link(wrong)).await), ["link invalid"], "{wrong}");
         }
-        let long = format!("https://maps.example/{}", "x".repeat(2_000));
+        let long = format!("https://maps.example/{}", "x".repeat(2_048));
         assert_eq!(codes(admin(&mocks).check(link(&long)).await), ["link too_long"]);
     }
 

@@ -1,7 +1,7 @@
 //! Attachments, their collections, and the rules of their members (contract 07 B.1, B.5).
 
 use crate::{Parent, StoredFile};
-use civitas_kernel::limits::{LINE, PROSE, any_too_long};
+use civitas_kernel::limits::{LINE, PROSE, URL, any_too_long, too_long};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{AttachmentId, CollectionId, FieldError, FileId, Locale, Translated};
 use time::OffsetDateTime;
@@ -146,21 +146,18 @@ pub struct AttachmentDetail {
     pub file: Option<StoredFile>,
 }
 
-/// The longest link, in bytes.
-const LONGEST_LINK: usize = 2_000;
-
 /// Whether the address of a link is one of the web: `http` or `https`.
 pub fn is_web_address(link: &str) -> bool {
     Url::parse(link).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// What is wrong with the address of a new link: it is one of the web, of at most 2,000 bytes.
+/// What is wrong with the address of a new link: it is one of the web, and not too long.
 pub(crate) fn link_error(link: &str) -> Option<FieldError> {
-    if !is_web_address(link) {
-        return Some(FieldError::new("link", "invalid", "Link is not an http or https address"));
+    if is_web_address(link) {
+        too_long("link", "Link", link, URL)
+    } else {
+        Some(FieldError::new("link", "invalid", "Link is not an http or https address"))
     }
-    let text = format!("Link is too long (maximum is {LONGEST_LINK} characters)");
-    (link.len() > LONGEST_LINK).then(|| FieldError::new("link", "too_long", text))
 }
 
 /// The error of a collection that is not one of the record.

@@ -45,8 +45,8 @@ pub use file::{FileState, PENDING, StoredFile};
 pub use filename::{MAX_FILENAME_BYTES, sanitize, sanitize_and_shorten};
 pub use parent::{PARENT_NAMES, Parent, ParentKind};
 pub use ports::{
-    ATTACHMENT_FIELDS, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentSearch, AttachmentStore,
-    CollectionStore, FileRegistry, MOST_SEARCHED, ParentLookup, UploadStore,
+    ATTACHMENT_FIELDS, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentSearch,
+    AttachmentStore, CollectionStore, FileRegistry, MOST_SEARCHED, ParentLookup, UploadStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{

@@ -18,6 +18,7 @@ mod model;
 mod ports;
 mod reading;
 mod rules;
+mod state_admin;
 mod texts;
 mod votes;
 
@@ -32,5 +33,6 @@ pub use ports::{
 pub use ports::{MockComponentLookup, MockProposalStore, MockStateStore, MockVoteStore};
 pub use reading::{Proposals, READ_PROPOSALS};
 pub use rules::{Rules, Tally, VotingManifest, VotingStatus, weight_label};
+pub use state_admin::{MOST_STATES, StateAdmin};
 pub use texts::{DraftErrors, plain_text, shown};
 pub use votes::{CAST, Cast, CastVote, READ_VOTES, RemoveVote, Votes};

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ClientId, ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result,
-    StateId, UserId, VoteId, Within, store,
+    ClientId, ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext,
+    Result, StateId, UserId, VoteId, Within, store,
 };
 
 /// The fields for filters of proposals (contract 06 §1.4).

@@ -29,7 +29,8 @@ impl Own {
         let attachment = found.filter(|found| found.parent.kind != ParentKind::Answer);
         let attachment = attachment.ok_or(Error::NotFound)?;
         let files: Vec<FileId> = attachment.file.into_iter().collect();
-        let file = if files.is_empty() { Vec::new() } else { store.files().find_many(organization, &files).await? };
+        let file =
+            if files.is_empty() { Vec::new() } else { store.files().find_many(organization, &files).await? };
         let file = file.into_iter().next().map(|(_, file)| file);
         let place = Place::of(visit, organization, home, attachment.parent).await?;
         Ok(Self { place, id, attachment, file })
@@ -81,9 +82,7 @@ async fn show_edit(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<R
     }
     let facts = Card::new("file", visit.say("attachment-source"), facts.html()).html();
     let delete = Act::danger(format!("{}/delete", own.path()), visit.say("delete-link"));
-    let head = below(visit, place.id, &place.home, name)
-        .lede(visit.say("attachment-edit-lede"))
-        .act(delete);
+    let head = below(visit, place.id, &place.home, name).lede(visit.say("attachment-edit-lede")).act(delete);
     visit.form_page(head, Html::join([form.html(), facts]), problems).await
 }
 

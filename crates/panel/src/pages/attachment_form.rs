@@ -1,6 +1,8 @@
 //! The form of a new attachment, and the fields of all forms of attachments (contract 07 B.5).
 
-use super::attachments::{below, list_of, list_path, opened, parent_of, record_name, size, source, title, token};
+use super::attachments::{
+    below, list_of, list_path, opened, parent_of, record_name, size, source, title, token,
+};
 use super::proposal_form::typed;
 use crate::error;
 use crate::notice::Notice;
@@ -10,13 +12,11 @@ use crate::upload::{FILE, SentFile};
 use crate::visit::Visit;
 use civitas_application::Ports;
 use civitas_attachments::{
-    Attachment, AttachmentAdmin, AttachmentEdit, AttachmentPorts, Grouping, NewAttachment, NewContent, Parent,
-    ReceiveOutcome, SentText, sanitize_and_shorten,
+    Attachment, AttachmentAdmin, AttachmentEdit, AttachmentPorts, Grouping, NewAttachment, NewContent,
+    Parent, ReceiveOutcome, SentText, sanitize_and_shorten,
 };
 use civitas_audit::{Action, Record};
-use civitas_kernel::{
-    AttachmentId, CollectionId, Error, FieldError, OrganizationId, Result, Translated,
-};
+use civitas_kernel::{AttachmentId, CollectionId, Error, FieldError, OrganizationId, Result, Translated};
 use civitas_organizations::Organization;
 
 const LINK: &str = "attachment[link]";
@@ -37,7 +37,12 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) async fn of(visit: &Visit, id: OrganizationId, home: Organization, parent: Parent) -> Result<Self> {
+    pub(super) async fn of(
+        visit: &Visit,
+        id: OrganizationId,
+        home: Organization,
+        parent: Parent,
+    ) -> Result<Self> {
         let titles = visit.panel.store().parents().titles(id, &[parent]).await?;
         let title = titles.into_iter().next().map(|(_, title)| title);
         let title = title.ok_or(Error::NotFound)?;
@@ -231,7 +236,9 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     let created = match file {
         Some(file) => create_file(visit, &place, new, file).await,
         None if link.is_empty() => store(visit, &place, new).await,
-        None => store(visit, &place, NewAttachment { content: NewContent::Link(link.to_owned()), ..new }).await,
+        None => {
+            store(visit, &place, NewAttachment { content: NewContent::Link(link.to_owned()), ..new }).await
+        }
     };
     match created {
         Ok(name) => {
@@ -258,7 +265,8 @@ async fn create_file(
     let received = match outcome {
         ReceiveOutcome::TooLong => {
             let limit = place.home.max_attachment_bytes;
-            return store(visit, place, NewAttachment { content: NewContent::TooLarge { limit }, ..new }).await;
+            return store(visit, place, NewAttachment { content: NewContent::TooLarge { limit }, ..new })
+                .await;
         }
         ReceiveOutcome::Complete(received) if received.content.byte_size == 0 => {
             return store(visit, place, new).await;

@@ -8,8 +8,8 @@ use super::components::{self, Own, admin, base, refusal, revision, save};
 use super::content::{Here, number, title};
 use crate::notice::Notice;
 use crate::parts::{
-    Choice, Field, Form, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow, Problem, Section, Texts,
-    Tick, render,
+    Choice, Field, Form, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow, Problem, Section, Texts, Tick,
+    render,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;

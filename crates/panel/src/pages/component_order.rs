@@ -23,11 +23,17 @@ async fn page(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply>
     let names: Vec<String> = components.iter().map(|(_, component)| title(visit, &component.name)).collect();
     let place = components.iter().position(|(id, _)| *id == own.id);
     let current = place.map(|place| (place + 1).to_string()).unwrap_or_default();
-    let choices = (1..).zip(&names).map(|(place, name)| Choice::new(place.to_string(), format!("{place}. {name}")));
+    let choices =
+        (1..).zip(&names).map(|(place, name)| Choice::new(place.to_string(), format!("{place}. {name}")));
     let action = format!("{}/move", own.path());
-    let field = Field::select(PLACE, visit.say("component-place"), visit.form.get(PLACE).unwrap_or(&current), choices.collect())
-        .hint(visit.say("component-place-hint"))
-        .check(&problems);
+    let field = Field::select(
+        PLACE,
+        visit.say("component-place"),
+        visit.form.get(PLACE).unwrap_or(&current),
+        choices.collect(),
+    )
+    .hint(visit.say("component-place-hint"))
+    .check(&problems);
     let section = Section::new("place-of", visit.say("component-place")).field(field.html(&visit.words));
     let form = Form::new(&visit.words, action.clone(), visit.token(), "component-move")
         .section(section)

@@ -53,7 +53,12 @@ impl Own {
 
     /// The head of one of its pages.
     pub(super) fn head(&self, visit: &Visit, tab: &str) -> Head {
-        let tabs = [("edit", "nav-settings"), ("extended_data", "extended-data")].map(|(page, key)| Tab {
+        let mut tabs = vec![("edit", "nav-settings")];
+        if self.component.manifest == ComponentManifest::Proposals {
+            tabs.push(("states", "states"));
+        }
+        tabs.push(("extended_data", "extended-data"));
+        let tabs = tabs.into_iter().map(|(page, key)| Tab {
             href: format!("{}/{page}", self.path()),
             label: visit.say(key),
             is_current: page == tab,
@@ -63,7 +68,7 @@ impl Own {
             .badge(published(visit, self.component.published_at.is_some()))
             .badge(Badge::plain(kind(visit, self.component.manifest)))
             .lede(visit.tell("component-lede", &[("id", self.id.to_string().into())]))
-            .tabs(visit.say("component-one"), tabs.to_vec())
+            .tabs(visit.say("component-one"), tabs.collect())
     }
 
     /// Its name.

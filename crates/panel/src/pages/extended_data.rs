@@ -139,8 +139,10 @@ async fn show(visit: &Visit, place: Place, problems: Vec<Problem>) -> Result<Rep
         }
         None => visit.say("extended-data-hint"),
     };
-    let field =
-        Field::area(DATA, visit.say("extended-data-json"), typed, 24).hint(hint).class("mono").check(&problems);
+    let field = Field::area(DATA, visit.say("extended-data-json"), typed, 24)
+        .hint(hint)
+        .class("mono")
+        .check(&problems);
     let section = Section::new("data", visit.say("extended-data"))
         .hint(visit.say("extended-data-lede"))
         .field(field.html(words));
@@ -307,7 +309,11 @@ mod tests {
         assert!(changes.contains(&("old".to_owned(), text("{\"x\":1}"), text("{\"x\":2}"))));
         assert!(changes.contains(&("new".to_owned(), None, text("[1]"))));
         let gone = changes.iter().find(|(field, _, _)| field == "gone");
-        assert!(gone.is_some_and(|(_, old, new)| old.as_ref().is_some_and(|old| old.len() < 1_010) && new.is_none()));
+        assert!(
+            gone.is_some_and(
+                |(_, old, new)| old.as_ref().is_some_and(|old| old.len() < 1_010) && new.is_none()
+            )
+        );
         assert_eq!(changes.len(), 3);
     }
 

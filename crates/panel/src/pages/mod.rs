@@ -13,6 +13,7 @@ mod clients;
 mod component_form;
 mod component_order;
 mod component_settings;
+mod component_states;
 mod components;
 mod content;
 mod deliveries;
@@ -223,6 +224,11 @@ fn attachments_and_data() -> Vec<Route> {
         DELETE "/system/organizations/{id}/spaces/{manifest}/{sid}/roles/{role}" => space_roles::take,
         GET "/system/organizations/{id}/components/{cid}/move" => component_order::show,
         POST "/system/organizations/{id}/components/{cid}/move" => component_order::shift,
+        GET "/system/organizations/{id}/components/{cid}/states" => component_states::list,
+        GET "/system/organizations/{id}/components/{cid}/states/new" => component_states::new,
+        POST "/system/organizations/{id}/components/{cid}/states" => component_states::create,
+        GET "/system/organizations/{id}/components/{cid}/states/{state}/edit" => component_states::edit,
+        PUT "/system/organizations/{id}/components/{cid}/states/{state}" => component_states::update,
         GET "/system/organizations/{id}/proposals/{pid}/votes" => proposal_votes::list,
     ]
 }

@@ -1,7 +1,7 @@
 //! One proposal: its text, its answer, and the acts of moderation (contract 06).
 
 use super::organization;
-use super::proposals::{self, MOST_STATES, Shown, state_name};
+use super::proposals::{self, Shown, state_name};
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
@@ -15,7 +15,7 @@ use civitas_application::Transaction;
 use civitas_audit::Action;
 use civitas_kernel::records::edit;
 use civitas_kernel::{Direction, Error, Result, StateId};
-use civitas_proposals::{Neighbours, Proposal, ProposalAdmin, ProposalState, refusals};
+use civitas_proposals::{MOST_STATES, Neighbours, Proposal, ProposalAdmin, ProposalState, refusals};
 
 const STATE: &str = "answer[state]";
 const PUBLIC: &str = "answer[public]";

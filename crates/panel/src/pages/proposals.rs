@@ -3,8 +3,7 @@
 use super::organization;
 use super::people;
 use crate::parts::{
-    Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Results, RowAct, Tab,
-    Table,
+    Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Results, RowAct, Tab, Table,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -16,7 +15,8 @@ use civitas_kernel::{
 };
 use civitas_organizations::Organization;
 use civitas_proposals::{
-    HiddenProposals, Proposal, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery, ProposalState, PublicState,
+    HiddenProposals, MOST_STATES, Proposal, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery,
+    ProposalState, PublicState,
 };
 use civitas_spaces::ComponentManifest;
 use std::collections::HashMap;
@@ -24,8 +24,6 @@ use std::collections::HashMap;
 const PER_PAGE: i64 = 25;
 /// The most components that the filter lists; above this, the number of the component is typed.
 const MOST_COMPONENTS: i64 = 50;
-/// The most states of a component that are offered.
-pub(crate) const MOST_STATES: i64 = 100;
 /// The value of the filter for proposals without public answer.
 const NO_ANSWER: &str = "blank";
 const WITHDRAWN: &str = "withdrawn";
@@ -289,8 +287,7 @@ fn row(visit: &Visit, path: &str, detail: &ProposalDetail, authors: &HashMap<Use
     };
     let component = detail.place.name.title(visit.words.locale).unwrap_or_default();
     let time = if is_hidden_list(visit) { proposal.hidden_at } else { proposal.published_at };
-    let time = time
-        .map_or_else(|| Cell::soft(&visit.say("never")), |at| Cell::text(&visit.date(at)));
+    let time = time.map_or_else(|| Cell::soft(&visit.say("never")), |at| Cell::text(&visit.date(at)));
     let label = visit.say(if proposal.state.is_some() { "answer-change" } else { "answer-give" });
     let acts = if proposal.published_at.is_some() {
         vec![RowAct::Link { href: format!("{own}#answer"), label, of: title.clone() }]

@@ -65,9 +65,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         let name = person_name(visit, role.id.user(), &people);
         let known = role.id.user().and_then(|id| people.get(&id).map(|user| (id, user)));
         let person = match known {
-            Some((id, user)) => {
-                Cell::link(&page_of(&here, id), &name, &format!("@{}", user.nickname))
-            }
+            Some((id, user)) => Cell::link(&page_of(&here, id), &name, &format!("@{}", user.nickname)),
             None => Cell::soft(&name),
         };
         let take = RowAct::Link {
@@ -123,9 +121,8 @@ async fn show(visit: &Visit, here: &Here, problems: Vec<Problem>) -> Result<Repl
         .hint(visit.say("space-roles-lede"))
         .field(person.html(&visit.words))
         .field(kind.check(&problems).html(&visit.words));
-    let form = Form::new(&visit.words, path(here), visit.token(), "role-give")
-        .section(section)
-        .cancel(path(here));
+    let form =
+        Form::new(&visit.words, path(here), visit.token(), "role-give").section(section).cancel(path(here));
     let title = visit.tell("role-give-in", &[("name", here.title(visit).into())]);
     let head = here.below(visit, title).crumb(visit.say("roles"), path(here)).here(visit.say("role-give"));
     visit.form_page(head, form.html(), problems).await
@@ -209,7 +206,8 @@ fn record(
 /// The role of the path, which is one in the space.
 async fn role(visit: &Visit, here: &Here) -> Result<SpaceRoleId> {
     let Some(RoleId::InSpace(id)) = RoleId::decode(visit.param("role")) else { return Err(Error::NotFound) };
-    let is_here = id.space == here.own && visit.panel.store().roles().find_by_id(here.id, &id).await?.is_some();
+    let is_here =
+        id.space == here.own && visit.panel.store().roles().find_by_id(here.id, &id).await?.is_some();
     if is_here { Ok(id) } else { Err(Error::NotFound) }
 }
 

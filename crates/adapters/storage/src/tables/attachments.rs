@@ -94,9 +94,7 @@ async fn first_searched(connection: &mut Conn, organization: OrganizationId) -> 
 /// Whether the title, the name of the file or the link has this part.
 fn has_text(text: &str, locales: &Locales) -> Result<Condition<attachments::table>> {
     let contains = filter::Condition::Contains(text.to_owned());
-    let filename = files::table
-        .filter(files::id.nullable().eq(attachments::file_id))
-        .select(files::filename);
+    let filename = files::table.filter(files::id.nullable().eq(attachments::file_id)).select(files::filename);
     let title = holds(translated!(attachments::title, locales), &contains)?;
     let filename = holds(Column::Text(Box::new(Correlated(filename))), &contains)?;
     let link = holds(Column::Text(Box::new(attachments::link)), &contains)?;
@@ -306,7 +304,8 @@ impl ParentLookup for Session {
         if parents.contains(&organization.into()) {
             found.push((organization.into(), Translated::default()));
         }
-        let ids: Vec<i64> = parents.iter().filter_map(|parent| parent.space()).map(|space| space.id).collect();
+        let ids: Vec<i64> =
+            parents.iter().filter_map(|parent| parent.space()).map(|space| space.id).collect();
         if !ids.is_empty() {
             let rows: Vec<(EnumColumn<SpaceManifest>, i64, JsonColumn<Translated>)> = spaces::table
                 .filter(spaces::organization_id.eq(organization.0))
@@ -315,9 +314,9 @@ impl ParentLookup for Session {
                 .load(connection)
                 .await
                 .stored()?;
-            let rows = rows.into_iter().map(|(manifest, id, title)| {
-                (Parent::from(SpaceRef { manifest: manifest.0, id }), title.0)
-            });
+            let rows = rows
+                .into_iter()
+                .map(|(manifest, id, title)| (Parent::from(SpaceRef { manifest: manifest.0, id }), title.0));
             // A number belongs to a space of each kind.
             found.extend(rows.filter(|(parent, _)| parents.contains(parent)));
         }

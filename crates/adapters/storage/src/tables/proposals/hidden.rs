@@ -32,7 +32,6 @@ pub(super) async fn page(
         Direction::Ascending => found.order((proposals::hidden_at.asc(), proposals::id.asc())),
         Direction::Descending => found.order((proposals::hidden_at.desc(), proposals::id.desc())),
     };
-    let rows: Vec<Facts> =
-        found.limit(page.fetch()).offset(page.offset()).load(connection).await.stored()?;
+    let rows: Vec<Facts> = found.limit(page.fetch()).offset(page.offset()).load(connection).await.stored()?;
     details(connection, organization, None, Page::cut(rows, page)).await
 }
