@@ -77,7 +77,7 @@ async fn what_is_no_object_of_json_is_refused_beside_the_field() {
         let form = form.set("extended_data", r#"{"unconfirmed_host": "new.example"}"#);
         panel.send(&form).await.is(422).shows("The key unconfirmed_host can only be removed.");
         assert_eq!(trail(&service).await.len(), before);
-        let town = service.id("organization", "town");
+        let town = service.id_in("town", "organization", "town");
         let foreign = page.replace(&city(&service), &format!("/system/organizations/{town}"));
         panel.get(&foreign).await.is(404);
         panel.act("PUT", &foreign, &[("extended_data", "{}")]).await.is(404);
@@ -160,7 +160,7 @@ async fn a_component_moves_to_another_place() {
         assert_eq!(entry.action, Action::ComponentUpdated);
         panel.act("POST", &action, &[("place", "0")]).await.is(422);
         panel.act("POST", &action, &[("place", "many")]).await.is(422);
-        let town = service.id("organization", "town");
+        let town = service.id_in("town", "organization", "town");
         let foreign = action.replace(&city, &format!("/system/organizations/{town}"));
         panel.get(&foreign).await.is(404);
         panel.act("POST", &foreign, &[("way", "up")]).await.is(404);
@@ -231,7 +231,7 @@ async fn votes_and_hidden_proposals_are_listed() {
         assert_eq!(listed("?shown=hidden&state=accepted").await, [false, false]);
         panel.act("POST", &format!("{}/show", own(hidden)), &[]).await.is(302);
         assert_eq!(listed("?shown=hidden").await, [false, false]);
-        let town = service.id("organization", "town");
+        let town = service.id_in("town", "organization", "town");
         panel.get(&format!("/system/organizations/{town}/proposals/{voted}/votes")).await.is(404);
     }
 }

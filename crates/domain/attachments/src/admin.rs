@@ -2,7 +2,7 @@
 //! their responses, and cannot be administered.
 
 use crate::attachment::link_error;
-use crate::writing::{Found, Terms, no_file, too_large};
+use crate::checks::{Found, Terms, no_file, too_large};
 use crate::{Attachment, AttachmentDetail, AttachmentEdit, AttachmentPorts, Parent, ParentKind};
 use civitas_kernel::records::{Change, find_for_update};
 use civitas_kernel::{AttachmentId, Error, FieldError, FileId, Locale, OrganizationId, Result};

@@ -17,7 +17,9 @@ mod admin;
 mod allow_list;
 mod answers;
 mod attachment;
+mod checks;
 mod checksum;
+mod commands;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod content;
@@ -34,7 +36,12 @@ pub use admin::{AttachmentAdmin, NewAttachment, NewContent};
 pub use allow_list::AllowList;
 pub use answers::{AnswerUploads, Sender};
 pub use attachment::{Attachment, AttachmentDetail, Collection, FILE_TYPES, FileType, is_web_address};
+pub use checks::{AttachmentPorts, UploadedFiles};
 pub use checksum::Checksum;
+pub use commands::{
+    AttachFile, AttachmentEdit, DESTROY_ATTACHMENTS, DestroyAttachment, Grouping, SentText, Source,
+    UpdateAttachment, WRITE_ATTACHMENTS,
+};
 pub use content::{
     ByteStream, Content, ContentFault, FileIntake, FileStore, Inspected, MAX_IMAGE_SIDE, ReceiveOutcome,
     Received, THUMBNAIL_HEIGHT,
@@ -55,7 +62,4 @@ pub use ports::{
 pub use reading::{Attachments, READ_ATTACHMENTS, reader};
 pub use staging::{Announcement, SentHead, StageUpload, Staged, UploadWrites, wrong_length};
 pub use upload::{ATTACH_WINDOW, SignedId, UPLOAD_WINDOW, Upload};
-pub use writing::{
-    AttachFile, AttachmentEdit, AttachmentPorts, AttachmentWrites, DESTROY_ATTACHMENTS, DestroyAttachment,
-    Grouping, SentText, Source, UpdateAttachment, UploadedFiles, WRITE_ATTACHMENTS,
-};
+pub use writing::AttachmentWrites;
