@@ -97,6 +97,14 @@ impl PanelClient {
         self.request(Method::POST, path, &kind, Some(body)).await
     }
 
+    /// Sends a form with a file.
+    pub async fn send_file(&self, form: &Form, file: Option<(&str, &[u8])>) -> Page {
+        const BOUNDARY: &str = "boundary-of-the-panel";
+        let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+        let body = form.parts(BOUNDARY, file);
+        self.request(Method::POST, &form.action, &[("content-type", &kind)], Some(body)).await
+    }
+
     /// Sends a form without a page, with a valid token.
     pub async fn act(&self, method: &str, path: &str, fields: &[(&str, &str)]) -> Page {
         let mut form = Form::to(path).with("authenticity_token", &self.token().await);

@@ -64,6 +64,8 @@ mod proposals {
         shows_votes_on_what_is_visible,
         filters_votes,
         tells_how_a_user_stands,
+        lists_the_votes_on_a_proposal,
+        lists_hidden_proposals,
     );
 }
 
@@ -88,6 +90,9 @@ mod attachments {
         serves_attached_files,
         lists_and_filters,
         keeps_organizations_apart,
+        finds_attachments_for_administrators,
+        names_the_records_of_attachments,
+        lists_collections_of_a_record,
     );
 }
 
@@ -116,6 +121,7 @@ mod extended_data {
         keeps_the_data_of_each_record,
         keeps_organizations_apart,
         hides_what_is_not_visible,
+        finds_the_data_of_any_record,
     );
 }
 

@@ -36,7 +36,12 @@ impl Api {
         })
     }
 
-    /// The files, for the reaper.
+    /// The most extended data a record may have, in bytes of compact JSON; `None` for no limit.
+    pub fn extended_data_limit(&self) -> Option<usize> {
+        self.backend.settings.extended_data_limit()
+    }
+
+    /// The files, for the reaper and for the panel.
     pub fn files(&self) -> &Files {
         &self.backend.files
     }

@@ -4,6 +4,7 @@ use crate::addresses;
 use crate::form::Submitted;
 use crate::panel::Panel;
 use crate::query::Query;
+use crate::upload::SentFile;
 use crate::words::Words;
 use actix_web::HttpRequest;
 use std::net::IpAddr;
@@ -23,6 +24,8 @@ pub(crate) struct Arrival {
     pub(crate) request: HttpRequest,
     pub(crate) query: Query,
     pub(crate) form: Submitted,
+    /// The file of the form.
+    pub(crate) file: Option<SentFile>,
     pub(crate) words: Words,
     pub(crate) now: OffsetDateTime,
 }

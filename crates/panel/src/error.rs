@@ -72,6 +72,14 @@ pub(crate) fn stale(words: &Words, href: String) -> Reply {
     alone(words, StatusCode::FORBIDDEN, words.say("stale-title"), body)
 }
 
+/// The page of a form that could not be read.
+pub(crate) fn unread(words: &Words, status: StatusCode) -> Reply {
+    let key = if status == StatusCode::PAYLOAD_TOO_LARGE { "unread-large" } else { "unread-lede" };
+    let body =
+        render(&Short { text: words.say(key), href: "/system".to_owned(), label: words.say("nav-start") });
+    alone(words, status, words.say("refused-title"), body)
+}
+
 fn alone(words: &Words, status: StatusCode, title: String, body: Html) -> Reply {
     Reply::page(status, Alone { words, title, body, locales: Vec::new() }.html())
 }

@@ -14,7 +14,12 @@ impl Submitted {
     /// Reads a body of `application/x-www-form-urlencoded`. Line ends become `\n`.
     pub(crate) fn read(body: &[u8]) -> Self {
         let pairs = parse(body).take(MOST);
-        Self(pairs.map(|(name, value)| (name.into_owned(), value.replace("\r\n", "\n"))).collect())
+        Self::of(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())))
+    }
+
+    /// The fields with these names and values. Line ends become `\n`.
+    pub(crate) fn of(pairs: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name, value.replace("\r\n", "\n"))).collect())
     }
 
     /// The value of a field, as it was typed.

@@ -21,6 +21,7 @@ mod panel;
 mod parts;
 mod query;
 mod reply;
+mod upload;
 mod visit;
 mod words;
 

@@ -7,22 +7,26 @@ use crate::pages::{self, Handler, setup, sign_in};
 use crate::panel::{Panel, SETUP_PATH};
 use crate::query::Query;
 use crate::reply::Reply;
+use crate::upload::{self, SentFile};
 use crate::visit::{Signed, Visit};
 use crate::words::Words;
 use crate::{addresses, assets, error};
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse, web};
 use civitas_accounts::Secret;
-use civitas_kernel::{Error, Locale, Result, choose_language, clock};
+use civitas_kernel::{Error, Locale, OrganizationId, Result, choose_language, clock};
 use futures_util::StreamExt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use time::OffsetDateTime;
 
 /// The most bytes of a form.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 /// The longest time a form may take to arrive.
 const BODY_TIME: Duration = Duration::from_secs(30);
+/// The paths of pages that belong to an organization.
+const ORGANIZATIONS: &str = "/system/organizations/";
 
 impl Panel {
     /// Method and path of each route that needs a session: `("PUT", "/system/organizations/{id}")`. PUT and DELETE are
@@ -92,11 +96,16 @@ impl Arrival {
         let query = Query::read(request.query_string());
         let words = words_of(&request, &query);
         let now = clock::now();
-        let form = match read_form(payload).await {
-            Ok(form) => form,
-            Err(status) => return Reply::page(status, String::new()).respond(),
+        let read = if upload::is_multipart(&request) {
+            read_upload(&panel, &request, payload, now).await
+        } else {
+            read_form(payload).await.map(|form| (form, None))
         };
-        let arrival = Self { panel, request, query, form, words, now };
+        let (form, file) = match read {
+            Ok(read) => read,
+            Err(status) => return error::unread(&words, status).respond(),
+        };
+        let arrival = Self { panel, request, query, form, file, words, now };
         let reply = serve(arrival).await.unwrap_or_else(|failure| error::page(&words, &failure, now));
         reply.respond()
     }
@@ -186,6 +195,7 @@ impl Arrival {
             from: self.client(),
             query: self.query,
             form: self.form,
+            file: self.file,
             now: self.now,
             zone: Zone::utc(),
             panel: self.panel,
@@ -220,6 +230,36 @@ fn words_of(request: &HttpRequest, query: &Query) -> Words {
     let available = Locale::OF_SERVICE.into_iter().collect();
     let explicit = choose_language(chosen.as_deref(), header, None, &available, Locale::EN);
     Words::of(explicit.unwrap_or(Locale::EN))
+}
+
+/// Reads a form with a file. Without a session, and for pages that belong to no organization, nothing is read.
+///
+/// # Errors
+/// The status: 413 when it is too large, 408 when it is too slow, 400 when it is broken, 503 when it cannot be stored.
+async fn read_upload(
+    panel: &Panel,
+    request: &HttpRequest,
+    payload: web::Payload,
+    now: OffsetDateTime,
+) -> Result<(Submitted, Option<SentFile>), StatusCode> {
+    match longest_file(panel, request, now).await.map_err(|fault| error::status(&fault))? {
+        Some(limit) => upload::read(&panel.services.files, request.headers(), payload, limit).await,
+        None => Ok((Submitted::default(), None)),
+    }
+}
+
+/// The most bytes of a file for the organization of the path, in a session.
+async fn longest_file(panel: &Panel, request: &HttpRequest, now: OffsetDateTime) -> Result<Option<u64>> {
+    let Some(cookie) = addresses::cookie(request, SESSION) else { return Ok(None) };
+    let digest = Secret::new(cookie.as_str()).digest();
+    if panel.store().panel_sessions().find(&digest, now).await?.is_none() {
+        return Ok(None);
+    }
+    let of_organization = request.path().starts_with(ORGANIZATIONS);
+    let id = request.match_info().get("id").filter(|_| of_organization).and_then(|id| id.parse().ok());
+    let Some(id) = id else { return Ok(None) };
+    let tenant = panel.store().organizations().tenant(OrganizationId(id)).await?;
+    Ok(tenant.map(|tenant| tenant.max_attachment_bytes.unsigned_abs()))
 }
 
 /// Reads a form.

@@ -4,7 +4,7 @@ use crate::form_tokens::FormTokens;
 use crate::query::Query;
 use civitas_accounts::Passwords;
 use civitas_accounts::administrators::{SecondFactorCodes, TextCipher};
-use civitas_application::{Announcer, HealthChecks, Site, Store};
+use civitas_application::{Announcer, Files, HealthChecks, Site, Store};
 use civitas_kernel::{EventName, Result};
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
@@ -28,6 +28,8 @@ pub struct Settings {
     pub setup_token: String,
     /// The path of the documentation of the interface.
     pub docs_path: &'static str,
+    /// The most extended data a record may have, in bytes of compact JSON; `None` for no limit.
+    pub extended_data_limit: Option<usize>,
 }
 
 /// What the panel needs from outside.
@@ -36,6 +38,8 @@ pub struct Services {
     pub store: Arc<dyn Store>,
     /// Renders and records events.
     pub announcer: Announcer,
+    /// Receives and stores the files of forms.
+    pub files: Files,
     /// Hashes and verifies passwords.
     pub passwords: Arc<dyn Passwords>,
     /// Encrypts results of acts between two pages, and the secrets of second factors.

@@ -7,6 +7,7 @@ use crate::panel::Panel;
 use crate::parts::{Head, Html, Layout, Organization, Problem};
 use crate::query::Query;
 use crate::reply::Reply;
+use crate::upload::SentFile;
 use crate::words::{Value, Words};
 use actix_web::http::StatusCode;
 use civitas_accounts::administrators::{Administrator, Administrators, PanelSession, SecondFactors, Theme};
@@ -38,6 +39,8 @@ pub(crate) struct Visit {
     pub(crate) params: HashMap<String, String>,
     pub(crate) query: Query,
     pub(crate) form: Submitted,
+    /// The file of the form.
+    pub(crate) file: Option<SentFile>,
     pub(crate) now: OffsetDateTime,
     /// The address of the client.
     pub(crate) from: Option<IpAddr>,

@@ -10,7 +10,7 @@ use unic_langid::LanguageIdentifier;
 
 type Bundle = FluentBundle<FluentResource>;
 
-const SOURCES: [(Locale, [&str; 5]); 3] = [
+const SOURCES: [(Locale, [&str; 6]); 3] = [
     (
         Locale::EN,
         [
@@ -19,6 +19,7 @@ const SOURCES: [(Locale, [&str; 5]); 3] = [
             include_str!("../words/en/operations.ftl"),
             include_str!("../words/en/content.ftl"),
             include_str!("../words/en/surveys.ftl"),
+            include_str!("../words/en/files.ftl"),
         ],
     ),
     (
@@ -29,6 +30,7 @@ const SOURCES: [(Locale, [&str; 5]); 3] = [
             include_str!("../words/fr/operations.ftl"),
             include_str!("../words/fr/content.ftl"),
             include_str!("../words/fr/surveys.ftl"),
+            include_str!("../words/fr/files.ftl"),
         ],
     ),
     (
@@ -39,6 +41,7 @@ const SOURCES: [(Locale, [&str; 5]); 3] = [
             include_str!("../words/es/operations.ftl"),
             include_str!("../words/es/content.ftl"),
             include_str!("../words/es/surveys.ftl"),
+            include_str!("../words/es/files.ftl"),
         ],
     ),
 ];

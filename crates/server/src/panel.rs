@@ -25,10 +25,12 @@ pub(crate) fn panel(config: &Config, api: &Api, resolver: Arc<Names>, key: &[u8;
         form_key: derive(key, "forms of the panel"),
         setup_token: URL_SAFE_NO_PAD.encode(&derive(key, "setup of the first administrator")[..18]),
         docs_path: "/api/rest_full/v0.3/docs",
+        extended_data_limit: api.extended_data_limit(),
     };
     let services = Services {
         store: commands.store().clone(),
         announcer: commands.announcer().clone(),
+        files: api.files().clone(),
         passwords: Arc::new(Argon2Passwords::new()),
         cipher: Arc::new(PanelCipher::new(key)),
         codes: Arc::new(TotpCodes),

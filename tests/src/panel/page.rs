@@ -389,6 +389,25 @@ impl Form {
         own.map(|control| control.value.as_str())
     }
 
+    /// The body that a browser sends as `multipart/form-data`, with this file in the field for files.
+    pub fn parts(&self, boundary: &str, file: Option<(&str, &[u8])>) -> Vec<u8> {
+        let mut body = Vec::new();
+        for control in self.controls.iter().filter(|control| control.is_on) {
+            let is_file = control.kind == "file";
+            let (filename, content) = file.filter(|_| is_file).unwrap_or_default();
+            let named = if is_file { format!("; filename=\"{filename}\"") } else { String::new() };
+            let name = &control.name;
+            let head =
+                format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"{named}\r\n\r\n");
+            body.extend(head.into_bytes());
+            let text = control.value.replace('\n', "\r\n").into_bytes();
+            body.extend(if is_file { content } else { text.as_slice() });
+            body.extend(b"\r\n");
+        }
+        body.extend(format!("--{boundary}--\r\n").into_bytes());
+        body
+    }
+
     /// The body that a browser sends.
     pub fn body(&self) -> String {
         let mut body = Serializer::new(String::new());

@@ -56,10 +56,21 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
     let client = client.expect("the client").0.to_string();
     let text = |kind: &str, reference: &str| service.id(kind, reference).to_string();
     let member = text("user", "member_one");
-    let role = role_of(panel, &format!("/system/organizations/{organization}/users/{member}")).await;
+    let person = format!("/system/organizations/{organization}/users/{member}");
+    let role = role_of(panel, &person, &format!("{person}/roles")).await;
     let (space, step) = (text("space", "streets"), text("step", "collect"));
     let (component, proposal) = (text("component", "ideas"), text("proposal", "p2"));
     let survey = survey(service, panel, &organization).await;
+    let own = format!("/system/organizations/{organization}");
+    let attachment = attachment_of(panel, &own, &proposal).await;
+    let roles = format!("{own}/spaces/participatory_processes/{space}/roles");
+    let links =
+        panel.get(&format!("{own}/components/{component}/states")).await.is(200).attributes("a", "href");
+    let state = links.iter().find_map(|href| href.strip_suffix("/edit")?.split("/states/").nth(1));
+    let state = state.expect("a state").to_owned();
+    let moderator = [("role[person]", "norablum"), ("role[type]", "space_moderator")];
+    panel.act("POST", &roles, &moderator).await.is(302);
+    let moderator = role_of(panel, &roles, &roles).await;
     let mut pages = Vec::new();
     for (method, route) in Panel::routes() {
         if method != "GET" {
@@ -76,7 +87,9 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
             ("id", id.as_str()),
             ("uuid", uuid),
             ("uid", &member),
-            ("role", &role),
+            ("role", if route.contains("/spaces/") { &moderator } else { &role }),
+            ("aid", &attachment),
+            ("state", &state),
             ("pid", &proposal),
             ("manifest", "participatory_processes"),
             ("sid", &space),
@@ -140,10 +153,26 @@ async fn survey(service: &Service, panel: &PanelClient, organization: &str) -> S
     Survey { id, question, response }
 }
 
-/// A role on the page of a person.
-async fn role_of(panel: &PanelClient, person: &str) -> String {
-    let links = panel.get(person).await.is(200).attributes("a", "href");
-    let start = format!("{person}/roles/");
+/// A new link of a proposal; `own` is the path of the organization.
+async fn attachment_of(panel: &PanelClient, own: &str, proposal: &str) -> String {
+    let (list, parent) = (format!("{own}/attachments"), format!("proposals/{proposal}"));
+    let fields = [
+        ("parent", parent.as_str()),
+        ("attachment[link]", "https://maps.example/1"),
+        ("attachment[title][en]", "Map"),
+        ("attachment[description][en]", "All streets"),
+    ];
+    panel.act("POST", &list, &fields).await.leads_to(&format!("{own}/proposals/{proposal}/attachments"));
+    let links = panel.get(&list).await.is(200).attributes("a", "href");
+    let start = format!("{list}/");
+    let attachment = links.iter().find_map(|href| href.strip_prefix(&start)?.strip_suffix("/edit"));
+    attachment.expect("an attachment").to_owned()
+}
+
+/// A role on a page; `roles` is the path of its roles.
+async fn role_of(panel: &PanelClient, page: &str, roles: &str) -> String {
+    let links = panel.get(page).await.is(200).attributes("a", "href");
+    let start = format!("{roles}/");
     let role = links.iter().find_map(|href| href.strip_prefix(&start)?.strip_suffix("/delete"));
     role.expect("a role").to_owned()
 }

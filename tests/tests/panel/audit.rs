@@ -4,7 +4,8 @@ use civitas_kernel::PageRequest;
 use civitas_tests::Service;
 use civitas_tests::panel::{EMAIL, PASSWORD, PanelClient};
 
-async fn entries(service: &Service) -> Vec<AuditEntry> {
+/// The entries of all trails, the newest first.
+pub async fn trail(service: &Service) -> Vec<AuditEntry> {
     let request = PageRequest { page: 1, per_page: PageRequest::MAX_LENGTH };
     service.store.audit().list(&AuditFilter::default(), request).await.unwrap().items
 }
@@ -77,7 +78,7 @@ async fn acts(service: &Service, panel: &PanelClient) -> Vec<String> {
 async fn each_act_has_an_entry_with_its_actor_and_no_secret() {
     for (service, panel) in super::panels().await {
         let secrets = acts(&service, &panel).await;
-        let entries = entries(&service).await;
+        let entries = trail(&service).await;
         let own = service.store.administrators().find_by_email(EMAIL).await.unwrap().unwrap().0;
         for action in [
             Action::ApiClientCreated,
@@ -135,7 +136,7 @@ async fn the_entries_of_an_organization_have_what_was_changed() {
         panel.send(&form.set("organization[max_attachment_bytes]", "4096")).await.is(302);
         let form = panel.get(&format!("{path}/edit?tab=api")).await.is(200).form(&path);
         panel.send(&form.tick("organization[features][blogs_enabled]", "1", false)).await.is(302);
-        let entries = entries(&service).await;
+        let entries = trail(&service).await;
         let updated: Vec<_> =
             entries.iter().filter(|entry| entry.action == Action::OrganizationUpdated).collect();
         let changes: Vec<_> = updated.iter().flat_map(|entry| &entry.changes).collect();
@@ -161,11 +162,11 @@ async fn the_entries_of_an_organization_have_what_was_changed() {
 #[tokio::test]
 async fn what_was_refused_has_no_entry() {
     for (service, panel) in super::panels().await {
-        let before = entries(&service).await.len();
+        let before = trail(&service).await.len();
         panel.act("POST", "/system/api_clients", &[]).await.is(422);
         panel.act("POST", "/system/organizations", &[]).await.is(422);
         panel.act("POST", "/system/admins", &[]).await.is(422);
         panel.act("DELETE", "/system/api_clients/999999", &[]).await.is(404);
-        assert_eq!(entries(&service).await.len(), before);
+        assert_eq!(trail(&service).await.len(), before);
     }
 }

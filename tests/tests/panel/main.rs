@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
 mod administrators;
+mod attachments;
 mod audit;
 mod clients;
 mod inputs;
@@ -12,6 +13,7 @@ mod permissions;
 mod routes;
 mod second_factor;
 mod sign_in;
+mod space_pages;
 mod survey_questions;
 mod surveys;
 mod tokens;

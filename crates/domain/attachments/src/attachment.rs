@@ -1,10 +1,11 @@
 //! Attachments, their collections, and the rules of their members (contract 07 B.1, B.5).
 
 use crate::{Parent, StoredFile};
-use civitas_kernel::limits::{LINE, PROSE, any_too_long};
+use civitas_kernel::limits::{LINE, PROSE, URL, any_too_long, too_long};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{AttachmentId, CollectionId, FieldError, FileId, Locale, Translated};
 use time::OffsetDateTime;
+use url::Url;
 
 /// What an attachment is (contract 07 B.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +144,20 @@ pub struct AttachmentDetail {
     pub attachment: Attachment,
     /// Its file; `None` for a link.
     pub file: Option<StoredFile>,
+}
+
+/// Whether the address of a link is one of the web: `http` or `https`.
+pub fn is_web_address(link: &str) -> bool {
+    Url::parse(link).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+/// What is wrong with the address of a new link: it is one of the web, and not too long.
+pub(crate) fn link_error(link: &str) -> Option<FieldError> {
+    if is_web_address(link) {
+        too_long("link", "Link", link, URL)
+    } else {
+        Some(FieldError::new("link", "invalid", "Link is not an http or https address"))
+    }
 }
 
 /// The error of a collection that is not one of the record.

@@ -1,8 +1,9 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 use crate::{
-    Attachment, AttachmentField, AttachmentReader, AttachmentStore, Collection, CollectionStore,
-    FileRegistry, FileState, FileType, PENDING, Parent, ParentLookup, StoredFile, Upload, UploadStore,
+    Attachment, AttachmentField, AttachmentReader, AttachmentSearch, AttachmentStore, Collection,
+    CollectionStore, FileRegistry, FileState, FileType, PENDING, Parent, ParentLookup, StoredFile, Upload,
+    UploadStore,
 };
 use civitas_kernel::filter::{Condition, Filter, Is};
 use civitas_kernel::records::Change;
@@ -290,5 +291,86 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
             assert!(!world.parents.sees(elsewhere, parent).await?, "{parent:?}");
         }
     }
+    Ok(())
+}
+
+/// An administrator finds attachments of all records by kind, type and text, and those of one record in their order.
+pub async fn finds_attachments_for_administrators(world: World<'_>) -> Result<()> {
+    let (space, own): (Parent, Parent) = (world.space.into(), world.mine.into());
+    let add = async |title: &str, weight, parent| {
+        let link = Attachment { title: text(title), weight, ..World::link(parent) };
+        world.attachments.add(world.mine, &link).await
+    };
+    let plan = add("Plan of the PARK", 5, space).await?;
+    let map = add("Map", 0, own).await?;
+    let (file, _) = world.attached(space).await?;
+    let found = async |search: AttachmentSearch, page| {
+        let page = world.attachments.search(world.mine, &search, page).await?;
+        let ids: Vec<AttachmentId> = page.items.iter().map(|found| found.id).collect();
+        assert!(page.items.iter().all(|found| found.file.is_some() == (found.id == file)));
+        Ok::<_, civitas_kernel::Error>((ids, page.has_more))
+    };
+    let all = AttachmentSearch::default;
+    assert_eq!(found(all(), ALL).await?, (vec![file, map, plan], false));
+    assert_eq!(found(all(), PageRequest { page: 2, per_page: 1 }).await?, (vec![map], true));
+    let oldest = AttachmentSearch { oldest_first: true, ..all() };
+    assert_eq!(found(oldest, ALL).await?.0, [plan, map, file]);
+    let of_space = AttachmentSearch { parent: Some(space), ..all() };
+    assert_eq!(found(of_space, ALL).await?.0, [file, plan], "by weight");
+    let kind = AttachmentSearch { kind: Some(space.kind), ..all() };
+    assert_eq!(found(kind, ALL).await?.0, [file, plan]);
+    let links = AttachmentSearch { file_type: Some(FileType::Link), ..all() };
+    assert_eq!(found(links, ALL).await?.0, [map, plan]);
+    let name = StoredFile::for_test(NOW, FileState::Stored).filename.to_uppercase();
+    for (text, expected) in [
+        ("park", vec![plan]),
+        ("MAPS.example", vec![map, plan]),
+        (name.as_str(), vec![file]),
+        ("%", vec![]),
+        ("nothing", vec![]),
+    ] {
+        let search = AttachmentSearch { text: Some(text.to_owned()), ..all() };
+        assert_eq!(found(search, ALL).await?.0, expected, "{text}");
+    }
+    assert!(world.attachments.search(world.other, &all(), ALL).await?.items.is_empty());
+    Ok(())
+}
+
+/// The records of an organization have titles; others are left out.
+pub async fn names_the_records_of_attachments(world: World<'_>) -> Result<()> {
+    let (space, own): (Parent, Parent) = (world.space.into(), world.mine.into());
+    let unknown = [
+        Parent { id: 987_654, ..space },
+        world.other.into(),
+        Parent { kind: crate::ParentKind::Proposal, id: 987_654 },
+        Parent { kind: crate::ParentKind::Meeting, id: 987_654 },
+        Parent { kind: crate::ParentKind::Post, id: 987_654 },
+        Parent { kind: crate::ParentKind::Answer, id: 1 },
+    ];
+    let asked: Vec<Parent> = [own, space].into_iter().chain(unknown).collect();
+    let titles = world.parents.titles(world.mine, &asked).await?;
+    let named: Vec<(Parent, bool)> =
+        titles.iter().map(|(parent, title)| (*parent, title.is_empty())).collect();
+    assert_eq!(named, [(own, true), (space, false)]);
+    assert_eq!(world.parents.titles(world.mine, &[]).await?, []);
+    assert_eq!(world.parents.titles(world.other, &[own, space]).await?, []);
+    Ok(())
+}
+
+/// The collections of a record are listed by weight.
+pub async fn lists_collections_of_a_record(world: World<'_>) -> Result<()> {
+    let (space, own): (Parent, Parent) = (world.space.into(), world.mine.into());
+    let add = async |name, weight, parent| {
+        world.collections.add(world.mine, &Collection { parent, name: text(name), weight }).await
+    };
+    let (heavy, light) = (add("Heavy", 5, space).await?, add("Light", 1, space).await?);
+    add("Other", 0, own).await?;
+    let listed = async |organization, limit| {
+        let listed = world.collections.of_parent(organization, space, limit).await?;
+        Ok::<_, civitas_kernel::Error>(listed.iter().map(|(id, _)| *id).collect::<Vec<_>>())
+    };
+    assert_eq!(listed(world.mine, 10).await?, [light, heavy]);
+    assert_eq!(listed(world.mine, 1).await?, [light]);
+    assert_eq!(listed(world.other, 10).await?, []);
     Ok(())
 }

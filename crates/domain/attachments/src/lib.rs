@@ -13,10 +13,13 @@
 //! assert!(!AllowList::Admin.has_extension_of("plan.svg"));
 //! ```
 
+mod admin;
 mod allow_list;
 mod answers;
 mod attachment;
+mod checks;
 mod checksum;
+mod commands;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod content;
@@ -29,10 +32,16 @@ mod staging;
 mod upload;
 mod writing;
 
+pub use admin::{AttachmentAdmin, NewAttachment, NewContent};
 pub use allow_list::AllowList;
 pub use answers::{AnswerUploads, Sender};
-pub use attachment::{Attachment, AttachmentDetail, Collection, FILE_TYPES, FileType};
+pub use attachment::{Attachment, AttachmentDetail, Collection, FILE_TYPES, FileType, is_web_address};
+pub use checks::{AttachmentPorts, UploadedFiles};
 pub use checksum::Checksum;
+pub use commands::{
+    AttachFile, AttachmentEdit, DESTROY_ATTACHMENTS, DestroyAttachment, Grouping, SentText, Source,
+    UpdateAttachment, WRITE_ATTACHMENTS,
+};
 pub use content::{
     ByteStream, Content, ContentFault, FileIntake, FileStore, Inspected, MAX_IMAGE_SIDE, ReceiveOutcome,
     Received, THUMBNAIL_HEIGHT,
@@ -43,8 +52,8 @@ pub use file::{FileState, PENDING, StoredFile};
 pub use filename::{MAX_FILENAME_BYTES, sanitize, sanitize_and_shorten};
 pub use parent::{PARENT_NAMES, Parent, ParentKind};
 pub use ports::{
-    ATTACHMENT_FIELDS, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentStore, CollectionStore,
-    FileRegistry, ParentLookup, UploadStore,
+    ATTACHMENT_FIELDS, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentSearch,
+    AttachmentStore, CollectionStore, FileRegistry, MOST_SEARCHED, ParentLookup, UploadStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{
@@ -53,7 +62,4 @@ pub use ports::{
 pub use reading::{Attachments, READ_ATTACHMENTS, reader};
 pub use staging::{Announcement, SentHead, StageUpload, Staged, UploadWrites, wrong_length};
 pub use upload::{ATTACH_WINDOW, SignedId, UPLOAD_WINDOW, Upload};
-pub use writing::{
-    AttachFile, AttachmentEdit, AttachmentPorts, AttachmentWrites, DESTROY_ATTACHMENTS, DestroyAttachment,
-    Grouping, SentText, Source, UpdateAttachment, UploadedFiles, WRITE_ATTACHMENTS,
-};
+pub use writing::AttachmentWrites;

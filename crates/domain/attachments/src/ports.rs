@@ -1,13 +1,15 @@
 //! Ports: the rows of files, uploads, attachments and collections.
 
 use crate::attachment::FILE_TYPES;
-use crate::{Attachment, AttachmentDetail, Collection, PARENT_NAMES, Parent, StoredFile, Upload};
+use crate::{
+    Attachment, AttachmentDetail, Collection, FileType, PARENT_NAMES, Parent, ParentKind, StoredFile, Upload,
+};
 use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    AttachmentId, CollectionId, FileId, OrganizationId, Page, PageRequest, ReadContext, Result, UploadId,
-    store,
+    AttachmentId, CollectionId, FileId, OrganizationId, Page, PageRequest, ReadContext, Result, Translated,
+    UploadId, store,
 };
 use time::OffsetDateTime;
 
@@ -34,6 +36,26 @@ pub const ATTACHMENT_FIELDS: &[Field<AttachmentField>] = &[
 
 /// A condition on a list of attachments. Kinds of records are compared by their class names.
 pub type AttachmentFilter = Filter<AttachmentField>;
+
+/// The number of attachments in which a text is searched: the newest of the organization.
+pub const MOST_SEARCHED: i64 = 10_000;
+
+/// What an administrator searches attachments for. Visibility does not matter: those of all records are found, of
+/// deleted ones too. Files of answers to questionnaires are not found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AttachmentSearch {
+    /// Those of this record.
+    pub parent: Option<Parent>,
+    /// Those of records of this kind.
+    pub kind: Option<ParentKind>,
+    /// Those of this type.
+    pub file_type: Option<FileType>,
+    /// A part of the title in any language, of the name of the file, or of the link, in any case. It is searched in
+    /// the newest [`MOST_SEARCHED`] attachments.
+    pub text: Option<String>,
+    /// The oldest first instead of the newest.
+    pub oldest_first: bool,
+}
 
 /// The reader of attachments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +110,14 @@ store! {
         ) -> Result<Page<AttachmentDetail>>;
         /// The attachment, if it is visible.
         async fn find_visible(&self, reader: AttachmentReader, id: AttachmentId) -> Result<Option<AttachmentDetail>>;
+        /// The attachments of a search by id, the newest first; those of one record by weight and id. For
+        /// administrators.
+        async fn search(
+            &self,
+            organization: OrganizationId,
+            search: &AttachmentSearch,
+            page: PageRequest,
+        ) -> Result<Page<AttachmentDetail>>;
         /// The attachments of other records than answers after `after` in ascending order of id, at most `limit`; for
         /// export.
         async fn page_of_records_after(
@@ -108,6 +138,13 @@ store! {
     pub trait CollectionStore: Records<Collection> {
         /// Whether the collection belongs to this record.
         async fn is_of(&self, organization: OrganizationId, id: CollectionId, parent: Parent) -> Result<bool>;
+        /// The collections of this record by weight and id, at most `limit`.
+        async fn of_parent(
+            &self,
+            organization: OrganizationId,
+            parent: Parent,
+            limit: i64,
+        ) -> Result<Vec<(CollectionId, Collection)>>;
     }
 }
 
@@ -117,4 +154,11 @@ store! {
 pub trait ParentLookup: Send + Sync {
     /// Whether the reader sees this record. Answers to questionnaires are never visible here.
     async fn sees(&self, reader: AttachmentReader, parent: Parent) -> Result<bool>;
+    /// The titles of those of these records that the organization has, visible or not; deleted ones and answers are left
+    /// out. The title of the organization itself is empty.
+    async fn titles(
+        &self,
+        organization: OrganizationId,
+        parents: &[Parent],
+    ) -> Result<Vec<(Parent, Translated)>>;
 }

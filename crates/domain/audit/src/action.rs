@@ -95,6 +95,8 @@ actions! {
     "proposal.shown" => ProposalShown: "A hidden proposal was shown again.",
     "proposal.withdrawn" => ProposalWithdrawn: "A proposal was withdrawn.",
     "proposal.deleted" => ProposalDeleted: "A proposal was deleted.",
+    "proposal_state.created" => ProposalStateCreated: "A state of proposals was created.",
+    "proposal_state.updated" => ProposalStateUpdated: "A state of proposals was changed.",
     "meeting.created" => MeetingCreated: "A meeting was created.",
     "meeting.updated" => MeetingUpdated: "A meeting was changed.",
     "meeting.deleted" => MeetingDeleted: "A meeting was deleted.",

@@ -61,3 +61,19 @@ pub async fn hides_what_is_not_visible(world: World<'_>) -> Result<()> {
     }
     Ok(())
 }
+
+/// An administrator finds the data of visible and invisible records, of their own organization only.
+pub async fn finds_the_data_of_any_record(world: World<'_>) -> Result<()> {
+    for owner in world.owners.iter().chain(&world.unseen) {
+        let found = world.store.find_any(world.mine, *owner).await?;
+        assert!(found.is_some(), "{owner:?}");
+        assert_eq!(world.store.find_any_for_update(world.mine, *owner).await?, found, "{owner:?}");
+        assert_eq!(world.store.find_any(world.other, *owner).await?, None, "{owner:?}");
+        assert_eq!(world.store.find_any_for_update(world.other, *owner).await?, None, "{owner:?}");
+    }
+    for owner in &world.unseen {
+        world.store.save(world.mine, *owner, &kept(7)).await?;
+        assert_eq!(world.store.find_any(world.mine, *owner).await?, Some(kept(7)), "{owner:?}");
+    }
+    Ok(())
+}

@@ -11,6 +11,7 @@
 //! assert_eq!(Value::Object(written), json!({"phone": {"home": "+33", "work": "+41"}}));
 //! ```
 
+mod admin;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod owner;
@@ -18,6 +19,7 @@ mod path;
 mod ports;
 mod service;
 
+pub use admin::{ExtendedDataAdmin, Replaced, refusals};
 pub use owner::{Kind, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser, Owner};
 pub use path::ObjectPath;
 #[cfg(any(test, feature = "mocks"))]

@@ -23,6 +23,14 @@ pub trait ExtendedDataStore: Send + Sync {
     async fn find(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>>;
     /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
     async fn find_for_update(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>>;
+    /// The data of a record, visible or not; a deleted one is not found. For administrators.
+    async fn find_any(&self, organization: OrganizationId, owner: Owner) -> Result<Option<StoredData>>;
+    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    async fn find_any_for_update(
+        &self,
+        organization: OrganizationId,
+        owner: Owner,
+    ) -> Result<Option<StoredData>>;
     /// Stores a new state; its `updated_at` is the time of change of the record. `unconfirmed_host` can only be removed
     /// from an organization's data, which cancels the change of its host. `NotFound` when the record does not exist.
     /// Records the event of the owner ([`Owner::event`]).

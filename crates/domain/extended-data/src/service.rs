@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The key in an organization's data while a change of its host is pending (contract 03 §1.4).
-const RESERVED: &str = "unconfirmed_host";
+pub(crate) const RESERVED: &str = "unconfirmed_host";
 
 /// Writes at a path of a record's extended data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -106,7 +106,12 @@ fn spares_reserved(path: &ObjectPath, data: &Value) -> Result<()> {
         [first] if first == RESERVED => is_blank(data),
         [first, ..] => first != RESERVED,
     };
-    if removes { Ok(()) } else { Err(Error::rejected(format!("{RESERVED} is reserved"))) }
+    if removes { Ok(()) } else { Err(is_reserved()) }
+}
+
+/// The error of a write to the reserved key.
+pub(crate) fn is_reserved() -> Error {
+    Error::rejected(format!("{RESERVED} is reserved"))
 }
 
 #[cfg(test)]

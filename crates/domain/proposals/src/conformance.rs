@@ -12,8 +12,9 @@ pub use keeping::{
     refuses_a_token_that_is_taken,
 };
 pub use listing::{
-    filters_by_state_and_number, filters_by_votes_and_leaves_drafts_out, lists_in_order_without_overlap,
-    neighbours_are_those_of_the_list, neighbours_stay_inside_and_satisfy_the_filters,
+    filters_by_state_and_number, filters_by_votes_and_leaves_drafts_out, lists_hidden_proposals,
+    lists_in_order_without_overlap, neighbours_are_those_of_the_list,
+    neighbours_stay_inside_and_satisfy_the_filters,
 };
 pub use reading::{
     finds_drafts_of_their_client, shows_a_place_to_its_readers, shows_what_is_visible,
@@ -21,8 +22,8 @@ pub use reading::{
 };
 pub use samples::{proposals, states, votes};
 pub use voting::{
-    counts_votes, filters_votes, keeps_one_vote_of_a_user, shows_votes_on_what_is_visible,
-    tells_how_a_user_stands,
+    counts_votes, filters_votes, keeps_one_vote_of_a_user, lists_the_votes_on_a_proposal,
+    shows_votes_on_what_is_visible, tells_how_a_user_stands,
 };
 
 use crate::{

@@ -18,6 +18,7 @@ mod model;
 mod ports;
 mod reading;
 mod rules;
+mod state_admin;
 mod texts;
 mod votes;
 
@@ -25,12 +26,13 @@ pub use admin::{ProposalAdmin, refusals};
 pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
 pub use model::{Place, Proposal, ProposalDetail, ProposalState, PublicState, Vote};
 pub use ports::{
-    ComponentLookup, Neighbours, PROPOSAL_FIELDS, ProposalField, ProposalFilter, ProposalQuery,
-    ProposalStore, StateStore, VOTE_FIELDS, VoteField, VoteFilter, VoteStore,
+    ComponentLookup, HiddenProposals, Neighbours, PROPOSAL_FIELDS, ProposalField, ProposalFilter,
+    ProposalQuery, ProposalStore, StateStore, VOTE_FIELDS, VoteField, VoteFilter, VoteStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockComponentLookup, MockProposalStore, MockStateStore, MockVoteStore};
 pub use reading::{Proposals, READ_PROPOSALS};
 pub use rules::{Rules, Tally, VotingManifest, VotingStatus, weight_label};
+pub use state_admin::{MOST_STATES, StateAdmin};
 pub use texts::{DraftErrors, plain_text, shown};
 pub use votes::{CAST, Cast, CastVote, READ_VOTES, RemoveVote, Votes};

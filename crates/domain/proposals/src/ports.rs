@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ClientId, ComponentId, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result,
-    StateId, UserId, VoteId, Within, store,
+    ClientId, ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext,
+    Result, StateId, UserId, VoteId, Within, store,
 };
 
 /// The fields for filters of proposals (contract 06 §1.4).
@@ -45,6 +45,17 @@ pub struct ProposalQuery {
     pub order: Order,
 }
 
+/// A list of hidden proposals, for administrators.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HiddenProposals {
+    /// Those of this component.
+    pub component: Option<ComponentId>,
+    /// All must hold.
+    pub filters: Vec<ProposalFilter>,
+    /// Descending: the one that was hidden last comes first.
+    pub direction: Direction,
+}
+
 /// The neighbours of a proposal in the list of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Neighbours {
@@ -65,6 +76,14 @@ store! {
             &self,
             read_context: ReadContext,
             query: &ProposalQuery,
+            page: PageRequest,
+        ) -> Result<Page<ProposalDetail>>;
+        /// The hidden proposals and drafts that are not deleted, as an anonymous viewer reads them, by the time they
+        /// were hidden and id.
+        async fn hidden(
+            &self,
+            organization: OrganizationId,
+            list: &HiddenProposals,
             page: PageRequest,
         ) -> Result<Page<ProposalDetail>>;
         /// The proposal, if it is visible and inside.
@@ -208,6 +227,14 @@ store! {
             user: UserId,
             component: ComponentId,
         ) -> Result<i64>;
+        /// The votes on a proposal, temporary ones included, the newest first by `created_at` and id. For
+        /// administrators: the proposal may be invisible.
+        async fn of_proposal(
+            &self,
+            organization: OrganizationId,
+            proposal: ProposalId,
+            page: PageRequest,
+        ) -> Result<Page<(VoteId, Vote)>>;
         /// The final votes on a proposal.
         async fn count_final(&self, organization: OrganizationId, proposal: ProposalId) -> Result<i64>;
         /// Removes a vote.

@@ -11,6 +11,7 @@
 //! ```
 
 mod admin;
+mod component_order;
 mod components;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -23,6 +24,7 @@ mod settings;
 mod space;
 
 pub use admin::{SpaceAdmin, StepAdmin, StepRemoval};
+pub use component_order::{ComponentOrder, Move, Moved};
 pub use components::{Component, ComponentDetail};
 pub use entries::{Entry, EntryKind, EntryRef};
 pub use manifest::ComponentManifest;

@@ -5,11 +5,11 @@ use super::component_settings::{
     SECTIONS, global_field, hint, kind, label, of_level, phase_field, read as read_settings, value, word,
 };
 use super::components::{self, Own, admin, base, refusal, revision, save};
-use super::content::{Here, number, published, title};
+use super::content::{Here, number, title};
 use crate::notice::Notice;
 use crate::parts::{
-    Badge, Choice, Field, Form, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow, Problem, Section, Texts,
-    Tick, render,
+    Choice, Field, Form, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow, Problem, Section, Texts, Tick,
+    render,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -340,20 +340,13 @@ async fn show_edit(
     let fields = Fields { visit, here: &own.here, steps, component, problems: &problems };
     let form =
         form(&fields, own.path(), "settings-save").method("put").hidden("revision", revision(&own.component));
-    let name = own.name(visit);
     let end = End {
         words: &visit.words,
         lede: visit.say("component-delete-lede"),
         href: format!("{}/delete", own.path()),
-        name: name.clone(),
+        name: own.name(visit),
     };
-    let id = own.id.to_string();
-    let head = own
-        .here
-        .below(visit, name)
-        .badge(published(visit, own.component.published_at.is_some()))
-        .badge(Badge::plain(kind(visit, component.manifest)))
-        .lede(visit.tell("component-lede", &[("id", id.into())]));
+    let head = own.head(visit, "edit");
     let body = Html::join([form.html(), render(&end)]);
     visit.form_page(head, body, problems).await
 }

@@ -5,7 +5,9 @@ use super::content::{Here, field_of, line, published, title};
 use super::organization::LIST;
 use crate::error;
 use crate::notice::Notice;
-use crate::parts::{Cell, Choice, Column, Confirm, Empty, Field, Html, Problem, RowAct, Table, render};
+use crate::parts::{
+    Badge, Cell, Choice, Column, Confirm, Empty, Field, Head, Html, Problem, RowAct, Tab, Table, render,
+};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -21,7 +23,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// The most components that a page shows.
-const MOST: i64 = 100;
+pub(super) const MOST: i64 = 100;
 
 /// The path of the components of an organization.
 pub(super) fn base(organization: OrganizationId) -> String {
@@ -47,6 +49,26 @@ impl Own {
     /// Its path.
     pub(super) fn path(&self) -> String {
         format!("{}/{}", base(self.here.id), self.id)
+    }
+
+    /// The head of one of its pages.
+    pub(super) fn head(&self, visit: &Visit, tab: &str) -> Head {
+        let mut tabs = vec![("edit", "nav-settings")];
+        if self.component.manifest == ComponentManifest::Proposals {
+            tabs.push(("states", "states"));
+        }
+        tabs.push(("extended_data", "extended-data"));
+        let tabs = tabs.into_iter().map(|(page, key)| Tab {
+            href: format!("{}/{page}", self.path()),
+            label: visit.say(key),
+            is_current: page == tab,
+        });
+        self.here
+            .below(visit, self.name(visit))
+            .badge(published(visit, self.component.published_at.is_some()))
+            .badge(Badge::plain(kind(visit, self.component.manifest)))
+            .lede(visit.tell("component-lede", &[("id", self.id.to_string().into())]))
+            .tabs(visit.say("component-one"), tabs.collect())
     }
 
     /// Its name.
@@ -142,6 +164,11 @@ pub(super) async fn list(visit: &Visit, here: &Here, steps: &[(StepId, Step)]) -
                 method: "",
             },
             RowAct::Link { href: edit.clone(), label: visit.say("nav-settings"), of: name.clone() },
+            RowAct::Link {
+                href: format!("{}/{id}/move", base(here.id)),
+                label: visit.say("component-move-link"),
+                of: name.clone(),
+            },
         ];
         let place = visit.tell("component-id", &[("id", id.to_string().into())]);
         vec![

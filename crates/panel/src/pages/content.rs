@@ -106,10 +106,16 @@ impl Here {
     /// The head of a page of the space.
     pub(crate) fn head(&self, visit: &Visit, tab: &str) -> Head {
         let path = self.path();
-        let tabs = [("content", path.clone()), ("edit", format!("{path}/edit"))].map(|(key, href)| Tab {
-            href,
-            label: visit.say(&format!("space-tab-{key}")),
-            is_current: key == tab,
+        let mut tabs = vec![("content", "space-tab-content"), ("edit", "space-tab-edit")];
+        // Initiatives have no roles.
+        if self.own.manifest != SpaceManifest::Initiatives {
+            tabs.push(("roles", "roles"));
+        }
+        tabs.extend([("attachments", "attachments"), ("extended_data", "extended-data")]);
+        let tabs = tabs.into_iter().map(|(page, key)| Tab {
+            href: if page == "content" { path.clone() } else { format!("{path}/{page}") },
+            label: visit.say(key),
+            is_current: page == tab,
         });
         let is_published = self.space.published_at.is_some();
         let (act, key) = if is_published { ("unpublish", "unpublish") } else { ("publish", "publish") };
@@ -124,6 +130,6 @@ impl Here {
             .badge(Badge::plain(visibility(visit, self.space.visibility)))
             .lede(lede)
             .act(Act::post(format!("{path}/{act}"), visit.say(key), visit.token()))
-            .tabs(visit.say("space-tabs"), tabs.to_vec())
+            .tabs(visit.say("space-tabs"), tabs.collect())
     }
 }

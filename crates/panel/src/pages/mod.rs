@@ -2,16 +2,22 @@
 
 mod account;
 mod admins;
+mod attachment;
+mod attachment_form;
+mod attachments;
 mod audit;
 mod client;
 mod client_permissions;
 mod client_webhooks;
 mod clients;
 mod component_form;
+mod component_order;
 mod component_settings;
+mod component_states;
 mod components;
 mod content;
 mod deliveries;
+mod extended_data;
 mod find;
 mod jobs;
 mod mails;
@@ -26,6 +32,7 @@ mod person_form;
 mod person_roles;
 mod proposal;
 mod proposal_form;
+mod proposal_votes;
 mod proposals;
 mod registrations;
 mod replays;
@@ -33,6 +40,7 @@ pub(crate) mod setup;
 pub(crate) mod sign_in;
 mod space;
 mod space_form;
+mod space_roles;
 mod spaces;
 mod start;
 mod step_activation;
@@ -77,7 +85,13 @@ macro_rules! routes {
 
 /// All routes for administrators. PUT and DELETE arrive as POST with `_method`.
 pub(crate) fn routes() -> Vec<Route> {
-    let all = [deployment(), routes_of_spaces(), people_and_proposals(), surveys_and_responses()];
+    let all = [
+        deployment(),
+        routes_of_spaces(),
+        people_and_proposals(),
+        surveys_and_responses(),
+        attachments_and_data(),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -225,5 +239,43 @@ fn routes_of_spaces() -> Vec<Route> {
         POST "/system/organizations/{id}/components/{cid}/unpublish" => components::unpublish,
         GET "/system/organizations/{id}/components/{cid}/delete" => components::ask,
         DELETE "/system/organizations/{id}/components/{cid}" => components::delete,
+    ]
+}
+
+/// Attachments and extended data, roles of a space, the order of components, votes.
+fn attachments_and_data() -> Vec<Route> {
+    routes![
+        GET "/system/organizations/{id}/attachments" => attachments::list,
+        GET "/system/organizations/{id}/attachments/new" => attachment_form::new,
+        POST "/system/organizations/{id}/attachments" => attachment_form::create,
+        GET "/system/organizations/{id}/attachments/{aid}/edit" => attachment::edit,
+        PUT "/system/organizations/{id}/attachments/{aid}" => attachment::update,
+        GET "/system/organizations/{id}/attachments/{aid}/delete" => attachment::ask,
+        DELETE "/system/organizations/{id}/attachments/{aid}" => attachment::delete,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/attachments" => attachments::of_space,
+        GET "/system/organizations/{id}/proposals/{pid}/attachments" => attachments::of_proposal,
+        GET "/system/organizations/{id}/extended_data" => extended_data::organization,
+        PUT "/system/organizations/{id}/extended_data" => extended_data::save_organization,
+        GET "/system/organizations/{id}/users/{uid}/extended_data" => extended_data::person,
+        PUT "/system/organizations/{id}/users/{uid}/extended_data" => extended_data::save_person,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/extended_data" => extended_data::space,
+        PUT "/system/organizations/{id}/spaces/{manifest}/{sid}/extended_data" => extended_data::save_space,
+        GET "/system/organizations/{id}/components/{cid}/extended_data" => extended_data::component,
+        PUT "/system/organizations/{id}/components/{cid}/extended_data" => extended_data::save_component,
+        GET "/system/organizations/{id}/proposals/{pid}/extended_data" => extended_data::proposal,
+        PUT "/system/organizations/{id}/proposals/{pid}/extended_data" => extended_data::save_proposal,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/roles" => space_roles::list,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/roles/new" => space_roles::new,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/roles" => space_roles::give,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/roles/{role}/delete" => space_roles::ask,
+        DELETE "/system/organizations/{id}/spaces/{manifest}/{sid}/roles/{role}" => space_roles::take,
+        GET "/system/organizations/{id}/components/{cid}/move" => component_order::show,
+        POST "/system/organizations/{id}/components/{cid}/move" => component_order::shift,
+        GET "/system/organizations/{id}/components/{cid}/states" => component_states::list,
+        GET "/system/organizations/{id}/components/{cid}/states/new" => component_states::new,
+        POST "/system/organizations/{id}/components/{cid}/states" => component_states::create,
+        GET "/system/organizations/{id}/components/{cid}/states/{state}/edit" => component_states::edit,
+        PUT "/system/organizations/{id}/components/{cid}/states/{state}" => component_states::update,
+        GET "/system/organizations/{id}/proposals/{pid}/votes" => proposal_votes::list,
     ]
 }

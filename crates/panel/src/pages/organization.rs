@@ -22,12 +22,12 @@ pub(crate) async fn organization(visit: &Visit) -> Result<(OrganizationId, Organ
 /// The head of the pages of settings.
 pub(crate) fn settings_head(visit: &Visit, id: OrganizationId, name: &str, tab: &str) -> Head {
     let path = format!("{LIST}/{id}/edit");
-    let tabs = [("settings", path.clone()), ("api", format!("{path}?tab=api"))];
-    let tabs = tabs.map(|(key, href)| Tab {
-        href,
-        label: visit.say(&format!("organization-tab-{key}")),
-        is_current: key == tab,
-    });
+    let tabs = [
+        ("settings", path.clone(), "organization-tab-settings"),
+        ("api", format!("{path}?tab=api"), "organization-tab-api"),
+        ("extended_data", format!("{LIST}/{id}/extended_data"), "extended-data"),
+    ];
+    let tabs = tabs.map(|(page, href, key)| Tab { href, label: visit.say(key), is_current: page == tab });
     Head::new(visit.say("nav-settings"))
         .crumb(visit.say("nav-organizations"), LIST)
         .crumb(name, format!("{LIST}/{id}"))

@@ -2,7 +2,8 @@
 
 use super::organization;
 use crate::parts::{
-    Act, Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Results, Table,
+    Act, Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Results, Tab,
+    Table,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -52,6 +53,22 @@ impl Person {
     pub(crate) fn own_head(&self, visit: &Visit) -> Head {
         head(visit, self.organization, &self.home, self.user.name.clone())
             .crumb(visit.say("nav-people"), list_path(self.organization))
+    }
+
+    /// The head of one of the pages of the account.
+    pub(crate) fn tabbed_head(&self, visit: &Visit, tab: &str) -> Head {
+        let path = self.path();
+        let tabs = [("", "person-account"), ("extended_data", "extended-data")].map(|(page, key)| Tab {
+            href: if page.is_empty() { path.clone() } else { format!("{path}/{page}") },
+            label: visit.say(key),
+            is_current: page == tab,
+        });
+        let values = [("nickname", self.user.nickname.as_str().into()), ("id", self.id.to_string().into())];
+        let mut head = self.own_head(visit).lede(visit.tell("person-lede", &values));
+        for badge in badges(visit, &self.user) {
+            head = head.badge(badge);
+        }
+        head.tabs(visit.say("person-tabs"), tabs.to_vec())
     }
 
     /// The head of a page below the page of the account.

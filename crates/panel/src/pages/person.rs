@@ -1,9 +1,9 @@
 //! One account: its data and roles, and the acts on it (contract 02 §1.4).
 
-use super::people::{Person, badges, list_path};
+use super::people::{Person, list_path};
 use super::person_roles;
 use crate::notice::Notice;
-use crate::parts::{Act, Card, Confirm, Html, Json, KeyValues, Split, language_name, render};
+use crate::parts::{Act, Card, Confirm, Html, KeyValues, Split, language_name, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use askama::Template;
@@ -31,22 +31,11 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
     visit.open_organization(person.organization).await?;
     let visit = &*visit;
     let roles = person_roles::card(visit, &person).await?;
-    let mut left =
-        vec![Card::new("account", visit.say("person-account"), account(visit, &person.user)).html(), roles];
-    if !person.user.extended_data.is_empty() {
-        let text = serde_json::Value::Object(person.user.extended_data.clone()).to_string();
-        let json = Json::new(&visit.words, "extended", visit.say("extended-data-by"), &text);
-        left.push(Card::new("extended-data", visit.say("extended-data"), json.html()).html());
-    }
+    let left =
+        [Card::new("account", visit.say("person-account"), account(visit, &person.user)).html(), roles];
     let body = Split { left: Html::join(left), right: acts(visit, &person) };
-    let values = [("nickname", person.user.nickname.as_str().into()), ("id", person.id.to_string().into())];
-    let mut head = person
-        .own_head(visit)
-        .lede(visit.tell("person-lede", &values))
-        .act(Act::link(format!("{}/edit", person.path()), visit.say("edit")));
-    for badge in badges(visit, &person.user) {
-        head = head.badge(badge);
-    }
+    let edit = Act::link(format!("{}/edit", person.path()), visit.say("edit"));
+    let head = person.tabbed_head(visit, "").act(edit);
     visit.page(head, body.html()).await
 }
 

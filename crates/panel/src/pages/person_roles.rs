@@ -28,7 +28,7 @@ fn title(visit: &Visit, space: &civitas_spaces::Space, id: i64) -> String {
     space.title.title(visit.words.locale).map_or_else(|| id.to_string(), str::to_owned)
 }
 
-fn type_name(visit: &Visit, role: RoleType) -> String {
+pub(crate) fn type_name(visit: &Visit, role: RoleType) -> String {
     visit.say(&format!("role-{}", role.as_str().replace('_', "-")))
 }
 

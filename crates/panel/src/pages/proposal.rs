@@ -1,7 +1,7 @@
 //! One proposal: its text, its answer, and the acts of moderation (contract 06).
 
 use super::organization;
-use super::proposals::{self, MOST_STATES, Shown, badges, state_name};
+use super::proposals::{self, Shown, state_name};
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
@@ -15,7 +15,7 @@ use civitas_application::Transaction;
 use civitas_audit::Action;
 use civitas_kernel::records::edit;
 use civitas_kernel::{Direction, Error, Result, StateId};
-use civitas_proposals::{Neighbours, Proposal, ProposalAdmin, ProposalState, refusals};
+use civitas_proposals::{MOST_STATES, Neighbours, Proposal, ProposalAdmin, ProposalState, refusals};
 
 const STATE: &str = "answer[state]";
 const PUBLIC: &str = "answer[public]";
@@ -78,10 +78,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
 
 async fn page(visit: &Visit, shown: &Shown, problems: Vec<Problem>) -> Result<Reply> {
     let neighbours = neighbours(visit, shown).await?;
-    let mut head = shown.own_head(visit);
-    for badge in badges(visit, &shown.detail) {
-        head = head.badge(badge);
-    }
+    let mut head = shown.tabbed_head(visit, "");
     let beside =
         |id: civitas_kernel::ProposalId| format!("{}/{id}", proposals::list_path(shown.organization));
     if let Some(id) = neighbours.prev {
@@ -90,8 +87,7 @@ async fn page(visit: &Visit, shown: &Shown, problems: Vec<Problem>) -> Result<Re
     if let Some(id) = neighbours.next {
         head = head.act(Act::link(beside(id), visit.say("proposal-next")));
     }
-    let head =
-        head.here(shown.id.to_string()).act(Act::link(format!("{}/edit", shown.path()), visit.say("edit")));
+    let head = head.act(Act::link(format!("{}/edit", shown.path()), visit.say("edit")));
     let text = Card::new("text", visit.say("proposal-one"), text(visit, shown).await?).html();
     let body = if shown.proposal().published_at.is_some() {
         let right = answer_form(visit, shown, neighbours.next.is_some(), &problems).await?;

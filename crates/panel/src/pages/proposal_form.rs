@@ -15,7 +15,7 @@ const TITLE: &str = "proposal[title]";
 const BODY: &str = "proposal[body]";
 
 /// A text with what was typed in the languages of the form; those of other languages stay.
-fn typed(visit: &Visit, name: &str, locales: &Locales, stored: &Translated) -> Translated {
+pub(crate) fn typed(visit: &Visit, name: &str, locales: &Locales, stored: &Translated) -> Translated {
     let mut text = stored.clone();
     for locale in locales.iter() {
         let Some(typed) = visit.form.get(&format!("{name}[{locale}]")) else { continue };

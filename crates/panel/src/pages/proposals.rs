@@ -3,7 +3,7 @@
 use super::organization;
 use super::people;
 use crate::parts::{
-    Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Results, RowAct, Table,
+    Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Results, RowAct, Tab, Table,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -15,7 +15,8 @@ use civitas_kernel::{
 };
 use civitas_organizations::Organization;
 use civitas_proposals::{
-    Proposal, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery, ProposalState, PublicState,
+    HiddenProposals, MOST_STATES, Proposal, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery,
+    ProposalState, PublicState,
 };
 use civitas_spaces::ComponentManifest;
 use std::collections::HashMap;
@@ -23,11 +24,11 @@ use std::collections::HashMap;
 const PER_PAGE: i64 = 25;
 /// The most components that the filter lists; above this, the number of the component is typed.
 const MOST_COMPONENTS: i64 = 50;
-/// The most states of a component that are offered.
-pub(crate) const MOST_STATES: i64 = 100;
 /// The value of the filter for proposals without public answer.
 const NO_ANSWER: &str = "blank";
 const WITHDRAWN: &str = "withdrawn";
+/// The value of the filter for hidden proposals.
+const HIDDEN: &str = "hidden";
 
 /// The address of the list.
 pub(crate) fn list_path(organization: OrganizationId) -> String {
@@ -70,6 +71,27 @@ impl Shown {
     pub(crate) fn own_head(&self, visit: &Visit) -> Head {
         people::head(visit, self.organization, &self.home, self.title(visit))
             .crumb(visit.say("nav-proposals"), list_path(self.organization))
+    }
+
+    /// The head of one of the pages of the proposal.
+    pub(crate) fn tabbed_head(&self, visit: &Visit, tab: &str) -> Head {
+        let path = self.path();
+        let tabs = [
+            ("", "proposal-one"),
+            ("votes", "votes"),
+            ("attachments", "attachments"),
+            ("extended_data", "extended-data"),
+        ];
+        let tabs = tabs.map(|(page, key)| Tab {
+            href: if page.is_empty() { path.clone() } else { format!("{path}/{page}") },
+            label: visit.say(key),
+            is_current: page == tab,
+        });
+        let mut head = self.own_head(visit).tabs(visit.say("proposal-tabs"), tabs.to_vec());
+        for badge in badges(visit, &self.detail) {
+            head = head.badge(badge);
+        }
+        head.here(self.id.to_string())
     }
 
     /// The head of a page below the page of the proposal.
@@ -184,8 +206,17 @@ async fn found(visit: &Visit, organization: OrganizationId) -> Result<Page<Propo
             query.filters = vec![ProposalFilter { field: ProposalField::State, condition }];
         }
     }
-    let reader = organization::as_administrator(organization);
-    visit.panel.store().proposals().list(reader, &query, visit.query.page(PER_PAGE)).await
+    let (store, request) = (visit.panel.store().proposals(), visit.query.page(PER_PAGE));
+    if is_hidden_list(visit) {
+        let list = HiddenProposals { component, filters: query.filters, direction };
+        return store.hidden(organization, &list, request).await;
+    }
+    store.list(organization::as_administrator(organization), &query, request).await
+}
+
+/// Whether the list of hidden proposals is asked for.
+fn is_hidden_list(visit: &Visit) -> bool {
+    visit.query.get("shown") == Some(HIDDEN)
 }
 
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
@@ -195,17 +226,17 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let page = found(visit, id).await?;
     let ids = page.items.iter().filter_map(|detail| detail.proposal.authors.first()).map(|user| user.0);
     let authors = authors(visit, id, ids.collect()).await?;
-    let path = list_path(id);
+    let (path, is_hidden) = (list_path(id), is_hidden_list(visit));
     let rows = page.items.iter().map(|detail| row(visit, &path, detail, &authors));
     let columns = vec![
         Column::new(visit.say("proposal-title")),
         Column::new(visit.say("proposal-author")),
         Column::new(visit.say("column-state")),
         Column::new(visit.say("component-one")).low(),
-        Column::new(visit.say("proposal-published")),
+        Column::new(visit.say(if is_hidden { "proposal-hidden-at" } else { "proposal-published" })),
         Column::acts(visit.say("column-acts")),
     ];
-    let is_filtered = ["q", "component", "state"].iter().any(|name| visit.query.get(name).is_some());
+    let is_filtered = ["q", "component", "state", "shown"].iter().any(|name| visit.query.get(name).is_some());
     let empty = if is_filtered {
         let all = Some((path.clone(), visit.say("filter-clear")));
         Empty { title: visit.say("proposals-no-match"), text: visit.say("proposals-search-hint"), act: all }
@@ -230,6 +261,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         visit.query.get("q").map(|text| chip("q", text.to_owned())),
         component.map(|text| chip("component", format!("{} {text}", visit.say("component-one")))),
         state.map(|text| chip("state", text)),
+        is_hidden.then(|| chip("shown", visit.say("proposal-hidden"))),
     ];
     let found = Found {
         words: &visit.words,
@@ -254,9 +286,8 @@ fn row(visit: &Visit, path: &str, detail: &ProposalDetail, authors: &HashMap<Use
             .map_or_else(|| Cell::soft(&visit.say("deleted")), |author| Cell::text(&author.name)),
     };
     let component = detail.place.name.title(visit.words.locale).unwrap_or_default();
-    let published = proposal
-        .published_at
-        .map_or_else(|| Cell::soft(&visit.say("never")), |at| Cell::text(&visit.date(at)));
+    let time = if is_hidden_list(visit) { proposal.hidden_at } else { proposal.published_at };
+    let time = time.map_or_else(|| Cell::soft(&visit.say("never")), |at| Cell::text(&visit.date(at)));
     let label = visit.say(if proposal.state.is_some() { "answer-change" } else { "answer-give" });
     let acts = if proposal.published_at.is_some() {
         vec![RowAct::Link { href: format!("{own}#answer"), label, of: title.clone() }]
@@ -269,7 +300,7 @@ fn row(visit: &Visit, path: &str, detail: &ProposalDetail, authors: &HashMap<Use
         author,
         Cell::html(Html::join(badges.iter().flat_map(|badge| [badge.html(), Html::text(" ")]))),
         Cell::text(component),
-        published,
+        time,
         Cell::acts(&acts),
     ]
 }
@@ -324,6 +355,10 @@ async fn filters(visit: &Visit, organization: OrganizationId) -> Result<Html> {
     };
     let sorts =
         vec![Choice::new("", visit.say("newest-first")), Choice::new("oldest", visit.say("oldest-first"))];
+    let shown = vec![
+        Choice::new("", visit.say("proposals-visible")),
+        Choice::new(HIDDEN, visit.say("proposals-hidden")),
+    ];
     let fields = vec![
         Field::search("q", visit.say("proposal-id"), query.shown("q"))
             .placeholder(visit.say("proposals-search"))
@@ -336,6 +371,7 @@ async fn filters(visit: &Visit, organization: OrganizationId) -> Result<Html> {
             states(visit, organization).await?,
         )
         .html(words),
+        Field::select("shown", visit.say("visibility"), query.shown("shown"), shown).html(words),
         Field::select("sort", visit.say("sort-by"), query.shown("sort"), sorts).html(words),
     ];
     let label = visit.say("proposals-filter");

@@ -34,6 +34,8 @@ enum Control {
     Area { rows: u8 },
     /// One of a list.
     Select(Vec<Choice>),
+    /// A file; a browser never fills it in again.
+    File,
 }
 
 /// A field with one value.
@@ -119,6 +121,11 @@ impl Field {
         let mut field = Self::new(name, label, value, control);
         field.class = "short";
         field
+    }
+
+    /// A file. Its form is [`Form::with_file`](super::Form::with_file).
+    pub(crate) fn file(name: &str, label: impl Into<String>) -> Self {
+        Self::new(name, label, "", Control::File)
     }
 
     /// Several lines of text.

@@ -73,6 +73,8 @@ pub(crate) struct Form<'a> {
     pub(crate) save: String,
     pub(crate) cancel: String,
     pub(crate) note: String,
+    /// Whether it is sent as `multipart/form-data`.
+    pub(crate) has_file: bool,
 }
 
 impl<'a> Form<'a> {
@@ -87,12 +89,19 @@ impl<'a> Form<'a> {
             save: words.say(save),
             cancel: String::new(),
             note: String::new(),
+            has_file: false,
         }
     }
 
     /// `put` or `delete`, sent as `_method`.
     pub(crate) fn method(mut self, method: &'static str) -> Self {
         self.method = method;
+        self
+    }
+
+    /// Sends the content of files too.
+    pub(crate) fn with_file(mut self) -> Self {
+        self.has_file = true;
         self
     }
 

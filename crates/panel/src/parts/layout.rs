@@ -82,6 +82,11 @@ impl Layout<'_> {
                 "nav-people",
             ),
             entry(
+                "attachments",
+                "M13 7.5 8 12.5a3 3 0 0 1-4.3-4.3L9 3a2 2 0 0 1 2.9 2.9L6.7 11a1 1 0 0 1-1.4-1.4L10 5",
+                "attachments",
+            ),
+            entry(
                 "edit",
                 "M2 4.5h7M13 4.5h1M2 11.5h1M7 11.5h7M11 6.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6ZM5 13.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6Z",
                 "nav-settings",

@@ -1,7 +1,6 @@
 //! Collections of attachments.
 
-use crate::columns::EnumColumn;
-use crate::columns::columns;
+use crate::columns::{self, EnumColumn, columns};
 use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::attachment_collections;
@@ -48,5 +47,23 @@ impl CollectionStore for Session {
             .filter(attachment_collections::attached_to_type.eq(EnumColumn(parent.kind)))
             .filter(attachment_collections::attached_to_id.eq(parent.id));
         diesel::select(exists(own)).get_result(&mut *self.read().await?).await.stored()
+    }
+
+    async fn of_parent(
+        &self,
+        organization: OrganizationId,
+        parent: Parent,
+        limit: i64,
+    ) -> Result<Vec<(CollectionId, Collection)>> {
+        let rows: Vec<Row> = of(organization)
+            .filter(attachment_collections::attached_to_type.eq(EnumColumn(parent.kind)))
+            .filter(attachment_collections::attached_to_id.eq(parent.id))
+            .order((attachment_collections::weight, attachment_collections::id))
+            .limit(limit)
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(rows.into_iter().map(Into::into).collect())
     }
 }

@@ -3,22 +3,23 @@
 use super::attachment_visibility::visible;
 use super::files::of_ids;
 use super::visible_components::{OnPage, VisibleComponents};
-use crate::columns::{self, Condition, EnumColumn, columns};
+use crate::columns::{self, Condition, EnumColumn, JsonColumn, columns};
+use crate::correlated::Correlated;
 use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
-use crate::filter::{Column, holds};
+use crate::filter::{Column, holds, translated};
 use crate::records::records;
-use crate::schema::attachments;
+use crate::schema::{attachments, files, meetings, posts, proposals, spaces};
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_attachments::{
-    Attachment, AttachmentDetail, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentStore,
-    FileType, Parent, ParentKind, ParentLookup, StoredFile,
+    Attachment, AttachmentDetail, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentSearch,
+    AttachmentStore, FileType, MOST_SEARCHED, Parent, ParentKind, ParentLookup, StoredFile,
 };
 use civitas_blogs::PostStore;
 use civitas_kernel::{
-    AttachmentId, CollectionId, FileId, MeetingId, OrganizationId, Page, PageRequest, PostId, ProposalId,
-    Result, SpaceManifest, Translated, Within,
+    AttachmentId, CollectionId, FileId, Locales, MeetingId, OrganizationId, Page, PageRequest, PostId,
+    ProposalId, Result, SpaceManifest, SpaceRef, Translated, Within, filter,
 };
 use civitas_meetings::MeetingStore;
 use civitas_proposals::ProposalStore;
@@ -75,6 +76,31 @@ fn satisfies(filter: &AttachmentFilter) -> Result<Condition<attachments::table>>
     holds(column, &filter.condition)
 }
 
+/// The oldest of the attachments in which a text is searched; 0 when there are fewer.
+async fn first_searched(connection: &mut Conn, organization: OrganizationId) -> Result<i64> {
+    let first: Option<i64> = of(organization)
+        .filter(attachments::answer_id.is_null())
+        .order(attachments::id.desc())
+        .offset(MOST_SEARCHED - 1)
+        .limit(1)
+        .select(attachments::id)
+        .first(connection)
+        .await
+        .optional()
+        .stored()?;
+    Ok(first.unwrap_or_default())
+}
+
+/// Whether the title, the name of the file or the link has this part.
+fn has_text(text: &str, locales: &Locales) -> Result<Condition<attachments::table>> {
+    let contains = filter::Condition::Contains(text.to_owned());
+    let filename = files::table.filter(files::id.nullable().eq(attachments::file_id)).select(files::filename);
+    let title = holds(translated!(attachments::title, locales), &contains)?;
+    let filename = holds(Column::Text(Box::new(Correlated(filename))), &contains)?;
+    let link = holds(Column::Text(Box::new(attachments::link)), &contains)?;
+    Ok(Box::new(title.or(filename).or(link)))
+}
+
 /// Adds the files of attachments.
 async fn with_files(
     connection: &mut Conn,
@@ -90,6 +116,24 @@ async fn with_files(
         AttachmentDetail { id, attachment, file }
     });
     Ok(details.collect())
+}
+
+/// Adds the titles of the records of a table that are not deleted.
+macro_rules! titles {
+    ($connection:ident, $organization:ident, $table:ident, $kind:expr, $parents:ident => $found:ident) => {
+        let ids: Vec<i64> = $parents.iter().filter_map(|parent| parent.of_kind($kind)).collect();
+        if !ids.is_empty() {
+            let rows: Vec<(i64, JsonColumn<Translated>)> = $table::table
+                .filter($table::organization_id.eq($organization.0))
+                .filter(columns::any_of($table::id.nullable(), &ids))
+                .filter($table::deleted_at.is_null())
+                .select(($table::id, $table::title))
+                .load($connection)
+                .await
+                .stored()?;
+            $found.extend(rows.into_iter().map(|(id, title)| (Parent { kind: $kind, id }, title.0)));
+        }
+    };
 }
 
 #[async_trait]
@@ -141,6 +185,44 @@ impl AttachmentStore for Session {
             .optional()
             .stored()?;
         Ok(with_files(connection, organization, row.into_iter().collect()).await?.pop())
+    }
+
+    async fn search(
+        &self,
+        organization: OrganizationId,
+        search: &AttachmentSearch,
+        page: PageRequest,
+    ) -> Result<Page<AttachmentDetail>> {
+        let connection = &mut *self.read().await?;
+        let mut rows = of(organization)
+            .filter(attachments::answer_id.is_null())
+            .select(columns::of::<Row>())
+            .into_boxed::<Db>();
+        if let Some(parent) = search.parent {
+            rows = rows
+                .filter(attachments::attached_to_type.eq(EnumColumn(parent.kind)))
+                .filter(attachments::attached_to_id.eq(parent.id));
+        }
+        if let Some(kind) = search.kind {
+            rows = rows.filter(attachments::attached_to_type.eq(EnumColumn(kind)));
+        }
+        if let Some(file_type) = search.file_type {
+            rows = rows.filter(attachments::file_type.eq(EnumColumn(file_type)));
+        }
+        if let Some(text) = &search.text {
+            let first = first_searched(connection, organization).await?;
+            rows = rows.filter(attachments::id.ge(first)).filter(has_text(text, self.locales())?);
+        }
+        let rows = match (search.parent, search.oldest_first) {
+            (Some(_), _) => rows.order((attachments::weight, attachments::id)),
+            (None, true) => rows.order(attachments::id.asc()),
+            (None, false) => rows.order(attachments::id.desc()),
+        };
+        let rows: Vec<Row> =
+            rows.limit(page.fetch()).offset(page.offset()).load(connection).await.stored()?;
+        let page = Page::cut(rows, page);
+        let items = with_files(connection, organization, page.items).await?;
+        Ok(Page { items, has_more: page.has_more })
     }
 
     async fn page_of_records_after(
@@ -210,5 +292,37 @@ impl ParentLookup for Session {
             }
             ParentKind::Answer => false,
         })
+    }
+
+    async fn titles(
+        &self,
+        organization: OrganizationId,
+        parents: &[Parent],
+    ) -> Result<Vec<(Parent, Translated)>> {
+        let connection = &mut *self.read().await?;
+        let mut found = Vec::new();
+        if parents.contains(&organization.into()) {
+            found.push((organization.into(), Translated::default()));
+        }
+        let ids: Vec<i64> =
+            parents.iter().filter_map(|parent| parent.space()).map(|space| space.id).collect();
+        if !ids.is_empty() {
+            let rows: Vec<(EnumColumn<SpaceManifest>, i64, JsonColumn<Translated>)> = spaces::table
+                .filter(spaces::organization_id.eq(organization.0))
+                .filter(columns::any_of(spaces::id.nullable(), &ids))
+                .select((spaces::manifest, spaces::id, spaces::title))
+                .load(connection)
+                .await
+                .stored()?;
+            let rows = rows
+                .into_iter()
+                .map(|(manifest, id, title)| (Parent::from(SpaceRef { manifest: manifest.0, id }), title.0));
+            // A number belongs to a space of each kind.
+            found.extend(rows.filter(|(parent, _)| parents.contains(parent)));
+        }
+        titles!(connection, organization, proposals, ParentKind::Proposal, parents => found);
+        titles!(connection, organization, meetings, ParentKind::Meeting, parents => found);
+        titles!(connection, organization, posts, ParentKind::Post, parents => found);
+        Ok(found)
     }
 }

@@ -9,12 +9,12 @@ use async_trait::async_trait;
 use civitas_accounts::User;
 use civitas_extended_data::{ExtendedDataStore, Owner, StoredData};
 use civitas_kernel::extended_data::canonical_object;
-use civitas_kernel::records::Records;
-use civitas_kernel::{Error, OrganizationId, ReadContext, Result, Within};
-use civitas_meetings::MeetingStore;
+use civitas_kernel::records::{Entity, Records};
+use civitas_kernel::{Error, OrganizationId, ReadContext, Result, Viewer, Within};
+use civitas_meetings::{Meeting, MeetingStore};
 use civitas_organizations::OrganizationStore;
-use civitas_proposals::ProposalStore;
-use civitas_spaces::{ComponentStore, SpaceStore};
+use civitas_proposals::{Proposal, ProposalStore};
+use civitas_spaces::{Component, ComponentStore, Space, SpaceStore};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use serde_json::Value;
@@ -80,24 +80,43 @@ impl ExtendedDataStore for Session {
     }
 
     async fn find_for_update(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>> {
-        let organization = read_context.organization;
-        let is_there = match owner {
-            Owner::Organization(id) => {
-                lock_row!(self, organizations::table.find(id.0).select(organizations::id))
+        if self.lock_owner(read_context.organization, owner).await? {
+            ExtendedDataStore::find(self, read_context, owner).await
+        } else {
+            Ok(None)
+        }
+    }
+
+    async fn find_any(&self, organization: OrganizationId, owner: Owner) -> Result<Option<StoredData>> {
+        let found = match owner {
+            Owner::Organization(_) | Owner::User(_) => {
+                let read_context = ReadContext { organization, viewer: Viewer::Public, participant: None };
+                return ExtendedDataStore::find(self, read_context, owner).await;
             }
-            Owner::User(id) => lock_row!(self, row!(users, organization, id.0).select(users::id)),
             Owner::Space(id) => {
-                let row =
-                    row!(spaces, organization, id.id).filter(spaces::manifest.eq(EnumColumn(id.manifest)));
-                lock_row!(self, row.select(spaces::id))
+                let found = Records::<Space>::find(self, organization, id).await?;
+                found.map(|s| (s.extended_data, s.updated_at))
             }
-            Owner::Component(id) => {
-                lock_row!(self, row!(components, organization, id.0).select(components::id))
-            }
-            Owner::Proposal(id) => lock_row!(self, row!(proposals, organization, id.0).select(proposals::id)),
-            Owner::Meeting(id) => lock_row!(self, row!(meetings, organization, id.0).select(meetings::id)),
+            Owner::Component(id) => living(Records::<Component>::find(self, organization, id).await?)
+                .map(|c| (c.extended_data, c.updated_at)),
+            Owner::Proposal(id) => living(Records::<Proposal>::find(self, organization, id).await?)
+                .map(|p| (p.extended_data, p.updated_at)),
+            Owner::Meeting(id) => living(Records::<Meeting>::find(self, organization, id).await?)
+                .map(|m| (m.extended_data, m.updated_at)),
         };
-        if is_there { ExtendedDataStore::find(self, read_context, owner).await } else { Ok(None) }
+        Ok(found.map(|(data, updated_at)| StoredData { data, updated_at }))
+    }
+
+    async fn find_any_for_update(
+        &self,
+        organization: OrganizationId,
+        owner: Owner,
+    ) -> Result<Option<StoredData>> {
+        if self.lock_owner(organization, owner).await? {
+            self.find_any(organization, owner).await
+        } else {
+            Ok(None)
+        }
     }
 
     async fn save(&self, organization: OrganizationId, owner: Owner, data: &StoredData) -> Result<()> {
@@ -119,6 +138,33 @@ impl ExtendedDataStore for Session {
         }?;
         let events = owner.event().into_iter().collect();
         self.finish_write(atomic, organization, Vec::new(), events).await
+    }
+}
+
+/// The record, unless it is deleted.
+fn living<E: Entity>(found: Option<E>) -> Option<E> {
+    found.filter(|record| !record.is_deleted())
+}
+
+impl Session {
+    /// Locks the row of an owner until the transaction ends; false when there is none.
+    async fn lock_owner(&self, organization: OrganizationId, owner: Owner) -> Result<bool> {
+        Ok(match owner {
+            Owner::Organization(id) => {
+                lock_row!(self, organizations::table.find(id.0).select(organizations::id))
+            }
+            Owner::User(id) => lock_row!(self, row!(users, organization, id.0).select(users::id)),
+            Owner::Space(id) => {
+                let row =
+                    row!(spaces, organization, id.id).filter(spaces::manifest.eq(EnumColumn(id.manifest)));
+                lock_row!(self, row.select(spaces::id))
+            }
+            Owner::Component(id) => {
+                lock_row!(self, row!(components, organization, id.0).select(components::id))
+            }
+            Owner::Proposal(id) => lock_row!(self, row!(proposals, organization, id.0).select(proposals::id)),
+            Owner::Meeting(id) => lock_row!(self, row!(meetings, organization, id.0).select(meetings::id)),
+        })
     }
 }
 

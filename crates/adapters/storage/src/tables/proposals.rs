@@ -1,6 +1,7 @@
 //! Proposals and drafts.
 
 pub(super) mod authors;
+mod hidden;
 mod listing;
 mod neighbours;
 mod reading;
@@ -19,7 +20,9 @@ use async_trait::async_trait;
 use civitas_kernel::{
     ClientId, ComponentId, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId, Within,
 };
-use civitas_proposals::{Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, VotingStatus};
+use civitas_proposals::{
+    HiddenProposals, Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, VotingStatus,
+};
 use diesel::dsl::{Eq, Filter, exists};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -47,6 +50,15 @@ impl ProposalStore for Session {
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>> {
         listing::page(&mut *self.read().await?, read_context, query, page).await
+    }
+
+    async fn hidden(
+        &self,
+        organization: OrganizationId,
+        list: &HiddenProposals,
+        page: PageRequest,
+    ) -> Result<Page<ProposalDetail>> {
+        hidden::page(&mut *self.read().await?, organization, list, page).await
     }
 
     async fn find_visible(

@@ -173,6 +173,24 @@ impl VoteStore for Session {
             .stored()
     }
 
+    async fn of_proposal(
+        &self,
+        organization: OrganizationId,
+        proposal: ProposalId,
+        page: PageRequest,
+    ) -> Result<Page<(VoteId, Vote)>> {
+        let rows: Vec<Row> = of(organization)
+            .filter(votes::proposal_id.eq(proposal.0))
+            .order((votes::created_at.desc(), votes::id.desc()))
+            .limit(page.fetch())
+            .offset(page.offset())
+            .select(columns::of::<Row>())
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(Page::cut(rows, page).map(Into::into))
+    }
+
     async fn count_final(&self, organization: OrganizationId, proposal: ProposalId) -> Result<i64> {
         of(organization)
             .filter(votes::proposal_id.eq(proposal.0))

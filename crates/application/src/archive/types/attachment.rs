@@ -4,11 +4,10 @@ use super::super::files::FileSource;
 use super::attachment_collection::{AttachedTo, check_same_parent};
 use super::{Field, OrganizationId, PAGE, Ports, Result, Translated, async_trait};
 use super::{Import, Imported, Moment, OrganizationKind, RecordKind, Rows, members, required};
-use civitas_attachments::{Attachment, FileState, FileType, StoredFile};
+use civitas_attachments::{Attachment, FileState, FileType, StoredFile, is_web_address};
 use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{AttachmentId, CollectionId, Error, FileId};
 use std::collections::HashMap;
-use url::Url;
 
 pub(super) struct Attachments {
     /// The files of the exported page.
@@ -108,8 +107,7 @@ async fn set_file(
 
 /// An address of the web. A file does not become a link.
 fn check_link(link: &str, file: Option<FileId>) -> Imported {
-    let is_web = Url::parse(link).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
-    match (is_web, file) {
+    match (is_web_address(link), file) {
         (true, None) => Ok(()),
         (true, Some(_)) => Err("a file cannot become a link".into()),
         (false, _) => Err(format!("link: {link:?} is not an http or https address").into()),

@@ -1,9 +1,12 @@
 use super::*;
+use crate::commands::{AttachmentEdit, Grouping, SentText, Source};
 use crate::{
-    ContentFault, MockAttachmentStore, MockCollectionStore, MockFileRegistry, MockParentLookup,
-    MockUploadStore, Upload,
+    Attachment, ContentFault, FileState, MockAttachmentStore, MockCollectionStore, MockFileRegistry,
+    MockParentLookup, MockUploadStore, SignedId, StoredFile, Upload,
 };
-use civitas_kernel::{ClientId, ProposalId};
+use civitas_kernel::{
+    AttachmentId, ClientId, CollectionId, FieldError, FileId, Locale, ProposalId, Translated, UploadId,
+};
 use serde_json::json;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};

@@ -1,7 +1,7 @@
 //! Filters, order, pages and neighbours.
 
 use super::{NOW, World, draft, everything, ids, published, within};
-use crate::{Neighbours, PROPOSAL_FIELDS, Proposal, ProposalQuery};
+use crate::{HiddenProposals, Neighbours, PROPOSAL_FIELDS, Proposal, ProposalQuery};
 use civitas_kernel::filter::{RawFilter, RawValue, read};
 use civitas_kernel::{
     Direction, Error, Order, PageRequest, ProposalId, ReadContext, Result, SpaceManifest, Within,
@@ -230,5 +230,35 @@ pub async fn neighbours_stay_inside_and_satisfy_the_filters(world: World<'_>) ->
     let assemblies = Within { space_manifest: Some(SpaceManifest::Assemblies), ..Within::default() };
     let nowhere = ProposalQuery { within: assemblies, ..ProposalQuery::default() };
     assert_eq!(of(&nowhere, all[0]).await?, Neighbours::default());
+    Ok(())
+}
+
+/// Hidden proposals and drafts are listed for administrators in the order in which they were hidden.
+pub async fn lists_hidden_proposals(world: World<'_>) -> Result<()> {
+    let hidden = |proposal: Proposal, seconds| Proposal {
+        hidden_at: Some(NOW + Duration::seconds(seconds)),
+        ..proposal
+    };
+    let last = world.add(&hidden(published(world.ideas), 3)).await?;
+    let first = world.add(&hidden(draft(world.ideas, world.nora), 1)).await?;
+    let elsewhere = world.add(&hidden(published(world.wishes), 2)).await?;
+    world.add(&published(world.ideas)).await?;
+    world.add(&Proposal { deleted_at: Some(NOW), ..hidden(published(world.ideas), 4) }).await?;
+    let listed = async |organization, component, direction, page| {
+        let list = HiddenProposals { component, filters: Vec::new(), direction };
+        let page = world.proposals.hidden(organization, &list, page).await?;
+        Ok::<_, Error>((page.items.iter().map(|found| found.id).collect::<Vec<_>>(), page.has_more))
+    };
+    let (all, newest, oldest) =
+        (PageRequest { page: 1, per_page: 100 }, Direction::Descending, Direction::Ascending);
+    assert_eq!(listed(world.mine, None, newest, all).await?, (vec![last, elsewhere, first], false));
+    let second = PageRequest { page: 2, per_page: 1 };
+    assert_eq!(listed(world.mine, None, newest, second).await?, (vec![elsewhere], true));
+    assert_eq!(listed(world.mine, Some(world.ideas), oldest, all).await?.0, [first, last]);
+    assert_eq!(listed(world.other, None, newest, all).await?.0, []);
+    let filters = read(PROPOSAL_FIELDS, &raw("id_not_eq", &last.to_string()))?;
+    let list = HiddenProposals { component: Some(world.ideas), filters, direction: newest };
+    let page = world.proposals.hidden(world.mine, &list, all).await?;
+    assert_eq!(page.items.iter().map(|found| found.id).collect::<Vec<_>>(), [first]);
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::{ALL, NOW, World, draft, published, within};
 use crate::{Proposal, Tally, VOTE_FIELDS, Vote, VotingStatus};
 use civitas_kernel::filter::{RawFilter, RawValue, read};
 use civitas_kernel::{Error, PageRequest, ProposalId, Result, SpaceManifest, VoteId, Within};
+use time::Duration;
 
 /// A user has one vote on a proposal; after its removal there may be another one.
 pub async fn keeps_one_vote_of_a_user(world: World<'_>) -> Result<()> {
@@ -157,5 +158,27 @@ pub async fn tells_how_a_user_stands(world: World<'_>) -> Result<()> {
         "another client does not see the draft"
     );
     assert_eq!(world.proposals.voting_statuses(mine, nora, world.client, &[]).await?, []);
+    Ok(())
+}
+
+/// The votes on a proposal are listed for administrators, the newest first, whether or not it is visible.
+pub async fn lists_the_votes_on_a_proposal(world: World<'_>) -> Result<()> {
+    let hidden = Proposal { hidden_at: Some(NOW), ..published(world.ideas) };
+    let (id, other) = (world.add(&hidden).await?, world.add(&published(world.ideas)).await?);
+    world.vote(other, world.nora, 1).await?;
+    let vote = |user, temporary, seconds| {
+        let at = NOW + Duration::seconds(seconds);
+        Vote { proposal: id, user, weight: 1, temporary, created_at: at, updated_at: at }
+    };
+    let newest = world.votes.add(world.mine, &vote(world.nora, true, 2)).await?;
+    let oldest = world.votes.add(world.mine, &vote(world.otto, false, 0)).await?;
+    let middle = world.votes.add(world.mine, &vote(world.admin, false, 1)).await?;
+    let listed = async |organization, page| {
+        let page = world.votes.of_proposal(organization, id, page).await?;
+        Ok::<_, Error>((page.items.iter().map(|(id, _)| *id).collect::<Vec<VoteId>>(), page.has_more))
+    };
+    assert_eq!(listed(world.mine, ALL).await?, (vec![newest, middle, oldest], false));
+    assert_eq!(listed(world.mine, PageRequest { page: 2, per_page: 1 }).await?, (vec![middle], true));
+    assert_eq!(listed(world.other, ALL).await?, (vec![], false));
     Ok(())
 }

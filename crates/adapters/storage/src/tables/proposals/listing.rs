@@ -10,7 +10,9 @@ use crate::tables::places;
 use crate::tables::two_parts::{TwoParts, Way};
 use crate::tables::visible_components::{OnPage, Rows, Seek, VisibleComponents};
 use async_trait::async_trait;
-use civitas_kernel::{Direction, Order, Page, PageRequest, ProposalId, ReadContext, Result, UserId};
+use civitas_kernel::{
+    Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId,
+};
 use civitas_proposals::{ProposalDetail, ProposalField, ProposalQuery};
 use diesel::dsl::{IntoBoxed, Select, count_star};
 use diesel::prelude::*;
@@ -225,13 +227,21 @@ pub(super) async fn page(
 ) -> Result<Page<ProposalDetail>> {
     let list = List::open(connection, read_context, query).await?;
     let rows = if list.is_empty() { Vec::new() } else { list.page_rows(connection, page.into()).await? };
-    let page = Page::cut(rows, page);
+    let reader = read_context.viewer.user();
+    details(connection, read_context.organization, reader, Page::cut(rows, page)).await
+}
+
+/// The proposals of a page with their places.
+pub(super) async fn details(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    reader: Option<UserId>,
+    page: Page<Facts>,
+) -> Result<Page<ProposalDetail>> {
     let mut ids: Vec<i64> = page.items.iter().map(Facts::component).collect();
     ids.sort_unstable();
     ids.dedup();
-    let places =
-        places::of_components(connection, read_context.organization, read_context.viewer.user(), &ids)
-            .await?;
+    let places = places::of_components(connection, organization, reader, &ids).await?;
     let items = page.items.into_iter().filter_map(|facts| {
         let place = places.get(&facts.component())?.clone();
         Some(facts.detail(place))

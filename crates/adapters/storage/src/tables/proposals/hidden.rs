@@ -1,0 +1,37 @@
+//! The list of hidden proposals.
+
+use super::listing::details;
+use super::reading::{Facts, read, satisfies};
+use crate::engine::{Conn, Db};
+use crate::failure::Stored;
+use crate::schema::proposals;
+use civitas_kernel::{Direction, OrganizationId, Page, PageRequest, Result};
+use civitas_proposals::{HiddenProposals, ProposalDetail};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+/// One page of hidden proposals and drafts. The first conditions are those of the partial indexes.
+pub(super) async fn page(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    list: &HiddenProposals,
+    page: PageRequest,
+) -> Result<Page<ProposalDetail>> {
+    let mut found = super::of(organization)
+        .filter(proposals::hidden_at.is_not_null())
+        .filter(proposals::deleted_at.is_null())
+        .select(read(None))
+        .into_boxed::<Db>();
+    if let Some(component) = list.component {
+        found = found.filter(proposals::component_id.eq(component.0));
+    }
+    for filter in &list.filters {
+        found = found.filter(satisfies(None, filter)?);
+    }
+    let found = match list.direction {
+        Direction::Ascending => found.order((proposals::hidden_at.asc(), proposals::id.asc())),
+        Direction::Descending => found.order((proposals::hidden_at.desc(), proposals::id.desc())),
+    };
+    let rows: Vec<Facts> = found.limit(page.fetch()).offset(page.offset()).load(connection).await.stored()?;
+    details(connection, organization, None, Page::cut(rows, page)).await
+}

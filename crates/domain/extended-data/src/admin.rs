@@ -1,0 +1,160 @@
+//! Administration of extended data. The caller checks permission.
+
+use crate::service::{RESERVED, is_reserved};
+use crate::{ExtendedDataStore, ObjectPath, Owner, StoredData};
+use civitas_kernel::extended_data::check_size;
+use civitas_kernel::{Error, OrganizationId, Result};
+use serde_json::{Map, Value};
+use time::OffsetDateTime;
+
+/// Why a replacement is refused.
+pub mod refusals {
+    /// Another write came between reading and writing.
+    pub const CHANGED: &str = "the record was changed meanwhile";
+    /// No database text may have it.
+    pub const NUL: &str = "extended_data has the character U+0000";
+}
+
+/// The data of a record before and after a replacement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replaced {
+    /// Before.
+    pub before: Map<String, Value>,
+    /// After.
+    pub after: Map<String, Value>,
+}
+
+/// Reads and replaces the extended data of records, visible or not.
+pub struct ExtendedDataAdmin<'a> {
+    /// The store; in a transaction for writes.
+    pub store: &'a dyn ExtendedDataStore,
+    /// The most one record may have, in bytes of compact JSON; `None` for no limit.
+    pub limit: Option<usize>,
+}
+
+impl ExtendedDataAdmin<'_> {
+    /// The data of a record.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn read(&self, organization: OrganizationId, owner: Owner) -> Result<StoredData> {
+        self.store.find_any(organization, owner).await?.ok_or(Error::NotFound)
+    }
+
+    /// Replaces all data of a record, by the rules of a write at the root (contract 01 §11.3, steps 5 to 7): blank
+    /// values are left out. `seen` is the time of the last change that was read with the data; `None` writes in any
+    /// case. Data that is the same is not stored.
+    ///
+    /// # Errors
+    /// `NotFound`; `Rejected` with [`refusals::CHANGED`] for another time than `seen`, [`refusals::NUL`], for data that is no object,
+    /// too large or too deep, and for a pending host of an organization that is not the stored one.
+    pub async fn replace(
+        &self,
+        organization: OrganizationId,
+        owner: Owner,
+        (data, seen): (Value, Option<OffsetDateTime>),
+        now: OffsetDateTime,
+    ) -> Result<Replaced> {
+        let found = self.store.find_any_for_update(organization, owner).await?;
+        let StoredData { data: before, updated_at } = found.ok_or(Error::NotFound)?;
+        if seen.is_some_and(|seen| seen != updated_at) {
+            return Err(Error::rejected(refusals::CHANGED));
+        }
+        if has_nul(&data) {
+            return Err(Error::rejected(refusals::NUL));
+        }
+        let after = ObjectPath::root().write(Map::new(), data)?;
+        let is_pending = matches!(owner, Owner::Organization(_)) && after.contains_key(RESERVED);
+        if is_pending && after.get(RESERVED) != before.get(RESERVED) {
+            return Err(is_reserved());
+        }
+        check_size(&after, self.limit)?;
+        if after != before {
+            let data = StoredData { data: after.clone(), updated_at: now };
+            self.store.save(organization, owner, &data).await?;
+        }
+        Ok(Replaced { before, after })
+    }
+}
+
+/// Whether a key or a text has U+0000. The interface refuses it with the body.
+fn has_nul(data: &Value) -> bool {
+    match data {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(members) => members.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MockExtendedDataStore;
+    use civitas_kernel::ProposalId;
+    use serde_json::json;
+    use time::macros::datetime;
+
+    const CITY: OrganizationId = OrganizationId(1);
+    const READ: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
+    const NOW: OffsetDateTime = datetime!(2026-02-01 0:00 UTC);
+
+    /// A store with this data, which is saved so many times.
+    fn store(data: &Value, saves: usize) -> MockExtendedDataStore {
+        let data = data.as_object().cloned().unwrap();
+        let mut store = MockExtendedDataStore::new();
+        store
+            .expect_find_any_for_update()
+            .returning(move |_, _| Ok(Some(StoredData { data: data.clone(), updated_at: READ })));
+        store.expect_save().times(saves).returning(|_, _, stored| {
+            assert_eq!(stored.updated_at, NOW);
+            Ok(())
+        });
+        store
+    }
+
+    async fn replace(owner: Owner, before: Value, after: Value, saves: usize) -> Result<Replaced> {
+        let admin = ExtendedDataAdmin { store: &store(&before, saves), limit: Some(40) };
+        admin.replace(CITY, owner, (after, Some(READ)), NOW).await
+    }
+
+    #[tokio::test]
+    async fn all_data_is_replaced_without_blank_values() {
+        let (before, after) = (json!({"a": 1, "b": 2}), json!({"b": 3, "c": {"d": ""}, "e": [null]}));
+        let replaced = replace(ProposalId(7).into(), before, after, 1).await.unwrap();
+        assert_eq!(Value::Object(replaced.after), json!({"b": 3, "e": [null]}));
+        replace(ProposalId(7).into(), json!({"a": 1}), json!({"a": 1, "b": null}), 0).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn data_that_breaks_a_rule_is_not_stored() {
+        let refused = async |after| {
+            let refused = replace(ProposalId(7).into(), json!({}), after, 0).await;
+            refused.unwrap_err().description().into_owned()
+        };
+        assert_eq!(refused(json!([1])).await, "data must be an object when object_path is \".\"");
+        assert_eq!(refused(json!({"a": [{"b\0": 1}]})).await, refusals::NUL);
+        let large = json!({"a": "x".repeat(40)});
+        assert_eq!(refused(large).await, "extended_data exceeds maximum size of 40 bytes");
+    }
+
+    #[tokio::test]
+    async fn another_write_meanwhile_is_not_overwritten() {
+        let store = store(&json!({}), 0);
+        let admin = ExtendedDataAdmin { store: &store, limit: None };
+        let refused = admin.replace(CITY, ProposalId(7).into(), (json!({"a": 1}), Some(NOW)), NOW).await;
+        assert_eq!(refused.unwrap_err().description(), refusals::CHANGED);
+    }
+
+    #[tokio::test]
+    async fn a_pending_host_stays_or_goes_and_does_not_change() {
+        let pending = || json!({"unconfirmed_host": "new.example"});
+        let same = json!({"unconfirmed_host": "new.example", "a": 1});
+        replace(CITY.into(), pending(), same, 1).await.unwrap();
+        replace(CITY.into(), pending(), json!({}), 1).await.unwrap();
+        let other = replace(CITY.into(), pending(), json!({"unconfirmed_host": "other.example"}), 0).await;
+        assert_eq!(other.unwrap_err().description(), "unconfirmed_host is reserved");
+        assert!(replace(CITY.into(), json!({}), pending(), 0).await.is_err());
+        replace(ProposalId(7).into(), json!({}), pending(), 1).await.unwrap();
+    }
+}

@@ -1,0 +1,184 @@
+//! One attachment: its members, its deletion (contract 07 B.7).
+
+use super::attachment_form::{Place, edit_of, members, record, refusal};
+use super::attachments::{address, below, list_of, list_path, opened, size, source, title, token, type_name};
+use super::content::line;
+use crate::notice::Notice;
+use crate::parts::{Act, Card, Confirm, Form, Html, KeyValues, Problem};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use civitas_attachments::{Attachment, ParentKind, StoredFile};
+use civitas_audit::Action;
+use civitas_kernel::records::find_for_update;
+use civitas_kernel::{AttachmentId, Error, FileId, Result};
+
+/// An attachment of the path with its record.
+struct Own {
+    place: Place,
+    id: AttachmentId,
+    attachment: Attachment,
+    file: Option<StoredFile>,
+}
+
+impl Own {
+    async fn of_path(visit: &mut Visit) -> Result<Self> {
+        let (organization, home) = opened(visit).await?;
+        let (visit, id) = (&*visit, AttachmentId(visit.id("aid")?));
+        let store = visit.panel.store();
+        let found = store.attachments().find(organization, id).await?;
+        let attachment = found.filter(|found| found.parent.kind != ParentKind::Answer);
+        let attachment = attachment.ok_or(Error::NotFound)?;
+        let files: Vec<FileId> = attachment.file.into_iter().collect();
+        let file =
+            if files.is_empty() { Vec::new() } else { store.files().find_many(organization, &files).await? };
+        let file = file.into_iter().next().map(|(_, file)| file);
+        let place = Place::of(visit, organization, home, attachment.parent).await?;
+        Ok(Self { place, id, attachment, file })
+    }
+
+    fn path(&self) -> String {
+        format!("{}/{}", list_path(self.place.id), self.id)
+    }
+
+    fn title(&self, visit: &Visit) -> String {
+        title(visit, &self.attachment, self.file.as_ref())
+    }
+
+    fn revision(attachment: &Attachment) -> String {
+        attachment.updated_at.unix_timestamp_nanos().to_string()
+    }
+}
+
+pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
+    let own = Own::of_path(visit).await?;
+    show_edit(visit, &own, Vec::new()).await
+}
+
+async fn show_edit(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply> {
+    let (place, attachment, file) = (&own.place, &own.attachment, own.file.as_ref());
+    let name = own.title(visit);
+    let mut form = Form::new(&visit.words, own.path(), visit.token(), "attachment-save")
+        .method("put")
+        .hidden("revision", Own::revision(attachment))
+        .cancel(list_of(place.id, place.parent));
+    for section in members(visit, place, attachment, &problems).await? {
+        form = form.section(section);
+    }
+    let source = source(attachment, file);
+    let source = match address(visit, &place.home, attachment, file) {
+        Some(href) => Html::link(&href, &source),
+        None => Html::text(&source),
+    };
+    let mut facts = KeyValues::default()
+        .row(visit.say("attachment-source"), source)
+        .text(visit.say("attachment-type"), &type_name(visit, attachment.file_type))
+        .text(visit.say("attachment-record"), &place.name)
+        .text(visit.say("column-created"), &visit.time(attachment.created_at))
+        .text(visit.say("column-changed"), &visit.time(attachment.updated_at));
+    if let Some(file) = file {
+        facts = facts
+            .text(visit.say("attachment-size"), &size(visit, file.byte_size))
+            .row(visit.say("attachment-media-type"), Html::code(&file.content_type));
+    }
+    let facts = Card::new("file", visit.say("attachment-source"), facts.html()).html();
+    let delete = Act::danger(format!("{}/delete", own.path()), visit.say("delete-link"));
+    let head = below(visit, place.id, &place.home, name).lede(visit.say("attachment-edit-lede")).act(delete);
+    visit.form_page(head, Html::join([form.html(), facts]), problems).await
+}
+
+pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
+    let own = Own::of_path(visit).await?;
+    let (visit, place) = (&*visit, &own.place);
+    let saved = visit
+        .change(async |tx| {
+            let before = find_for_update::<Attachment>(tx.attachments(), place.id, own.id).await?;
+            let seen = visit.form.text("revision");
+            if !seen.is_empty() && seen != Own::revision(&before) {
+                return Err(Error::rejected(visit.say("problem-changed-meanwhile")));
+            }
+            let admin = place.admin(tx, visit);
+            let change = admin.update(own.id, edit_of(visit, &before)).await?;
+            let name = title(visit, &change.after, own.file.as_ref());
+            if change.is_empty() {
+                return Ok(name);
+            }
+            let record = record(visit, Action::AttachmentUpdated, place, own.id, &name);
+            let record = changes(&change.before, &change.after)
+                .into_iter()
+                .fold(record, |record, (field, old, new)| record.changed(field, Some(&old), Some(&new)));
+            tx.audit().append(&record, visit.now).await?;
+            Ok(name)
+        })
+        .await;
+    match saved {
+        Ok(name) => {
+            let notice = Notice::good(visit.tell("attachment-saved", &[("name", name.into())]));
+            visit.redirect(list_of(place.id, place.parent), notice).await
+        }
+        Err(fault) => {
+            let problems = refusal(visit, place, fault)?;
+            show_edit(visit, &own, problems).await
+        }
+    }
+}
+
+/// What differs, for the audit trail.
+fn changes(before: &Attachment, after: &Attachment) -> Vec<(&'static str, String, String)> {
+    let collection = |of: &Attachment| of.collection.map(|id| id.to_string()).unwrap_or_default();
+    let mut list = vec![
+        ("title", line(&before.title), line(&after.title)),
+        ("description", line(&before.description), line(&after.description)),
+        ("weight", before.weight.to_string(), after.weight.to_string()),
+        ("collection", collection(before), collection(after)),
+    ];
+    list.retain(|(_, old, new)| old != new);
+    list
+}
+
+pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
+    let own = Own::of_path(visit).await?;
+    let (visit, place) = (&*visit, &own.place);
+    let effect = match &own.file {
+        Some(file) => visit.tell(
+            "attachment-delete-file",
+            &[("name", file.filename.as_str().into()), ("size", size(visit, file.byte_size).into())],
+        ),
+        None => visit.say("attachment-delete-link"),
+    };
+    let confirm = Confirm {
+        words: &visit.words,
+        action: own.path(),
+        method: "delete",
+        token: visit.token(),
+        effects: vec![visit.say("attachment-delete-effect"), effect],
+        stays: visit.tell("attachment-delete-stays", &[("name", place.name.as_str().into())]),
+        name: String::new(),
+        name_label: String::new(),
+        button: visit.say("attachment-delete-button"),
+        cancel: list_of(place.id, place.parent),
+    };
+    let name = own.title(visit);
+    let title = visit.tell("delete-title", &[("name", name.as_str().into())]);
+    let head = below(visit, place.id, &place.home, title)
+        .crumb(name, format!("{}/edit", own.path()))
+        .here(visit.say("delete"));
+    visit.page(head, confirm.html(&[])).await
+}
+
+pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
+    let own = Own::of_path(visit).await?;
+    let (visit, place) = (&*visit, &own.place);
+    let name = own.title(visit);
+    visit
+        .change(async |tx| {
+            let attachment = place.admin(tx, visit).remove(own.id).await?;
+            let field = if own.file.is_some() { "file" } else { "link" };
+            let record = record(visit, Action::AttachmentDeleted, place, own.id, &name)
+                .changed("attached_to", Some(&token(place.parent)), None)
+                .changed(field, Some(&source(&attachment, own.file.as_ref())), None);
+            tx.audit().append(&record, visit.now).await.map(drop)
+        })
+        .await?;
+    let notice = Notice::good(visit.tell("attachment-deleted", &[("name", name.into())]));
+    visit.redirect(list_of(place.id, place.parent), notice).await
+}
