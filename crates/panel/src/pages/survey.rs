@@ -216,7 +216,7 @@ pub(crate) async fn ask_delete(visit: &mut Visit) -> Result<Reply> {
     let (shown, form, id) = of_path(visit).await?;
     let visit = &*visit;
     let question = form.question(id).ok_or(Error::NotFound)?;
-    let name = text(visit, &question.question.body);
+    let place = form.questions().iter().position(|one| one.id == id).unwrap_or_default();
     let answers = visit.panel.store().questions().count_answers(shown.organization, id).await?;
     let named = form.conditions_on(id);
     let lost: usize = named.iter().map(|(_, number)| number).sum();
@@ -245,7 +245,9 @@ pub(crate) async fn ask_delete(visit: &mut Visit) -> Result<Reply> {
         button: visit.say("question-delete"),
         cancel: format!("{}?question={id}#open-question", shown.path()),
     };
-    let head = shown.below(visit, visit.tell("delete-title", &[("name", name.into())]));
+    let number = visit.number(length(place) + 1);
+    let title = visit.tell("question-delete-title", &[("number", number.into())]);
+    let head = shown.below(visit, title).lede(text(visit, &question.question.body));
     visit.page(head.here(visit.say("delete")), confirm.html(&[])).await
 }
 

@@ -93,6 +93,7 @@ question-delete-shown = { $count ->
    *[other] Questions { $questions } can then be displayed to more people
 }
 question-delete-stays = The other questions and their answers stay. Responses that have no other answer are deleted.
+question-delete-title = Delete question { $number }?
 question-deleted = The question “{ $title }” was deleted.
 question-description = Explanation
 question-displayed = Displayed

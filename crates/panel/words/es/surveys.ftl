@@ -93,6 +93,7 @@ question-delete-shown = { $count ->
    *[other] Las preguntas { $questions } pueden mostrarse entonces a más personas
 }
 question-delete-stays = Las demás preguntas y sus respuestas se quedan. Los envíos sin otra respuesta se eliminan.
+question-delete-title = ¿Eliminar la pregunta { $number }?
 question-deleted = La pregunta «{ $title }» se ha eliminado.
 question-description = Explicación
 question-displayed = Se muestra

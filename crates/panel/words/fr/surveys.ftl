@@ -93,6 +93,7 @@ question-delete-shown = { $count ->
    *[other] Les questions { $questions } peuvent alors être affichées à plus de personnes
 }
 question-delete-stays = Les autres questions et leurs réponses restent. Les envois sans autre réponse sont supprimés.
+question-delete-title = Supprimer la question { $number } ?
 question-deleted = La question « { $title } » a été supprimée.
 question-description = Explication
 question-displayed = Affichage
