@@ -22,7 +22,7 @@ mod services;
 mod settings;
 mod space;
 
-pub use admin::{SpaceAdmin, StepAdmin, StepRemoval};
+pub use admin::{SpaceAdmin, StepAdmin, StepRemoval, component_for_record};
 pub use components::{Component, ComponentDetail};
 pub use entries::{Entry, EntryKind, EntryRef};
 pub use manifest::ComponentManifest;
