@@ -10,7 +10,7 @@ use unic_langid::LanguageIdentifier;
 
 type Bundle = FluentBundle<FluentResource>;
 
-const SOURCES: [(Locale, [&str; 4]); 3] = [
+const SOURCES: [(Locale, [&str; 5]); 3] = [
     (
         Locale::EN,
         [
@@ -18,6 +18,7 @@ const SOURCES: [(Locale, [&str; 4]); 3] = [
             include_str!("../words/en/system.ftl"),
             include_str!("../words/en/operations.ftl"),
             include_str!("../words/en/content.ftl"),
+            include_str!("../words/en/publications.ftl"),
         ],
     ),
     (
@@ -27,6 +28,7 @@ const SOURCES: [(Locale, [&str; 4]); 3] = [
             include_str!("../words/fr/system.ftl"),
             include_str!("../words/fr/operations.ftl"),
             include_str!("../words/fr/content.ftl"),
+            include_str!("../words/fr/publications.ftl"),
         ],
     ),
     (
@@ -36,6 +38,7 @@ const SOURCES: [(Locale, [&str; 4]); 3] = [
             include_str!("../words/es/system.ftl"),
             include_str!("../words/es/operations.ftl"),
             include_str!("../words/es/content.ftl"),
+            include_str!("../words/es/publications.ftl"),
         ],
     ),
 ];

@@ -14,6 +14,9 @@ mod content;
 mod deliveries;
 mod find;
 mod jobs;
+mod meeting;
+mod meeting_form;
+mod meetings;
 mod new_client;
 mod organization;
 mod organization_api;
@@ -23,9 +26,13 @@ mod people;
 mod person;
 mod person_form;
 mod person_roles;
+mod post;
+mod post_form;
+mod posts;
 mod proposal;
 mod proposal_form;
 mod proposals;
+mod publications;
 mod registrations;
 pub(crate) mod setup;
 pub(crate) mod sign_in;
@@ -64,7 +71,10 @@ macro_rules! routes {
 
 /// All routes for administrators. PUT and DELETE arrive as POST with `_method`.
 pub(crate) fn routes() -> Vec<Route> {
-    [deployment(), routes_of_spaces(), people_and_proposals()].into_iter().flatten().collect()
+    [deployment(), routes_of_spaces(), people_and_proposals(), meetings_and_posts()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The people and proposals of an organization.
@@ -153,6 +163,34 @@ fn deployment() -> Vec<Route> {
         GET "/system/jobs/{uuid}/delete" => jobs::ask,
         DELETE "/system/jobs/{uuid}" => jobs::delete,
         GET "/system/audit_log" => audit::list,
+    ]
+}
+
+/// Meetings and posts of an organization.
+fn meetings_and_posts() -> Vec<Route> {
+    routes![
+        GET "/system/organizations/{id}/meetings" => meetings::list,
+        GET "/system/organizations/{id}/meetings/new" => meeting_form::new,
+        POST "/system/organizations/{id}/meetings" => meeting_form::create,
+        GET "/system/organizations/{id}/meetings/{mid}/edit" => meeting_form::edit,
+        PUT "/system/organizations/{id}/meetings/{mid}" => meeting_form::update,
+        POST "/system/organizations/{id}/meetings/{mid}/publish" => meeting::publish,
+        POST "/system/organizations/{id}/meetings/{mid}/unpublish" => meeting::unpublish,
+        POST "/system/organizations/{id}/meetings/{mid}/hide" => meeting::hide,
+        POST "/system/organizations/{id}/meetings/{mid}/show" => meeting::unhide,
+        GET "/system/organizations/{id}/meetings/{mid}/withdraw" => meeting::ask_withdraw,
+        POST "/system/organizations/{id}/meetings/{mid}/withdraw" => meeting::withdraw,
+        GET "/system/organizations/{id}/meetings/{mid}/delete" => meeting::ask_delete,
+        DELETE "/system/organizations/{id}/meetings/{mid}" => meeting::delete,
+        GET "/system/organizations/{id}/posts" => posts::list,
+        GET "/system/organizations/{id}/posts/new" => post_form::new,
+        POST "/system/organizations/{id}/posts" => post_form::create,
+        GET "/system/organizations/{id}/posts/{bid}/edit" => post_form::edit,
+        PUT "/system/organizations/{id}/posts/{bid}" => post_form::update,
+        POST "/system/organizations/{id}/posts/{bid}/publish" => post::publish,
+        POST "/system/organizations/{id}/posts/{bid}/unpublish" => post::unpublish,
+        GET "/system/organizations/{id}/posts/{bid}/delete" => post::ask_delete,
+        DELETE "/system/organizations/{id}/posts/{bid}" => post::delete,
     ]
 }
 
