@@ -121,6 +121,16 @@ impl Meeting {
         }
     }
 
+    /// Registers a user. The store checks that the account exists.
+    pub fn register(&mut self, user: UserId) {
+        self.registrations.insert(user);
+    }
+
+    /// Ends the registration of a user.
+    pub fn unregister(&mut self, user: UserId) {
+        self.registrations.remove(&user);
+    }
+
     /// Publishes it. A second call keeps the time.
     pub fn publish(&mut self, now: OffsetDateTime) {
         self.published_at.get_or_insert(now);
@@ -304,6 +314,15 @@ mod tests {
         let mut imported = Meeting { transparent: true, ..open() };
         imported.set_audience(Audience::Everybody);
         assert!(imported.transparent, "it has this audience already");
+    }
+
+    #[test]
+    fn a_user_is_registered_once() {
+        let mut meeting = open();
+        meeting.register(UserId(3));
+        meeting.register(UserId(3));
+        meeting.unregister(UserId(1));
+        assert_eq!(meeting.registrations, [UserId(2), UserId(3)].into());
     }
 
     #[test]

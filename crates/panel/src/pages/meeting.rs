@@ -57,7 +57,11 @@ impl Own {
             ("component", title(visit, &self.component.name).into()),
             ("registrations", count(meeting.registrations.len()).into()),
         ];
-        let mut head = self.below(visit, self.title(visit)).lede(visit.tell("meeting-lede", &facts));
+        let registrations = format!("{}/registrations", self.path());
+        let mut head = self
+            .below(visit, self.title(visit))
+            .lede(visit.tell("meeting-lede", &facts))
+            .act(Act::link(registrations, visit.say("registered-title")));
         for badge in badges(visit, meeting.published_at, meeting.withdrawn_at, meeting.hidden_at) {
             head = head.badge(badge);
         }
@@ -117,6 +121,10 @@ pub(super) fn refusal(visit: &Visit, organization: &Organization, fault: Error) 
 
 /// What differs, for the audit trail.
 fn changes(before: &Meeting, after: &Meeting) -> Vec<(&'static str, String, String)> {
+    let of = |one: &Meeting, other: &Meeting| {
+        let users = one.registrations.difference(&other.registrations).map(ToString::to_string);
+        users.collect::<Vec<_>>().join(", ")
+    };
     let audience = |meeting: &Meeting| audience_key(meeting.audience()).to_owned();
     vec![
         ("title", line(&before.title), line(&after.title)),
@@ -127,6 +135,7 @@ fn changes(before: &Meeting, after: &Meeting) -> Vec<(&'static str, String, Stri
         ("published_at", moment(before.published_at), moment(after.published_at)),
         ("withdrawn_at", moment(before.withdrawn_at), moment(after.withdrawn_at)),
         ("hidden_at", moment(before.hidden_at), moment(after.hidden_at)),
+        ("registrations", of(before, after), of(after, before)),
     ]
 }
 

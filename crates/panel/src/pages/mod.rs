@@ -33,6 +33,7 @@ mod proposal;
 mod proposal_form;
 mod proposals;
 mod publications;
+mod registered;
 mod registrations;
 pub(crate) mod setup;
 pub(crate) mod sign_in;
@@ -182,6 +183,9 @@ fn meetings_and_posts() -> Vec<Route> {
         POST "/system/organizations/{id}/meetings/{mid}/withdraw" => meeting::withdraw,
         GET "/system/organizations/{id}/meetings/{mid}/delete" => meeting::ask_delete,
         DELETE "/system/organizations/{id}/meetings/{mid}" => meeting::delete,
+        GET "/system/organizations/{id}/meetings/{mid}/registrations" => registered::list,
+        POST "/system/organizations/{id}/meetings/{mid}/registrations" => registered::add,
+        DELETE "/system/organizations/{id}/meetings/{mid}/registrations/{uid}" => registered::remove,
         GET "/system/organizations/{id}/posts" => posts::list,
         GET "/system/organizations/{id}/posts/new" => post_form::new,
         POST "/system/organizations/{id}/posts" => post_form::create,

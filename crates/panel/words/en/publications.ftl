@@ -119,3 +119,21 @@ posts-filter = Filter posts
 posts-lede = The posts of all blogs, with drafts and scheduled ones. Deleted ones are not listed.
 posts-no-match = No post matches
 posts-none = No posts yet
+
+# Registrations for a meeting.
+problem-person-unknown = No person of the organization has this nickname or id.
+registered-add = Register a person
+registered-add-button = Register
+registered-added = { $name } is registered.
+registered-count = { $count ->
+    [one] 1 registered person
+   *[other] { $count } registered people
+}
+registered-lede = Registered people see the meeting, even if it is private.
+registered-none = Nobody is registered
+registered-person = Person
+registered-person-hint = Nickname or id.
+registered-remove = Remove
+registered-removed = { $name } is not registered any more.
+registered-removed-undo = To undo this, register the person again.
+registered-title = Registrations

@@ -119,3 +119,21 @@ posts-filter = Filtrar las entradas
 posts-lede = Las entradas de todos los blogs, con los borradores y las programadas. Las eliminadas no aparecen.
 posts-no-match = Ninguna entrada coincide
 posts-none = Todavía no hay entradas
+
+# Registrations for a meeting.
+problem-person-unknown = Ninguna persona de la organización tiene este alias o identificador.
+registered-add = Inscribir a una persona
+registered-add-button = Inscribir
+registered-added = Inscripción guardada: { $name }.
+registered-count = { $count ->
+    [one] 1 persona inscrita
+   *[other] { $count } personas inscritas
+}
+registered-lede = Las personas inscritas ven el encuentro, aunque sea privado.
+registered-none = No hay nadie inscrito
+registered-person = Persona
+registered-person-hint = Alias o identificador.
+registered-remove = Quitar
+registered-removed = Inscripción retirada: { $name }.
+registered-removed-undo = Para deshacerlo, inscriba de nuevo a la persona.
+registered-title = Inscripciones

@@ -119,3 +119,21 @@ posts-filter = Filtrer les billets
 posts-lede = Les billets de tous les blogs, avec les brouillons et les billets programmés. Les billets supprimés n’y figurent pas.
 posts-no-match = Aucun billet ne correspond
 posts-none = Pas encore de billet
+
+# Registrations for a meeting.
+problem-person-unknown = Aucune personne de l’organisation n’a ce pseudonyme ou cet identifiant.
+registered-add = Inscrire une personne
+registered-add-button = Inscrire
+registered-added = Inscription enregistrée : { $name }.
+registered-count = { $count ->
+    [one] { $count } personne inscrite
+   *[other] { $count } personnes inscrites
+}
+registered-lede = Les personnes inscrites voient la rencontre, même si elle est privée.
+registered-none = Personne n’est inscrit
+registered-person = Personne
+registered-person-hint = Pseudonyme ou identifiant.
+registered-remove = Retirer
+registered-removed = Inscription retirée : { $name }.
+registered-removed-undo = Pour annuler, inscrivez de nouveau la personne.
+registered-title = Inscriptions
