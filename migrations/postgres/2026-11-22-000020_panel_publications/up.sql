@@ -7,6 +7,14 @@ create index meetings_withdrawn on meetings (organization_id, start_time, id)
     where withdrawn_at is not null and deleted_at is null;
 create index meetings_hidden on meetings (organization_id, start_time, id)
     where hidden_at is not null and deleted_at is null;
+-- Of two indexes that cost the same, SQLite takes the one that was created last: for the interface the one of listed
+-- meetings.
+drop index meetings_listed;
+create index meetings_listed on meetings (organization_id, start_time, id, component_id)
+    where published_at is not null and hidden_at is null and deleted_at is null;
+drop index meetings_listed_in_component;
+create index meetings_listed_in_component on meetings (component_id, start_time, id)
+    where published_at is not null and hidden_at is null and deleted_at is null;
 
 -- The list of posts for administrators: of one component, and drafts. That of the organization is posts_of_organization,
 -- that of scheduled posts is posts_listed.

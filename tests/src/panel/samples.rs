@@ -62,6 +62,7 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
     let role = role_of(panel, &format!("/system/organizations/{organization}/users/{member}")).await;
     let (space, step) = (text("space", "streets"), text("step", "collect"));
     let (component, proposal) = (text("component", "ideas"), text("proposal", "p2"));
+    let (meeting, post) = publications(service, panel, &organization).await;
     let mut pages = Vec::new();
     for (method, route) in Panel::routes() {
         if method != "GET" {
@@ -84,6 +85,8 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
             ("sid", &space),
             ("step", &step),
             ("cid", &component),
+            ("mid", &meeting),
+            ("bid", &post),
         ];
         let query = if route.ends_with("/components/new") {
             format!("?space=participatory_processes/{space}&manifest=proposals")
@@ -95,6 +98,33 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
     pages.push(SamplePage::new("/system/organizations/{id}/edit", &[("id", &organization)], "?tab=api"));
     pages.push(SamplePage::new("/system/api_clients/{id}/edit", &[("id", &client)], "?tab=webhooks"));
     pages
+}
+
+/// A meeting with a registered person, and a post.
+async fn publications(service: &Service, panel: &PanelClient, organization: &str) -> (String, String) {
+    let made = async |path: String, fields: &[(&str, &str)]| {
+        let made = panel.act("POST", &path, fields).await.is(302);
+        let id = made.header("location").strip_prefix(&format!("{path}/")).expect("the new record");
+        id.trim_end_matches("/edit").to_owned()
+    };
+    let meetings = format!("/system/organizations/{organization}/meetings");
+    let component = service.id("component", "meetings").to_string();
+    let fields = [
+        ("meeting[component]", component.as_str()),
+        ("meeting[title][en]", "Kick-off"),
+        ("meeting[start_time]", "2027-01-10T18:00"),
+    ];
+    let meeting = made(meetings.clone(), &fields).await;
+    let registered = format!("{meetings}/{meeting}/registrations");
+    panel.act("POST", &registered, &[("registration[person]", "norablum")]).await.is(302);
+    let component = service.id("component", "news").to_string();
+    let fields = [
+        ("post[component]", component.as_str()),
+        ("post[title][en]", "Works start"),
+        ("post[body][en]", "From Monday on."),
+    ];
+    let post = made(format!("/system/organizations/{organization}/posts"), &fields).await;
+    (meeting, post)
 }
 
 /// A role on the page of a person.

@@ -72,8 +72,7 @@ async fn show(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply>
         .check(&problems)
         .html(&visit.words);
     let section = Section::new("add", visit.say("registered-add")).field(person);
-    let form =
-        Form::new(&visit.words, path.clone(), visit.token(), "registered-add-button").section(section);
+    let form = Form::new(&visit.words, path.clone(), visit.token(), "registered-add-button").section(section);
     let head = own.under(visit, visit.say("registered-title")).lede(visit.say("registered-lede"));
     visit.form_page(head, Html::join([results.html(), form.html()]), problems).await
 }
