@@ -55,14 +55,15 @@ impl Row {
 
 /// The conditions but the text. Those of a state are those of its partial index, exactly.
 fn conditions(
+    organization: OrganizationId,
     components: &VisibleComponents,
     search: &MeetingSearch,
     now: OffsetDateTime,
 ) -> Vec<Condition<meetings::table>> {
-    let organization = Box::new(meetings::organization_id.nullable());
-    let mut conditions = vec![
+    let mut conditions: Vec<Condition<meetings::table>> = vec![
+        Box::new(meetings::organization_id.eq(organization.0).nullable()),
         Box::new(meetings::deleted_at.is_null().nullable()),
-        components.contain(organization, Box::new(meetings::component_id.nullable())),
+        components.contain_one(Box::new(meetings::component_id.nullable())),
     ];
     match search.time {
         Some(MeetingTime::Upcoming) => conditions.push(Box::new(meetings::start_time.ge(now).nullable())),
@@ -102,7 +103,7 @@ pub(super) async fn page(
         return Ok(Page { items: Vec::new(), has_more: false });
     }
     let mut ids = meetings::table.select(meetings::id).into_boxed::<Db>();
-    for condition in conditions(&components, search, now) {
+    for condition in conditions(organization, &components, search, now) {
         ids = ids.filter(condition);
     }
     ids = match search.direction {
