@@ -1,5 +1,5 @@
 use civitas_blogs::Post;
-use civitas_kernel::{OrganizationId, PostId};
+use civitas_kernel::{ComponentId, Locale, OrganizationId, PostId, Translated, clock};
 use civitas_tests::Service;
 use civitas_tests::panel::{Form, Page, PanelClient};
 use serde_json::json;
@@ -126,9 +126,28 @@ async fn a_post_of_a_user_keeps_its_author_and_the_ends_of_its_lines() {
         panel.send(&form).await.is(302);
         let post = stored(&service, &path).await;
         assert_eq!(post.author.map(|user| user.0), Some(service.id("user", "norablum")));
-        assert_eq!(post.body.title(civitas_kernel::Locale::EN), Some("one\r\ntwo"));
+        assert_eq!(post.body.title(Locale::EN), Some("one\r\ntwo"));
         let answer = nora.get(&format!("/blogs/{}", id(&path))).await.is(200);
         assert_eq!(answer.data()["attributes"]["title"]["en"], "Mine too");
+    }
+}
+
+#[tokio::test]
+async fn a_post_without_text_in_the_main_language_is_not_published() {
+    for (service, panel) in super::panels().await {
+        let text = |text: &str| Translated::from([(Locale::FR, text.to_owned())]);
+        let component = ComponentId(service.id("component", "news"));
+        let post = Post::new(component, text("Travaux"), text("Dès lundi."), clock::now());
+        let city = OrganizationId(service.id("organization", "city"));
+        let tx = service.store.begin().await.unwrap();
+        let own = tx.posts().add(city, &post).await.unwrap();
+        tx.commit().await.unwrap();
+        let path = format!("{}/{own}", list(&service));
+        let refused = panel.act("POST", &format!("{path}/publish"), &[]).await.is(422);
+        let form = refused.shows("Enter a text.").form(&path);
+        assert_eq!(form.values("post[title][fr]"), ["Travaux"]);
+        assert_eq!(stored(&service, &path).await.published_at, None);
+        panel.act("DELETE", &path, &[]).await.is(302);
     }
 }
 

@@ -17,12 +17,14 @@
 mod admin;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod detail;
 mod model;
 mod ports;
 mod reading;
 
 pub use admin::MeetingAdmin;
-pub use model::{Audience, Meeting, MeetingDetail, MeetingSummary, Place};
+pub use detail::{MeetingDetail, MeetingSummary, Place};
+pub use model::{Audience, Meeting};
 pub use ports::{
     MEETING_FIELDS, MOST_SEARCHED, MeetingField, MeetingFilter, MeetingQuery, MeetingSearch, MeetingState,
     MeetingStore, MeetingTime, ReminderStore,

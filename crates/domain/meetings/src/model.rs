@@ -3,7 +3,7 @@
 use civitas_kernel::limits::{LINE, PROSE, any_too_long};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
-    ComponentId, Error, FieldError, Locale, MeetingId, Result, SpaceRef, Translated, UserId, Wording,
+    ComponentId, Error, FieldError, Locale, MeetingId, Result, Translated, UserId, Wording,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -209,67 +209,6 @@ impl Entity for Meeting {
         let is_lost = before.is_some_and(|before| before.is_lost_by(self));
         if is_lost { vec!["meetings"] } else { Vec::new() }
     }
-}
-
-/// A meeting in a list for administrators, without texts and registered users.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MeetingSummary {
-    /// Its id.
-    pub id: MeetingId,
-    /// The title.
-    pub title: Translated,
-    /// When it begins.
-    pub start_time: OffsetDateTime,
-    /// When it ends, if set.
-    pub end_time: Option<OffsetDateTime>,
-    /// When it was published.
-    pub published_at: Option<OffsetDateTime>,
-    /// When it was cancelled.
-    pub withdrawn_at: Option<OffsetDateTime>,
-    /// When moderation hid it.
-    pub hidden_at: Option<OffsetDateTime>,
-    /// Who may see it when it is published.
-    pub audience: Audience,
-    /// When it was last changed.
-    pub updated_at: OffsetDateTime,
-    /// Its place.
-    pub place: Place,
-}
-
-/// The place of a meeting.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Place {
-    /// The component.
-    pub component: ComponentId,
-    /// Its name.
-    pub name: Translated,
-    /// Its space.
-    pub space: SpaceRef,
-}
-
-/// A meeting for a viewer, without the registered users.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MeetingDetail {
-    /// Its id.
-    pub id: MeetingId,
-    /// The title.
-    pub title: Translated,
-    /// The description.
-    pub description: Translated,
-    /// When it begins.
-    pub start_time: OffsetDateTime,
-    /// When it ends, if set.
-    pub end_time: Option<OffsetDateTime>,
-    /// Free data of clients.
-    pub extended_data: Map<String, Value>,
-    /// When it was created.
-    pub created_at: OffsetDateTime,
-    /// When it was last changed.
-    pub updated_at: OffsetDateTime,
-    /// Its place.
-    pub place: Place,
-    /// The latest change of the meeting, its component and its space.
-    pub changed_at: OffsetDateTime,
 }
 
 #[cfg(test)]

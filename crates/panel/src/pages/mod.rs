@@ -191,8 +191,8 @@ fn meetings_and_posts() -> Vec<Route> {
         POST "/system/organizations/{id}/posts" => post_form::create,
         GET "/system/organizations/{id}/posts/{bid}/edit" => post_form::edit,
         PUT "/system/organizations/{id}/posts/{bid}" => post_form::update,
-        POST "/system/organizations/{id}/posts/{bid}/publish" => post::publish,
-        POST "/system/organizations/{id}/posts/{bid}/unpublish" => post::unpublish,
+        POST "/system/organizations/{id}/posts/{bid}/publish" => post_form::publish,
+        POST "/system/organizations/{id}/posts/{bid}/unpublish" => post_form::unpublish,
         GET "/system/organizations/{id}/posts/{bid}/delete" => post::ask_delete,
         DELETE "/system/organizations/{id}/posts/{bid}" => post::delete,
     ]

@@ -137,35 +137,6 @@ pub(super) async fn save(
         .await
 }
 
-/// Publishes the post or makes it a draft. A refused one leads back to its form, which shows what is missing.
-async fn set_published(visit: &mut Visit, is_published: bool) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
-    let visit = &*visit;
-    let now = visit.now;
-    let saved = save(visit, &own, "", Action::PostUpdated, |post| {
-        if is_published { post.publish(now) } else { post.unpublish() }
-    });
-    let key = if is_published { "post-publish-done" } else { "post-unpublish-done" };
-    let notice = match saved.await {
-        Ok(_) => Notice::good(visit.tell(key, &[("title", own.title(visit).into())]))
-            .text(visit.say(&format!("{key}-undo"))),
-        Err(fault) => {
-            let problems = refusal(visit, &own.organization, fault)?;
-            let texts: Vec<String> = problems.into_iter().map(|problem| problem.text).collect();
-            Notice::bad(visit.say("post-refused")).text(texts.join(" "))
-        }
-    };
-    visit.redirect(format!("{}/edit", own.path()), notice).await
-}
-
-pub(crate) async fn publish(visit: &mut Visit) -> Result<Reply> {
-    set_published(visit, true).await
-}
-
-pub(crate) async fn unpublish(visit: &mut Visit) -> Result<Reply> {
-    set_published(visit, false).await
-}
-
 pub(crate) async fn ask_delete(visit: &mut Visit) -> Result<Reply> {
     let own = Own::of_path(visit).await?;
     let visit = &*visit;

@@ -1,4 +1,4 @@
-//! The form of a post: texts, and the time of publication.
+//! The form of a post: texts, and the time of publication; acts that are refused when a text is missing.
 
 use super::content::{languages, title, typed};
 use super::post::{Own, acts, refusal, save};
@@ -156,4 +156,34 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
             show_edit(visit, &own, &post, problems).await
         }
     }
+}
+
+/// Publishes the post or makes it a draft. Where a text is missing, its form says so.
+async fn set_published(visit: &mut Visit, is_published: bool) -> Result<Reply> {
+    let own = Own::of_path(visit).await?;
+    let visit = &*visit;
+    let now = visit.now;
+    let saved = save(visit, &own, "", Action::PostUpdated, |post| {
+        if is_published { post.publish(now) } else { post.unpublish() }
+    });
+    match saved.await {
+        Ok(post) => {
+            let key = if is_published { "post-publish-done" } else { "post-unpublish-done" };
+            let done = visit.tell(key, &[("title", title(visit, &post.title).into())]);
+            let notice = Notice::good(done).text(visit.say(&format!("{key}-undo")));
+            visit.redirect(format!("{}/edit", own.path()), notice).await
+        }
+        Err(fault) => {
+            let problems = refusal(visit, &own.organization, fault)?;
+            show_edit(visit, &own, own.post(), problems).await
+        }
+    }
+}
+
+pub(crate) async fn publish(visit: &mut Visit) -> Result<Reply> {
+    set_published(visit, true).await
+}
+
+pub(crate) async fn unpublish(visit: &mut Visit) -> Result<Reply> {
+    set_published(visit, false).await
 }

@@ -107,7 +107,6 @@ post-publish-done-undo = To undo this, choose Make it a draft on this page.
 post-publish-hint = All who see the component see the post from now on.
 post-published-at = Time of publication
 post-published-at-hint = Empty: a draft. Later than now: published at that time. In the time zone of the organization.
-post-refused = The post cannot be published.
 post-save = Save the post
 post-saved = “{ $title }” is saved.
 post-scheduled = Scheduled

@@ -107,7 +107,6 @@ post-publish-done-undo = Para deshacerlo, elija Convertir en borrador en esta p�
 post-publish-hint = Quien ve el componente ve la entrada desde ahora.
 post-published-at = Fecha y hora de publicación
 post-published-at-hint = Vacío: un borrador. Más tarde que ahora: se publica en ese momento. En la zona horaria de la organización.
-post-refused = La entrada no se puede publicar.
 post-save = Guardar la entrada
 post-saved = «{ $title }» está guardada.
 post-scheduled = Programada

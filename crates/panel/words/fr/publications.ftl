@@ -107,7 +107,6 @@ post-publish-done-undo = Pour annuler, choisissez En faire un brouillon sur cett
 post-publish-hint = Toutes les personnes qui voient le composant voient le billet dès maintenant.
 post-published-at = Date et heure de publication
 post-published-at-hint = Vide : un brouillon. Plus tard que maintenant : publié à ce moment. Dans le fuseau horaire de l’organisation.
-post-refused = Le billet ne peut pas être publié.
 post-save = Enregistrer le billet
 post-saved = « { $title } » est enregistré.
 post-scheduled = Programmé
