@@ -38,6 +38,8 @@ mod meetings {
         finds_meetings_to_remind_of,
         claims_a_reminder_once_for_each_time,
         marks_what_an_import_need_not_send,
+        searches_for_administrators,
+        pages_registered_users,
     );
 }
 
@@ -77,6 +79,7 @@ mod blogs {
         lists_in_order_with_neighbours,
         stays_inside,
         knows_blogs_and_administrators,
+        searches_for_administrators,
     );
 }
 

@@ -107,6 +107,7 @@ fn sentence(words: &Words, fault: &FieldError) -> String {
         "taken" => "problem-taken",
         "inclusion" => "problem-inclusion",
         "greater_than" => "problem-greater",
+        "before_start" => "problem-before-start",
         _ => return format!("{}.", fault.description.trim_end_matches('.')),
     };
     words.say(key)

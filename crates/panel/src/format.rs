@@ -101,17 +101,19 @@ pub(crate) fn field_value(zone: Zone, at: OffsetDateTime) -> String {
     format!("{year:04}-{:02}-{day:02}T{:02}:{:02}", u8::from(month), local.hour(), local.minute())
 }
 
-/// The time of a field for date and time in this zone; `None` if it has another form.
+/// The time of a field for date and time in this zone; `None` if it has another form, or is not of the years 1 to 9998
+/// in UTC: times on the wire have years of four digits (RFC 3339).
 pub(crate) fn read_field(zone: Zone, text: &str) -> Option<OffsetDateTime> {
     use time::format_description::well_known::Iso8601;
     use time_tz::PrimitiveDateTimeExt;
     let text = if text.len() == 16 { format!("{text}:00") } else { text.to_owned() };
     let local = time::PrimitiveDateTime::parse(&text, &Iso8601::PARSING).ok()?;
     // In the hour that is repeated in autumn the first one is meant; in the one that is left out in spring, the next.
-    local
-        .assume_timezone(zone.0)
-        .take_first()
-        .or_else(|| (local + time::Duration::HOUR).assume_timezone(zone.0).take_first())
+    let read = local.assume_timezone(zone.0).take_first().or_else(|| {
+        let next = local.checked_add(time::Duration::HOUR)?;
+        next.assume_timezone(zone.0).take_first()
+    });
+    read.filter(|at| (1..=9998).contains(&at.year()))
 }
 
 fn month(locale: Locale, month: Month) -> &'static str {
@@ -181,7 +183,9 @@ mod tests {
             Some(datetime!(2026-03-29 1:30 UTC)),
             "left out in spring"
         );
-        assert_eq!(read_field(zone, "yesterday"), None);
+        for other in ["yesterday", "0000-01-01T00:00", "9999-12-31T23:59", ""] {
+            assert_eq!(read_field(zone, other), None, "{other}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use unic_langid::LanguageIdentifier;
 
 type Bundle = FluentBundle<FluentResource>;
 
-const SOURCES: [(Locale, [&str; 6]); 3] = [
+const SOURCES: [(Locale, [&str; 7]); 3] = [
     (
         Locale::EN,
         [
@@ -20,6 +20,7 @@ const SOURCES: [(Locale, [&str; 6]); 3] = [
             include_str!("../words/en/content.ftl"),
             include_str!("../words/en/surveys.ftl"),
             include_str!("../words/en/files.ftl"),
+            include_str!("../words/en/publications.ftl"),
         ],
     ),
     (
@@ -31,6 +32,7 @@ const SOURCES: [(Locale, [&str; 6]); 3] = [
             include_str!("../words/fr/content.ftl"),
             include_str!("../words/fr/surveys.ftl"),
             include_str!("../words/fr/files.ftl"),
+            include_str!("../words/fr/publications.ftl"),
         ],
     ),
     (
@@ -42,6 +44,7 @@ const SOURCES: [(Locale, [&str; 6]); 3] = [
             include_str!("../words/es/content.ftl"),
             include_str!("../words/es/surveys.ftl"),
             include_str!("../words/es/files.ftl"),
+            include_str!("../words/es/publications.ftl"),
         ],
     ),
 ];

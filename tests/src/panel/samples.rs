@@ -71,6 +71,7 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
     let moderator = [("role[person]", "norablum"), ("role[type]", "space_moderator")];
     panel.act("POST", &roles, &moderator).await.is(302);
     let moderator = role_of(panel, &roles, &roles).await;
+    let (meeting, post) = publications(service, panel, &organization).await;
     let mut pages = Vec::new();
     for (method, route) in Panel::routes() {
         if method != "GET" {
@@ -98,6 +99,8 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
             ("vid", &survey.id),
             ("qid", &survey.question),
             ("rid", &survey.response),
+            ("mid", &meeting),
+            ("bid", &post),
         ];
         let query = if route.ends_with("/components/new") {
             format!("?space=participatory_processes/{space}&manifest=proposals")
@@ -175,4 +178,31 @@ async fn role_of(panel: &PanelClient, page: &str, roles: &str) -> String {
     let start = format!("{roles}/");
     let role = links.iter().find_map(|href| href.strip_prefix(&start)?.strip_suffix("/delete"));
     role.expect("a role").to_owned()
+}
+
+/// A meeting with a registered person, and a post.
+async fn publications(service: &Service, panel: &PanelClient, organization: &str) -> (String, String) {
+    let made = async |path: String, fields: &[(&str, &str)]| {
+        let made = panel.act("POST", &path, fields).await.is(302);
+        let id = made.header("location").strip_prefix(&format!("{path}/")).expect("the new record");
+        id.trim_end_matches("/edit").to_owned()
+    };
+    let meetings = format!("/system/organizations/{organization}/meetings");
+    let component = service.id("component", "meetings").to_string();
+    let fields = [
+        ("meeting[component]", component.as_str()),
+        ("meeting[title][en]", "Kick-off"),
+        ("meeting[start_time]", "2027-01-10T18:00"),
+    ];
+    let meeting = made(meetings.clone(), &fields).await;
+    let registered = format!("{meetings}/{meeting}/registrations");
+    panel.act("POST", &registered, &[("registration[person]", "norablum")]).await.is(302);
+    let component = service.id("component", "news").to_string();
+    let fields = [
+        ("post[component]", component.as_str()),
+        ("post[title][en]", "Works start"),
+        ("post[body][en]", "From Monday on."),
+    ];
+    let post = made(format!("/system/organizations/{organization}/posts"), &fields).await;
+    (meeting, post)
 }

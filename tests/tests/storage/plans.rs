@@ -3,6 +3,7 @@
 
 mod forms;
 mod operations;
+mod publications;
 mod webhooks;
 
 use civitas_blogs::{PostNeighbours, PostQuery};

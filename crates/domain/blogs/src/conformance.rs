@@ -1,6 +1,6 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
-use crate::{BlogLookup, Post, PostNeighbours, PostQuery, PostStore};
+use crate::{BlogLookup, Post, PostNeighbours, PostQuery, PostSearch, PostState, PostStore};
 use civitas_kernel::records::conformance::Samples;
 use civitas_kernel::{
     ComponentId, Direction, Locale, Order, OrganizationId, Page, PageRequest, PostId, ReadContext, Result,
@@ -209,5 +209,48 @@ pub async fn knows_blogs_and_administrators(world: World<'_>) -> Result<()> {
     assert_eq!((place.component, place.space), (world.blog, world.space));
     assert_eq!(world.lookup.find_blog(world.public(), world.ideas).await?, None, "of another kind");
     assert!(!world.lookup.administers(world.mine, world.nora, world.space).await?);
+    Ok(())
+}
+
+/// A search finds posts in all states but deleted ones, by each of its conditions, in order.
+pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
+    let text = |text: &str| Translated::from([(Locale::FR, text.to_owned())]);
+    let published = world.add(&world.post(Some(world.nora), Some(NOW))).await?;
+    let scheduled = world.add(&world.post(None, Some(NOW + Duration::HOUR))).await?;
+    let draft = world.add(&Post { title: text("100% Été"), ..world.post(None, None) }).await?;
+    world.add(&Post { deleted_at: Some(NOW), ..world.post(None, None) }).await?;
+    let all = PostSearch::default();
+    let state = |state| PostSearch { state: Some(state), ..all.clone() };
+    let named = |text: &str| PostSearch { text: Some(text.to_owned()), ..all.clone() };
+    let part = |within| PostSearch { within, ..all.clone() };
+    let component = |component| part(Within { component: Some(component), ..Within::default() });
+    let space = |id| part(Within { space_id: Some(id), ..Within::default() });
+    for (search, expected) in [
+        (all.clone(), vec![published, scheduled, draft]),
+        (PostSearch { direction: Direction::Descending, ..all.clone() }, vec![draft, scheduled, published]),
+        (state(PostState::Published), vec![published]),
+        (state(PostState::Scheduled), vec![scheduled]),
+        (state(PostState::Draft), vec![draft]),
+        (component(world.blog), vec![published, scheduled, draft]),
+        (component(world.ideas), vec![]),
+        (space(world.space.id), vec![published, scheduled, draft]),
+        (space(world.space.id + 1_000), vec![]),
+        (named("TITLE"), vec![published, scheduled]),
+        (named("0% é"), vec![draft]),
+        (PostSearch { state: Some(PostState::Draft), ..named("title") }, vec![]),
+    ] {
+        let found = world.posts.search(world.mine, NOW, &search, ALL).await?;
+        let found: Vec<PostId> = found.items.into_iter().map(|post| post.id).collect();
+        assert_eq!(found, expected, "{search:?}");
+    }
+    let request = PageRequest { page: 2, per_page: 2 };
+    for (search, left) in [(all.clone(), 1), (named("title"), 0)] {
+        let last = world.posts.search(world.mine, NOW, &search, request).await?;
+        assert_eq!((last.items.len(), last.has_more), (left, false), "{search:?}");
+    }
+    assert!(world.posts.search(world.other, NOW, &all, ALL).await?.items.is_empty());
+    let found = world.posts.detail(world.mine, draft).await?.expect("it is not deleted");
+    assert_eq!((found.id, found.place.component), (draft, world.blog));
+    assert_eq!(world.posts.detail(world.other, draft).await?, None);
     Ok(())
 }

@@ -14,6 +14,7 @@
 //! assert!(Post { published_at: Some(now), ..draft }.is_published(now));
 //! ```
 
+mod admin;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod model;
@@ -21,8 +22,9 @@ mod ports;
 mod reading;
 mod writing;
 
-pub use model::{Post, PostDetail, PostNeighbours};
-pub use ports::{BlogLookup, PostQuery, PostStore};
+pub use admin::PostAdmin;
+pub use model::{Post, PostDetail, PostNeighbours, PostState};
+pub use ports::{BlogLookup, MOST_SEARCHED, PostQuery, PostSearch, PostStore};
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockBlogLookup, MockPostStore};
 pub use reading::{Posts, READ_POSTS};

@@ -7,6 +7,17 @@ use civitas_kernel::{
 };
 use time::OffsetDateTime;
 
+/// The state of a post at some time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PostState {
+    /// Published.
+    Published,
+    /// Published later.
+    Scheduled,
+    /// Without time of publication.
+    Draft,
+}
+
 /// A blog post.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Post {
@@ -53,6 +64,27 @@ impl Post {
         self.deleted_at.is_none()
             && (later.deleted_at.is_some()
                 || (self.published_at.is_some() && later.published_at != self.published_at))
+    }
+
+    /// Its state at this time.
+    pub fn state(&self, now: OffsetDateTime) -> PostState {
+        match self.published_at {
+            None => PostState::Draft,
+            Some(at) if at > now => PostState::Scheduled,
+            Some(_) => PostState::Published,
+        }
+    }
+
+    /// Publishes a draft or a scheduled post now. A published one keeps its time.
+    pub fn publish(&mut self, now: OffsetDateTime) {
+        if !self.is_published(now) {
+            self.published_at = Some(now);
+        }
+    }
+
+    /// Makes it a draft.
+    pub fn unpublish(&mut self) {
+        self.published_at = None;
     }
 
     /// Deletes it.
@@ -143,6 +175,18 @@ mod tests {
         assert!(!at(None).is_published(NOW));
         assert!(!at(Some(NOW + Duration::MICROSECOND)).is_published(NOW));
         assert!(at(Some(NOW)).is_published(NOW));
+    }
+
+    #[test]
+    fn a_post_is_published_once_and_can_become_a_draft_again() {
+        let mut post = Post { published_at: Some(NOW + Duration::DAY), ..post("A", "B") };
+        assert_eq!(post.state(NOW), PostState::Scheduled);
+        for at in [NOW, NOW + Duration::HOUR] {
+            post.publish(at);
+            assert_eq!((post.state(at), post.published_at), (PostState::Published, Some(NOW)));
+        }
+        post.unpublish();
+        assert_eq!(post.state(NOW), PostState::Draft);
     }
 
     #[test]

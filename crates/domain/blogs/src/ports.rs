@@ -1,11 +1,11 @@
 //! Ports: traits for everything outside this crate.
 
-use crate::{Post, PostDetail, PostNeighbours};
+use crate::{Post, PostDetail, PostNeighbours, PostState};
 use async_trait::async_trait;
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ComponentId, ComponentPlace, Order, OrganizationId, Page, PageRequest, PostId, ReadContext, Result,
-    SpaceRef, UserId, Within, store,
+    ComponentId, ComponentPlace, Direction, Order, OrganizationId, Page, PageRequest, PostId, ReadContext,
+    Result, SpaceRef, UserId, Within, store,
 };
 use time::OffsetDateTime;
 
@@ -17,6 +17,23 @@ pub struct PostQuery {
     pub within: Within,
     /// The order.
     pub order: Order,
+}
+
+/// The most posts whose titles one search reads.
+pub const MOST_SEARCHED: i64 = 10_000;
+
+/// What an administrator searches posts for. Those of deleted components are not found, nor deleted ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PostSearch {
+    /// A part of the title in any language, in any case. It is searched in the first [`MOST_SEARCHED`] posts of the
+    /// other conditions.
+    pub text: Option<String>,
+    /// The part of the organization.
+    pub within: Within,
+    /// Their state.
+    pub state: Option<PostState>,
+    /// By id, which is the order of creation.
+    pub direction: Direction,
 }
 
 store! {
@@ -55,6 +72,16 @@ store! {
             read_context: ReadContext,
             id: PostId,
         ) -> Result<Option<PostDetail>>;
+        /// The post, if it is not deleted, visible or not.
+        async fn detail(&self, organization: OrganizationId, id: PostId) -> Result<Option<PostDetail>>;
+        /// The posts of a search, visible or not; at `now`.
+        async fn search(
+            &self,
+            organization: OrganizationId,
+            now: OffsetDateTime,
+            search: &PostSearch,
+            page: PageRequest,
+        ) -> Result<Page<PostDetail>>;
         /// When the next scheduled post of any organization is published, after `now`: until then cached answers are
         /// valid.
         async fn next_publication(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>>;

@@ -1,11 +1,10 @@
 //! Writing blog posts (contract 07 A.6).
 
-use crate::{BlogLookup, Post, PostDetail, PostStore};
+use crate::{BlogLookup, Post, PostAdmin, PostDetail, PostStore};
 use async_trait::async_trait;
-use civitas_kernel::records::{Change, Plain, RecordAdmin, Records, find_for_update};
+use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
 use civitas_kernel::{
-    Ability, Access, Command, ComponentId, Ctx, Error, Handle, Locale, OrganizationId, PostId, Result, Scope,
-    Translated,
+    Ability, Access, Command, ComponentId, Ctx, Error, Handle, PostId, Result, Scope, Translated,
 };
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -89,24 +88,6 @@ impl UpdatePost {
     }
 }
 
-/// Posts whose texts are checked.
-struct Checked<'a> {
-    store: &'a dyn PostStore,
-    /// The language in which both texts are required.
-    default_locale: Locale,
-}
-
-#[async_trait]
-impl RecordAdmin<Post> for Checked<'_> {
-    fn records(&self) -> &dyn Records<Post> {
-        self.store
-    }
-
-    async fn prepare(&self, _: OrganizationId, _: Option<(PostId, &Post)>, after: &Post) -> Result<()> {
-        after.check(self.default_locale)
-    }
-}
-
 /// Writes posts.
 pub struct PostWrites<'a> {
     /// The store of posts.
@@ -116,8 +97,8 @@ pub struct PostWrites<'a> {
 }
 
 impl PostWrites<'_> {
-    fn checked(&self, ctx: &Ctx) -> Checked<'_> {
-        Checked { store: self.store, default_locale: ctx.default_locale }
+    fn admin(&self, ctx: &Ctx) -> PostAdmin<'_> {
+        PostAdmin { store: self.store, default_locale: ctx.default_locale }
     }
 
     /// The post, if the user of the token may change it: its author, an administrator of the organization, or one of
@@ -156,7 +137,7 @@ impl Handle<CreatePost> for PostWrites<'_> {
         let place = self.lookup.find_blog(ctx.read_context(), component).await?.ok_or(Error::NotFound)?;
         let author = Some(ctx.user()?.id);
         let post = Post { author, published_at, ..Post::new(component, title, body, ctx.now) };
-        let id = self.checked(ctx).create(ctx.organization, &post).await?;
+        let id = self.admin(ctx).create(ctx.organization, &post).await?;
         Ok(PostDetail { id, post, place })
     }
 }
@@ -170,7 +151,7 @@ impl Handle<UpdatePost> for PostWrites<'_> {
     async fn handle(&self, ctx: &Ctx, command: UpdatePost) -> Result<PostDetail> {
         let PostDetail { id, post, place } = self.find_own_for_update(ctx, &WRITE_POSTS, command.id).await?;
         let change = Change::of(post, ctx.now, |post| command.apply(post));
-        self.checked(ctx).change(ctx.organization, id, &change).await?;
+        self.admin(ctx).change(ctx.organization, id, &change).await?;
         Ok(PostDetail { id, post: change.after, place })
     }
 }
@@ -184,7 +165,7 @@ impl Handle<DestroyPost> for PostWrites<'_> {
     async fn handle(&self, ctx: &Ctx, DestroyPost { id }: DestroyPost) -> Result<PostDetail> {
         let before = self.find_own_for_update(ctx, &DESTROY_POSTS, id).await?;
         let change = Change::of(before.post.clone(), ctx.now, |post| post.delete(ctx.now));
-        Plain(self.store).change(ctx.organization, id, &change).await?;
+        self.admin(ctx).change(ctx.organization, id, &change).await?;
         Ok(before)
     }
 }

@@ -1,10 +1,12 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
+mod administering;
 mod keeping;
 mod listing;
 mod reminding;
 mod seeing;
 
+pub use administering::{pages_registered_users, searches_for_administrators};
 pub use keeping::{keeps_organizations_apart, meetings, registers_nobody_without_an_account};
 pub use listing::{filters_by_number_and_extended_data, lists_in_order_without_overlap, stays_inside};
 pub use reminding::{

@@ -1,5 +1,5 @@
-//! Meetings: title, time, registered users and visibility (contract 06 §5). The interface reads them; archives create
-//! and change them. A private meeting that is not transparent is visible to its registered users, to users with a role
+//! Meetings: title, time, registered users and visibility (contract 06 §5). The interface reads them; administrators
+//! and archives create and change them. A private meeting that is not transparent is visible to its registered users, to users with a role
 //! in its space, and to administrators.
 //!
 //! ```
@@ -14,14 +14,21 @@
 //! assert!(!Meeting { private: true, transparent: true, ..open }.is_restricted());
 //! ```
 
+mod admin;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod detail;
 mod model;
 mod ports;
 mod reading;
 
-pub use model::{Meeting, MeetingDetail, Place};
-pub use ports::{MEETING_FIELDS, MeetingField, MeetingFilter, MeetingQuery, MeetingStore, ReminderStore};
+pub use admin::MeetingAdmin;
+pub use detail::{MeetingDetail, MeetingSummary, Place};
+pub use model::{Audience, Meeting};
+pub use ports::{
+    MEETING_FIELDS, MOST_SEARCHED, MeetingField, MeetingFilter, MeetingQuery, MeetingSearch, MeetingState,
+    MeetingStore, MeetingTime, ReminderStore,
+};
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockMeetingStore, MockReminderStore};
 pub use reading::{Meetings, READ_MEETINGS};

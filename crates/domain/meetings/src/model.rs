@@ -1,7 +1,10 @@
 //! Meetings.
 
+use civitas_kernel::limits::{LINE, PROSE, any_too_long};
 use civitas_kernel::records::Entity;
-use civitas_kernel::{ComponentId, MeetingId, SpaceRef, Translated, UserId};
+use civitas_kernel::{
+    ComponentId, Error, FieldError, Locale, MeetingId, Result, Translated, UserId, Wording,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use time::OffsetDateTime;
@@ -39,6 +42,28 @@ pub struct Meeting {
     pub created_at: OffsetDateTime,
     /// When it was last changed.
     pub updated_at: OffsetDateTime,
+}
+
+/// Who may see a published meeting (contract 06 §5.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// All viewers of its component.
+    Everybody,
+    /// All viewers of its component, although it is private.
+    Transparent,
+    /// Its registered users, users with a role in its space, and administrators.
+    Private,
+}
+
+impl Audience {
+    /// The audience of a meeting with these marks.
+    pub const fn of(private: bool, transparent: bool) -> Self {
+        match (private, transparent) {
+            (false, _) => Self::Everybody,
+            (true, true) => Self::Transparent,
+            (true, false) => Self::Private,
+        }
+    }
 }
 
 impl Meeting {
@@ -83,6 +108,84 @@ impl Meeting {
         self.private && !self.transparent
     }
 
+    /// Who may see it when it is published.
+    pub fn audience(&self) -> Audience {
+        Audience::of(self.private, self.transparent)
+    }
+
+    /// Sets who may see it. The audience that it has already changes nothing.
+    pub fn set_audience(&mut self, audience: Audience) {
+        if self.audience() != audience {
+            self.private = audience != Audience::Everybody;
+            self.transparent = audience == Audience::Transparent;
+        }
+    }
+
+    /// Registers a user. The store checks that the account exists.
+    pub fn register(&mut self, user: UserId) {
+        self.registrations.insert(user);
+    }
+
+    /// Ends the registration of a user.
+    pub fn unregister(&mut self, user: UserId) {
+        self.registrations.remove(&user);
+    }
+
+    /// Publishes it. A second call keeps the time.
+    pub fn publish(&mut self, now: OffsetDateTime) {
+        self.published_at.get_or_insert(now);
+    }
+
+    /// Makes it invisible to all viewers until it is published again.
+    pub fn unpublish(&mut self) {
+        self.published_at = None;
+    }
+
+    /// Cancels it: it stays visible and no reminder is sent. A second call keeps the time.
+    pub fn withdraw(&mut self, now: OffsetDateTime) {
+        self.withdrawn_at.get_or_insert(now);
+    }
+
+    /// Hides it from all viewers, as moderation does. A second call keeps the time.
+    pub fn hide(&mut self, now: OffsetDateTime) {
+        self.hidden_at.get_or_insert(now);
+    }
+
+    /// Shows a hidden meeting again.
+    pub fn show(&mut self) {
+        self.hidden_at = None;
+    }
+
+    /// Deletes it.
+    pub fn delete(&mut self, now: OffsetDateTime) {
+        self.deleted_at = Some(now);
+    }
+
+    /// Checks what differs from the state `before`, or all of a new meeting: an imported one may have other values.
+    /// `locale` is the default one of the organization.
+    ///
+    /// # Errors
+    /// `Invalid` with `blank` for a title without text in `locale`, `too_long` for a text, and `before_start` for an end
+    /// before the start.
+    pub fn check(&self, before: Option<&Self>, locale: Locale) -> Result<()> {
+        let mut errors = Vec::new();
+        if before.is_none_or(|old| old.title != self.title) {
+            let is_blank = self.title.get(locale).is_none_or(|text| text.trim().is_empty());
+            let blank = is_blank.then(|| FieldError::new("title", "blank", "Title cannot be blank"));
+            errors.extend(blank.or_else(|| any_too_long("title", "Title", &self.title, LINE)));
+        }
+        if before.is_none_or(|old| old.description != self.description) {
+            errors.extend(any_too_long("description", "Description", &self.description, PROSE));
+        }
+        let times = |meeting: &Self| (meeting.start_time, meeting.end_time);
+        let is_moved = before.is_none_or(|old| times(old) != times(self));
+        if is_moved && self.end_time.is_some_and(|end| end < self.start_time) {
+            let text = "End time cannot be before the start time";
+            errors.push(FieldError::new("end_time", "before_start", text));
+        }
+        Error::unless_valid(Wording::Unprocessable, errors)
+    }
+
     /// Whether a viewer who sees this state may not see the state `later`.
     pub fn is_lost_by(&self, later: &Self) -> bool {
         let unregistered = || !self.registrations.is_subset(&later.registrations);
@@ -106,42 +209,6 @@ impl Entity for Meeting {
         let is_lost = before.is_some_and(|before| before.is_lost_by(self));
         if is_lost { vec!["meetings"] } else { Vec::new() }
     }
-}
-
-/// The place of a meeting.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Place {
-    /// The component.
-    pub component: ComponentId,
-    /// Its name.
-    pub name: Translated,
-    /// Its space.
-    pub space: SpaceRef,
-}
-
-/// A meeting for a viewer, without the registered users.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MeetingDetail {
-    /// Its id.
-    pub id: MeetingId,
-    /// The title.
-    pub title: Translated,
-    /// The description.
-    pub description: Translated,
-    /// When it begins.
-    pub start_time: OffsetDateTime,
-    /// When it ends, if set.
-    pub end_time: Option<OffsetDateTime>,
-    /// Free data of clients.
-    pub extended_data: Map<String, Value>,
-    /// When it was created.
-    pub created_at: OffsetDateTime,
-    /// When it was last changed.
-    pub updated_at: OffsetDateTime,
-    /// Its place.
-    pub place: Place,
-    /// The latest change of the meeting, its component and its space.
-    pub changed_at: OffsetDateTime,
 }
 
 #[cfg(test)]
@@ -173,6 +240,70 @@ mod tests {
         ] {
             assert!(!other.is_to_remind(), "{other:?}");
         }
+    }
+
+    #[test]
+    fn an_audience_is_stored_as_two_marks() {
+        for audience in [Audience::Private, Audience::Everybody, Audience::Transparent, Audience::Everybody] {
+            for mut meeting in [open(), closed(), Meeting { transparent: true, ..closed() }] {
+                meeting.set_audience(audience);
+                assert_eq!(meeting.audience(), audience);
+            }
+        }
+        let mut imported = Meeting { transparent: true, ..open() };
+        imported.set_audience(Audience::Everybody);
+        assert!(imported.transparent, "it has this audience already");
+    }
+
+    #[test]
+    fn a_user_is_registered_once() {
+        let mut meeting = open();
+        meeting.register(UserId(3));
+        meeting.register(UserId(3));
+        meeting.unregister(UserId(1));
+        assert_eq!(meeting.registrations, [UserId(2), UserId(3)].into());
+    }
+
+    #[test]
+    fn the_first_time_of_an_act_is_kept() {
+        let later = NOW + time::Duration::DAY;
+        let mut meeting = Meeting { published_at: None, ..open() };
+        for at in [NOW, later] {
+            meeting.publish(at);
+            meeting.withdraw(at);
+            meeting.hide(at);
+        }
+        let times = [meeting.published_at, meeting.withdrawn_at, meeting.hidden_at];
+        assert_eq!(times, [Some(NOW); 3]);
+        meeting.unpublish();
+        meeting.show();
+        assert_eq!((meeting.published_at, meeting.hidden_at), (None, None));
+    }
+
+    #[test]
+    fn texts_and_times_that_change_are_checked() {
+        let title = |text: &str| Translated::from([(Locale::EN, text.to_owned())]);
+        let fault = |meeting: Meeting, before: Option<&Meeting>| {
+            let errors = meeting.check(before, Locale::EN);
+            errors
+                .map_err(|error| error.details().iter().map(|d| format!("{} {}", d.field, d.code)).collect())
+        };
+        let refused = |faults: &[&str]| -> Result<(), Vec<String>> {
+            Err(faults.iter().map(ToString::to_string).collect())
+        };
+        let good = Meeting { title: title("Walk"), end_time: Some(NOW), ..open() };
+        assert_eq!(fault(good.clone(), None), Ok(()));
+        let early = Meeting { end_time: Some(NOW - time::Duration::MINUTE), ..good.clone() };
+        assert_eq!(fault(early.clone(), None), refused(&["end_time before_start"]));
+        assert_eq!(fault(early.clone(), Some(&early)), Ok(()), "imported so");
+        assert_eq!(fault(early, Some(&good)), refused(&["end_time before_start"]));
+        let long = Meeting {
+            title: title(&"t".repeat(256)),
+            description: [(Locale::FR, "d".repeat(65_537))].into(),
+            ..good.clone()
+        };
+        assert_eq!(fault(long, Some(&good)), refused(&["title too_long", "description too_long"]));
+        assert_eq!(fault(Meeting { title: title(" "), ..good }, None), refused(&["title blank"]));
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Ports: what this crate needs from outside.
 
-use crate::{Meeting, MeetingDetail};
+use crate::{Meeting, MeetingDetail, MeetingSummary};
 use async_trait::async_trait;
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result, Within, store,
+    Direction, MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within,
+    store,
 };
 use time::OffsetDateTime;
 
@@ -38,6 +39,47 @@ pub struct MeetingQuery {
     pub order: Order,
 }
 
+/// The most meetings whose titles one search reads.
+pub const MOST_SEARCHED: i64 = 10_000;
+
+/// When a meeting begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeetingTime {
+    /// Now or later.
+    Upcoming,
+    /// Earlier.
+    Past,
+}
+
+/// A state of a meeting; it can be in several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeetingState {
+    /// Published.
+    Published,
+    /// Not published.
+    Unpublished,
+    /// Cancelled.
+    Withdrawn,
+    /// Hidden by moderation.
+    Hidden,
+}
+
+/// What an administrator searches meetings for. Those of deleted components are not found, nor deleted ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MeetingSearch {
+    /// A part of the title in any language, in any case. It is searched in the first [`MOST_SEARCHED`] meetings of the
+    /// other conditions.
+    pub text: Option<String>,
+    /// The part of the organization.
+    pub within: Within,
+    /// When they begin.
+    pub time: Option<MeetingTime>,
+    /// Their state.
+    pub state: Option<MeetingState>,
+    /// By start time and id.
+    pub direction: Direction,
+}
+
 store! {
     /// The store of meetings.
     ///
@@ -61,6 +103,21 @@ store! {
         ) -> Result<Option<MeetingDetail>>;
         /// The meeting, visible or not; for events.
         async fn detail(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<MeetingDetail>>;
+        /// The meetings of a search, visible or not; at `now`.
+        async fn search(
+            &self,
+            organization: OrganizationId,
+            now: OffsetDateTime,
+            search: &MeetingSearch,
+            page: PageRequest,
+        ) -> Result<Page<MeetingSummary>>;
+        /// The registered users of a meeting, by id. Empty if there is no such meeting.
+        async fn registered(
+            &self,
+            organization: OrganizationId,
+            id: MeetingId,
+            page: PageRequest,
+        ) -> Result<Page<UserId>>;
     }
 }
 

@@ -1,9 +1,9 @@
 //! Administration of spaces and their steps. The caller checks permission.
 
-use crate::{ComponentStore, Space, SpaceStore, Step, StepStore, refusals};
+use crate::{Component, ComponentManifest, ComponentStore, Space, SpaceStore, Step, StepStore, refusals};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, RecordAdmin, Records, find_for_update};
-use civitas_kernel::{Error, OrganizationId, Result, SpaceRef, StepId};
+use civitas_kernel::{ComponentId, Error, OrganizationId, Result, SpaceRef, StepId};
 use time::OffsetDateTime;
 
 /// Administers the spaces of organizations, by the rules of [`Space::check`].
@@ -60,6 +60,20 @@ impl RecordAdmin<Step> for StepAdmin<'_> {
     }
 }
 
+/// The component of this kind that gets a new record, locked so that it is not deleted before the record is stored.
+///
+/// # Errors
+/// `NotFound` when there is none, it is of another kind, or it is deleted; `Internal` outside a transaction.
+pub async fn component_for_record(
+    components: &dyn ComponentStore,
+    organization: OrganizationId,
+    id: ComponentId,
+    kind: ComponentManifest,
+) -> Result<Component> {
+    let component = find_for_update::<Component>(components, organization, id).await?;
+    if component.manifest == kind { Ok(component) } else { Err(Error::NotFound) }
+}
+
 /// Deletes steps of processes. The caller checks permission.
 pub struct StepRemoval<'a> {
     /// The store of steps, in a transaction.
@@ -98,11 +112,9 @@ impl StepRemoval<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Component, ComponentManifest, MockComponentStore, MockSpaceStore, MockStepStore, Visibility,
-    };
+    use crate::{MockComponentStore, MockSpaceStore, MockStepStore, Visibility};
     use civitas_kernel::records::{Entity, edit};
-    use civitas_kernel::{Ability, ComponentId, Locale, SpaceManifest, Translated};
+    use civitas_kernel::{Ability, Locale, SpaceManifest, Translated};
     use mockall::Sequence;
     use time::macros::datetime;
 
@@ -197,6 +209,24 @@ mod tests {
         });
         let removal = StepRemoval { steps: &steps, components: &components };
         assert_eq!(removal.remove(CITY, StepId(5), NOW).await.unwrap(), step(false));
+    }
+
+    #[tokio::test]
+    async fn a_record_is_added_to_a_component_of_its_kind() {
+        let mut components = MockComponentStore::new();
+        components.expect_find_for_update().returning(|_, id| {
+            let space = SpaceRef { manifest: SpaceManifest::Assemblies, id: 1 };
+            let mut found = Component::new(space, ComponentManifest::Blogs, title(), NOW);
+            found.deleted_at = (id == ComponentId(2)).then_some(NOW);
+            Ok((id != ComponentId(3)).then_some(found))
+        });
+        let find = async |id, kind| component_for_record(&components, CITY, ComponentId(id), kind).await;
+        assert!(find(1, ComponentManifest::Blogs).await.is_ok());
+        for (id, kind) in
+            [(1, ComponentManifest::Meetings), (2, ComponentManifest::Blogs), (3, ComponentManifest::Blogs)]
+        {
+            assert!(matches!(find(id, kind).await, Err(Error::NotFound)), "{id} {kind:?}");
+        }
     }
 
     #[tokio::test]

@@ -23,7 +23,7 @@ mod services;
 mod settings;
 mod space;
 
-pub use admin::{SpaceAdmin, StepAdmin, StepRemoval};
+pub use admin::{SpaceAdmin, StepAdmin, StepRemoval, component_for_record};
 pub use component_order::{ComponentOrder, Move, Moved};
 pub use components::{Component, ComponentDetail};
 pub use entries::{Entry, EntryKind, EntryRef};

@@ -3,7 +3,7 @@
 use super::attachments::{
     below, list_of, list_path, opened, parent_of, record_name, size, source, title, token,
 };
-use super::proposal_form::typed;
+use super::content::typed;
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{Choice, Field, Form, Problem, Section, Texts};

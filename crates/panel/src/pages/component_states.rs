@@ -1,8 +1,8 @@
 //! The states of the proposals of a component: list, new ones, titles and colours (contract 06 §1.6).
 
 use super::components::{Own, base};
+use super::content::typed;
 use super::content::{line, title};
-use super::proposal_form::typed;
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{

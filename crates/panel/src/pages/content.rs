@@ -3,7 +3,9 @@
 use super::organization::{self, LIST};
 use crate::parts::{Act, Badge, Head, Tab};
 use crate::visit::Visit;
-use civitas_kernel::{Error, FieldError, OrganizationId, Result, SpaceManifest, SpaceRef, Translated};
+use civitas_kernel::{
+    Error, FieldError, Locale, Locales, OrganizationId, Result, SpaceManifest, SpaceRef, Translated,
+};
 use civitas_organizations::Organization;
 use civitas_spaces::{Space, Visibility};
 
@@ -47,7 +49,9 @@ pub(crate) fn published(visit: &Visit, is_published: bool) -> Badge {
 /// The field that an error of the use-case is about. `record` is the name of the form.
 pub(crate) fn field_of(record: &str, organization: &Organization, fault: &FieldError) -> String {
     match fault.field.as_ref() {
-        member @ ("title" | "name") => format!("{record}[{member}][{}]", organization.default_locale),
+        member @ ("title" | "name" | "description" | "body") => {
+            format!("{record}[{member}][{}]", organization.default_locale)
+        }
         member => format!("{record}[{member}]"),
     }
 }
@@ -55,6 +59,36 @@ pub(crate) fn field_of(record: &str, organization: &Organization, fault: &FieldE
 /// The texts of all languages in one line, for the audit trail.
 pub(crate) fn line(text: &Translated) -> String {
     text.iter().map(|(locale, text)| format!("{locale}: {text}")).collect::<Vec<_>>().join("; ")
+}
+
+/// A text with what was typed in these languages; those of other languages stay, and so does a text that is sent as it
+/// is stored. A form changes the ends of lines only.
+pub(crate) fn typed(visit: &Visit, name: &str, locales: &Locales, stored: &Translated) -> Translated {
+    let mut text = stored.clone();
+    for locale in locales.iter() {
+        let Some(typed) = visit.form.get(&format!("{name}[{locale}]")) else { continue };
+        if stored.get(locale).is_some_and(|old| old.replace("\r\n", "\n") == typed) {
+            continue;
+        }
+        if typed.trim().is_empty() {
+            text.remove(locale);
+        } else {
+            text.set(locale, typed.to_owned());
+        }
+    }
+    text
+}
+
+/// The languages of a form: those of the organization, and those the texts have.
+pub(crate) fn languages(organization: &Organization, texts: &[&Translated]) -> Locales {
+    let own = texts.iter().flat_map(|text| text.iter().map(|(locale, _)| locale));
+    let mut all: Vec<Locale> = organization.available_locales.iter().collect();
+    for locale in own {
+        if !all.contains(&locale) {
+            all.push(locale);
+        }
+    }
+    all.into_iter().collect()
 }
 
 /// Kind and number of a space, for the audit trail.

@@ -21,6 +21,9 @@ mod extended_data;
 mod find;
 mod jobs;
 mod mails;
+mod meeting;
+mod meeting_form;
+mod meetings;
 mod new_client;
 mod organization;
 mod organization_api;
@@ -30,10 +33,15 @@ mod people;
 mod person;
 mod person_form;
 mod person_roles;
+mod post;
+mod post_form;
+mod posts;
 mod proposal;
 mod proposal_form;
 mod proposal_votes;
 mod proposals;
+mod publications;
+mod registered;
 mod registrations;
 mod replays;
 pub(crate) mod setup;
@@ -91,6 +99,7 @@ pub(crate) fn routes() -> Vec<Route> {
         people_and_proposals(),
         surveys_and_responses(),
         attachments_and_data(),
+        meetings_and_posts(),
     ];
     all.into_iter().flatten().collect()
 }
@@ -209,6 +218,37 @@ fn deployment() -> Vec<Route> {
         POST "/system/mails/retry" => mails::retry,
         GET "/system/audit_log" => audit::list,
         GET "/system/storage" => storage::show,
+    ]
+}
+
+/// Meetings and posts of an organization.
+fn meetings_and_posts() -> Vec<Route> {
+    routes![
+        GET "/system/organizations/{id}/meetings" => meetings::list,
+        GET "/system/organizations/{id}/meetings/new" => meeting_form::new,
+        POST "/system/organizations/{id}/meetings" => meeting_form::create,
+        GET "/system/organizations/{id}/meetings/{mid}/edit" => meeting_form::edit,
+        PUT "/system/organizations/{id}/meetings/{mid}" => meeting_form::update,
+        POST "/system/organizations/{id}/meetings/{mid}/publish" => meeting::publish,
+        POST "/system/organizations/{id}/meetings/{mid}/unpublish" => meeting::unpublish,
+        POST "/system/organizations/{id}/meetings/{mid}/hide" => meeting::hide,
+        POST "/system/organizations/{id}/meetings/{mid}/show" => meeting::unhide,
+        GET "/system/organizations/{id}/meetings/{mid}/withdraw" => meeting::ask_withdraw,
+        POST "/system/organizations/{id}/meetings/{mid}/withdraw" => meeting::withdraw,
+        GET "/system/organizations/{id}/meetings/{mid}/delete" => meeting::ask_delete,
+        DELETE "/system/organizations/{id}/meetings/{mid}" => meeting::delete,
+        GET "/system/organizations/{id}/meetings/{mid}/registrations" => registered::list,
+        POST "/system/organizations/{id}/meetings/{mid}/registrations" => registered::add,
+        DELETE "/system/organizations/{id}/meetings/{mid}/registrations/{uid}" => registered::remove,
+        GET "/system/organizations/{id}/posts" => posts::list,
+        GET "/system/organizations/{id}/posts/new" => post_form::new,
+        POST "/system/organizations/{id}/posts" => post_form::create,
+        GET "/system/organizations/{id}/posts/{bid}/edit" => post_form::edit,
+        PUT "/system/organizations/{id}/posts/{bid}" => post_form::update,
+        POST "/system/organizations/{id}/posts/{bid}/publish" => post_form::publish,
+        POST "/system/organizations/{id}/posts/{bid}/unpublish" => post_form::unpublish,
+        GET "/system/organizations/{id}/posts/{bid}/delete" => post::ask_delete,
+        DELETE "/system/organizations/{id}/posts/{bid}" => post::delete,
     ]
 }
 

@@ -1,5 +1,6 @@
 //! The form of the texts of a proposal.
 
+use super::content::{languages, typed};
 use super::proposal::record;
 use super::proposals::Shown;
 use crate::error;
@@ -8,37 +9,16 @@ use crate::parts::{Form, Problem, Section, Texts};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
-use civitas_kernel::{Locale, Locales, Result, Translated};
+use civitas_kernel::{Locales, Result, Translated};
 use civitas_proposals::ProposalAdmin;
 
 const TITLE: &str = "proposal[title]";
 const BODY: &str = "proposal[body]";
 
-/// A text with what was typed in the languages of the form; those of other languages stay.
-pub(crate) fn typed(visit: &Visit, name: &str, locales: &Locales, stored: &Translated) -> Translated {
-    let mut text = stored.clone();
-    for locale in locales.iter() {
-        let Some(typed) = visit.form.get(&format!("{name}[{locale}]")) else { continue };
-        if typed.trim().is_empty() {
-            text.remove(locale);
-        } else {
-            text.set(locale, typed.to_owned());
-        }
-    }
-    text
-}
-
 /// The languages of the form: those of the organization, and those the proposal has.
 fn locales(shown: &Shown) -> Locales {
     let proposal = shown.proposal();
-    let own = proposal.title.iter().chain(proposal.body.iter()).map(|(locale, _)| locale);
-    let mut all: Vec<Locale> = shown.home.available_locales.iter().collect();
-    for locale in own {
-        if !all.contains(&locale) {
-            all.push(locale);
-        }
-    }
-    all.into_iter().collect()
+    languages(&shown.home, &[&proposal.title, &proposal.body])
 }
 
 pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {

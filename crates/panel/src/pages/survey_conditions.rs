@@ -1,7 +1,7 @@
 //! The display conditions of a question in its form.
 
 use super::content::title;
-use super::survey_form::typed;
+use super::content::typed;
 use super::survey_parts::{CONDITIONS, is_sent, languages, new_keys};
 use super::survey_question::Opened;
 use super::surveys::Shown;

@@ -1,6 +1,6 @@
 //! The form of the texts and dates of a survey, and the page that changes them.
 
-use super::content::line;
+use super::content::{line, typed};
 use super::surveys::{Shown, admin, record};
 use crate::format;
 use crate::notice::Notice;
@@ -8,7 +8,7 @@ use crate::parts::{Field, Form, Html, Problem, Section, Texts};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
-use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated};
+use civitas_kernel::{Error, FieldError, Locale, Result};
 use civitas_organizations::Organization;
 use civitas_surveys::{SurveyChange, SurveySettings};
 use time::OffsetDateTime;
@@ -16,20 +16,6 @@ use time::OffsetDateTime;
 const TITLE: &str = "survey[title]";
 const STARTS: &str = "survey[starts_at]";
 const ENDS: &str = "survey[ends_at]";
-
-/// A text with what was typed in these languages; those of other languages stay.
-pub(crate) fn typed(visit: &Visit, name: &str, locales: &Locales, stored: &Translated) -> Translated {
-    let mut text = stored.clone();
-    for locale in locales.iter() {
-        let Some(typed) = visit.form.get(&format!("{name}[{locale}]")) else { continue };
-        if typed.trim().is_empty() {
-            text.remove(locale);
-        } else {
-            text.set(locale, typed.to_owned());
-        }
-    }
-    text
-}
 
 /// What was typed, and what cannot be read. What was not sent stays as it is.
 pub(crate) fn read(

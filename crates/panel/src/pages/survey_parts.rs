@@ -1,7 +1,7 @@
 //! The parts of a question in its form: rows and options.
 
+use super::content::typed;
 use super::survey_conditions;
-use super::survey_form::typed;
 use super::survey_question::Opened;
 use super::surveys::Shown;
 use crate::parts::{Html, Problem, language_name, render};

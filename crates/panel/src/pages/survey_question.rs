@@ -1,9 +1,10 @@
 //! The form of a question, its creation and its change (contract 08 §5.2).
 
 use super::content::line;
+use super::content::typed;
 use super::survey::{admin, described, loss, of_path, page, text, type_name, types};
 use super::survey_conditions;
-use super::survey_form::{problems as refused, revision, seen, typed};
+use super::survey_form::{problems as refused, revision, seen};
 use super::survey_parts::{self, CONDITIONS, OPTIONS, ROWS};
 use super::surveys::{Shown, record};
 use crate::notice::Notice;

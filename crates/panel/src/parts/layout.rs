@@ -71,6 +71,12 @@ impl Layout<'_> {
                 "M6 12.5h4M6.5 14.5h3M5.8 10.5C4.5 9.7 3.7 8.3 3.7 6.6a4.3 4.3 0 0 1 8.6 0c0 1.7-.8 3.1-2.1 3.9H5.8Z",
                 "nav-proposals",
             ),
+            entry("meetings", "M2.5 3.5h11v10h-11v-10ZM2.5 6.5h11M5.5 2v3M10.5 2v3", "nav-meetings"),
+            entry(
+                "posts",
+                "M3 13l.7-3L10.5 3.2a1.4 1.4 0 0 1 2 0l.3.3a1.4 1.4 0 0 1 0 2L6 12.3 3 13Z",
+                "nav-posts",
+            ),
             entry(
                 "surveys",
                 "M3 2.5h10v11H3v-11ZM5.5 6l1 1 1.5-2M9.5 6.2h1.5M5.5 10l1 1 1.5-2M9.5 10.2h1.5",

@@ -2,20 +2,23 @@
 
 mod reading;
 mod rows;
+mod search;
 
 pub(super) use self::reading::shown;
 
 use self::rows::{Changeset, Row, register, registrations_of};
 use crate::engine::Conn;
+use crate::failure::Stored;
 use crate::records::records;
-use crate::schema::meetings;
+use crate::schema::{meeting_registrations, meetings};
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_kernel::{MeetingId, OrganizationId, Page, PageRequest, ReadContext, Result, Within};
-use civitas_meetings::{Meeting, MeetingDetail, MeetingQuery, MeetingStore};
+use civitas_kernel::{MeetingId, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within};
+use civitas_meetings::{Meeting, MeetingDetail, MeetingQuery, MeetingSearch, MeetingStore, MeetingSummary};
 use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
 
 type Scoped = Filter<meetings::table, Eq<meetings::organization_id, i64>>;
 
@@ -76,5 +79,35 @@ impl MeetingStore for Session {
 
     async fn detail(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<MeetingDetail>> {
         reading::any(&mut *self.read().await?, organization, id).await
+    }
+
+    async fn search(
+        &self,
+        organization: OrganizationId,
+        now: OffsetDateTime,
+        search: &MeetingSearch,
+        page: PageRequest,
+    ) -> Result<Page<MeetingSummary>> {
+        let locales = self.locales();
+        search::page(&mut *self.read().await?, organization, now, search, page, locales).await
+    }
+
+    async fn registered(
+        &self,
+        organization: OrganizationId,
+        id: MeetingId,
+        page: PageRequest,
+    ) -> Result<Page<UserId>> {
+        let own = of(organization).filter(meetings::id.eq(id.0)).select(meetings::id);
+        let users: Vec<i64> = meeting_registrations::table
+            .filter(meeting_registrations::meeting_id.eq_any(own))
+            .order(meeting_registrations::user_id)
+            .limit(page.fetch())
+            .offset(page.offset())
+            .select(meeting_registrations::user_id)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        Ok(Page::cut(users, page).map(UserId))
     }
 }

@@ -2,6 +2,7 @@
 
 mod listing;
 mod rows;
+mod search;
 
 use self::listing::List;
 use self::rows::{Changeset, Row, of};
@@ -14,7 +15,7 @@ use crate::session::Session;
 use crate::tables::two_parts::TwoParts;
 use async_trait::async_trait;
 use civitas_accounts::RoleKind;
-use civitas_blogs::{BlogLookup, Post, PostDetail, PostNeighbours, PostQuery, PostStore};
+use civitas_blogs::{BlogLookup, Post, PostDetail, PostNeighbours, PostQuery, PostSearch, PostStore};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     ComponentId, ComponentPlace, Direction, Order, OrganizationId, Page, PageRequest, PostId, ReadContext,
@@ -116,6 +117,25 @@ impl PostStore for Session {
         id: PostId,
     ) -> Result<Option<PostDetail>> {
         self.located(read_context, id, Within::default()).await
+    }
+
+    async fn detail(&self, organization: OrganizationId, id: PostId) -> Result<Option<PostDetail>> {
+        let post = Records::<Post>::find(self, organization, id).await?;
+        let Some(post) = post.filter(|post| post.deleted_at.is_none()) else { return Ok(None) };
+        let ids = vec![post.component.0];
+        let places = component_places::of_components(&mut *self.read().await?, organization, ids).await?;
+        Ok(places.into_values().next().map(|place| PostDetail { id, post, place }))
+    }
+
+    async fn search(
+        &self,
+        organization: OrganizationId,
+        now: OffsetDateTime,
+        search: &PostSearch,
+        page: PageRequest,
+    ) -> Result<Page<PostDetail>> {
+        let locales = self.locales();
+        search::page(&mut *self.read().await?, organization, now, search, page, locales).await
     }
 
     async fn next_publication(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>> {

@@ -4,12 +4,13 @@
 //! rows of a page by their ids, [`Seek`] finds a neighbour.
 
 use super::components::{OfSpace, of_space};
-use crate::columns::{self, Condition, Expr};
+use crate::columns::{self, Condition, EnumColumn, Expr};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::schema::{components, spaces};
 use crate::visibility::Rule;
-use civitas_kernel::{PageRequest, ReadContext, Result, Within};
+use civitas_kernel::{OrganizationId, PageRequest, ReadContext, Result, Within};
+use civitas_spaces::ComponentManifest;
 use diesel::dsl::InnerJoinQuerySource;
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::prelude::*;
@@ -60,6 +61,26 @@ impl VisibleComponents {
             visible = visible.filter(condition);
         }
         Ok(Self { organization, ids: visible.load(connection).await.stored()? })
+    }
+
+    /// Reads the components of this kind that are not deleted, visible or not.
+    pub(super) async fn of_kind(
+        connection: &mut Conn,
+        organization: OrganizationId,
+        within: Within,
+        kind: ComponentManifest,
+    ) -> Result<Self> {
+        let mut found = components::table
+            .filter(components::organization_id.eq(organization.0))
+            .filter(components::manifest.eq(EnumColumn(kind)))
+            .filter(components::deleted_at.is_null())
+            .filter(Rule::IsWithin(within))
+            .select(components::id)
+            .into_boxed::<Db>();
+        if let Some(component) = within.component {
+            found = found.filter(components::id.eq(component.0));
+        }
+        Ok(Self { organization: organization.0, ids: found.load(connection).await.stored()? })
     }
 
     /// Whether no component is visible; then no record is visible.

@@ -1,0 +1,194 @@
+//! What the pages of meetings and posts share: the part of the organization that is listed, the component of a new
+//! record, and fields for times.
+
+use super::content;
+use super::organization;
+use crate::format::{self, Zone};
+use crate::parts::{Chip, Choice, Field, Found, Head, Html, Problem, Results, Table};
+use crate::visit::Visit;
+use civitas_audit::Record;
+use civitas_kernel::{
+    ComponentId, OrganizationId, Page, PageRequest, Result, SpaceManifest, SpaceRef, Within,
+};
+use civitas_organizations::Organization;
+use civitas_spaces::{ComponentDetail, ComponentManifest};
+use time::OffsetDateTime;
+
+/// The rows of a page of a list.
+pub(super) const PER_PAGE: i64 = 25;
+/// The most components that a page offers; above this, the number of the component is typed.
+const MOST_COMPONENTS: i64 = 50;
+/// The parameter with a component, `12`, or a space, `assemblies/3`.
+const PLACE: &str = "in";
+
+/// The organization of the path, which the navigation keeps. Times are those of its zone.
+pub(super) async fn opened(visit: &mut Visit) -> Result<(OrganizationId, Organization)> {
+    let (id, organization) = content::opened(visit).await?;
+    visit.zone = Zone::named(&organization.time_zone);
+    Ok((id, organization))
+}
+
+/// The head of a page of the organization.
+pub(super) fn head(visit: &Visit, id: OrganizationId, organization: &Organization, title: String) -> Head {
+    let path = format!("{}/{id}", organization::LIST);
+    Head::new(title).crumb(organization::name(visit, organization), path)
+}
+
+/// The part of the organization that is asked for. Other values are left out.
+pub(super) fn within(visit: &Visit) -> Within {
+    let text = visit.query.get(PLACE).unwrap_or_default();
+    match text.split_once('/') {
+        Some((manifest, id)) => match (SpaceManifest::parse(manifest), id.parse().ok()) {
+            (Some(manifest), Some(id)) => {
+                Within { space_manifest: Some(manifest), space_id: Some(id), component: None }
+            }
+            _ => Within::default(),
+        },
+        None => Within { component: text.parse().ok().map(ComponentId), ..Within::default() },
+    }
+}
+
+/// The components of one kind, with their spaces.
+pub(super) struct Components {
+    items: Vec<ComponentDetail>,
+    has_more: bool,
+}
+
+impl Components {
+    pub(super) async fn load(
+        visit: &Visit,
+        organization: OrganizationId,
+        kind: ComponentManifest,
+    ) -> Result<Self> {
+        let reader = organization::as_administrator(organization);
+        let request = PageRequest { page: 1, per_page: MOST_COMPONENTS };
+        let page = visit.panel.store().components().list(reader, Some(kind), &[], request).await?;
+        Ok(Self { items: page.items, has_more: page.has_more })
+    }
+
+    /// The title of a space that has one of them.
+    pub(super) fn space(&self, visit: &Visit, space: SpaceRef) -> Option<String> {
+        let found = self.items.iter().find(|found| found.component.space == space);
+        found.map(|found| content::title(visit, &found.space_title))
+    }
+
+    fn choices(&self, visit: &Visit) -> Vec<Choice> {
+        let choice = |found: &ComponentDetail| {
+            let space = content::title(visit, &found.space_title);
+            let name = content::title(visit, &found.component.name);
+            Choice::new(found.id.to_string(), format!("{space}: {name}"))
+        };
+        self.items.iter().map(choice).collect()
+    }
+
+    fn spaces(&self, visit: &Visit) -> Vec<Choice> {
+        let mut spaces: Vec<Choice> = Vec::new();
+        for found in &self.items {
+            let value = content::number(found.component.space);
+            if spaces.iter().all(|choice| choice.value != value) {
+                spaces.push(Choice::new(value, content::title(visit, &found.space_title)));
+            }
+        }
+        spaces
+    }
+
+    /// The filter of a list.
+    pub(super) fn filter(&self, visit: &Visit) -> Field {
+        let chosen = visit.query.shown(PLACE);
+        if self.has_more {
+            let label = visit.say("component-one");
+            return Field::number(PLACE, label, chosen).hint(visit.say("component-number"));
+        }
+        let mut choices = vec![Choice::new("", visit.say("all"))];
+        choices.extend(self.spaces(visit));
+        choices.extend(self.choices(visit));
+        Field::select(PLACE, visit.say("publication-place"), chosen, choices)
+    }
+
+    /// The filter in use, as text.
+    pub(super) fn chip(&self, visit: &Visit, path: &str) -> Option<Chip> {
+        let chosen = visit.query.get(PLACE)?;
+        let known = self.spaces(visit).into_iter().chain(self.choices(visit));
+        let label = known.into_iter().find(|choice| choice.value == chosen).map(|choice| choice.label);
+        let text = label.unwrap_or_else(|| format!("{} {chosen}", visit.say("component-one")));
+        Some(Chip { text, href: visit.query.with(path, PLACE, None) })
+    }
+
+    /// The component of a new record.
+    pub(super) fn field(&self, visit: &Visit, name: &str, problems: &[Problem]) -> Html {
+        let chosen = chosen_component(visit, name);
+        let label = visit.say("component-one");
+        let field = if self.has_more {
+            Field::number(name, label, chosen).hint(visit.say("component-number"))
+        } else {
+            let mut choices = vec![Choice::new("", visit.say("publication-choose"))];
+            choices.extend(self.choices(visit));
+            // The components of unpublished conferences and initiatives are not listed.
+            if choices.iter().all(|choice| choice.value != chosen) {
+                choices.push(Choice::new(chosen.clone(), format!("{label} {chosen}")));
+            }
+            Field::select(name, label, chosen, choices).class("medium")
+        };
+        field.check(problems).html(&visit.words)
+    }
+}
+
+fn chosen_component(visit: &Visit, name: &str) -> String {
+    visit.form.get(name).map_or_else(|| visit.query.shown("component"), |typed| typed.trim().to_owned())
+}
+
+/// The component that was chosen for a new record; 0, which none has, without a number.
+pub(super) fn component(visit: &Visit, name: &str) -> ComponentId {
+    ComponentId(chosen_component(visit, name).parse().unwrap_or_default())
+}
+
+/// The time that was typed. What was not sent stays as it is; the same minute keeps its seconds.
+pub(super) fn read_time(
+    visit: &Visit,
+    name: &str,
+    time: &mut Option<OffsetDateTime>,
+    problems: &mut Vec<Problem>,
+) {
+    match visit.form.get(name).map(str::trim) {
+        None => {}
+        Some("") => *time = None,
+        Some(typed) if time.is_some_and(|now| format::field_value(visit.zone, now) == typed) => {}
+        Some(typed) => match format::read_field(visit.zone, typed) {
+            Some(read) => *time = Some(read),
+            None => problems.push(Problem::new(name, visit.say("problem-time"))),
+        },
+    }
+}
+
+/// A field for a time in the zone of the organization, with what was typed.
+pub(super) fn time_field(visit: &Visit, name: &str, label: &str, at: Option<OffsetDateTime>) -> Field {
+    let stored = at.map(|at| format::field_value(visit.zone, at)).unwrap_or_default();
+    Field::moment(name, visit.say(label), visit.form.get(name).map_or(stored, str::to_owned))
+}
+
+/// The value of the hidden field that finds changes of others.
+pub(super) fn revision(updated_at: OffsetDateTime) -> String {
+    updated_at.unix_timestamp_nanos().to_string()
+}
+
+/// A time, for the audit trail.
+pub(super) fn moment(at: Option<OffsetDateTime>) -> String {
+    at.map(|at| at.to_string()).unwrap_or_default()
+}
+
+/// The entry with what differs between two states.
+pub(super) fn with_changes(record: Record, mut changes: Vec<(&'static str, String, String)>) -> Record {
+    changes.retain(|(_, old, new)| old != new);
+    changes
+        .into_iter()
+        .fold(record, |record, (field, old, new)| record.changed(field, Some(&old), Some(&new)))
+}
+
+/// What is below the filters of a list.
+pub(super) fn results<T>(visit: &Visit, path: &str, page: &Page<T>, chips: Vec<Chip>, table: &Table) -> Html {
+    let count = i64::try_from(page.items.len()).unwrap_or_default();
+    let text = visit.words.count("found-shown", count);
+    let found = Found { words: &visit.words, text, chips, all: path.to_owned() };
+    let pages = super::people::pages(visit, path, visit.query.page(PER_PAGE), page.has_more);
+    Results { found: found.html(), table: table.html(), pages }.html()
+}

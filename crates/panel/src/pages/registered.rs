@@ -1,0 +1,116 @@
+//! The people registered for a meeting (contract 06 §5.3): list, registration, its end.
+
+use super::meeting::{Own, save};
+use super::organization::LIST;
+use super::people::pages;
+use super::proposals::authors;
+use super::publications::PER_PAGE;
+use crate::notice::Notice;
+use crate::parts::{Cell, Column, Empty, Field, Form, Found, Html, Problem, Results, RowAct, Section, Table};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use civitas_accounts::User;
+use civitas_audit::Action;
+use civitas_kernel::{Error, Result, UserId};
+use std::collections::HashMap;
+
+const PERSON: &str = "registration[person]";
+
+fn path(own: &Own) -> String {
+    format!("{}/registrations", own.path())
+}
+
+fn row(visit: &Visit, own: &Own, user: UserId, accounts: &HashMap<UserId, User>) -> Vec<Cell> {
+    let number = visit.tell("component-id", &[("id", user.to_string().into())]);
+    let (name, person) = match accounts.get(&user) {
+        Some(found) => {
+            let href = format!("{LIST}/{}/users/{user}", own.id);
+            (found.name.clone(), Cell::link(&href, &found.name, &format!("@{}", found.nickname)))
+        }
+        None => (number.clone(), Cell::soft(&visit.say("deleted"))),
+    };
+    let end = RowAct::Post {
+        action: format!("{}/{user}", path(own)),
+        label: visit.say("registered-remove"),
+        of: name,
+        token: visit.token(),
+        method: "delete",
+    };
+    vec![person, Cell::text(&number), Cell::acts(&[end])]
+}
+
+pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
+    let own = Own::of_path(visit).await?;
+    show(visit, &own, Vec::new()).await
+}
+
+async fn show(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply> {
+    let (path, request) = (path(own), visit.query.page(PER_PAGE));
+    let page = visit.panel.store().meetings().registered(own.id, own.own, request).await?;
+    let ids = page.items.iter().map(|user| user.0).collect();
+    let accounts = authors(visit, own.id, ids).await?;
+    let rows = page.items.iter().map(|user| row(visit, own, *user, &accounts));
+    let columns = vec![
+        Column::new(visit.say("column-name")),
+        Column::new(visit.say("column-id")),
+        Column::acts(visit.say("column-acts")),
+    ];
+    let empty = Empty { title: visit.say("registered-none"), ..Empty::default() };
+    let table = Table::new(visit.say("registered-title"), columns).rows(rows).empty(empty);
+    let number = i64::try_from(own.meeting.registrations.len()).unwrap_or(i64::MAX);
+    let found = Found {
+        words: &visit.words,
+        text: visit.words.count("registered-count", number),
+        chips: Vec::new(),
+        all: path.clone(),
+    };
+    let pages = pages(visit, &path, request, page.has_more);
+    let results = Results { found: found.html(), table: table.html(), pages };
+    let person = Field::text(PERSON, visit.say("registered-person"), visit.form.text(PERSON))
+        .hint(visit.say("registered-person-hint"))
+        .class("medium")
+        .check(&problems)
+        .html(&visit.words);
+    let section = Section::new("add", visit.say("registered-add")).field(person);
+    let form = Form::new(&visit.words, path.clone(), visit.token(), "registered-add-button").section(section);
+    let head = own.under(visit, visit.say("registered-title")).lede(visit.say("registered-lede"));
+    visit.form_page(head, Html::join([results.html(), form.html()]), problems).await
+}
+
+/// The account of this id or nickname, which is not deleted.
+async fn person(visit: &Visit, own: &Own) -> Result<Option<(UserId, User)>> {
+    let (typed, users) = (visit.form.text(PERSON), visit.panel.store().users());
+    if let Ok(id) = typed.parse().map(UserId) {
+        let found = users.find(own.id, id).await?.filter(|user| user.deleted_at.is_none());
+        if let Some(user) = found {
+            return Ok(Some((id, user)));
+        }
+    }
+    users.find_by_nickname(own.id, typed.trim_start_matches('@')).await
+}
+
+pub(crate) async fn add(visit: &mut Visit) -> Result<Reply> {
+    let own = Own::of_path(visit).await?;
+    let visit = &*visit;
+    let Some((id, user)) = person(visit, &own).await? else {
+        let problem = Problem::new(PERSON, visit.say("problem-person-unknown"));
+        return show(visit, &own, vec![problem]).await;
+    };
+    save(visit, &own, "", Action::MeetingUpdated, |meeting| meeting.register(id)).await?;
+    let notice = Notice::good(visit.tell("registered-added", &[("name", user.name.into())]));
+    visit.redirect(path(&own), notice).await
+}
+
+pub(crate) async fn remove(visit: &mut Visit) -> Result<Reply> {
+    let own = Own::of_path(visit).await?;
+    let visit = &*visit;
+    let id = UserId(visit.id("uid")?);
+    if !own.meeting.registrations.contains(&id) {
+        return Err(Error::NotFound);
+    }
+    save(visit, &own, "", Action::MeetingUpdated, |meeting| meeting.unregister(id)).await?;
+    let name = authors(visit, own.id, vec![id.0]).await?.remove(&id).map(|user| user.name);
+    let name = name.unwrap_or_else(|| id.to_string());
+    let notice = Notice::good(visit.tell("registered-removed", &[("name", name.into())]));
+    visit.redirect(path(&own), notice.text(visit.say("registered-removed-undo"))).await
+}
