@@ -36,7 +36,7 @@ fn status(visit: &Visit, status: DeliveryStatus) -> Badge {
     }
 }
 
-pub(crate) fn filter(visit: &Visit) -> DeliveryFilter {
+fn filter(visit: &Visit) -> DeliveryFilter {
     let query = &visit.query;
     let moment = |name: &str| query.get(name).and_then(|text| format::read_field(Zone::utc(), text));
     DeliveryFilter {
@@ -47,6 +47,26 @@ pub(crate) fn filter(visit: &Visit) -> DeliveryFilter {
         from: moment("from"),
         to: moment("to"),
     }
+}
+
+/// What the filters of the list choose; `None` if they do not name a registration with a state or a time.
+pub(crate) fn chosen(visit: &Visit) -> Option<Replay> {
+    let filter = filter(visit);
+    let registration = filter.registration?;
+    match (filter.from, filter.status) {
+        (Some(since), None) => {
+            Some(Replay::Range { registration, since, until: filter.to.unwrap_or(visit.now) })
+        }
+        (None, Some(DeliveryStatus::Dead)) => Some(Replay::Failed(registration)),
+        _ => None,
+    }
+}
+
+/// The link of the list to the page that asks.
+fn replay_act(visit: &Visit) -> Option<Act> {
+    chosen(visit)?;
+    let href = visit.query.with(&format!("{LIST}/replay"), "event", None);
+    Some(Act::link(href, visit.say("deliveries-replay-link")))
 }
 
 /// The addresses of the registrations of these deliveries.
@@ -109,7 +129,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let mut head = Head::new(visit.say("nav-deliveries"))
         .crumb(visit.say("nav-start"), "/system")
         .lede(visit.say("deliveries-lede"));
-    if let Some(act) = super::replays::act(visit) {
+    if let Some(act) = replay_act(visit) {
         head = head.act(act);
     }
     visit.page(head, Html::join([filters(visit), results.html()])).await

@@ -1,35 +1,14 @@
 //! Sending many deliveries of a registration again: those that were given up, or those of a time.
 
-use super::deliveries::{LIST, admin, filter};
+use super::deliveries::{LIST, admin, chosen};
 use crate::notice::Notice;
-use crate::parts::{Act, Confirm, Head};
+use crate::parts::{Confirm, Head};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_kernel::{Error, Result};
-use civitas_webhooks::{DeliveryStatus, Replay};
 
 /// The most deliveries of one act.
 const MOST: i64 = 10_000;
-
-/// What the filters of the list choose; `None` if they do not name a registration with a state or a time.
-fn chosen(visit: &Visit) -> Option<Replay> {
-    let filter = filter(visit);
-    let registration = filter.registration?;
-    match (filter.from, filter.status) {
-        (Some(since), None) => {
-            Some(Replay::Range { registration, since, until: filter.to.unwrap_or(visit.now) })
-        }
-        (None, Some(DeliveryStatus::Dead)) => Some(Replay::Failed(registration)),
-        _ => None,
-    }
-}
-
-/// The link of the list to the page that asks.
-pub(crate) fn act(visit: &Visit) -> Option<Act> {
-    chosen(visit)?;
-    let href = visit.query.with(&format!("{LIST}/replay"), "event", None);
-    Some(Act::link(href, visit.say("deliveries-replay-link")))
-}
 
 pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;

@@ -1,10 +1,8 @@
 //! The display conditions of a question in its form.
 
-use super::content::title;
-use super::content::typed;
-use super::survey_parts::{CONDITIONS, is_sent, languages, new_keys};
-use super::survey_question::Opened;
-use super::surveys::Shown;
+use super::content::{title, typed};
+use super::opened_question::{CONDITIONS, Opened, is_sent, languages, new_keys};
+use super::survey_home::Shown;
 use crate::parts::{Choice, Field, Html, Problem, Tick, language_name, render};
 use crate::visit::Visit;
 use crate::words::Words;

@@ -2,8 +2,8 @@
 //! newest first: one page is in memory.
 
 use super::survey_answers::{Answer, Files, read};
+use super::survey_home::{Named, record};
 use super::survey_responses::{languages, origin};
-use super::surveys::{Named, record};
 use crate::panel::Panel;
 use crate::reply::{Chunks, Reply};
 use crate::visit::Visit;

@@ -1,7 +1,7 @@
 //! The form of the texts and dates of a survey, and the page that changes them.
 
 use super::content::{line, typed};
-use super::surveys::{Shown, admin, record};
+use super::survey_home::{Shown, admin, record};
 use crate::format;
 use crate::notice::Notice;
 use crate::parts::{Field, Form, Html, Problem, Section, Texts};

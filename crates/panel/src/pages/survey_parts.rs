@@ -1,21 +1,15 @@
 //! The parts of a question in its form: rows and options.
 
 use super::content::typed;
+use super::opened_question::{OPTIONS, Opened, ROWS, is_sent, languages, new_keys};
 use super::survey_conditions;
-use super::survey_question::Opened;
-use super::surveys::Shown;
+use super::survey_home::Shown;
 use crate::parts::{Html, Problem, language_name, render};
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
 use civitas_kernel::{AnswerOptionId, Locale, MatrixRowId, Translated};
 use civitas_surveys::{FormOption, FormQuestion, MatrixRow, PartEdit, Question, QuestionEdit};
-
-pub(crate) const OPTIONS: &str = "options";
-pub(crate) const ROWS: &str = "rows";
-pub(crate) const CONDITIONS: &str = "conditions";
-/// The most blank rows of a part.
-const MOST_NEW: i64 = 20;
 
 /// What was typed.
 pub(crate) struct Typed {
@@ -24,24 +18,8 @@ pub(crate) struct Typed {
     pub(crate) rows: Vec<String>,
 }
 
-/// The names of blank parts: `new-1`, `new-2`, ... As many as were sent, else as the address asks for.
-pub(crate) fn new_keys(visit: &Visit, part: &str, usual: i64) -> Vec<String> {
-    let is_sent = |number: &i64| visit.form.has(&format!("{part}[new-{number}]["));
-    let sent = (1..=MOST_NEW).take_while(is_sent).count();
-    let number = match i64::try_from(sent) {
-        Ok(sent) if sent > 0 => sent,
-        _ if visit.form.has(&format!("{part}[")) => 0,
-        _ => visit.query.number(part).map_or(usual, |asked| asked.clamp(usual, MOST_NEW)),
-    };
-    (1..=number).map(|number| format!("new-{number}")).collect()
-}
-
 fn is_removed(visit: &Visit, part: &str, key: &str) -> bool {
     visit.form.switch(&format!("{part}[{key}][_destroy]")) == Some(true)
-}
-
-pub(crate) fn is_sent(visit: &Visit, part: &str, key: &str) -> bool {
-    visit.form.has(&format!("{part}[{key}]["))
 }
 
 /// Reads all parts.
@@ -167,13 +145,6 @@ struct Parts<'a> {
     languages: Vec<String>,
     has_places: bool,
     parts: Vec<Part>,
-}
-
-/// The languages of the form, the main one first.
-pub(crate) fn languages(shown: &Shown) -> Vec<Locale> {
-    let main = shown.home.default_locale;
-    let others = shown.home.available_locales.iter().filter(|locale| *locale != main);
-    std::iter::once(main).chain(others).collect()
 }
 
 /// The names of fields in messages: the name of the part, its key, `one` of its label.

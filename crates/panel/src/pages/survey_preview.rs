@@ -1,7 +1,7 @@
 //! A questionnaire as a participant sees it, with inputs that cannot be used.
 
-use super::survey::length;
-use super::surveys::Shown;
+use super::opened_question::length;
+use super::survey_home::Shown;
 use crate::parts::{Choice, Field, Html, language_name, render};
 use crate::reply::Reply;
 use crate::visit::Visit;

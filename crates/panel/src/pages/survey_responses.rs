@@ -1,11 +1,11 @@
 //! The responses to a questionnaire: list, one response, deletion (contract 08 §7).
 
 use super::jobs::{log_pages, log_place, log_start};
+use super::opened_question::{length, text};
 use super::people;
 use super::proposals::authors;
-use super::survey::{length, text};
 use super::survey_answers::{Answer, Files, read};
-use super::surveys::{Named, Shown, record};
+use super::survey_home::{Named, Shown, record};
 use crate::notice::Notice;
 use crate::parts::{Act, Card, Cell, Column, Confirm, Empty, Found, Html, KeyValues, Results, Table};
 use crate::reply::Reply;

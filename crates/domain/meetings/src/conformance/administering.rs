@@ -25,7 +25,7 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
     let all = MeetingSearch { direction: Direction::Ascending, ..MeetingSearch::default() };
     let state = |state| MeetingSearch { state: Some(state), ..all.clone() };
     let time = |time| MeetingSearch { time: Some(time), ..all.clone() };
-    let part = |within| MeetingSearch { within, ..all.clone() };
+    let inside = |within| MeetingSearch { within, ..all.clone() };
     let named = |text: &str| MeetingSearch { text: Some(text.to_owned()), ..all.clone() };
     let processes = Some(SpaceManifest::ParticipatoryProcesses);
     let process = Within { space_manifest: processes, space_id: Some(world.space.id), component: None };
@@ -41,9 +41,9 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
         (state(MeetingState::Hidden), vec![hidden]),
         (time(MeetingTime::Upcoming), vec![draft, withdrawn, hidden]),
         (time(MeetingTime::Past), vec![past]),
-        (part(within(world.unpublished)), vec![withdrawn]),
-        (part(within(world.blog)), vec![]),
-        (part(process), vec![past, draft, withdrawn]),
+        (inside(within(world.unpublished)), vec![withdrawn]),
+        (inside(within(world.blog)), vec![]),
+        (inside(process), vec![past, draft, withdrawn]),
         (named("KICK"), vec![past, draft, hidden]),
         (named("0% w"), vec![withdrawn]),
         (named("none of them"), vec![]),
