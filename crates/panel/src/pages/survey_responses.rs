@@ -41,7 +41,7 @@ fn respondent(visit: &Visit, response: &Response, accounts: &HashMap<UserId, Use
 }
 
 /// Whether a question was answered.
-fn is_answered(row: &&AnswerRow) -> bool {
+fn is_answered(row: &AnswerRow) -> bool {
     row.value.is_some() || row.body.is_some()
 }
 
@@ -58,7 +58,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let rows = page.items.iter().map(|(_, detail)| {
         let response = &detail.response;
         let time = visit.time(response.created_at);
-        let answered = length(response.answers.iter().filter(is_answered).count());
+        let answered = length(response.answers.iter().filter(|row| is_answered(row)).count());
         vec![
             Cell::link(&format!("{path}/{}", detail.id), &time, &detail.id.to_string()),
             respondent(visit, response, &accounts)
@@ -182,7 +182,7 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let (_, detail) = found(visit, &shown).await?;
     let own = format!("{}/{}", path(&shown), detail.id);
-    let answered = detail.response.answers.iter().filter(is_answered).count();
+    let answered = detail.response.answers.iter().filter(|row| is_answered(row)).count();
     let confirm = Confirm {
         words: &visit.words,
         action: own.clone(),
