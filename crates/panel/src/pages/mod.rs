@@ -40,10 +40,13 @@ mod survey_answers;
 mod survey_conditions;
 mod survey_export;
 mod survey_form;
+mod survey_list;
+mod survey_open;
 mod survey_parts;
 mod survey_preview;
 mod survey_question;
 mod survey_responses;
+mod survey_writes;
 mod surveys;
 
 use crate::reply::Reply;
@@ -81,15 +84,15 @@ pub(crate) fn routes() -> Vec<Route> {
 /// The questionnaires of an organization, with questions and responses.
 fn surveys_and_responses() -> Vec<Route> {
     routes![
-        GET "/system/organizations/{id}/surveys" => surveys::list,
-        GET "/system/organizations/{id}/surveys/new" => surveys::new,
-        POST "/system/organizations/{id}/surveys" => surveys::create,
+        GET "/system/organizations/{id}/surveys" => survey_list::list,
+        GET "/system/organizations/{id}/surveys/new" => survey_list::new,
+        POST "/system/organizations/{id}/surveys" => survey_list::create,
         GET "/system/organizations/{id}/surveys/{vid}" => survey::show,
         PUT "/system/organizations/{id}/surveys/{vid}" => survey_form::update,
         GET "/system/organizations/{id}/surveys/{vid}/edit" => survey_form::edit,
         GET "/system/organizations/{id}/surveys/{vid}/preview" => survey_preview::show,
-        POST "/system/organizations/{id}/surveys/{vid}/questions" => survey_question::create,
-        PUT "/system/organizations/{id}/surveys/{vid}/questions/{qid}" => survey_question::update,
+        POST "/system/organizations/{id}/surveys/{vid}/questions" => survey_writes::create,
+        PUT "/system/organizations/{id}/surveys/{vid}/questions/{qid}" => survey_writes::update,
         POST "/system/organizations/{id}/surveys/{vid}/questions/{qid}/move" => survey::shift,
         GET "/system/organizations/{id}/surveys/{vid}/questions/{qid}/delete" => survey::ask_delete,
         DELETE "/system/organizations/{id}/surveys/{vid}/questions/{qid}" => survey::delete,

@@ -1,18 +1,18 @@
 //! The questions of a questionnaire: the list with one open, their order, their deletion (contract 08 §5).
 
 use super::survey_form::problems as refused;
-use super::survey_question::{self, Opened};
-use super::surveys::{Shown, counted, record};
+use super::survey_open::{Opened, admin, described, length, loss, text, type_name, types};
+use super::survey_question;
+use super::surveys::{Shown, counted, list_path, record};
 use crate::notice::Notice;
 use crate::parts::{Act, Confirm, Html, Problem, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
-use civitas_application::Transaction;
 use civitas_audit::Action;
-use civitas_kernel::{Error, QuestionId, Result, Translated};
-use civitas_surveys::{Direction, Form, FormQuestion, Question, QuestionAdmin, QuestionType};
+use civitas_kernel::{Error, QuestionId, Result};
+use civitas_surveys::{Direction, Form, FormQuestion, QuestionType};
 
 /// A question in the list.
 struct Line {
@@ -39,37 +39,6 @@ struct Questions<'a> {
     /// The form of a new question.
     new_form: Option<Html>,
     types: Vec<(&'static str, String)>,
-}
-
-/// The use-case, in a transaction.
-pub(crate) fn admin(tx: &dyn Transaction) -> QuestionAdmin<'_> {
-    QuestionAdmin {
-        questionnaires: tx.questionnaires(),
-        questions: tx.questions(),
-        options: tx.answer_options(),
-        conditions: tx.display_conditions(),
-        files: tx.answer_files(),
-    }
-}
-
-/// The name of a type: `One choice`.
-pub(crate) fn type_name(visit: &Visit, kind: QuestionType) -> String {
-    visit.say(&format!("question-{}", kind.as_str().replace('_', "-")))
-}
-
-/// All types with their names.
-pub(crate) fn types(visit: &Visit) -> Vec<(&'static str, String)> {
-    QuestionType::ALL.into_iter().map(|kind| (kind.as_str(), type_name(visit, kind))).collect()
-}
-
-/// A text of a questionnaire in the language of the page.
-pub(crate) fn text(visit: &Visit, text: &Translated) -> String {
-    super::content::title(visit, text)
-}
-
-/// A number of a list.
-pub(crate) fn length(list: usize) -> i64 {
-    i64::try_from(list).unwrap_or(i64::MAX)
 }
 
 /// What a line says of a question: `One choice · mandatory · 6 options`.
@@ -146,11 +115,7 @@ pub(crate) async fn page(
     let new_form = new.map(|opened| survey_question::form(visit, shown, form, (opened, number), &problems));
     let list = Questions { words: &visit.words, path: path.clone(), lines, new_form, types: types(visit) };
     let head = shown.own_head(visit, "questions").act(Act::link(
-        format!(
-            "{}?component={}",
-            super::surveys::list_path(shown.organization),
-            shown.summary.place.component
-        ),
+        format!("{}?component={}", list_path(shown.organization), shown.summary.place.component),
         visit.say("survey-of-component"),
     ));
     visit.form_page(head, render(&list), problems).await
@@ -165,13 +130,6 @@ pub(crate) async fn of_path(visit: &mut Visit) -> Result<(Shown, Form, QuestionI
         return Err(Error::NotFound);
     }
     Ok((shown, form, id))
-}
-
-/// The label of a question in the audit trail.
-pub(crate) fn described(question: &Question) -> String {
-    let body = super::content::line(&question.body);
-    let mandatory = if question.mandatory { "; mandatory" } else { "" };
-    format!("{}{mandatory}; {body}", question.kind.as_str())
 }
 
 pub(crate) async fn shift(visit: &mut Visit) -> Result<Reply> {
@@ -249,15 +207,6 @@ pub(crate) async fn ask_delete(visit: &mut Visit) -> Result<Reply> {
     let title = visit.tell("question-delete-title", &[("number", number.into())]);
     let head = shown.below(visit, title).lede(text(visit, &question.question.body));
     visit.page(head.here(visit.say("delete")), confirm.html(&[])).await
-}
-
-/// A sentence that names questions by their numbers in the list.
-pub(crate) fn loss(visit: &Visit, form: &Form, key: &str, named: &[(&FormQuestion, usize)]) -> String {
-    let place = |id: QuestionId| form.questions().iter().position(|question| question.id == id);
-    let numbers: Vec<String> =
-        named.iter().filter_map(|(question, _)| Some((place(question.id)? + 1).to_string())).collect();
-    let count = length(numbers.len());
-    visit.tell(key, &[("count", count.into()), ("questions", numbers.join(", ").into())])
 }
 
 pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {

@@ -2,8 +2,8 @@
 
 use super::content::title;
 use super::survey_form::typed;
+use super::survey_open::Opened;
 use super::survey_parts::{CONDITIONS, is_sent, languages, new_keys};
-use super::survey_question::Opened;
 use super::surveys::Shown;
 use crate::parts::{Choice, Field, Html, Problem, Tick, language_name, render};
 use crate::visit::Visit;

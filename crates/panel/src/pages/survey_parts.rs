@@ -1,28 +1,20 @@
 //! The parts of a question in its form: rows and options.
 
-use super::survey_conditions;
 use super::survey_form::typed;
-use super::survey_question::Opened;
+use super::survey_open::Opened;
 use super::surveys::Shown;
 use crate::parts::{Html, Problem, language_name, render};
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
 use civitas_kernel::{AnswerOptionId, Locale, MatrixRowId, Translated};
-use civitas_surveys::{FormOption, FormQuestion, MatrixRow, PartEdit, Question, QuestionEdit};
+use civitas_surveys::{FormOption, FormQuestion, MatrixRow, PartEdit, Question};
 
 pub(crate) const OPTIONS: &str = "options";
 pub(crate) const ROWS: &str = "rows";
 pub(crate) const CONDITIONS: &str = "conditions";
 /// The most blank rows of a part.
 const MOST_NEW: i64 = 20;
-
-/// What was typed.
-pub(crate) struct Typed {
-    pub(crate) edit: QuestionEdit,
-    /// The names in the form of the rows of the question, in the same order.
-    pub(crate) rows: Vec<String>,
-}
 
 /// The names of blank parts: `new-1`, `new-2`, ... As many as were sent, else as the address asks for.
 pub(crate) fn new_keys(visit: &Visit, part: &str, usual: i64) -> Vec<String> {
@@ -44,32 +36,17 @@ pub(crate) fn is_sent(visit: &Visit, part: &str, key: &str) -> bool {
     visit.form.has(&format!("{part}[{key}]["))
 }
 
-/// Reads all parts.
-pub(crate) fn read(
+/// Reads the rows of a matrix into the question, if they were sent. Returns their names in the form, in the same order.
+pub(crate) fn read_rows(
     visit: &Visit,
     shown: &Shown,
     own: &FormQuestion,
-    mut question: Question,
+    question: &mut Question,
     problems: &mut Vec<Problem>,
-) -> Typed {
-    let rows = if question.kind.has_rows() && visit.form.has("rows[") {
-        let (keys, rows) = read_rows(visit, shown, own, problems);
-        question.rows = rows;
-        keys
-    } else {
-        question.rows.iter().map(|row| row.id.to_string()).collect()
-    };
-    let options = if question.kind.has_options() { read_options(visit, shown, own) } else { Vec::new() };
-    let conditions = survey_conditions::read(visit, shown, own, problems);
-    Typed { edit: QuestionEdit { question, options, conditions }, rows }
-}
-
-fn read_rows(
-    visit: &Visit,
-    shown: &Shown,
-    own: &FormQuestion,
-    problems: &mut Vec<Problem>,
-) -> (Vec<String>, Vec<MatrixRow>) {
+) -> Vec<String> {
+    if !question.kind.has_rows() || !visit.form.has("rows[") {
+        return question.rows.iter().map(|row| row.id.to_string()).collect();
+    }
     let (locales, stored) = (&shown.home.available_locales, &own.question.rows);
     let last = stored.iter().map(|row| row.position).max().unwrap_or(-1);
     let (mut keys, mut rows) = (Vec::new(), Vec::new());
@@ -109,10 +86,12 @@ fn read_rows(
         });
         keys.push(key);
     }
-    (keys, rows)
+    question.rows = rows;
+    keys
 }
 
-fn read_options(
+/// Reads the changes of options.
+pub(crate) fn read_options(
     visit: &Visit,
     shown: &Shown,
     own: &FormQuestion,

@@ -1,6 +1,6 @@
 //! A questionnaire as a participant sees it, with inputs that cannot be used.
 
-use super::survey::length;
+use super::survey_open::length;
 use super::surveys::Shown;
 use crate::parts::{Choice, Field, Html, language_name, render};
 use crate::reply::Reply;

@@ -1,53 +1,25 @@
-//! The form of a question, its creation and its change (contract 08 §5.2).
+//! The form of a question (contract 08 §5.2).
 
 use super::content::line;
-use super::survey::{admin, described, loss, of_path, page, text, type_name, types};
 use super::survey_conditions;
-use super::survey_form::{problems as refused, revision, seen, typed};
+use super::survey_form::{problems as refused, revision, typed};
+use super::survey_open::{Opened, described, loss, type_name, types};
 use super::survey_parts::{self, CONDITIONS, OPTIONS, ROWS};
-use super::surveys::{Shown, record};
-use crate::notice::Notice;
+use super::surveys::Shown;
 use crate::parts::{Choice, Field, Html, Problem, Texts, Tick, render};
-use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
-use civitas_audit::{Action, Record};
-use civitas_kernel::{QuestionId, Result, Translated};
+use civitas_audit::Record;
+use civitas_kernel::{QuestionId, Result};
 use civitas_surveys::{Form, FormQuestion, Question, QuestionEdit, QuestionType};
 
-const KIND: &str = "question[question_type]";
+pub(crate) const KIND: &str = "question[question_type]";
 const BODY: &str = "question[body]";
 const DESCRIPTION: &str = "question[description]";
 const MANDATORY: &str = "question[mandatory]";
 const MAX_CHOICES: &str = "question[max_choices]";
 const MAX_CHARACTERS: &str = "question[max_characters]";
-
-/// The question that is open.
-pub(crate) struct Opened {
-    /// `None`: it is new.
-    pub(crate) id: Option<QuestionId>,
-    /// As it is stored; blank for a new one.
-    pub(crate) own: FormQuestion,
-    /// Whether its type cannot change, because it has answers.
-    is_locked: bool,
-}
-
-impl Opened {
-    /// A stored question.
-    pub(crate) async fn stored(visit: &Visit, shown: &Shown, own: &FormQuestion) -> Result<Self> {
-        let questions = visit.panel.store().questions();
-        let is_locked = questions.has_answers(shown.organization, own.id).await?;
-        Ok(Self { id: Some(own.id), own: own.clone(), is_locked })
-    }
-
-    /// A new question of this type.
-    pub(crate) fn new(shown: &Shown, kind: QuestionType) -> Self {
-        let question = Question::new(shown.id, 0, kind, Translated::default());
-        let own = FormQuestion { id: QuestionId(0), question, options: Vec::new(), conditions: Vec::new() };
-        Self { id: None, own, is_locked: false }
-    }
-}
 
 #[derive(Template)]
 #[template(path = "pages/question.html")]
@@ -79,8 +51,15 @@ struct Fixed {
     text: String,
 }
 
+/// What was typed.
+pub(crate) struct Typed {
+    pub(crate) edit: QuestionEdit,
+    /// The names in the form of the rows of the question, in the same order.
+    pub(crate) rows: Vec<String>,
+}
+
 /// The question with what was typed, and what cannot be read. What was not sent stays as it is.
-fn read(visit: &Visit, shown: &Shown, opened: &Opened) -> (survey_parts::Typed, Vec<Problem>) {
+pub(crate) fn read(visit: &Visit, shown: &Shown, opened: &Opened) -> (Typed, Vec<Problem>) {
     let (form, locales) = (&visit.form, &shown.home.available_locales);
     let (mut question, mut problems) = (opened.own.question.clone(), Vec::new());
     if let Some(name) = form.get(KIND) {
@@ -108,12 +87,16 @@ fn read(visit: &Visit, shown: &Shown, opened: &Opened) -> (survey_parts::Typed, 
     };
     question.max_choices = number(MAX_CHOICES, question.max_choices);
     question.max_characters = number(MAX_CHARACTERS, Some(question.max_characters)).unwrap_or_default();
-    let typed = survey_parts::read(visit, shown, &opened.own, question, &mut problems);
-    (typed, problems)
+    let own = &opened.own;
+    let rows = survey_parts::read_rows(visit, shown, own, &mut question, &mut problems);
+    let options =
+        if question.kind.has_options() { survey_parts::read_options(visit, shown, own) } else { Vec::new() };
+    let conditions = survey_conditions::read(visit, shown, own, &mut problems);
+    (Typed { edit: QuestionEdit { question, options, conditions }, rows }, problems)
 }
 
 /// The problems of a refused question, beside their fields.
-fn refusal(
+pub(crate) fn refusal(
     visit: &Visit,
     shown: &Shown,
     rows: &[String],
@@ -219,7 +202,7 @@ fn fields(visit: &Visit, opened: &Opened, question: &Question, problems: &[Probl
 }
 
 /// Where a saved form leads: to the same question with more rows, if that was asked for.
-fn next(visit: &Visit, shown: &Shown, id: QuestionId) -> String {
+pub(crate) fn next(visit: &Visit, shown: &Shown, id: QuestionId) -> String {
     let path = shown.path();
     let more = visit.form.text("_do").strip_prefix("more_");
     match more.filter(|name| [OPTIONS, ROWS, CONDITIONS].contains(name)) {
@@ -230,7 +213,7 @@ fn next(visit: &Visit, shown: &Shown, id: QuestionId) -> String {
 }
 
 /// What the form changes of a question, for the audit trail.
-fn changes(record: Record, own: &FormQuestion, id: QuestionId, edit: &QuestionEdit) -> Record {
+pub(crate) fn changes(record: Record, own: &FormQuestion, id: QuestionId, edit: &QuestionEdit) -> Record {
     let before = (own.id == id).then(|| described(&own.question));
     let field = format!("question {id}");
     let mut record = record.changed(&field, before.as_deref(), Some(&described(&edit.question)));
@@ -253,78 +236,4 @@ fn changes(record: Record, own: &FormQuestion, id: QuestionId, edit: &QuestionEd
         record = record.changed(&format!("condition {}", part.name), before.as_deref(), after.as_deref());
     }
     record
-}
-
-pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
-    let shown = Shown::of(visit).await?;
-    let visit = &*visit;
-    let kind = QuestionType::parse(visit.form.text(KIND)).unwrap_or(QuestionType::ShortAnswer);
-    let opened = Opened::new(&shown, kind);
-    let (typed, problems) = read(visit, &shown, &opened);
-    if !problems.is_empty() {
-        return again(visit, &shown, &opened, problems).await;
-    }
-    let created = visit
-        .change(async |tx| {
-            let at = (shown.home.default_locale, visit.now);
-            let edit = typed.edit.clone();
-            let id = admin(tx).create(shown.organization, seen(visit), edit, at).await?;
-            let record = record(visit, &shown, Action::SurveyUpdated);
-            let record = changes(record, &opened.own, id, &typed.edit);
-            tx.audit().append(&record, visit.now).await?;
-            Ok(id)
-        })
-        .await;
-    match created {
-        Ok(id) => {
-            let title = text(visit, &typed.edit.question.body);
-            let notice = Notice::good(visit.tell("question-created", &[("title", title.into())]));
-            visit.redirect(next(visit, &shown, id), notice).await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, &shown, &typed.rows, fault)?;
-            again(visit, &shown, &opened, problems).await
-        }
-    }
-}
-
-/// The page of a refused form.
-async fn again(visit: &Visit, shown: &Shown, opened: &Opened, problems: Vec<Problem>) -> Result<Reply> {
-    let form = visit.panel.store().questionnaires().form(shown.organization, shown.id).await?;
-    page(visit, shown, &form, Some(opened), problems).await
-}
-
-pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
-    let (shown, form, id) = of_path(visit).await?;
-    let visit = &*visit;
-    let own = form.question(id).ok_or(civitas_kernel::Error::NotFound)?;
-    let opened = Opened::stored(visit, &shown, own).await?;
-    let (typed, problems) = read(visit, &shown, &opened);
-    if !problems.is_empty() {
-        return page(visit, &shown, &form, Some(&opened), problems).await;
-    }
-    let saved = visit
-        .change(async |tx| {
-            let at = (shown.home.default_locale, visit.now);
-            let own = (id, seen(visit));
-            let has_changed = admin(tx).update(shown.organization, own, typed.edit.clone(), at).await?;
-            if has_changed {
-                let record = record(visit, &shown, Action::SurveyUpdated);
-                let record = changes(record, &opened.own, id, &typed.edit);
-                tx.audit().append(&record, visit.now).await?;
-            }
-            Ok(())
-        })
-        .await;
-    match saved {
-        Ok(()) => {
-            let title = text(visit, &typed.edit.question.body);
-            let notice = Notice::good(visit.tell("question-saved", &[("title", title.into())]));
-            visit.redirect(next(visit, &shown, id), notice).await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, &shown, &typed.rows, fault)?;
-            page(visit, &shown, &form, Some(&opened), problems).await
-        }
-    }
 }

@@ -3,8 +3,8 @@
 use super::jobs::{log_pages, log_place, log_start};
 use super::people;
 use super::proposals::authors;
-use super::survey::{length, text};
 use super::survey_answers::{Answer, Files, read};
+use super::survey_open::{length, text};
 use super::surveys::{Named, Shown, record};
 use crate::notice::Notice;
 use crate::parts::{Act, Card, Cell, Column, Confirm, Empty, Found, Html, KeyValues, Results, Table};

@@ -1,0 +1,242 @@
+//! The list of the questionnaires of an organization, and the creation of a survey (contract 08).
+
+use super::content::{self, opened};
+use super::surveys::{admin, counted, kind, list_path, period};
+use super::{organization, people, survey_form};
+use crate::format::Zone;
+use crate::notice::Notice;
+use crate::parts::{
+    Act, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Html, Problem, Results, Table,
+};
+use crate::reply::Reply;
+use crate::visit::Visit;
+use civitas_audit::Action;
+use civitas_kernel::filter::{Condition, Is};
+use civitas_kernel::{ComponentId, OrganizationId, PageRequest, Result, SpaceRef};
+use civitas_organizations::Organization;
+use civitas_spaces::{ComponentManifest, SpaceField, SpaceFilter};
+use civitas_surveys::{Period, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary, SurveySettings};
+use std::collections::HashMap;
+
+const PER_PAGE: i64 = 25;
+/// The most components that a new survey can choose from.
+const MOST_COMPONENTS: i64 = PageRequest::MAX_LENGTH;
+const COMPONENT: &str = "survey[component]";
+
+/// What the filters ask for. Unknown values are left out.
+fn search(visit: &Visit) -> QuestionnaireSearch {
+    let sort = match visit.query.get("sort") {
+        Some("created") => QuestionnaireSort::Created,
+        _ => QuestionnaireSort::Changed,
+    };
+    QuestionnaireSearch {
+        text: visit.query.get("q").map(str::to_owned),
+        period: visit.query.get("state").and_then(Period::parse).map(|period| (period, visit.now)),
+        component: visit.query.number("component").map(ComponentId),
+        sort,
+    }
+}
+
+fn period_name(visit: &Visit, period: Period) -> String {
+    visit.say(&format!("survey-{}", period.as_str()))
+}
+
+fn filters(visit: &Visit) -> Html {
+    let (words, query) = (&visit.words, &visit.query);
+    let periods = Period::ALL.map(|period| Choice::new(period.as_str(), period_name(visit, period)));
+    let states = std::iter::once(Choice::new("", visit.say("all"))).chain(periods);
+    let sorts = vec![
+        Choice::new("", visit.say("surveys-by-change")),
+        Choice::new("created", visit.say("newest-first")),
+    ];
+    let fields = vec![
+        Field::search("q", visit.say("search"), query.shown("q"))
+            .placeholder(visit.say("surveys-search"))
+            .html(words),
+        Field::select("state", visit.say("column-state"), query.shown("state"), states.collect()).html(words),
+        Field::number("component", visit.say("component-one"), query.shown("component"))
+            .hint(visit.say("component-number"))
+            .html(words),
+        Field::select("sort", visit.say("sort-by"), query.shown("sort"), sorts).html(words),
+    ];
+    Filters { label: visit.say("surveys-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
+}
+
+/// The filters in use.
+fn chips(visit: &Visit, path: &str, search: &QuestionnaireSearch) -> Vec<Chip> {
+    let chip = |name: &str, text: String| Chip { text, href: visit.query.with(path, name, None) };
+    let component = search.component.map(|id| format!("{} {id}", visit.say("component-one")));
+    let chips = [
+        search.text.clone().map(|text| chip("q", text)),
+        search.period.map(|(period, _)| chip("state", period_name(visit, period))),
+        component.map(|text| chip("component", text)),
+    ];
+    chips.into_iter().flatten().collect()
+}
+
+/// The titles of the spaces of these questionnaires.
+async fn space_titles(
+    visit: &Visit,
+    organization: OrganizationId,
+    items: &[QuestionnaireSummary],
+) -> Result<HashMap<SpaceRef, String>> {
+    let mut ids: Vec<i64> = items.iter().map(|summary| summary.place.space.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let filter = SpaceFilter { field: SpaceField::Id, condition: Condition::Integer(Is::In(ids)) };
+    // Spaces of each of the four kinds can have the same number.
+    let request = PageRequest { page: 1, per_page: PageRequest::MAX_LENGTH };
+    let reader = organization::as_administrator(organization);
+    let found = visit.panel.store().spaces().list(reader, None, &[filter], request).await?;
+    let title = |detail: &civitas_spaces::SpaceDetail| content::title(visit, &detail.space.title);
+    Ok(found.items.iter().map(|detail| (detail.id, title(detail))).collect())
+}
+
+fn row(
+    visit: &Visit,
+    path: &str,
+    one: &QuestionnaireSummary,
+    spaces: &HashMap<SpaceRef, String>,
+) -> Vec<Cell> {
+    let title = content::title(visit, &one.questionnaire.title);
+    let space = spaces.get(&one.place.space).map_or("", String::as_str);
+    vec![
+        Cell::link(&format!("{path}/{}", one.id), &title, &format!("{} · {}", kind(visit, one), one.id)),
+        Cell::with_sub(&content::title(visit, &one.place.name), space),
+        Cell::badge(&period(visit, one)),
+        Cell::num(&visit.number(one.questions)),
+        Cell::num(&counted(visit, one.responses)),
+        Cell::text(&visit.date(one.questionnaire.updated_at)),
+    ]
+}
+
+pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
+    let (id, home) = opened(visit).await?;
+    visit.zone = Zone::named(&home.time_zone);
+    let visit = &*visit;
+    let (path, search, request) = (list_path(id), search(visit), visit.query.page(PER_PAGE));
+    let page = visit.panel.store().questionnaires().search(id, &search, request).await?;
+    let spaces = space_titles(visit, id, &page.items).await?;
+    let rows = page.items.iter().map(|one| row(visit, &path, one, &spaces));
+    let columns = vec![
+        Column::new(visit.say("column-title")),
+        Column::new(visit.say("component-one")),
+        Column::new(visit.say("column-state")),
+        Column::new(visit.say("survey-questions")).num(),
+        Column::new(visit.say("survey-responses")).num(),
+        Column::new(visit.say("column-changed")).low(),
+    ];
+    let chips = chips(visit, &path, &search);
+    let empty = if chips.is_empty() {
+        let new = Some((format!("{path}/new"), visit.say("survey-new")));
+        Empty { title: visit.say("surveys-none"), text: visit.say("surveys-lede"), act: new }
+    } else {
+        let all = Some((path.clone(), visit.say("filter-clear")));
+        Empty { title: visit.say("surveys-no-match"), text: String::new(), act: all }
+    };
+    let by_change = search.sort == QuestionnaireSort::Changed;
+    let table = Table::new(visit.say("nav-surveys"), columns).rows(rows).empty(empty).sorted(
+        5,
+        visit.query.with(&path, "sort", None),
+        by_change.then_some("descending"),
+    );
+    let shown = i64::try_from(page.items.len()).unwrap_or_default();
+    let text = visit.words.count("found-shown", shown);
+    let found = Found { words: &visit.words, text, chips, all: path.clone() };
+    let pages = people::pages(visit, &path, request, page.has_more);
+    let results = Results { found: found.html(), table: table.html(), pages };
+    let head = people::head(visit, id, &home, visit.say("nav-surveys"))
+        .lede(visit.say("surveys-lede"))
+        .act(Act::primary(format!("{path}/new"), visit.say("survey-new")));
+    visit.page(head, Html::join([filters(visit), results.html()])).await
+}
+
+pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
+    let (id, home) = opened(visit).await?;
+    visit.zone = Zone::named(&home.time_zone);
+    show_new(visit, id, &home, &SurveySettings::default(), Vec::new()).await
+}
+
+/// The components for surveys, to choose from.
+async fn components(visit: &Visit, organization: OrganizationId, problems: &[Problem]) -> Result<Html> {
+    let reader = organization::as_administrator(organization);
+    let request = PageRequest { page: 1, per_page: MOST_COMPONENTS };
+    let store = visit.panel.store().components();
+    let found = store.list(reader, Some(ComponentManifest::Surveys), &[], request).await?;
+    let chosen = visit.form.get(COMPONENT).map_or_else(|| visit.query.shown("component"), str::to_owned);
+    let label = visit.say("component-one");
+    let field = if found.has_more {
+        Field::number(COMPONENT, label, chosen).hint(visit.say("component-number"))
+    } else {
+        let choices = found.items.iter().map(|one| {
+            let (space, name) = (&one.space_title, &one.component.name);
+            let name = format!("{}: {}", content::title(visit, space), content::title(visit, name));
+            Choice::new(one.id.to_string(), name)
+        });
+        let choices = std::iter::once(Choice::new("", visit.say("choose"))).chain(choices);
+        Field::select(COMPONENT, label, chosen, choices.collect()).hint(visit.say("survey-component-hint"))
+    };
+    Ok(field.required().check(problems).html(&visit.words))
+}
+
+async fn show_new(
+    visit: &Visit,
+    id: OrganizationId,
+    home: &Organization,
+    settings: &SurveySettings,
+    problems: Vec<Problem>,
+) -> Result<Reply> {
+    let component = components(visit, id, &problems).await?;
+    let form = survey_form::form(
+        visit,
+        home,
+        settings,
+        (list_path(id), "survey-create"),
+        &problems,
+        Some(component),
+        true,
+    )
+    .cancel(list_path(id));
+    let head = people::head(visit, id, home, visit.say("survey-new"))
+        .crumb(visit.say("nav-surveys"), list_path(id))
+        .lede(visit.say("survey-new-lede"));
+    visit.form_page(head, form.html(), problems).await
+}
+
+pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
+    let (id, home) = opened(visit).await?;
+    visit.zone = Zone::named(&home.time_zone);
+    let visit = &*visit;
+    let (settings, mut problems) = survey_form::read(visit, &home, SurveySettings::default());
+    let component = visit.form.text(COMPONENT).parse().map(ComponentId);
+    let Ok(component) = component else {
+        problems.push(Problem::new(COMPONENT, visit.say("problem-choose")));
+        return show_new(visit, id, &home, &settings, problems).await;
+    };
+    if !problems.is_empty() {
+        return show_new(visit, id, &home, &settings, problems).await;
+    }
+    let name = content::title(visit, &settings.title);
+    let created = visit
+        .change(async |tx| {
+            let own = admin(tx).create(id, component, &settings, (home.default_locale, visit.now)).await?;
+            let record = visit.record(Action::SurveyCreated).of(id).on("survey", &own.to_string(), &name);
+            tx.audit().append(&record, visit.now).await?;
+            Ok(own)
+        })
+        .await;
+    match created {
+        Ok(own) => {
+            let notice = Notice::good(visit.tell("survey-created", &[("name", name.into())]));
+            let to = format!("{}/{own}", list_path(id));
+            visit.redirect(to, notice.text(visit.say("survey-created-next"))).await
+        }
+        Err(fault) => {
+            let problems = survey_form::refusal(visit, &home, fault)?;
+            show_new(visit, id, &home, &settings, problems).await
+        }
+    }
+}
