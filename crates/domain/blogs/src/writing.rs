@@ -174,7 +174,7 @@ impl Handle<DestroyPost> for PostWrites<'_> {
 mod tests {
     use super::*;
     use crate::{MockBlogLookup, MockPostStore};
-    use civitas_kernel::ComponentPlace;
+    use civitas_kernel::{ComponentPlace, Locale};
     use serde_json::json;
     use time::Duration;
     use time::macros::datetime;

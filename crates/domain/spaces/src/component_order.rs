@@ -49,13 +49,13 @@ impl ComponentOrder<'_> {
         list.retain(|(_, component)| !component.is_deleted());
         list.sort_by_key(|(id, component)| (component.weight, component.manifest.as_str(), id.0));
         let before = list.iter().position(|(own, _)| *own == id).ok_or(Error::NotFound)?;
-        let last = list.len() - 1;
+        let end = list.len() - 1;
         let after = match way {
             Move::Up => before.saturating_sub(1),
             Move::Down => before + 1,
             Move::To(place) => place.saturating_sub(1),
         };
-        let after = after.min(last);
+        let after = after.min(end);
         if before != after {
             let moved = list.remove(before);
             list.insert(after, moved);

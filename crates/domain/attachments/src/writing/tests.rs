@@ -2,10 +2,10 @@ use super::*;
 use crate::commands::{AttachmentEdit, Grouping, SentText, Source};
 use crate::{
     Attachment, ContentFault, FileState, MockAttachmentStore, MockCollectionStore, MockFileRegistry,
-    MockParentLookup, MockUploadStore, SignedId, StoredFile, Upload,
+    MockParentLookup, MockUploadStore, Parent, ParentKind, SignedId, StoredFile, Upload,
 };
 use civitas_kernel::{
-    AttachmentId, ClientId, CollectionId, FieldError, FileId, Locale, ProposalId, Translated, UploadId,
+    AttachmentId, ClientId, CollectionId, FieldError, FileId, Locale, ProposalId, UploadId,
 };
 use serde_json::json;
 use time::macros::datetime;

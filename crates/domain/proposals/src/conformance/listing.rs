@@ -245,8 +245,8 @@ pub async fn lists_hidden_proposals(world: World<'_>) -> Result<()> {
     world.add(&published(world.ideas)).await?;
     world.add(&Proposal { deleted_at: Some(NOW), ..hidden(published(world.ideas), 4) }).await?;
     let listed = async |organization, component, direction, page| {
-        let list = HiddenProposals { component, filters: Vec::new(), direction };
-        let page = world.proposals.hidden(organization, &list, page).await?;
+        let query = HiddenProposals { component, filters: Vec::new(), direction };
+        let page = world.proposals.hidden(organization, &query, page).await?;
         Ok::<_, Error>((page.items.iter().map(|found| found.id).collect::<Vec<_>>(), page.has_more))
     };
     let (all, newest, oldest) =
@@ -257,8 +257,8 @@ pub async fn lists_hidden_proposals(world: World<'_>) -> Result<()> {
     assert_eq!(listed(world.mine, Some(world.ideas), oldest, all).await?.0, [first, last]);
     assert_eq!(listed(world.other, None, newest, all).await?.0, []);
     let filters = read(PROPOSAL_FIELDS, &raw("id_not_eq", &last.to_string()))?;
-    let list = HiddenProposals { component: Some(world.ideas), filters, direction: newest };
-    let page = world.proposals.hidden(world.mine, &list, all).await?;
+    let query = HiddenProposals { component: Some(world.ideas), filters, direction: newest };
+    let page = world.proposals.hidden(world.mine, &query, all).await?;
     assert_eq!(page.items.iter().map(|found| found.id).collect::<Vec<_>>(), [first]);
     Ok(())
 }

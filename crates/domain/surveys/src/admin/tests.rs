@@ -223,12 +223,12 @@ async fn a_condition_names_an_earlier_question_and_one_of_its_options() {
 #[tokio::test]
 async fn a_condition_loses_what_its_type_does_not_have_and_stays_when_it_does_not_change() {
     let lost = DisplayCondition { option: None, ..condition() };
-    let stored = lost.clone();
+    let kept = lost.clone();
     let mut stores = Stores::of(form(), 1);
     stores
         .conditions
         .expect_of_question()
-        .returning(move |_, _| Ok(vec![(DisplayConditionId(9), stored.clone())]));
+        .returning(move |_, _| Ok(vec![(DisplayConditionId(9), kept.clone())]));
     stores.conditions.expect_save().once().returning(|_, _, change| {
         assert_eq!((change.after.kind, change.after.option), (ConditionType::Answered, None));
         Ok(())
