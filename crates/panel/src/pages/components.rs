@@ -143,6 +143,27 @@ struct List<'a> {
     add: Html,
 }
 
+/// The acts on a component in the list; `path` is its address.
+fn acts(visit: &Visit, path: &str, name: &str, is_published: bool) -> [RowAct; 3] {
+    let act = if is_published { "unpublish" } else { "publish" };
+    let link = |page: &str, key: &str| RowAct::Link {
+        href: format!("{path}/{page}"),
+        label: visit.say(key),
+        of: name.to_owned(),
+    };
+    [
+        RowAct::Post {
+            action: format!("{path}/{act}"),
+            label: visit.say(act),
+            of: name.to_owned(),
+            token: visit.token(),
+            method: "",
+        },
+        link("edit", "nav-settings"),
+        link("move", "component-move-link"),
+    ]
+}
+
 /// The components of a space in their order. `steps` are those of the process.
 pub(super) async fn list(visit: &Visit, here: &Here, steps: &[(StepId, Step)]) -> Result<Html> {
     let store = visit.panel.store().components();
@@ -154,22 +175,7 @@ pub(super) async fn list(visit: &Visit, here: &Here, steps: &[(StepId, Step)]) -
     let rows = components.iter().map(|(id, component)| {
         let (name, edit) = (title(visit, &component.name), format!("{}/{id}/edit", base(here.id)));
         let is_published = component.published_at.is_some();
-        let (act, key) = if is_published { ("unpublish", "unpublish") } else { ("publish", "publish") };
-        let acts = [
-            RowAct::Post {
-                action: format!("{}/{id}/{act}", base(here.id)),
-                label: visit.say(key),
-                of: name.clone(),
-                token: visit.token(),
-                method: "",
-            },
-            RowAct::Link { href: edit.clone(), label: visit.say("nav-settings"), of: name.clone() },
-            RowAct::Link {
-                href: format!("{}/{id}/move", base(here.id)),
-                label: visit.say("component-move-link"),
-                of: name.clone(),
-            },
-        ];
+        let acts = acts(visit, &format!("{}/{id}", base(here.id)), &name, is_published);
         let place = visit.tell("component-id", &[("id", id.to_string().into())]);
         vec![
             Cell::link(&edit, &name, &place),

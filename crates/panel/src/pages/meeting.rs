@@ -22,7 +22,7 @@ use time::OffsetDateTime;
 pub(super) struct Own {
     pub(super) id: OrganizationId,
     pub(super) organization: Organization,
-    pub(super) own: MeetingId,
+    pub(super) number: MeetingId,
     pub(super) meeting: Meeting,
     component: Component,
 }
@@ -36,12 +36,12 @@ impl Own {
         let meeting = found.filter(|meeting| meeting.deleted_at.is_none()).ok_or(Error::NotFound)?;
         let component = store.components().find(id, meeting.component).await?;
         let component = component.filter(|found| found.deleted_at.is_none()).ok_or(Error::NotFound)?;
-        Ok(Self { id, organization, own, meeting, component })
+        Ok(Self { id, organization, number: own, meeting, component })
     }
 
     /// The address of the meeting.
     pub(super) fn path(&self) -> String {
-        format!("{}/{}", list_path(self.id), self.own)
+        format!("{}/{}", list_path(self.id), self.number)
     }
 
     /// Its title.
@@ -53,7 +53,7 @@ impl Own {
     pub(super) fn head(&self, visit: &Visit) -> Head {
         let meeting = &self.meeting;
         let facts = [
-            ("id", self.own.to_string().into()),
+            ("id", self.number.to_string().into()),
             ("component", title(visit, &self.component.name).into()),
             ("registrations", count(meeting.registrations.len()).into()),
         ];
@@ -149,7 +149,7 @@ pub(super) async fn save(
 ) -> Result<Meeting> {
     visit
         .change(async |tx| {
-            let before = find_for_update::<Meeting>(tx.meetings(), own.id, own.own).await?;
+            let before = find_for_update::<Meeting>(tx.meetings(), own.id, own.number).await?;
             if !revision_seen.is_empty() && revision_seen != revision(before.updated_at) {
                 return Err(Error::rejected(visit.say("problem-changed-meanwhile")));
             }
@@ -158,10 +158,10 @@ pub(super) async fn save(
                 return Ok(change.after);
             }
             let default_locale = own.organization.default_locale;
-            MeetingAdmin { store: tx.meetings(), default_locale }.change(own.id, own.own, &change).await?;
+            MeetingAdmin { store: tx.meetings(), default_locale }.change(own.id, own.number, &change).await?;
             let label = title(visit, &change.after.title);
             let record = visit.record(action).of(Some(own.id));
-            let record = record.on("meeting", &own.own.to_string(), &label);
+            let record = record.on("meeting", &own.number.to_string(), &label);
             let record = with_changes(record, changes(&change.before, &change.after));
             tx.audit().append(&record, visit.now).await?;
             Ok(change.after)

@@ -21,7 +21,7 @@ use civitas_organizations::Organization;
 pub(super) struct Own {
     pub(super) id: OrganizationId,
     pub(super) organization: Organization,
-    own: PostId,
+    number: PostId,
     detail: PostDetail,
 }
 
@@ -31,7 +31,7 @@ impl Own {
         let (id, organization) = opened(visit).await?;
         let own = PostId(visit.id("bid")?);
         let detail = visit.panel.store().posts().detail(id, own).await?.ok_or(Error::NotFound)?;
-        Ok(Self { id, organization, own, detail })
+        Ok(Self { id, organization, number: own, detail })
     }
 
     pub(super) fn post(&self) -> &Post {
@@ -40,7 +40,7 @@ impl Own {
 
     /// The address of the post.
     pub(super) fn path(&self) -> String {
-        format!("{}/{}", list_path(self.id), self.own)
+        format!("{}/{}", list_path(self.id), self.number)
     }
 
     fn title(&self, visit: &Visit) -> String {
@@ -52,7 +52,7 @@ impl Own {
         let ids = self.post().author.iter().map(|user| user.0).collect();
         let authors = authors(visit, self.id, ids).await?;
         let facts = [
-            ("id", self.own.to_string().into()),
+            ("id", self.number.to_string().into()),
             ("component", title(visit, &self.detail.place.name).into()),
             ("author", author(visit, self.post(), &authors).into()),
         ];
@@ -117,7 +117,7 @@ pub(super) async fn save(
 ) -> Result<Post> {
     visit
         .change(async |tx| {
-            let before = find_for_update::<Post>(tx.posts(), own.id, own.own).await?;
+            let before = find_for_update::<Post>(tx.posts(), own.id, own.number).await?;
             if !revision_seen.is_empty() && revision_seen != revision(before.updated_at) {
                 return Err(Error::rejected(visit.say("problem-changed-meanwhile")));
             }
@@ -126,10 +126,10 @@ pub(super) async fn save(
                 return Ok(change.after);
             }
             let default_locale = own.organization.default_locale;
-            PostAdmin { store: tx.posts(), default_locale }.change(own.id, own.own, &change).await?;
+            PostAdmin { store: tx.posts(), default_locale }.change(own.id, own.number, &change).await?;
             let label = title(visit, &change.after.title);
             let record = visit.record(action).of(Some(own.id));
-            let record = record.on("post", &own.own.to_string(), &label);
+            let record = record.on("post", &own.number.to_string(), &label);
             let record = with_changes(record, changes(&change.before, &change.after));
             tx.audit().append(&record, visit.now).await?;
             Ok(change.after)

@@ -17,12 +17,12 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     visit.zone = Zone::named(&shown.home.time_zone);
     let visit = &*visit;
     let (path, request) = (format!("{}/votes", shown.path()), visit.query.page(PER_PAGE));
-    let votes = visit.panel.store().votes();
-    let page = votes.of_proposal(shown.organization, shown.id, request).await?;
+    let page = visit.panel.store().votes();
+    let page = page.of_proposal(shown.organization, shown.id, request).await?;
     let ids = page.items.iter().map(|(_, vote)| vote.user.0).collect();
-    let voters = authors(visit, shown.organization, ids).await?;
+    let people = authors(visit, shown.organization, ids).await?;
     let rows = page.items.iter().map(|(_, vote)| {
-        let voter = match voters.get(&vote.user) {
+        let person = match people.get(&vote.user) {
             Some(user) => {
                 let href = format!("{}/{}", people::list_path(shown.organization), vote.user);
                 Cell::link(&href, &user.name, &format!("@{}", user.nickname))
@@ -36,7 +36,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         };
         let iso = vote.created_at.format(&Rfc3339).unwrap_or_default();
         vec![
-            voter,
+            person,
             Cell::time(&iso, &visit.time(vote.created_at)),
             Cell::num(&visit.number(vote.weight)),
             Cell::badge(&state),

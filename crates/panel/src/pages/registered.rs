@@ -46,7 +46,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
 
 async fn show(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply> {
     let (path, request) = (path(own), visit.query.page(PER_PAGE));
-    let page = visit.panel.store().meetings().registered(own.id, own.own, request).await?;
+    let page = visit.panel.store().meetings().registered(own.id, own.number, request).await?;
     let ids = page.items.iter().map(|user| user.0).collect();
     let accounts = authors(visit, own.id, ids).await?;
     let rows = page.items.iter().map(|user| row(visit, own, *user, &accounts));

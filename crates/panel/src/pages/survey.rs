@@ -90,7 +90,7 @@ pub(crate) async fn page(
     problems: Vec<Problem>,
 ) -> Result<Reply> {
     let path = shown.path();
-    let last = form.questions().len().saturating_sub(1);
+    let end = form.questions().len().saturating_sub(1);
     let is_open = |id: QuestionId| opened.filter(|opened| opened.id == Some(id));
     let lines = form.questions().iter().enumerate().map(|(place, question)| Line {
         id: question.id,
@@ -105,7 +105,7 @@ pub(crate) async fn page(
         token: visit.token(),
         is_layout: question.question.kind.is_presentation(),
         is_first: place == 0,
-        is_last: place == last,
+        is_last: place == end,
         form: is_open(question.id).map(|opened| {
             survey_question_form::form(visit, shown, form, (opened, length(place) + 1), &problems)
         }),

@@ -75,7 +75,7 @@ type OptionGroup = (String, Vec<(String, String)>);
 #[template(path = "pages/question_conditions.html")]
 struct Conditions<'a> {
     words: &'a Words,
-    conditions: Vec<ConditionRow>,
+    rows: Vec<ConditionRow>,
     options: Vec<OptionGroup>,
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn conditions(
         let stored = place.and_then(|place| opened.own.conditions.get(place));
         condition(visit, shown, (all, &comparable), (key, stored), problems)
     });
-    render(&Conditions { words: &visit.words, conditions: rows.collect(), options })
+    render(&Conditions { words: &visit.words, rows: rows.collect(), options })
 }
 
 fn condition(

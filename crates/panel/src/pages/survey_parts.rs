@@ -144,7 +144,7 @@ struct Parts<'a> {
     hint: String,
     languages: Vec<String>,
     has_places: bool,
-    parts: Vec<Part>,
+    rows: Vec<Part>,
 }
 
 /// The names of fields in messages: the name of the part, its key, `one` of its label.
@@ -248,6 +248,6 @@ fn table(
         hint: visit.say(&format!("{key}-hint")),
         languages: languages(shown).into_iter().map(|locale| language_name(words, locale)).collect(),
         has_places,
-        parts,
+        rows: parts,
     })
 }

@@ -69,13 +69,13 @@ pub(crate) fn read(visit: &Visit, shown: &Shown, opened: &Opened) -> (Typed, Vec
     let mut number = |name: &str, stored: Option<i64>| match form.get(name).map(str::trim) {
         None => stored,
         Some("") => None,
-        Some(typed) => match typed.parse() {
-            Ok(number) => Some(number),
-            Err(_) => {
+        Some(typed) => {
+            let read = typed.parse().ok();
+            if read.is_none() {
                 problems.push(Problem::new(name, visit.say("problem-number")));
-                stored
             }
-        },
+            read.or(stored)
+        }
     };
     question.max_choices = number(MAX_CHOICES, question.max_choices);
     question.max_characters = number(MAX_CHARACTERS, Some(question.max_characters)).unwrap_or_default();
