@@ -33,14 +33,106 @@ impl SamplePage {
     }
 }
 
-/// All pages of the panel, with a job, a registration with a delivery and another administrator to
-/// show. The service
-/// has the two cities.
+/// The records that the pages show: the parameters of routes with their values.
+struct Samples {
+    ids: Vec<(&'static str, String)>,
+    /// The parameters that depend on the beginning of the route.
+    by_start: Vec<(&'static str, &'static str, String)>,
+}
+
+impl Samples {
+    /// Makes what is missing: a job, a registration with a delivery, another administrator, a survey, an attachment, a
+    /// role in a space, a meeting and a post.
+    async fn of(service: &Service, panel: &PanelClient) -> Self {
+        let text = |kind: &str, reference: &str| service.id(kind, reference).to_string();
+        let organization = text("organization", "city");
+        let own = format!("/system/organizations/{organization}");
+        let (registration, delivery) = delivery(service, panel).await;
+        let administrator = service.add_administrator("sample@riverton.example", super::PASSWORD).await;
+        let client = service.store.clients().find_by_uid("id_city_full").await.expect("a database");
+        let (member, space) = (text("user", "member_one"), text("space", "streets"));
+        let (component, proposal) = (text("component", "ideas"), text("proposal", "p2"));
+        let survey = survey(service, panel, &organization).await;
+        let (meeting, post) = publications(service, panel, &organization).await;
+        let person = format!("{own}/users/{member}");
+        let roles = format!("{own}/spaces/participatory_processes/{space}/roles");
+        let moderator = [("role[person]", "norablum"), ("role[type]", "space_moderator")];
+        panel.act("POST", &roles, &moderator).await.is(302);
+        let by_start = vec![
+            ("/system/admins", "id", administrator.to_string()),
+            ("/system/organizations", "id", organization),
+            ("/system/api_clients", "id", client.expect("the client").0.to_string()),
+            ("/system/webhook_registrations", "id", registration),
+            ("/system/jobs", "uuid", job(service).await),
+            ("/system/webhook_deliveries", "uuid", delivery),
+            ("/system/organizations/{id}/spaces", "role", role_of(panel, &roles, &roles).await),
+            (
+                "/system/organizations/{id}/users",
+                "role",
+                role_of(panel, &person, &format!("{person}/roles")).await,
+            ),
+        ];
+        let ids = vec![
+            ("state", state_of(panel, &format!("{own}/components/{component}/states")).await),
+            ("aid", attachment_of(panel, &own, &proposal).await),
+            ("uid", member),
+            ("pid", proposal),
+            ("manifest", "participatory_processes".to_owned()),
+            ("sid", space),
+            ("step", text("step", "collect")),
+            ("cid", component),
+            ("vid", survey.id),
+            ("qid", survey.question),
+            ("rid", survey.response),
+            ("mid", meeting),
+            ("bid", post),
+        ];
+        Self { ids, by_start }
+    }
+
+    /// The parameters of a route.
+    fn of_route(&self, route: &str) -> Vec<(&str, &str)> {
+        let own = self.by_start.iter().filter(|(start, ..)| route.starts_with(start));
+        let own = own.map(|(_, name, id)| (*name, id.as_str()));
+        own.chain(self.ids.iter().map(|(name, id)| (*name, id.as_str()))).collect()
+    }
+
+    fn id(&self, name: &str) -> &str {
+        self.ids.iter().find(|(known, _)| *known == name).map_or("", |(_, id)| id)
+    }
+
+    /// The query of a page that needs one.
+    fn query(&self, route: &str) -> String {
+        if route.ends_with("/components/new") {
+            format!("?space=participatory_processes/{}&manifest=proposals", self.id("sid"))
+        } else if route.ends_with("/webhook_deliveries/replay") {
+            let registration =
+                self.by_start.iter().find(|(start, ..)| start.ends_with("/webhook_registrations"));
+            format!("?registration={}&status=dead", registration.map_or("", |(.., id)| id))
+        } else if route.ends_with("/surveys/{vid}") {
+            format!("?question={}", self.id("qid"))
+        } else {
+            String::new()
+        }
+    }
+}
+
+/// All pages of the panel, with records to show. The service has the two cities.
 ///
 /// # Panics
 /// When a route has no page here.
 pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SamplePage> {
-    let job = job(service).await;
+    let samples = Samples::of(service, panel).await;
+    let page = |route, query: &str| SamplePage::new(route, &samples.of_route(route), query);
+    let routes = Panel::routes().into_iter().filter(|(method, _)| method == "GET");
+    let mut pages: Vec<SamplePage> = routes.map(|(_, route)| page(route, &samples.query(route))).collect();
+    pages.push(page("/system/organizations/{id}/edit", "?tab=api"));
+    pages.push(page("/system/api_clients/{id}/edit", "?tab=webhooks"));
+    pages
+}
+
+/// A registration with a delivery; their ids.
+async fn delivery(service: &Service, panel: &PanelClient) -> (String, String) {
     let attributes = json!({"url": "https://hooks.client.example/civic",
         "subscriptions": ["proposal_creation.succeeded"]});
     let body = json!({"data": {"attributes": attributes}});
@@ -49,73 +141,14 @@ pub async fn sample_pages(service: &Service, panel: &PanelClient) -> Vec<SampleP
     let tested = format!("/system/webhook_registrations/{registration}/test");
     let tested = panel.act("POST", &tested, &[]).await.is(302);
     let delivery = tested.header("location").rsplit('/').next().expect("an id").to_owned();
-    let administrator =
-        service.add_administrator("sample@riverton.example", super::PASSWORD).await.to_string();
-    let organization = service.id("organization", "city").to_string();
-    let client = service.store.clients().find_by_uid("id_city_full").await.expect("a database");
-    let client = client.expect("the client").0.to_string();
-    let text = |kind: &str, reference: &str| service.id(kind, reference).to_string();
-    let member = text("user", "member_one");
-    let person = format!("/system/organizations/{organization}/users/{member}");
-    let role = role_of(panel, &person, &format!("{person}/roles")).await;
-    let (space, step) = (text("space", "streets"), text("step", "collect"));
-    let (component, proposal) = (text("component", "ideas"), text("proposal", "p2"));
-    let survey = survey(service, panel, &organization).await;
-    let own = format!("/system/organizations/{organization}");
-    let attachment = attachment_of(panel, &own, &proposal).await;
-    let roles = format!("{own}/spaces/participatory_processes/{space}/roles");
-    let links =
-        panel.get(&format!("{own}/components/{component}/states")).await.is(200).attributes("a", "href");
+    (registration, delivery)
+}
+
+/// A state of the proposals of a component; `states` is their page.
+async fn state_of(panel: &PanelClient, states: &str) -> String {
+    let links = panel.get(states).await.is(200).attributes("a", "href");
     let state = links.iter().find_map(|href| href.strip_suffix("/edit")?.split("/states/").nth(1));
-    let state = state.expect("a state").to_owned();
-    let moderator = [("role[person]", "norablum"), ("role[type]", "space_moderator")];
-    panel.act("POST", &roles, &moderator).await.is(302);
-    let moderator = role_of(panel, &roles, &roles).await;
-    let (meeting, post) = publications(service, panel, &organization).await;
-    let mut pages = Vec::new();
-    for (method, route) in Panel::routes() {
-        if method != "GET" {
-            continue;
-        }
-        let id = match route.split('/').nth(2).unwrap_or_default() {
-            "admins" => &administrator,
-            "organizations" => &organization,
-            "api_clients" => &client,
-            _ => &registration,
-        };
-        let uuid = if route.starts_with("/system/jobs") { &job } else { &delivery };
-        let ids = [
-            ("id", id.as_str()),
-            ("uuid", uuid),
-            ("uid", &member),
-            ("role", if route.contains("/spaces/") { &moderator } else { &role }),
-            ("aid", &attachment),
-            ("state", &state),
-            ("pid", &proposal),
-            ("manifest", "participatory_processes"),
-            ("sid", &space),
-            ("step", &step),
-            ("cid", &component),
-            ("vid", &survey.id),
-            ("qid", &survey.question),
-            ("rid", &survey.response),
-            ("mid", &meeting),
-            ("bid", &post),
-        ];
-        let query = if route.ends_with("/components/new") {
-            format!("?space=participatory_processes/{space}&manifest=proposals")
-        } else if route.ends_with("/webhook_deliveries/replay") {
-            format!("?registration={registration}&status=dead")
-        } else if route.ends_with("/surveys/{vid}") {
-            format!("?question={}", survey.question)
-        } else {
-            String::new()
-        };
-        pages.push(SamplePage::new(route, &ids, &query));
-    }
-    pages.push(SamplePage::new("/system/organizations/{id}/edit", &[("id", &organization)], "?tab=api"));
-    pages.push(SamplePage::new("/system/api_clients/{id}/edit", &[("id", &client)], "?tab=webhooks"));
-    pages
+    state.expect("a state").to_owned()
 }
 
 /// A job that has ended.

@@ -55,6 +55,22 @@ async fn create_component(
     component
 }
 
+/// A survey with one question; its path in the panel and the id of the question.
+async fn create_survey(browser: &Browser, organization: &str, component: &str) -> (String, String) {
+    let (surveys, component) = (format!("{organization}/surveys"), component.rsplit('/').next().unwrap());
+    browser.open(&format!("{surveys}/new")).await;
+    browser.click(&format!("[name='survey[component]'] option[value='{component}']")).await;
+    browser.write("survey[title][en]", "Life at the lake").await;
+    browser.submit(&surveys).await;
+    let survey = browser.path().await;
+    browser.open(&format!("{survey}?new=short_answer")).await;
+    browser.write("question[body][en]", "What is missing?").await;
+    browser.submit(&format!("{survey}/questions")).await;
+    let edit = links(browser, "#open-question").await.pop().unwrap();
+    let question = edit.split_once("question=").unwrap().1.split('#').next().unwrap().to_owned();
+    (survey, question)
+}
+
 /// A client that reads spaces and receives the activation of steps at the receiver.
 async fn create_receiver(service: &Service, browser: &Browser, organization: &str, url: &str) -> Client {
     let id = organization.rsplit('/').next().unwrap();
@@ -112,8 +128,8 @@ async fn a_city_runs_a_process_and_the_interface_shows_each_act() {
     browser.open(&activate).await;
     browser.submit(&activate).await;
     assert!(browser.text(".flash.good strong").await.contains("Voting"));
-    let received = receiver.wait_for(1).await;
-    assert_eq!(received[0].event(), EVENT);
+    let arrived = receiver.wait_for(1).await;
+    assert_eq!(arrived[0].event(), EVENT);
 
     let proposal = service.id("proposal", "p2");
     browser.open(&format!("{organization}/proposals/{proposal}")).await;
@@ -122,5 +138,20 @@ async fn a_city_runs_a_process_and_the_interface_shows_each_act() {
     browser.submit(&format!("{organization}/proposals/{proposal}/answer")).await;
     let answered = app.get(&format!("/proposals/{proposal}")).await.is(200);
     assert!(answered.data().to_string().contains("accepted"), "{}", answered.data());
+
+    let component = create_component(&browser, &organization, &process, "surveys", "Your opinion").await;
+    let (survey, question) = create_survey(&browser, &organization, &component).await;
+    let id = survey.rsplit('/').next().unwrap();
+    let questionnaire = json!({"data": {"type": "questionnaires", "id": id}});
+    let response = json!({"data": {"type": "questionnaire_response",
+        "attributes": {"answers": {question: "More benches at the lake"}},
+        "relationships": {"questionnaire": questionnaire}}});
+    app.post("/answers/sync", &response).await.is(201);
+    browser.open(&format!("{survey}/responses")).await;
+    let responses = links(&browser, "").await;
+    let start = format!("{survey}/responses/");
+    let response = responses.iter().find(|href| href.starts_with(&start)).unwrap();
+    browser.open(response).await;
+    assert!(browser.source().await.contains("More benches at the lake"));
     browser.quit().await;
 }

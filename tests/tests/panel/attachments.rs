@@ -72,6 +72,9 @@ async fn a_file_is_attached_served_edited_and_deleted() {
     }
 }
 
+/// Name and content of a file; `None`: no file is chosen.
+type Sent<'a> = Option<(&'a str, &'a [u8])>;
+
 #[tokio::test]
 async fn a_refused_file_keeps_what_was_typed() {
     for (service, panel) in super::panels().await {
@@ -79,7 +82,7 @@ async fn a_refused_file_keeps_what_was_typed() {
         let parent = format!("proposals/{proposal}");
         let action = format!("{city}/attachments");
         let (large, wide) = (vec![b'x'; 10 * 1024 * 1024 + 1], png(8_001, 1));
-        let files: [(Option<(&str, &[u8])>, &str); 7] = [
+        let files: [(Sent<'_>, &str); 7] = [
             (None, "Choose a file that is not empty"),
             (Some(("empty.txt", b"")), "Choose a file that is not empty"),
             (Some(("plan.svg", b"<svg/>")), "Choose a file of one of these kinds"),

@@ -192,16 +192,16 @@ async fn posts_are_searched_filtered_and_paged() {
                 .map(|path| id(path.trim_end_matches("/edit")))
                 .collect::<Vec<_>>()
         };
-        let (first, last) = (id(&paths[0]), id(&paths[25]));
+        let (first, end) = (id(&paths[0]), id(&paths[25]));
         let newest = found("").await;
-        assert_eq!((newest.len(), newest[0]), (25, last));
+        assert_eq!((newest.len(), newest[0]), (25, end));
         assert_eq!(found("page=2").await, [first]);
         assert_eq!(found("sort=oldest").await[0], first);
-        assert_eq!(found("sort=oldest&page=2").await, [last]);
+        assert_eq!(found("sort=oldest&page=2").await, [end]);
         for (state, number) in [("draft", 9), ("published", 9), ("scheduled", 8), ("unknown", 25)] {
             assert_eq!(found(&format!("state={state}")).await.len(), number, "{state}");
         }
-        assert_eq!(found("q=%3C25%3E").await, [last]);
+        assert_eq!(found("q=%3C25%3E").await, [end]);
         assert_eq!(found(&format!("in={}&q=post", service.id("component", "news"))).await.len(), 25);
         assert_eq!(found(&format!("in={}", service.id("component", "meetings"))).await, [0; 0]);
         panel.get(&list).await.is(200).shows("Post <25>").lacks("<25>");
