@@ -108,6 +108,12 @@ fn sentence(words: &Words, fault: &FieldError) -> String {
         "inclusion" => "problem-inclusion",
         "greater_than" => "problem-greater",
         "before_start" => "problem-before-start",
+        "too_long" => {
+            let numbers = fault.description.split(|c: char| !c.is_ascii_digit());
+            let most = numbers.filter_map(|digits| digits.parse::<i64>().ok()).next_back();
+            let most = most.map(|most| crate::format::number(words.locale, most)).unwrap_or_default();
+            return words.tell("problem-long", &[("most", most.into())]);
+        }
         _ => return format!("{}.", fault.description.trim_end_matches('.')),
     };
     words.say(key)

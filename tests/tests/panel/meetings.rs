@@ -102,7 +102,7 @@ async fn a_refused_meeting_keeps_what_was_typed() {
         let kept = ["meeting[title][fr]", "meeting[description][en]", "meeting[audience]"];
         for (field, value, problem) in [
             ("meeting[title][en]", " ", "Enter a text."),
-            ("meeting[title][en]", &long, "too long"),
+            ("meeting[title][en]", &long, "Enter at most"),
             ("meeting[start_time]", "", "Enter a date with a time."),
             ("meeting[start_time]", "tomorrow", "Enter a date with a time."),
             ("meeting[start_time]", "0000-01-01T00:00", "Enter a date with a time."),

@@ -88,7 +88,7 @@ async fn a_refused_post_keeps_what_was_typed() {
         let foreign = service.id_in("town", "component", "news").to_string();
         for (field, value, problem) in [
             ("post[title][en]", "", "Enter a text."),
-            ("post[title][en]", &long, "too long"),
+            ("post[title][en]", &long, "Enter at most"),
             ("post[body][en]", " ", "Enter a text."),
             ("post[published_at]", "soon", "Enter a date with a time."),
             ("post[component]", "", "Choose one."),

@@ -29,6 +29,7 @@ mod opened_question;
 mod organization;
 mod organization_api;
 mod organization_form;
+mod organization_sections;
 mod organizations;
 mod people;
 mod person;

@@ -97,6 +97,7 @@ problem-factor-on = The second factor is already on. Turn it off first.
 problem-greater = Enter 1 or more.
 problem-inclusion = Choose one of the values offered.
 problem-last-admin = The last administrator cannot be deleted.
+problem-long = Enter at most { $most } characters.
 problem-name-typed = The name is not the same. Type it as it is shown.
 problem-nul = A text has a character that cannot be stored (U+0000).
 problem-number = Enter a whole number.

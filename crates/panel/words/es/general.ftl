@@ -97,6 +97,7 @@ problem-factor-on = El segundo factor ya está activado. Desactívelo primero.
 problem-greater = Escriba 1 o más.
 problem-inclusion = Elija uno de los valores ofrecidos.
 problem-last-admin = La última cuenta de administración no se puede eliminar.
+problem-long = Escriba como máximo { $most } caracteres.
 problem-name-typed = El nombre no es el mismo. Escríbalo tal como se muestra.
 problem-nul = Un texto tiene un carácter que no se puede almacenar (U+0000).
 problem-number = Escriba un número entero.

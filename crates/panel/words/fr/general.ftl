@@ -97,6 +97,7 @@ problem-factor-on = Le second facteur est déjà activé. Désactivez-le d’abo
 problem-greater = Saisissez 1 ou plus.
 problem-inclusion = Choisissez une des valeurs proposées.
 problem-last-admin = Le dernier compte d’administration ne peut pas être supprimé.
+problem-long = Saisissez au plus { $most } caractères.
 problem-name-typed = Le nom n’est pas le même. Saisissez-le tel qu’il est affiché.
 problem-nul = Un texte contient un caractère qui ne peut pas être stocké (U+0000).
 problem-number = Saisissez un nombre entier.
