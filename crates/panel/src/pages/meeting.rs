@@ -210,8 +210,8 @@ async fn ask(
 ) -> Result<Reply> {
     let own = Own::of_path(visit).await?;
     let visit = &*visit;
-    let say = |part: &str| visit.say(&format!("meeting-{key}-{part}"));
-    let mut effects: Vec<String> = effects.iter().map(|part| say(part)).collect();
+    let part_of = |part: &str| visit.say(&format!("meeting-{key}-{part}"));
+    let mut effects: Vec<String> = effects.iter().map(|part| part_of(part)).collect();
     let registrations = count(own.meeting.registrations.len());
     effects.push(visit.words.count(&format!("meeting-{key}-registrations"), registrations));
     let confirm = Confirm {
@@ -220,14 +220,14 @@ async fn ask(
         method,
         token: visit.token(),
         effects,
-        stays: say("stays"),
+        stays: part_of("stays"),
         name: String::new(),
         name_label: String::new(),
-        button: say("button"),
+        button: part_of("button"),
         cancel: format!("{}/edit", own.path()),
     };
     let title = visit.tell(&format!("meeting-{key}-title"), &[("title", own.title(visit).into())]);
-    visit.page(own.under(visit, title).here(say("button")), confirm.html(&[])).await
+    visit.page(own.under(visit, title).here(part_of("button")), confirm.html(&[])).await
 }
 
 pub(crate) async fn ask_withdraw(visit: &mut Visit) -> Result<Reply> {
