@@ -2,7 +2,7 @@
 
 use super::attachment_form::{Place, edit_of, members, record, refusal};
 use super::attachments::{address, below, list_of, list_path, opened, size, source, title, token, type_name};
-use super::content::line;
+use super::content::{check_seen, line, revision};
 use crate::notice::Notice;
 use crate::parts::{Act, Card, Confirm, Form, Html, KeyValues, Problem};
 use crate::reply::Reply;
@@ -43,10 +43,6 @@ impl Own {
     fn title(&self, visit: &Visit) -> String {
         title(visit, &self.attachment, self.file.as_ref())
     }
-
-    fn revision(attachment: &Attachment) -> String {
-        attachment.updated_at.unix_timestamp_nanos().to_string()
-    }
 }
 
 pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
@@ -59,7 +55,7 @@ async fn show_edit(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<R
     let name = own.title(visit);
     let mut form = Form::new(&visit.words, own.path(), visit.token(), "attachment-save")
         .method("put")
-        .hidden("revision", Own::revision(attachment))
+        .hidden("revision", revision(attachment.updated_at))
         .cancel(list_of(place.id, place.parent));
     for section in members(visit, place, attachment, &problems).await? {
         form = form.section(section);
@@ -92,10 +88,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let saved = visit
         .change(async |tx| {
             let before = find_for_update::<Attachment>(tx.attachments(), place.id, own.id).await?;
-            let seen = visit.form.text("revision");
-            if !seen.is_empty() && seen != Own::revision(&before) {
-                return Err(Error::rejected(visit.say("problem-changed-meanwhile")));
-            }
+            check_seen(visit, visit.form.text("revision"), before.updated_at)?;
             let admin = place.admin(tx, visit);
             let change = admin.update(own.id, edit_of(visit, &before)).await?;
             let name = title(visit, &change.after, own.file.as_ref());

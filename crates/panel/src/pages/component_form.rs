@@ -4,8 +4,8 @@
 use super::component_settings::{
     SECTIONS, global_field, hint, kind, label, of_level, phase_field, read as read_settings, value, word,
 };
-use super::components::{self, Own, admin, base, refusal, revision, save};
-use super::content::{Here, number, title};
+use super::components::{self, Own, admin, base, refusal, save};
+use super::content::{Here, number, revision, title};
 use crate::notice::Notice;
 use crate::parts::{
     Choice, Field, Form, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow, Problem, Section, Texts, Tick,
@@ -338,8 +338,9 @@ async fn show_edit(
     problems: Vec<Problem>,
 ) -> Result<Reply> {
     let fields = Fields { visit, here: &own.here, steps, component, problems: &problems };
-    let form =
-        form(&fields, own.path(), "settings-save").method("put").hidden("revision", revision(&own.component));
+    let form = form(&fields, own.path(), "settings-save")
+        .method("put")
+        .hidden("revision", revision(own.component.updated_at));
     let end = End {
         words: &visit.words,
         lede: visit.say("component-delete-lede"),

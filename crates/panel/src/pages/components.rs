@@ -1,7 +1,7 @@
 //! The components of a space: list, publication, deletion (contract 05 §3).
 
 use super::component_settings::{kind, label, of_level, value};
-use super::content::{Here, field_of, line, published, title};
+use super::content::{Here, check_seen, field_of, line, published, title};
 use super::organization::LIST;
 use crate::error;
 use crate::notice::Notice;
@@ -243,11 +243,6 @@ fn changes(before: &Component, after: &Component) -> Vec<(String, String, String
     list
 }
 
-/// The value of the hidden field that finds changes of others.
-pub(super) fn revision(component: &Component) -> String {
-    component.updated_at.unix_timestamp_nanos().to_string()
-}
-
 /// Changes the component, with an entry in the audit trail.
 pub(super) async fn save(
     visit: &Visit,
@@ -258,9 +253,7 @@ pub(super) async fn save(
     visit
         .change(async |tx| {
             let before = find_for_update::<Component>(tx.components(), own.here.id, own.id).await?;
-            if !revision_seen.is_empty() && revision_seen != revision(&before) {
-                return Err(Error::rejected(visit.say("problem-changed-meanwhile")));
-            }
+            check_seen(visit, revision_seen, before.updated_at)?;
             let change = Change::of(before, visit.now, |component| edit(component));
             if change.is_empty() {
                 return Ok(change.after);

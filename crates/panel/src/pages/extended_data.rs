@@ -1,7 +1,7 @@
 //! The extended data of a record as JSON (contract 01 §11.3).
 
 use super::components::Own;
-use super::content::{self, Here, number};
+use super::content::{self, Here, number, revision};
 use super::organization;
 use super::people::Person;
 use super::proposals::Shown;
@@ -103,11 +103,6 @@ impl Place {
 
 fn admin<'a>(visit: &Visit, store: &'a dyn ExtendedDataStore) -> ExtendedDataAdmin<'a> {
     ExtendedDataAdmin { store, limit: visit.panel.settings.extended_data_limit }
-}
-
-/// The value of the hidden field that finds changes of others.
-fn revision(at: OffsetDateTime) -> String {
-    at.unix_timestamp_nanos().to_string()
 }
 
 /// The time of such a value.

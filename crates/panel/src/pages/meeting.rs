@@ -1,8 +1,8 @@
 //! The acts on a meeting: publication, moderation, withdrawal, deletion.
 
-use super::content::{field_of, line, title};
+use super::content::{check_seen, field_of, line, title};
 use super::meetings::{audience_key, badges, list_path};
-use super::publications::{head, moment, opened, revision, with_changes};
+use super::publications::{head, moment, opened, with_changes};
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{Act, Confirm, Head, Html, Problem, render};
@@ -150,9 +150,7 @@ pub(super) async fn save(
     visit
         .change(async |tx| {
             let before = find_for_update::<Meeting>(tx.meetings(), own.id, own.number).await?;
-            if !revision_seen.is_empty() && revision_seen != revision(before.updated_at) {
-                return Err(Error::rejected(visit.say("problem-changed-meanwhile")));
-            }
+            check_seen(visit, revision_seen, before.updated_at)?;
             let change = Change::of(before, visit.now, |meeting| edit(meeting));
             if change.is_empty() {
                 return Ok(change.after);

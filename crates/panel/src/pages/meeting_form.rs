@@ -1,9 +1,9 @@
 //! The form of a meeting: texts, times, audience.
 
-use super::content::{languages, title, typed};
+use super::content::{languages, revision, title, typed};
 use super::meeting::{Own, acts, refusal, save};
 use super::meetings::{audience_key, list_path};
-use super::publications::{Components, component, head, opened, read_time, revision, time_field};
+use super::publications::{Components, component, head, opened, read_time, time_field};
 use crate::notice::Notice;
 use crate::parts::{Choice, Field, Form, Group, Html, Problem, Section, Texts};
 use crate::reply::Reply;

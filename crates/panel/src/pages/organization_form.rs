@@ -1,5 +1,6 @@
 //! The settings of an organization (contract 04 §3, 03 §1.3).
 
+use super::content;
 use super::organization::{self, LIST};
 use super::organization_api;
 use super::organization_sections::{
@@ -115,7 +116,7 @@ pub(crate) async fn show(
     let cancel = id.map_or_else(|| LIST.to_owned(), |id| format!("{LIST}/{id}"));
     let mut form = Form::new(words, action, visit.token(), save).method(method).cancel(cancel);
     if id.is_some() {
-        form = form.hidden("revision", organization.updated_at.unix_timestamp_nanos().to_string());
+        form = form.hidden("revision", content::revision(organization.updated_at));
     }
     let form = form
         .section(identity(visit, organization, &problems))
@@ -154,7 +155,7 @@ pub(crate) async fn save(visit: &Visit, id: OrganizationId, now: &Organization) 
         problems.push(Problem::new("organization[host]", visit.say("problem-blank")));
     }
     let revision = visit.form.text("revision");
-    if !revision.is_empty() && revision != now.updated_at.unix_timestamp_nanos().to_string() {
+    if !revision.is_empty() && revision != content::revision(now.updated_at) {
         problems.push(Problem::new("", visit.say("problem-changed-meanwhile")));
     }
     if !problems.is_empty() {

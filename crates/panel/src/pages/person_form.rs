@@ -1,5 +1,6 @@
 //! Forms of accounts: a new one, and a change of one.
 
+use super::content::revision;
 use super::organization;
 use super::people::{self, Person, list_path};
 use super::person::{admin, mails};
@@ -188,16 +189,12 @@ async fn show_edit(visit: &Visit, person: &Person, problems: Vec<Problem>) -> Re
     let [account, rights] = sections(visit, &person.home, &user, &problems);
     let form = Form::new(&visit.words, person.path(), visit.token(), "person-save")
         .method("put")
-        .hidden("revision", revision(&person.user))
+        .hidden("revision", revision(person.user.updated_at))
         .section(account)
         .section(rights)
         .cancel(person.path());
     let title = visit.tell("person-edit", &[("name", person.user.name.as_str().into())]);
     visit.form_page(person.head(visit, title).here(visit.say("edit")), form.html(), problems).await
-}
-
-fn revision(user: &User) -> String {
-    user.updated_at.unix_timestamp_nanos().to_string()
 }
 
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
@@ -206,7 +203,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let mut problems: Vec<Problem> =
         locale_problem(visit, &person.home, person.user.locale).into_iter().collect();
     let sent = visit.form.text("revision");
-    if !sent.is_empty() && sent != revision(&person.user) {
+    if !sent.is_empty() && sent != revision(person.user.updated_at) {
         problems.push(Problem::new("", visit.say("problem-changed-meanwhile")));
     }
     if !problems.is_empty() {

@@ -1,9 +1,9 @@
 //! The acts on a post: publication and deletion.
 
-use super::content::{field_of, line, title};
+use super::content::{check_seen, field_of, line, title};
 use super::posts::{author, badge, list_path};
 use super::proposals::authors;
-use super::publications::{head, moment, opened, revision, with_changes};
+use super::publications::{head, moment, opened, with_changes};
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{Act, Confirm, Head, Html, Problem, render};
@@ -118,9 +118,7 @@ pub(super) async fn save(
     visit
         .change(async |tx| {
             let before = find_for_update::<Post>(tx.posts(), own.id, own.number).await?;
-            if !revision_seen.is_empty() && revision_seen != revision(before.updated_at) {
-                return Err(Error::rejected(visit.say("problem-changed-meanwhile")));
-            }
+            check_seen(visit, revision_seen, before.updated_at)?;
             let change = Change::of(before, visit.now, |post| edit(post));
             if change.is_empty() {
                 return Ok(change.after);

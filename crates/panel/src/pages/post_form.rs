@@ -1,9 +1,9 @@
 //! The form of a post: texts, and the time of publication; acts that are refused when a text is missing.
 
-use super::content::{languages, title, typed};
+use super::content::{languages, revision, title, typed};
 use super::post::{Own, acts, refusal, save};
 use super::posts::list_path;
-use super::publications::{Components, component, head, opened, read_time, revision, time_field};
+use super::publications::{Components, component, head, opened, read_time, time_field};
 use crate::notice::Notice;
 use crate::parts::{Form, Html, Problem, Section, Texts};
 use crate::reply::Reply;

@@ -1,6 +1,6 @@
 //! The form of the texts of a proposal.
 
-use super::content::{languages, typed};
+use super::content::{check_seen, languages, revision, typed};
 use super::proposal::record;
 use super::proposals::Shown;
 use crate::error;
@@ -9,8 +9,9 @@ use crate::parts::{Form, Problem, Section, Texts};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
+use civitas_kernel::records::find_for_update;
 use civitas_kernel::{Locales, Result, Translated};
-use civitas_proposals::ProposalAdmin;
+use civitas_proposals::{Proposal, ProposalAdmin};
 
 const TITLE: &str = "proposal[title]";
 const BODY: &str = "proposal[body]";
@@ -38,31 +39,24 @@ async fn show(visit: &Visit, shown: &Shown, problems: Vec<Problem>) -> Result<Re
         .field(texts.html(&visit.words, &problems));
     let form = Form::new(&visit.words, shown.path(), visit.token(), "proposal-save")
         .method("put")
-        .hidden("revision", revision(shown))
+        .hidden("revision", revision(shown.proposal().updated_at))
         .section(section)
         .cancel(shown.path());
     let title = visit.tell("person-edit", &[("name", shown.title(visit).into())]);
     visit.form_page(shown.head(visit, title).here(visit.say("edit")), form.html(), problems).await
 }
 
-fn revision(shown: &Shown) -> String {
-    shown.proposal().updated_at.unix_timestamp_nanos().to_string()
-}
-
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let shown = Shown::of(visit).await?;
-    let sent = visit.form.text("revision");
-    if !sent.is_empty() && sent != revision(&shown) {
-        let problem = Problem::new("", visit.say("problem-changed-meanwhile"));
-        return show(visit, &shown, vec![problem]).await;
-    }
     let locales = locales(&shown);
     let title = typed(visit, TITLE, &locales, &shown.proposal().title);
     let body = typed(visit, BODY, &locales, &shown.proposal().body);
     let longest = shown.detail.place.rules.proposal_length;
     let saved = visit
         .change(async |tx| {
+            let kept = find_for_update::<Proposal>(tx.proposals(), shown.organization, shown.id).await?;
+            check_seen(visit, visit.form.text("revision"), kept.updated_at)?;
             let admin = ProposalAdmin { store: tx.proposals() };
             let texts = (&title, &body);
             let change = admin.rewrite(shown.organization, shown.id, texts, longest, visit.now).await?;

@@ -166,11 +166,6 @@ pub(super) fn time_field(visit: &Visit, name: &str, label: &str, at: Option<Offs
     Field::moment(name, visit.say(label), visit.form.get(name).map_or(stored, str::to_owned))
 }
 
-/// The value of the hidden field that finds changes of others.
-pub(super) fn revision(updated_at: OffsetDateTime) -> String {
-    updated_at.unix_timestamp_nanos().to_string()
-}
-
 /// A time, for the audit trail.
 pub(super) fn moment(at: Option<OffsetDateTime>) -> String {
     at.map(|at| at.to_string()).unwrap_or_default()

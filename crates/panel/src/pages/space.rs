@@ -1,6 +1,6 @@
 //! A participatory space: its steps and components, its texts and visibility (contract 05 §2, §3).
 
-use super::content::{Here, field_of, number, title};
+use super::content::{Here, check_seen, field_of, number, revision, title};
 use super::space_form::{changes, form, read, refusal};
 use super::{components, steps};
 use crate::error;
@@ -10,7 +10,7 @@ use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
 use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
-use civitas_kernel::{Error, Result, SpaceManifest};
+use civitas_kernel::{Result, SpaceManifest};
 use civitas_spaces::{Space, SpaceAdmin, check_title};
 
 pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
@@ -37,13 +37,9 @@ pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
 async fn show_edit(visit: &Visit, here: &Here, space: &Space, problems: Vec<Problem>) -> Result<Reply> {
     let form = form(visit, &here.organization, space, here.path(), "space-save", &problems, None)
         .method("put")
-        .hidden("revision", revision(&here.space))
+        .hidden("revision", revision(here.space.updated_at))
         .cancel(here.path());
     visit.form_page(here.head(visit, "edit"), form.html(), problems).await
-}
-
-fn revision(space: &Space) -> String {
-    space.updated_at.unix_timestamp_nanos().to_string()
 }
 
 /// Changes the space, with an entry in the audit trail.
@@ -51,9 +47,7 @@ async fn save(visit: &Visit, here: &Here, revision_seen: &str, edit: impl Fn(&mu
     visit
         .change(async |tx| {
             let before = find_for_update::<Space>(tx.spaces(), here.id, here.own).await?;
-            if !revision_seen.is_empty() && revision_seen != revision(&before) {
-                return Err(Error::rejected(visit.say("problem-changed-meanwhile")));
-            }
+            check_seen(visit, revision_seen, before.updated_at)?;
             let change = Change::of(before, visit.now, |space| edit(space));
             if change.is_empty() {
                 return Ok(change.after);

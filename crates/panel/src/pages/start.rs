@@ -113,7 +113,12 @@ fn parts_of(concern: Concern) -> (&'static str, &'static str) {
 
 fn entry(visit: &Visit, entry: &AttentionEntry) -> Entry {
     let (name, path) = parts_of(entry.concern);
-    let mut href = path.to_owned();
+    let organization = entry.found.and_then(|found| found.organization);
+    let mut href = match (entry.concern, organization) {
+        (Concern::PendingHosts, Some(id)) => format!("{path}/{id}/edit"),
+        (Concern::LockedAdministrators, Some(id)) => format!("{path}/{id}/users?state=locked"),
+        _ => path.to_owned(),
+    };
     let limit = match entry.concern {
         Concern::FailedJobs => Some("from"),
         Concern::WaitingDeliveries => Some("to"),

@@ -62,7 +62,7 @@ impl Named {
 
     /// What a form sends, so that a change meanwhile is noticed.
     pub(crate) fn revision(&self) -> String {
-        self.questionnaire.updated_at.unix_timestamp_nanos().to_string()
+        content::revision(self.questionnaire.updated_at)
     }
 
     /// The head of a page below the page of the questionnaire.
