@@ -84,9 +84,15 @@ async fn create_receiver(service: &Service, browser: &Browser, organization: &st
     let (uid, secret) = (browser.find("#once-1").await, browser.find("#once-2").await);
     let (uid, secret) = (uid.value().await, secret.value().await);
     let edit = browser.path().await;
-    for ability in
-        ["oauth.impersonate", "public.space.read", "proposals.read", "forms.read", "forms.participate", EVENT]
-    {
+    for ability in [
+        "oauth.impersonate",
+        "public.space.read",
+        "public.component.read",
+        "proposals.read",
+        "surveys.questionnaires.read",
+        "surveys.answers.submit",
+        EVENT,
+    ] {
         browser.click(&format!("[value='{ability}']")).await;
     }
     browser.submit("/system/api_permissions").await;

@@ -1,7 +1,7 @@
 //! What the server needs, as `civitas doctor` sees it, and what waits in its database.
 
 use crate::format::{self, Zone};
-use crate::parts::{Badge, Card, Cell, Column, Head, Html, KeyValues, Split, Table};
+use crate::parts::{Badge, Card, Cell, Column, Head, Html, KeyValues, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_application::{HealthFinding, MOST_FIGURE, Queue};
@@ -35,12 +35,9 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
     let faults = i64::try_from(faults).unwrap_or(i64::MAX);
     let lede =
         if faults == 0 { visit.say("storage-all-good") } else { visit.words.count("storage-faults", faults) };
-    let body = Split {
-        left: checks.html(),
-        right: Card::new("queues", visit.say("storage-queues"), queues.html()).html(),
-    };
+    let waiting = Card::new("queues", visit.say("storage-queues"), queues.html());
     let head = Head::new(visit.say("nav-storage")).crumb(visit.say("nav-start"), "/system").lede(lede);
-    visit.page(head, body.html()).await
+    visit.page(head, Html::join([waiting.html(), checks.html()])).await
 }
 
 fn row(visit: &Visit, finding: &HealthFinding) -> Vec<Cell> {
