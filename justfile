@@ -27,6 +27,14 @@ test *ARGS:
 test-postgres *ARGS:
     CIVITAS_REQUIRE_POSTGRES=1 cargo test --workspace {{ ARGS }}
 
+# the pictures of docs/ADMINISTRATION.md, made by the browser tests (needs Chromium and tests/browser/install)
+pictures:
+    CIVITAS_REQUIRE_BROWSER=1 cargo test --package civitas-tests --test browser axe
+    cp target/panel-screenshots/start-1280-light.png docs/pictures/start.png
+    cp target/panel-screenshots/organizations-id-spaces-manifest-sid-1280-light.png docs/pictures/space.png
+    cp target/panel-screenshots/organizations-id-surveys-vid-1280-light.png docs/pictures/survey.png
+    cp target/panel-screenshots/api-clients-id-edit-1280-light.png docs/pictures/client-permissions.png
+
 # the form of a questionnaire in a browser, with JSON Forms (needs Node.js, npm, Chromium)
 jsonforms:
     cargo build --package civitas-server
