@@ -53,6 +53,8 @@ pub struct Running {
     pub address: Option<SocketAddr>,
     /// Its store.
     pub store: Arc<dyn Store>,
+    /// The link to the page that creates the first administrator; `None` when there is one.
+    pub setup_link: Option<String>,
     http: Option<Http>,
     workers: Option<JoinHandle<()>>,
     stop: watch::Sender<bool>,
@@ -103,23 +105,20 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     let (stop, told) = watch::channel(false);
     // The lock excludes other servers.
     let workers = if parts.workers { Some(workers(&config, &api, &told, lock.is_some())?) } else { None };
-    let http = if parts.http {
+    let (http, setup_link) = if parts.http {
         let panel = panel::panel(&config, &api, resolver, &key.0)?;
         let setup = panel.setup_path().await?;
         let http = Http::start(&config, api, panel).await?;
-        if let Some(path) = setup {
-            let link = format!("{}://{}{path}", config.public_scheme.as_str(), http.address);
-            tracing::warn!(%link, "there is no administrator: this link creates the first one, and an organization");
-        }
-        Some(http)
+        let link = setup.map(|path| format!("{}://{}{path}", config.public_scheme.as_str(), http.address));
+        (Some(http), link)
     } else {
-        None
+        (None, None)
     };
     let address = http.as_ref().map(|http| http.address);
     if let Some(address) = address {
         tracing::info!(%address, "listening");
     }
-    Ok(Running { address, store, http, workers, stop, _lock: lock })
+    Ok(Running { address, store, setup_link, http, workers, stop, _lock: lock })
 }
 
 /// Starts the background workers.

@@ -27,6 +27,9 @@ pub(super) async fn run(args: ServeArgs, sources: &Sources) -> Outcome {
     let signals = Signals::listen().map_err(because)?;
     let parts = Parts { http: !args.only_workers, workers: !args.no_workers };
     let running = wiring::start_parts(config, parts).await.map_err(because)?;
+    if let Some(link) = &running.setup_link {
+        tracing::warn!(%link, "there is no administrator: this link creates the first one, and an organization");
+    }
     until_stopped(running, signals).await
 }
 
