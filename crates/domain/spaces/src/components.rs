@@ -79,6 +79,17 @@ impl Entity for Component {
     }
 }
 
+/// A component with the title of its space.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TitledComponent {
+    /// The component's id.
+    pub id: ComponentId,
+    /// The component.
+    pub component: Component,
+    /// The title of its space.
+    pub space_title: Translated,
+}
+
 /// A component for a viewer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComponentDetail {

@@ -25,7 +25,7 @@ mod space;
 
 pub use admin::{SpaceAdmin, StepAdmin, StepRemoval, component_for_record};
 pub use component_order::{ComponentOrder, Move, Moved};
-pub use components::{Component, ComponentDetail};
+pub use components::{Component, ComponentDetail, TitledComponent};
 pub use entries::{Entry, EntryKind, EntryRef};
 pub use manifest::ComponentManifest;
 pub use ports::{

@@ -2,6 +2,7 @@
 
 use crate::{
     Component, ComponentDetail, ComponentManifest, Entry, EntryKind, EntryRef, Space, SpaceDetail, Step,
+    TitledComponent,
 };
 use civitas_kernel::filter::{Field, Filter, Kind};
 use civitas_kernel::records::Records;
@@ -158,6 +159,14 @@ store! {
             read_context: ReadContext,
             id: ComponentId,
         ) -> Result<Option<ComponentDetail>>;
+        /// The visible components of one kind, by id, at most `limit`. Unlike [`Self::list`] it reads none of their
+        /// resources.
+        async fn titled(
+            &self,
+            read_context: ReadContext,
+            manifest: ComponentManifest,
+            limit: i64,
+        ) -> Result<Vec<TitledComponent>>;
         /// The components of a space that are not deleted, by weight, manifest name and id, at most `limit`. For
         /// administrators.
         async fn in_space(

@@ -332,21 +332,17 @@ async fn states(visit: &Visit, organization: OrganizationId) -> Result<Vec<Choic
 async fn filters(visit: &Visit, organization: OrganizationId) -> Result<Html> {
     let (words, query) = (&visit.words, &visit.query);
     let reader = organization::as_administrator(organization);
-    let request = PageRequest { page: 1, per_page: MOST_COMPONENTS };
-    let components = visit
-        .panel
-        .store()
-        .components()
-        .list(reader, Some(ComponentManifest::Proposals), &[], request)
-        .await?;
+    let (components, kind) = (visit.panel.store().components(), ComponentManifest::Proposals);
+    let components = components.titled(reader, kind, MOST_COMPONENTS + 1).await?;
+    let has_more = components.len() > usize::try_from(MOST_COMPONENTS).unwrap_or(usize::MAX);
     let (label, chosen) = (visit.say("component-one"), query.shown("component"));
-    let component = if components.has_more {
+    let component = if has_more {
         Field::number("component", label, chosen).hint(visit.say("component-number"))
     } else {
         let name = |texts: &civitas_kernel::Translated| {
             texts.title(visit.words.locale).unwrap_or_default().to_owned()
         };
-        let choices = components.items.iter().map(|found| {
+        let choices = components.iter().map(|found| {
             let name = format!("{}: {}", name(&found.space_title), name(&found.component.name));
             Choice::new(found.id.to_string(), name)
         });

@@ -7,11 +7,9 @@ use crate::format::{self, Zone};
 use crate::parts::{Chip, Choice, Field, Found, Head, Html, Problem, Results, Table};
 use crate::visit::Visit;
 use civitas_audit::Record;
-use civitas_kernel::{
-    ComponentId, OrganizationId, Page, PageRequest, Result, SpaceManifest, SpaceRef, Within,
-};
+use civitas_kernel::{ComponentId, OrganizationId, Page, Result, SpaceManifest, SpaceRef, Within};
 use civitas_organizations::Organization;
-use civitas_spaces::{ComponentDetail, ComponentManifest};
+use civitas_spaces::{ComponentManifest, TitledComponent};
 use time::OffsetDateTime;
 
 /// The rows of a page of a list.
@@ -50,7 +48,7 @@ pub(super) fn within(visit: &Visit) -> Within {
 
 /// The components of one kind, with their spaces.
 pub(super) struct Components {
-    items: Vec<ComponentDetail>,
+    items: Vec<TitledComponent>,
     has_more: bool,
 }
 
@@ -61,9 +59,12 @@ impl Components {
         kind: ComponentManifest,
     ) -> Result<Self> {
         let reader = organization::as_administrator(organization);
-        let request = PageRequest { page: 1, per_page: MOST_COMPONENTS };
-        let page = visit.panel.store().components().list(reader, Some(kind), &[], request).await?;
-        Ok(Self { items: page.items, has_more: page.has_more })
+        let components = visit.panel.store().components();
+        let mut items = components.titled(reader, kind, MOST_COMPONENTS + 1).await?;
+        let most = usize::try_from(MOST_COMPONENTS).unwrap_or(usize::MAX);
+        let has_more = items.len() > most;
+        items.truncate(most);
+        Ok(Self { items, has_more })
     }
 
     /// The title of a space that has one of them.
@@ -73,7 +74,7 @@ impl Components {
     }
 
     fn choices(&self, visit: &Visit) -> Vec<Choice> {
-        let choice = |found: &ComponentDetail| {
+        let choice = |found: &TitledComponent| {
             let space = content::title(visit, &found.space_title);
             let name = content::title(visit, &found.component.name);
             Choice::new(found.id.to_string(), format!("{space}: {name}"))

@@ -18,7 +18,7 @@ use civitas_kernel::{
 };
 use civitas_spaces::{
     Component, ComponentDetail, ComponentField, ComponentFilter, ComponentManifest, ComponentStore,
-    MOST_RECORDS_COUNTED,
+    MOST_RECORDS_COUNTED, TitledComponent,
 };
 use diesel::dsl::{self, And, Eq, Filter, InnerJoinQuerySource, case_when, count_star};
 use diesel::expression::SqlLiteral;
@@ -199,6 +199,30 @@ impl ComponentStore for Session {
         let this: Condition<Located> = Box::new(components::id.eq(id.0).nullable());
         let one = PageRequest { page: 1, per_page: 1 };
         Ok(visible(&mut *self.read().await?, read_context, vec![this], one).await?.items.pop())
+    }
+
+    async fn titled(
+        &self,
+        read_context: ReadContext,
+        manifest: ComponentManifest,
+        limit: i64,
+    ) -> Result<Vec<TitledComponent>> {
+        let rows: Vec<(Row, JsonColumn<Translated>)> = components::table
+            .inner_join(spaces::table.on(of_space()))
+            .filter(components::organization_id.eq(read_context.organization.0))
+            .filter(Rule::ComponentIsVisible(read_context.viewer))
+            .filter(components::manifest.eq(EnumColumn(manifest)))
+            .order(components::id)
+            .limit(limit)
+            .select((columns::of::<Row>(), spaces::title))
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let titled = rows.into_iter().map(|(row, space_title)| {
+            let (id, component) = row.into();
+            TitledComponent { id, component, space_title: space_title.0 }
+        });
+        Ok(titled.collect())
     }
 
     async fn in_space(

@@ -162,6 +162,11 @@ pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
         }
         listed_spaces.retain(|id| spaces.contains(id));
         assert_eq!((&listed_spaces, &listed_parts), (&spaces, &parts), "by {per_page}");
+        let titled = world.components.titled(read_context, ComponentManifest::Debates, per_page).await?;
+        let first = parts.iter().copied().take(titled.len()).collect::<Vec<_>>();
+        assert_eq!(titled.iter().map(|one| one.id).collect::<Vec<_>>(), first);
+        assert_eq!(titled.len(), parts.len().min(usize::try_from(per_page).unwrap_or(usize::MAX)));
+        assert!(titled.iter().all(|one| one.space_title == space(SpaceManifest::Assemblies, "one").title));
     }
     let exported = world.spaces.page_after(world.mine, Some(spaces[0]), 3).await?;
     assert!(
