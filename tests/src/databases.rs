@@ -49,11 +49,24 @@ impl Engine {
         let url = url.to_owned();
         match self {
             Self::Sqlite => {
-                sqlite::open(&sqlite::Settings { url, pool_size, wait, locales: Locales::standard() }).await
+                sqlite::open(&sqlite::Settings {
+                    url,
+                    pool_size,
+                    wait,
+                    locales: Locales::standard(),
+                    limits: sqlite::StatementLimits::default(),
+                })
+                .await
             }
             Self::Postgres => {
-                postgres::open(&postgres::Settings { url, pool_size, wait, locales: Locales::standard() })
-                    .await
+                postgres::open(&postgres::Settings {
+                    url,
+                    pool_size,
+                    wait,
+                    locales: Locales::standard(),
+                    limits: postgres::StatementLimits::default(),
+                })
+                .await
             }
         }
     }
@@ -63,12 +76,24 @@ impl Engine {
         let (url, pool_size, wait) = (url.to_owned(), CONNECTIONS, WAIT);
         match self {
             Self::Sqlite => {
-                sqlite::migrate(&sqlite::Settings { url, pool_size, wait, locales: Locales::standard() })
-                    .await
+                sqlite::migrate(&sqlite::Settings {
+                    url,
+                    pool_size,
+                    wait,
+                    locales: Locales::standard(),
+                    limits: sqlite::StatementLimits::default(),
+                })
+                .await
             }
             Self::Postgres => {
-                postgres::migrate(&postgres::Settings { url, pool_size, wait, locales: Locales::standard() })
-                    .await
+                postgres::migrate(&postgres::Settings {
+                    url,
+                    pool_size,
+                    wait,
+                    locales: Locales::standard(),
+                    limits: postgres::StatementLimits::default(),
+                })
+                .await
             }
         }
     }
@@ -82,6 +107,29 @@ pub struct Database {
     pub store: Arc<dyn Store>,
     url: String,
     home: Home,
+}
+
+/// A lock that another process holds.
+pub enum HeldLock {
+    /// Of an SQLite file.
+    Sqlite(SqliteConnection),
+    /// Of a table.
+    Postgres(Client),
+}
+
+impl HeldLock {
+    /// Releases it.
+    ///
+    /// # Panics
+    /// When the database refuses it.
+    pub async fn release(self) {
+        match self {
+            Self::Sqlite(mut connection) => {
+                connection.batch_execute("ROLLBACK").expect("the end of the lock")
+            }
+            Self::Postgres(client) => client.batch_execute("ROLLBACK").await.expect("the end of the lock"),
+        }
+    }
 }
 
 /// A step of a plan of SQLite.
@@ -256,6 +304,29 @@ impl Database {
                     format!("{}{}", "  ".repeat(depth), step.detail)
                 });
                 lines.collect()
+            }
+            Home::Memory => panic!("only its store reaches a database in memory"),
+        }
+    }
+
+    /// Takes the write lock like another process: on SQLite that of the file, on PostgreSQL that of the table.
+    ///
+    /// # Panics
+    /// When the database refuses it.
+    pub async fn hold_lock_on(&self, table: &str) -> HeldLock {
+        match &self.home {
+            Home::Server { address, name } => {
+                let client = connect(&named(address, name)).await.expect("the server answers");
+                let sql = format!("BEGIN; LOCK TABLE {table} IN SHARE MODE");
+                client.batch_execute(&sql).await.expect("the lock");
+                HeldLock::Postgres(client)
+            }
+            Home::Directory(_) | Home::Elsewhere => {
+                let path = self.url.trim_start_matches("sqlite://");
+                let mut connection = SqliteConnection::establish(path).expect("the file opens");
+                let sql = "PRAGMA busy_timeout = 20000; BEGIN IMMEDIATE";
+                connection.batch_execute(sql).expect("the lock");
+                HeldLock::Sqlite(connection)
             }
             Home::Memory => panic!("only its store reaches a database in memory"),
         }

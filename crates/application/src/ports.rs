@@ -138,6 +138,8 @@ pub trait Store: Ports {
     async fn begin(&self) -> Result<Box<dyn Transaction>>;
     /// Checks that the database answers and has the schema this build needs.
     async fn ready(&self) -> Result<()>;
+    /// Checks that the database can be written, by a write, at most once in 5 s; in between as [`Self::ready`].
+    async fn check_writable(&self) -> Result<()>;
     /// A number that changes with every commit of any process; `None` where the engine has no cheap one. While it is
     /// the same, every read has the same result.
     fn epoch(&self) -> Option<u64>;

@@ -147,9 +147,9 @@ async fn schema(database: &Database) -> Finding {
 async fn open(database: &Database) -> Result<(Arc<dyn Store>, String), String> {
     let fault = |error| format!("{error}: check database_url, and that the database runs");
     let store = database.open().await.map_err(fault)?;
-    store.ready().await.map_err(fault)?;
+    store.check_writable().await.map_err(fault)?;
     let engine = if database.file().is_some() { "SQLite" } else { "PostgreSQL" };
-    Ok((store, format!("{engine} answers")))
+    Ok((store, format!("{engine} answers and can be written")))
 }
 
 /// Checks that a name server answers and resolves the hosts of the organizations.

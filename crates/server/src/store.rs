@@ -44,9 +44,21 @@ impl Database {
         let (url, locales) = (config.database_url.clone(), config.locales.clone());
         let pool_size = config.database_pool_size.get();
         if config.is_sqlite() {
-            Self::Sqlite(sqlite::Settings { url, pool_size, wait: WAIT, locales })
+            Self::Sqlite(sqlite::Settings {
+                url,
+                pool_size,
+                wait: WAIT,
+                locales,
+                limits: sqlite::StatementLimits::default(),
+            })
         } else {
-            Self::Postgres(postgres::Settings { url, pool_size, wait: WAIT, locales })
+            Self::Postgres(postgres::Settings {
+                url,
+                pool_size,
+                wait: WAIT,
+                locales,
+                limits: postgres::StatementLimits::default(),
+            })
         }
     }
 

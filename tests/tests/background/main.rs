@@ -1,7 +1,6 @@
-//! Background work: tasks and their worker, outgoing mails, and faults of the machine.
+//! Background work: tasks and their worker, and outgoing mails.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod faults;
 mod mail;
 mod tasks;

@@ -13,6 +13,7 @@ fn settings(url: &str) -> Settings {
         pool_size: 1,
         wait: Duration::from_secs(20),
         locales: Locales::standard(),
+        limits: civitas_storage_postgres::StatementLimits::default(),
     }
 }
 

@@ -28,5 +28,5 @@ mod visibility;
 #[cfg(feature = "sqlite")]
 pub use engine::in_memory;
 pub use migrate::{SchemaState, migrate, schema};
-pub use session::Settings;
+pub use session::{Settings, StatementLimits};
 pub use store::open;

@@ -72,3 +72,14 @@ diesel::table! {
 pub(crate) async fn touch(connection: &mut Conn) -> QueryResult<()> {
     applied_migrations::table.select(applied_migrations::version).first::<String>(connection).await.map(drop)
 }
+
+/// Writes such a row without changing it.
+///
+/// # Errors
+/// When the database does not answer, cannot be written, or was never migrated.
+pub(crate) async fn write(connection: &mut Conn) -> QueryResult<()> {
+    let version = applied_migrations::version;
+    let first = applied_migrations::table.select(version).first::<String>(connection).await?;
+    let row = applied_migrations::table.find(&first);
+    diesel::update(row).set(version.eq(&first)).execute(connection).await.map(drop)
+}

@@ -3,7 +3,8 @@
 
 use crate::engine::{self, Conn, Epoch};
 use crate::failure::Stored;
-use civitas_kernel::{Error, Event, Locales, OrganizationId, Result};
+use crate::migrate;
+use civitas_kernel::{Error, Event, Locales, OrganizationId, PageRequest, Result};
 use deadpool::Runtime;
 use deadpool::managed::Timeouts;
 use diesel_async::pooled_connection::AsyncDieselConnectionManager;
@@ -12,7 +13,7 @@ use diesel_async::{AsyncConnection, TransactionManager};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard, Notify};
 
 /// The settings of the connections.
@@ -26,6 +27,35 @@ pub struct Settings {
     pub wait: Duration,
     /// The languages of the deployment: filters search the texts of each.
     pub locales: Locales,
+    /// The time limits of statements.
+    pub limits: StatementLimits,
+}
+
+/// The time limits of single statements; then the error is `Timeout`. Ten times the default in builds without
+/// optimization, which are slow.
+#[derive(Debug, Clone, Copy)]
+pub struct StatementLimits {
+    /// For a statement outside a transaction that reads.
+    pub read: Duration,
+    /// For any other statement.
+    pub write: Duration,
+}
+
+impl Default for StatementLimits {
+    fn default() -> Self {
+        let slowness = if cfg!(debug_assertions) { 10 } else { 1 };
+        Self { read: Duration::from_secs(2) * slowness, write: Duration::from_secs(10) * slowness }
+    }
+}
+
+/// The pools of connections; on some engines several of them are one.
+pub(crate) struct Pools {
+    /// For reads.
+    pub(crate) reader: Pool<Conn>,
+    /// For reads that may take long: their statements do not run on the caller's thread.
+    pub(crate) searcher: Pool<Conn>,
+    /// For writes.
+    pub(crate) writer: Pool<Conn>,
 }
 
 /// The pools, or one open transaction.
@@ -44,6 +74,8 @@ pub(crate) enum Work {
     Deliveries,
 }
 
+/// The most rows that a list skips on the thread of its caller.
+const SHORT_OFFSET: i64 = 1000;
 /// The number of kinds.
 const KINDS: usize = 4;
 
@@ -51,8 +83,18 @@ const KINDS: usize = 4;
 type Wakeups = [Notify; KINDS];
 
 enum Source {
-    Pools { reader: Pool<Conn>, writer: Pool<Conn>, epoch: Option<Epoch> },
+    Database(Box<Database>),
     Transaction(Box<Open>),
+}
+
+/// The database outside of transactions.
+struct Database {
+    pools: Pools,
+    epoch: Option<Epoch>,
+    /// How long a write waits for the lock of another process.
+    wait: Duration,
+    /// The time of the last write of [`Session::check_writable`] that succeeded.
+    written: std::sync::Mutex<Option<Instant>>,
 }
 
 /// An open transaction.
@@ -95,20 +137,16 @@ impl Session {
     /// # Errors
     /// `Unavailable` when it does not; `Internal` for invalid settings.
     pub(crate) async fn open(settings: &Settings) -> Result<Self> {
-        let (reader, writer) = engine::pools(settings)?;
-        drop(writer.get().await.map_err(unavailable)?);
+        let pools = engine::pools(settings)?;
+        drop(pools.writer.get().await.map_err(unavailable)?);
         let epoch = Epoch::open(settings)?;
-        Ok(Self::over(reader, writer, Some(epoch), settings.locales.clone()))
+        Ok(Self::over(pools, Some(epoch), settings.wait, settings.locales.clone()))
     }
 
     /// These pools. `epoch`: `None` where nothing counts the commits.
-    pub(crate) fn over(
-        reader: Pool<Conn>,
-        writer: Pool<Conn>,
-        epoch: Option<Epoch>,
-        locales: Locales,
-    ) -> Self {
-        Self { source: Source::Pools { reader, writer, epoch }, wakeups: Arc::default(), locales }
+    pub(crate) fn over(pools: Pools, epoch: Option<Epoch>, wait: Duration, locales: Locales) -> Self {
+        let database = Database { pools, epoch, wait, written: std::sync::Mutex::default() };
+        Self { source: Source::Database(Box::new(database)), wakeups: Arc::default(), locales }
     }
 
     /// The languages of the deployment.
@@ -119,17 +157,60 @@ impl Session {
     /// A connection to read with. Hold one at a time: in a transaction there is only one.
     pub(crate) async fn read(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Pools { reader, .. } => guard(reader).await,
+            Source::Database(database) => guard(&database.pools.reader).await,
             Source::Transaction(open) => open.guard().await,
         }
+    }
+
+    /// A connection for a read that may take long: a search, a filter, a count, a page far from the first. Hold one at
+    /// a time.
+    pub(crate) async fn read_long(&self) -> Result<ConnectionGuard<'_>> {
+        match &self.source {
+            Source::Database(database) => guard(&database.pools.searcher).await,
+            Source::Transaction(open) => open.guard().await,
+        }
+    }
+
+    /// A connection for one page of a list: [`Self::read`] for one of the first pages without filters, whose cost does
+    /// not depend on the length of the list, otherwise [`Self::read_long`].
+    pub(crate) async fn read_page(
+        &self,
+        page: PageRequest,
+        is_filtered: bool,
+    ) -> Result<ConnectionGuard<'_>> {
+        if is_filtered || page.offset() > SHORT_OFFSET { self.read_long().await } else { self.read().await }
     }
 
     /// A connection to write one statement with. Hold one at a time.
     pub(crate) async fn write(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Pools { writer, .. } => guard(writer).await,
+            Source::Database(database) => {
+                let mut connection = guard(&database.pools.writer).await?;
+                engine::before_write(&mut connection, database.wait).await.stored()?;
+                Ok(connection)
+            }
             Source::Transaction(open) => open.guard().await,
         }
+    }
+
+    /// Checks that the database can be written, by a write: at most once in 5 s. In between, and in a transaction, by a
+    /// read.
+    ///
+    /// # Errors
+    /// `Unavailable` and `Timeout` when it cannot.
+    pub(crate) async fn check_writable(&self) -> Result<()> {
+        const INTERVAL: Duration = Duration::from_secs(5);
+        let Source::Database(database) = &self.source else {
+            return migrate::touch(&mut *self.read().await?).await.stored();
+        };
+        let written = || database.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = *written();
+        if last.is_some_and(|at| at.elapsed() < INTERVAL) {
+            return migrate::touch(&mut *self.read().await?).await.stored();
+        }
+        migrate::write(&mut *self.write().await?).await.stored()?;
+        *written() = Some(Instant::now());
+        Ok(())
     }
 
     /// A connection for a locking read. Hold one at a time.
@@ -138,7 +219,7 @@ impl Session {
     /// `Internal` outside a transaction: the lock would end with its statement.
     pub(crate) async fn for_update(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Pools { .. } => Err(Error::internal("a locking read needs a transaction")),
+            Source::Database(_) => Err(Error::internal("a locking read needs a transaction")),
             Source::Transaction(open) => open.guard().await,
         }
     }
@@ -146,7 +227,7 @@ impl Session {
     /// Groups several statements, all or nothing: in a new transaction on the pool, in the open transaction otherwise.
     pub(crate) async fn atomic(&self) -> Result<Atomic<'_>> {
         Ok(match &self.source {
-            Source::Pools { .. } => Atomic::Own(Box::new(self.begin_own().await?)),
+            Source::Database(_) => Atomic::Own(Box::new(self.begin_own().await?)),
             Source::Transaction(_) => Atomic::Joined(self),
         })
     }
@@ -158,7 +239,7 @@ impl Session {
     /// `Internal` when there are events and no transaction.
     pub(crate) fn check_recordable<T>(&self, events: &[T]) -> Result<()> {
         match &self.source {
-            Source::Pools { .. } if !events.is_empty() => {
+            Source::Database(_) if !events.is_empty() => {
                 Err(Error::internal("a write that announces events needs a transaction"))
             }
             _ => Ok(()),
@@ -191,7 +272,7 @@ impl Session {
     /// Notifies workers of new work: at once, or after the commit.
     pub(crate) fn notify(&self, work: Work) {
         match &self.source {
-            Source::Pools { .. } => notify(&self.wakeups[work as usize]),
+            Source::Database(_) => notify(&self.wakeups[work as usize]),
             Source::Transaction(open) => open.has_work[work as usize].store(true, Ordering::Relaxed),
         }
     }
@@ -205,17 +286,17 @@ impl Session {
     /// A number that changes with each commit, if the engine has a cheap one.
     pub(crate) fn epoch(&self) -> Option<u64> {
         match &self.source {
-            Source::Pools { epoch, .. } => epoch.as_ref()?.now(),
+            Source::Database(database) => database.epoch.as_ref()?.now(),
             Source::Transaction(_) => None,
         }
     }
 
     /// Begins a transaction.
     pub(crate) async fn begin_own(&self) -> Result<Session> {
-        let Source::Pools { writer, .. } = &self.source else {
+        let Source::Database(database) = &self.source else {
             return Err(Error::internal("a transaction begins none"));
         };
-        let connection = writer.get().await.map_err(unavailable)?;
+        let connection = database.pools.writer.get().await.map_err(unavailable)?;
         // Wrapped before BEGIN, so that a dropped future leaves no transaction open.
         let open = Open {
             connection: Mutex::new(Some(connection)),
@@ -224,7 +305,7 @@ impl Session {
         };
         let source = Source::Transaction(Box::new(open));
         let session = Session { source, wakeups: self.wakeups.clone(), locales: self.locales.clone() };
-        engine::begin(&mut *session.write().await?).await.stored()?;
+        engine::begin(&mut *session.write().await?, database.wait).await.stored()?;
         Ok(session)
     }
 

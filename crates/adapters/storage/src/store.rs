@@ -49,6 +49,10 @@ impl Store for Session {
         migrate::touch(&mut *self.read().await?).await.stored()
     }
 
+    async fn check_writable(&self) -> Result<()> {
+        Session::check_writable(self).await
+    }
+
     fn epoch(&self) -> Option<u64> {
         Session::epoch(self)
     }

@@ -1,7 +1,7 @@
 //! What is specific to PostgreSQL.
 
 use crate::failure::Cause;
-use crate::session::{self, Settings};
+use crate::session::{self, Pools, Settings};
 use civitas_kernel::{Error, Result};
 use diesel::connection::SimpleConnection;
 use diesel::deserialize;
@@ -9,18 +9,19 @@ use diesel::pg::PgValue;
 use diesel::serialize::{self, IsNull, Output};
 use diesel::{Connection, ConnectionResult, QueryResult};
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
-use diesel_async::pooled_connection::deadpool::Pool;
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
 use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use futures_util::FutureExt;
 use serde::{Serialize, de::DeserializeOwned};
 use std::io::Write;
+use std::time::Duration;
 
 #[path = "postgres/tls.rs"]
 mod tls;
 #[path = "postgres/wire.rs"]
 mod wire;
+use tls::Usage;
 
 /// The database.
 pub type Db = diesel::pg::Pg;
@@ -79,32 +80,44 @@ pub fn cause(message: &str) -> Cause {
     }
 }
 
-/// The pool of readers and writers, which is the same.
-pub fn pools(settings: &Settings) -> Result<(Pool<Conn>, Pool<Conn>)> {
-    let mut config = ManagerConfig::default();
-    config.recycling_method = RecyclingMethod::Fast;
-    config.custom_setup = Box::new(|url| connect(url).boxed());
-    let manager = AsyncDieselConnectionManager::new_with_config(&settings.url, config);
-    let pool = session::pool(manager, settings.pool_size, settings.wait)?;
-    Ok((pool.clone(), pool))
+/// The pools of the readers and of the writers. Each has up to `pool_size` connections.
+pub fn pools(settings: &Settings) -> Result<Pools> {
+    let pool = |usage: Usage, limit: Duration| {
+        let mut config = ManagerConfig::default();
+        config.recycling_method = RecyclingMethod::Fast;
+        config.custom_setup = Box::new(move |url| connect(url, usage, limit).boxed());
+        let manager = AsyncDieselConnectionManager::new_with_config(&settings.url, config);
+        session::pool(manager, settings.pool_size, settings.wait)
+    };
+    let reader = pool(Usage::Reading, settings.limits.read)?;
+    Ok(Pools { searcher: reader.clone(), reader, writer: pool(Usage::Writing, settings.limits.write)? })
 }
 
-/// Opens a connection whose statements are cancelled after 10 s, and whose transactions end if the client stalls.
-async fn connect(url: &str) -> ConnectionResult<Conn> {
-    let mut connection = tls::connect(url).await?;
-    SimpleAsyncConnection::batch_execute(
-        &mut connection,
-        "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';
+/// Opens a connection whose statements are cancelled after `limit`, and whose transactions end if the client stalls.
+/// When the server does not answer for half a second longer, the connection is closed.
+async fn connect(url: &str, usage: Usage, limit: Duration) -> ConnectionResult<Conn> {
+    const DELAY: Duration = Duration::from_millis(500);
+    let mut connection = tls::connect(url, usage, Some(limit + DELAY)).await?;
+    let settings = format!(
+        "SET statement_timeout = {}; SET idle_in_transaction_session_timeout = '60s';
              SET default_transaction_isolation = 'read committed'",
-    )
-    .await
-    .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+        limit.as_millis()
+    );
+    SimpleAsyncConnection::batch_execute(&mut connection, &settings)
+        .await
+        .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
     Ok(connection)
 }
 
 /// Begins a transaction that may write.
-pub async fn begin(connection: &mut Conn) -> QueryResult<()> {
+pub async fn begin(connection: &mut Conn, _: Duration) -> QueryResult<()> {
     <Conn as AsyncConnection>::TransactionManager::begin_transaction(connection).await
+}
+
+/// Does nothing: a statement waits for the locks it needs.
+#[expect(clippy::unused_async, reason = "on the other engine it waits")]
+pub async fn before_write(_: &mut Conn, _: Duration) -> QueryResult<()> {
+    Ok(())
 }
 
 /// Commits the transaction. On commit of a transaction with a failed statement, PostgreSQL rolls back without an error;
@@ -122,7 +135,9 @@ pub async fn with_harness<R: Send + 'static>(
     let url = settings.url.clone();
     let runtime = tokio::runtime::Handle::current();
     let task = tokio::task::spawn_blocking(move || {
-        let connection = runtime.block_on(tls::connect(&url)).map_err(|e| Error::Unavailable(e.into()))?;
+        let connection = runtime
+            .block_on(tls::connect(&url, Usage::Writing, None))
+            .map_err(|e| Error::Unavailable(e.into()))?;
         let mut harness = Harness::from(connection);
         let done = Connection::transaction(&mut harness, |harness| {
             // No other user of the database takes a lock with this number; it ends with the transaction.

@@ -3,38 +3,39 @@
 //! caller's thread: they take a few microseconds from the page cache, and are never cancelled.
 
 use crate::failure::Cause;
-use crate::session::{self, Settings};
+use crate::session::{self, Pools, Settings};
 use civitas_kernel::{Error, Result};
 use diesel::connection::{AnsiTransactionManager, SimpleConnection};
 use diesel::deserialize;
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::serialize::{self, IsNull, Output};
-use diesel::sql_types::Integer;
 use diesel::sqlite::SqliteValue;
-use diesel::{Connection, ConnectionError, ConnectionResult, QueryResult, RunQueryDsl, SqliteConnection};
-use diesel_async::pooled_connection::deadpool::Pool;
+use diesel::{Connection, ConnectionError, ConnectionResult, QueryResult, SqliteConnection};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
-use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
+use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, TransactionManager};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
 
+#[path = "sqlite/epoch.rs"]
+mod epoch;
 #[path = "sqlite/memory.rs"]
 mod memory;
+#[path = "sqlite/runtime.rs"]
+mod runtime;
+pub use epoch::Epoch;
 pub use memory::in_memory;
+use runtime::{Place, Runtime};
 
 /// The database.
 pub type Db = diesel::sqlite::Sqlite;
 /// A connection.
-pub type Conn = SyncConnectionWrapper<SqliteConnection, Inline>;
+pub type Conn = SyncConnectionWrapper<SqliteConnection, Runtime>;
 /// The runner of migrations.
 pub type Harness = SqliteConnection;
 /// The migrations of this build.
@@ -75,32 +76,45 @@ pub fn write_json<T: Serialize>(value: &T, out: &mut Output<'_, '_, Db>) -> seri
 /// are those of the compiled-in library (`sqlite3_errstr`), always in English.
 pub fn cause(message: &str) -> Cause {
     const CAUSES: [(&str, Cause); 8] = [
-        ("database is locked", Cause::Conflict),                  // SQLITE_BUSY
-        ("database table is locked", Cause::Conflict),            // SQLITE_LOCKED
-        ("interrupted", Cause::Timeout),                          // SQLITE_INTERRUPT
-        ("database or disk is full", Cause::Machine),             // SQLITE_FULL
+        ("database is locked", Cause::Machine), // SQLITE_BUSY: another process has the lock
+        ("database table is locked", Cause::Conflict), // SQLITE_LOCKED
+        ("interrupted", Cause::Timeout),        // SQLITE_INTERRUPT
+        ("database or disk is full", Cause::Machine), // SQLITE_FULL
         ("attempt to write a readonly database", Cause::Machine), // SQLITE_READONLY
-        ("disk I/O error", Cause::Machine),                       // SQLITE_IOERR
-        ("unable to open database file", Cause::Machine),         // SQLITE_CANTOPEN
-        ("out of memory", Cause::Machine),                        // SQLITE_NOMEM
+        ("disk I/O error", Cause::Machine),     // SQLITE_IOERR
+        ("unable to open database file", Cause::Machine), // SQLITE_CANTOPEN
+        ("out of memory", Cause::Machine),      // SQLITE_NOMEM
     ];
     CAUSES.iter().find(|(start, _)| message.starts_with(start)).map_or(Cause::Other, |(_, cause)| *cause)
 }
 
-/// The pools of the readers and of the one writer.
-pub fn pools(settings: &Settings) -> Result<(Pool<Conn>, Pool<Conn>)> {
-    let pool = |size, pragmas: &'static str| {
+/// The pools of the readers, of the readers for searches, and of the one writer. A read is never cancelled with its
+/// caller, a search is.
+pub fn pools(settings: &Settings) -> Result<Pools> {
+    let pool = |size, pragmas: &'static str, place, limit| {
         let mut config = ManagerConfig::default();
         config.recycling_method = RecyclingMethod::Fast;
         config.custom_setup = Box::new(move |path| {
-            let connection = connect(path, pragmas).map(|c| SyncConnectionWrapper::with_runtime(c, Inline));
+            let runtime = Runtime::new(place, limit);
+            let connection = connect(path, pragmas).map(|c| SyncConnectionWrapper::with_runtime(c, runtime));
             std::future::ready(connection).boxed()
         });
         let manager = AsyncDieselConnectionManager::new_with_config(path_of(&settings.url)?, config);
         session::pool(manager, size, settings.wait)
     };
-    Ok((pool(settings.pool_size, "PRAGMA query_only = ON;")?, pool(1, "")?))
+    let limits = settings.limits;
+    let cores = available_parallelism().map_or(1, usize::from);
+    Ok(Pools {
+        reader: pool(settings.pool_size, "PRAGMA query_only = ON;", Place::Caller, limits.read)?,
+        searcher: pool(cores * 2, "PRAGMA query_only = ON;", Place::Blocking, limits.read)?,
+        writer: pool(1, WRITER, Place::Caller, limits.write)?,
+    })
 }
+
+/// The writer waits for other processes in [`lock`], without blocking its thread. What happens in between, such as a
+/// lock that is held for a moment, it waits for shortly. After a checkpoint the file of the write-ahead log is
+/// truncated to 64 MiB.
+const WRITER: &str = "PRAGMA busy_timeout = 100; PRAGMA journal_size_limit = 67108864;";
 
 fn path_of(url: &str) -> Result<&str> {
     url.strip_prefix("sqlite://")
@@ -134,11 +148,12 @@ fn connect(path: &str, pragmas: &str) -> ConnectionResult<SqliteConnection> {
         // Not an error: the owner of the file may be another user. SQLite reports if it cannot open the file.
         tracing::warn!(path, %error, "other users may be able to read the database");
     }
+    civitas_statement_limit::install();
     let mut connection = SqliteConnection::establish(path)?;
     // `synchronous = FULL`: an acknowledged write survives a power cut.
     connection
         .batch_execute(
-            "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+            "PRAGMA busy_timeout = 250; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
              PRAGMA foreign_keys = ON; PRAGMA mmap_size = 268435456; PRAGMA cache_size = -16000;
              PRAGMA temp_store = MEMORY;",
         )
@@ -148,9 +163,41 @@ fn connect(path: &str, pragmas: &str) -> ConnectionResult<SqliteConnection> {
     Ok(connection)
 }
 
-/// Begins a transaction that may write. `IMMEDIATE`: a deferred one that reads first fails at its first write.
-pub async fn begin(connection: &mut Conn) -> QueryResult<()> {
-    connection.spawn_blocking(|c| AnsiTransactionManager::begin_transaction_sql(c, "BEGIN IMMEDIATE")).await
+/// Begins a transaction that may write. `IMMEDIATE`: a deferred one that reads first fails at its first write. While
+/// another process has the lock, waits at most `patience`.
+///
+/// # Errors
+/// `Unavailable` when the time is over.
+pub async fn begin(connection: &mut Conn, patience: Duration) -> QueryResult<()> {
+    const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+    let deadline = Instant::now() + patience;
+    let mut pause = Duration::from_millis(1);
+    loop {
+        let begun = connection
+            .spawn_blocking(|c| AnsiTransactionManager::begin_transaction_sql(c, "BEGIN IMMEDIATE"))
+            .await;
+        match begun {
+            Err(error) if is_locked(&error) && Instant::now() + pause < deadline => {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Waits at most `patience` until no other process has the lock, before a single statement that writes. Statements of
+/// this process never wait here: there is one writer.
+///
+/// # Errors
+/// As [`begin`].
+pub async fn before_write(connection: &mut Conn, patience: Duration) -> QueryResult<()> {
+    begin(connection, patience).await?;
+    <Conn as AsyncConnection>::TransactionManager::rollback_transaction(connection).await
+}
+
+fn is_locked(error: &diesel::result::Error) -> bool {
+    error.to_string().starts_with("database is locked")
 }
 
 /// Commits the transaction.
@@ -171,115 +218,19 @@ pub async fn with_harness<R: Send + 'static>(
     task.await.map_err(Error::internal)?
 }
 
+/// Statements wait up to 5 s for the lock of another process, which may be migrating too.
+const PATIENT: &str = "PRAGMA busy_timeout = 5000;";
+
 /// Connects, with retries for one second: when two processes switch a file to write-ahead logging at the same time, one
 /// of them gets "locked" without waiting.
 fn connect_patiently(path: &str) -> ConnectionResult<SqliteConnection> {
     for _ in 0..20 {
-        if let Ok(connection) = connect(path, "") {
+        if let Ok(connection) = connect(path, PATIENT) {
             return Ok(connection);
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    connect(path, "")
-}
-
-/// Runs statements on the current thread. diesel-async's own runtime panics on current-thread runtimes, such as
-/// actix-web's workers, when its caller is dropped during a statement: it waits in `block_in_place`.
-pub struct Inline;
-
-impl SpawnBlocking for Inline {
-    fn spawn_blocking<'a, R: Send + 'static>(
-        &mut self,
-        task: impl FnOnce() -> R + Send + 'static,
-    ) -> BoxFuture<'a, Result<R, Box<dyn std::error::Error + Send + Sync>>> {
-        std::future::ready(Ok(task())).boxed()
-    }
-
-    fn get_runtime() -> Self {
-        Self
-    }
-}
-
-/// A counter that changes with every commit: `PRAGMA data_version` on read-only connections. The value of
-/// `data_version` is only comparable within one connection, so each connection that sees a new value increments one
-/// shared counter. A read after a commit returns a new number.
-pub struct Epoch {
-    path: String,
-    number: AtomicU64,
-    /// The idle connections; their number is the most that were in use at once.
-    idle: Mutex<Vec<Watch>>,
-}
-
-/// One connection, and the last `data_version` it read.
-struct Watch {
-    connection: SqliteConnection,
-    told: i32,
-}
-
-impl Epoch {
-    /// Opens the first connection.
-    pub fn open(settings: &Settings) -> Result<Self> {
-        let path = path_of(&settings.url)?.to_owned();
-        let first = Watch::open(&path).map_err(|e| Error::Unavailable(e.into()))?;
-        Ok(Self { path, number: AtomicU64::new(0), idle: Mutex::new(vec![first]) })
-    }
-
-    /// The current number; `None` when it cannot be read.
-    pub fn now(&self) -> Option<u64> {
-        let idle = self.idle().pop();
-        let mut watch = match idle {
-            Some(watch) => watch,
-            None => self.another()?,
-        };
-        if watch.has_news().ok()? {
-            self.number.fetch_add(1, Ordering::SeqCst);
-        }
-        let number = self.number.load(Ordering::SeqCst);
-        self.idle().push(watch);
-        Some(number)
-    }
-
-    /// A new connection. It has no earlier value to compare with, so the counter is incremented.
-    fn another(&self) -> Option<Watch> {
-        let watch = Watch::open(&self.path).ok()?;
-        self.number.fetch_add(1, Ordering::SeqCst);
-        Some(watch)
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<Watch>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Watch {
-    fn open(path: &str) -> ConnectionResult<Self> {
-        let mut connection = connect(path, "PRAGMA query_only = ON; PRAGMA mmap_size = 0;")?;
-        let told = DataVersion.get_result(&mut connection);
-        Ok(Self { told: told.map_err(ConnectionError::CouldntSetupConfiguration)?, connection })
-    }
-
-    /// Whether there was a commit since the last call.
-    fn has_news(&mut self) -> QueryResult<bool> {
-        let told = DataVersion.get_result(&mut self.connection)?;
-        Ok(std::mem::replace(&mut self.told, told) != told)
-    }
-}
-
-/// `PRAGMA data_version`. A separate type, so that Diesel caches the prepared statement.
-#[derive(QueryId, Clone, Copy)]
-struct DataVersion;
-
-impl Query for DataVersion {
-    type SqlType = Integer;
-}
-
-impl<C> RunQueryDsl<C> for DataVersion {}
-
-impl QueryFragment<Db> for DataVersion {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql("PRAGMA data_version");
-        Ok(())
-    }
+    connect(path, PATIENT)
 }
 
 #[path = "sqlite/dialect.rs"]
@@ -288,6 +239,8 @@ pub mod dialect;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use diesel::RunQueryDsl;
+    use diesel::sql_types::Integer;
 
     #[test]
     fn no_other_user_can_read_the_files() {
@@ -318,6 +271,20 @@ mod tests {
         assert_eq!(cause(&read_only.to_string()), Cause::Machine, "{read_only}");
         let bug = connection.batch_execute("SELECT nothing").unwrap_err();
         assert_eq!(cause(&bug.to_string()), Cause::Other, "{bug}");
+    }
+
+    #[test]
+    fn the_log_of_a_large_write_is_truncated_after_a_checkpoint() {
+        const LIMIT: u64 = 64 << 20;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("civitas.db").display().to_string();
+        let log = || fs::metadata(format!("{path}-wal")).unwrap().len();
+        let mut writer = connect(&path, WRITER).unwrap();
+        writer.batch_execute("CREATE TABLE t (x BLOB); INSERT INTO t VALUES (zeroblob(80000000))").unwrap();
+        assert!(log() > LIMIT);
+        // The log is used again from its beginning, and truncated, by the first write after a checkpoint.
+        writer.batch_execute("INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)").unwrap();
+        assert!(log() <= LIMIT, "{}", log());
     }
 
     /// Without the option SQLite prepares a cached statement again each time a value is bound that its planner used,

@@ -145,7 +145,7 @@ impl AttachmentStore for Session {
         page: PageRequest,
     ) -> Result<Page<AttachmentDetail>> {
         let organization = reader.read_context.organization;
-        let connection = &mut *self.read().await?;
+        let connection = &mut *self.read_page(page, !filters.is_empty()).await?;
         let components = VisibleComponents::load(connection, reader.read_context, Within::default()).await?;
         let mut ids = of(organization)
             .filter(visible(&reader, &components))
@@ -193,7 +193,7 @@ impl AttachmentStore for Session {
         search: &AttachmentSearch,
         page: PageRequest,
     ) -> Result<Page<AttachmentDetail>> {
-        let connection = &mut *self.read().await?;
+        let connection = &mut *self.read_long().await?;
         let mut rows = of(organization)
             .filter(attachments::answer_id.is_null())
             .select(columns::of::<Row>())

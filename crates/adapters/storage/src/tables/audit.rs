@@ -277,7 +277,7 @@ impl AuditLog for Session {
             let oldest: Option<OffsetDateTime> = filtered(filter)
                 .offset(SEARCHED - 1)
                 .select(entries::at)
-                .first(&mut *self.read().await?)
+                .first(&mut *self.read_long().await?)
                 .await
                 .optional()
                 .stored()?;
@@ -290,7 +290,7 @@ impl AuditLog for Session {
             .limit(page.fetch())
             .offset(page.offset())
             .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .load(&mut *self.read_long().await?)
             .await
             .stored()?;
         let Page { items, has_more } = Page::cut(rows, page);

@@ -188,7 +188,7 @@ impl ComponentStore for Session {
         for filter in filters {
             conditions.push(condition(filter, self.locales())?);
         }
-        visible(&mut *self.read().await?, read_context, conditions, page).await
+        visible(&mut *self.read_long().await?, read_context, conditions, page).await
     }
 
     async fn find_visible(

@@ -121,7 +121,7 @@ impl Session {
             some = some.filter(jobs::created_at.ge(since));
         }
         let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
-            Bounded(some).get_result(&mut *self.read().await?).await.stored()?;
+            Bounded(some).get_result(&mut *self.read_long().await?).await.stored()?;
         Ok(number)
     }
 }
@@ -187,7 +187,7 @@ impl JobLog for Session {
         };
         let rows: Vec<Row> = in_order(matching(filter, client), &page)
             .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .load(&mut *self.read_long().await?)
             .await
             .stored()?;
         let page = LogPage::cut(rows, &page);

@@ -13,7 +13,9 @@ use crate::records::records;
 use crate::schema::{meeting_registrations, meetings};
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_kernel::{MeetingId, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within};
+use civitas_kernel::{
+    MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within,
+};
 use civitas_meetings::{Meeting, MeetingDetail, MeetingQuery, MeetingSearch, MeetingStore, MeetingSummary};
 use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
@@ -65,7 +67,8 @@ impl MeetingStore for Session {
         query: &MeetingQuery,
         page: PageRequest,
     ) -> Result<Page<MeetingDetail>> {
-        reading::page(&mut *self.read().await?, read_context, query, page).await
+        let is_long = !query.filters.is_empty() || query.order == Order::Random;
+        reading::page(&mut *self.read_page(page, is_long).await?, read_context, query, page).await
     }
 
     async fn find_visible(
@@ -89,7 +92,7 @@ impl MeetingStore for Session {
         page: PageRequest,
     ) -> Result<Page<MeetingSummary>> {
         let locales = self.locales();
-        search::page(&mut *self.read().await?, organization, now, search, page, locales).await
+        search::page(&mut *self.read_long().await?, organization, now, search, page, locales).await
     }
 
     async fn registered(

@@ -51,7 +51,7 @@ impl Session {
         if let Some(before) = before {
             some = some.filter(deliveries::created_at.lt(before));
         }
-        Bounded(some).get_result(&mut *self.read().await?).await.stored()
+        Bounded(some).get_result(&mut *self.read_long().await?).await.stored()
     }
 }
 
@@ -66,15 +66,15 @@ impl OperationsStore for Session {
                     .filter(jobs::created_at.ge(at))
                     .select(jobs::organization_id)
                     .limit(MOST_FOUND);
-                Bounded(failed).get_result(&mut *self.read().await?).await.stored()
+                Bounded(failed).get_result(&mut *self.read_long().await?).await.stored()
             }
             Concern::DisabledRegistrations => {
                 let disabled = registrations.filter(registrations::disabled_at.is_not_null());
-                Bounded(disabled).get_result(&mut *self.read().await?).await.stored()
+                Bounded(disabled).get_result(&mut *self.read_long().await?).await.stored()
             }
             Concern::PausedRegistrations => {
                 let paused = registrations.filter(registrations::paused_at.is_not_null());
-                Bounded(paused).get_result(&mut *self.read().await?).await.stored()
+                Bounded(paused).get_result(&mut *self.read_long().await?).await.stored()
             }
             Concern::DeadDeliveries => self.concerned_deliveries(DeliveryStatus::Dead, None).await,
             Concern::WaitingDeliveries => self.concerned_deliveries(DeliveryStatus::Pending, Some(at)).await,
@@ -84,7 +84,7 @@ impl OperationsStore for Session {
                     .filter(sql::<Bool>("kind IN ('unconfirmed', 'promoted')"))
                     .select(organization_hosts::organization_id)
                     .limit(MOST_FOUND);
-                Bounded(pending).get_result(&mut *self.read().await?).await.stored()
+                Bounded(pending).get_result(&mut *self.read_long().await?).await.stored()
             }
             Concern::LockedAdministrators => {
                 let locked = users::table
@@ -93,7 +93,7 @@ impl OperationsStore for Session {
                     .filter(users::deleted_at.is_null())
                     .select(users::organization_id)
                     .limit(MOST_FOUND);
-                Bounded(locked).get_result(&mut *self.read().await?).await.stored()
+                Bounded(locked).get_result(&mut *self.read_long().await?).await.stored()
             }
             Concern::FailedMails => {
                 // The same condition as the index `tasks_retried`. A running task has had one attempt.
@@ -103,7 +103,7 @@ impl OperationsStore for Session {
                     .filter(diesel::dsl::not(tasks::claimed))
                     .select(tasks::organization_id)
                     .limit(MOST_FOUND);
-                Bounded(failed).get_result(&mut *self.read().await?).await.stored()
+                Bounded(failed).get_result(&mut *self.read_long().await?).await.stored()
             }
         };
         counted.map(found)
@@ -121,7 +121,7 @@ impl OperationsStore for Session {
             sql::<BigInt>(at_most_10_000!("votes")),
             jobs_today,
         ))
-        .get_result(&mut *self.read().await?)
+        .get_result(&mut *self.read_long().await?)
         .await
         .stored()?;
         Ok(DeploymentFigures { organizations, clients, people, proposals, votes, jobs_today })
@@ -144,7 +144,7 @@ impl OperationsStore for Session {
             sql::<BigInt>(DATABASE_BYTES),
         ))
         .get_result::<((i64, Option<OffsetDateTime>), (i64, Option<OffsetDateTime>), (i64, Option<OffsetDateTime>), i64)>(
-            &mut *self.read().await?,
+            &mut *self.read_long().await?,
         )
         .await
         .stored()?;

@@ -318,7 +318,7 @@ impl OrganizationStore for Session {
         if let Some(text) = text {
             rows = rows.filter(called(text));
         }
-        let connection = &mut *self.read().await?;
+        let connection = &mut *self.read_long().await?;
         let name = sql::<Nullable<Text>>("organizations.name ->> organizations.default_locale");
         let rows = rows
             .order((name, organizations::id))

@@ -56,7 +56,7 @@ impl PostStore for Session {
         query: PostQuery,
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
-        let connection = &mut *self.read().await?;
+        let connection = &mut *self.read_page(page, matches!(query.order, Order::Random)).await?;
         let list = List::open(connection, read_context, now, query.within).await?;
         let rows = match query.order {
             _ if list.is_empty() => Vec::new(),
@@ -135,7 +135,7 @@ impl PostStore for Session {
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
         let locales = self.locales();
-        search::page(&mut *self.read().await?, organization, now, search, page, locales).await
+        search::page(&mut *self.read_long().await?, organization, now, search, page, locales).await
     }
 
     async fn next_publication(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>> {

@@ -18,7 +18,8 @@ use crate::schema::proposals;
 use crate::session::{Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
-    ClientId, ComponentId, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId, Within,
+    ClientId, ComponentId, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId,
+    Within,
 };
 use civitas_proposals::{
     HiddenProposals, Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, VotingStatus,
@@ -49,7 +50,8 @@ impl ProposalStore for Session {
         query: &ProposalQuery,
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>> {
-        listing::page(&mut *self.read().await?, read_context, query, page).await
+        let is_long = !query.filters.is_empty() || query.order == Order::Random;
+        listing::page(&mut *self.read_page(page, is_long).await?, read_context, query, page).await
     }
 
     async fn hidden(
@@ -58,7 +60,7 @@ impl ProposalStore for Session {
         list: &HiddenProposals,
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>> {
-        hidden::page(&mut *self.read().await?, organization, list, page).await
+        hidden::page(&mut *self.read_long().await?, organization, list, page).await
     }
 
     async fn find_visible(

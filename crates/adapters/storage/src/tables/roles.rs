@@ -73,7 +73,8 @@ impl RoleStore for Session {
         filters: &[RoleFilter],
         page: PageRequest,
     ) -> Result<Page<RoleDetail>> {
-        listing::list(&mut *self.read().await?, organization, filters, page).await
+        listing::list(&mut *self.read_page(page, !filters.is_empty()).await?, organization, filters, page)
+            .await
     }
 
     async fn find_by_id(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<Role>> {

@@ -157,7 +157,7 @@ impl SpaceStore for Session {
         for filter in filters {
             rows = rows.filter(condition(filter, self.locales())?);
         }
-        let connection = &mut *self.read().await?;
+        let connection = &mut *self.read_page(page, !filters.is_empty()).await?;
         let rows: Vec<Row> = rows
             .order((spaces::created_at, spaces::manifest, spaces::id))
             .limit(page.fetch())
@@ -233,7 +233,7 @@ impl SpaceStore for Session {
             .order((spaces::created_at.desc(), spaces::manifest.desc(), spaces::id.desc()))
             .limit(page.fetch())
             .offset(page.offset())
-            .load(&mut *self.read().await?)
+            .load(&mut *self.read_long().await?)
             .await
             .stored()?;
         Ok(Page::cut(rows, page).map(Into::into))

@@ -198,7 +198,7 @@ impl TaskLog for Session {
         } else {
             waiting.order(tasks::id.desc())
         };
-        let rows: Vec<WaitingRow> = waiting.load(&mut *self.read().await?).await.stored()?;
+        let rows: Vec<WaitingRow> = waiting.load(&mut *self.read_long().await?).await.stored()?;
         Ok(LogPage::cut(rows, &page).map(Into::into))
     }
 

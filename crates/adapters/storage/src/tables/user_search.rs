@@ -62,14 +62,14 @@ impl Session {
             .order(nickname())
             .limit(MOST_FOUND_BY_TEXT)
             .select(users::id);
-        let mut ids: Vec<i64> = nicknames.load(&mut *self.read().await?).await.stored()?;
+        let mut ids: Vec<i64> = nicknames.load(&mut *self.read_long().await?).await.stored()?;
         let emails = in_state(organization, state)
             .filter(email().ge(prefix))
             .filter(email().lt(end))
             .order(email())
             .limit(MOST_FOUND_BY_TEXT)
             .select(users::id);
-        ids.extend(emails.load::<i64>(&mut *self.read().await?).await.stored()?);
+        ids.extend(emails.load::<i64>(&mut *self.read_long().await?).await.stored()?);
         ids.extend(text.parse::<i64>().ok());
         ids.sort_unstable();
         ids.dedup();
@@ -106,7 +106,7 @@ impl Session {
             .limit(page.fetch())
             .offset(page.offset())
             .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .load(&mut *self.read_long().await?)
             .await
             .stored()?;
         Ok(Page::cut(rows, page).map(Into::into))
@@ -117,7 +117,7 @@ impl Session {
         let Some(found) = self.found(organization, search).await? else { return Ok(0) };
         let some = found.limit(MOST_COUNTED).select(users::organization_id);
         let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
-            Bounded(some).get_result(&mut *self.read().await?).await.stored()?;
+            Bounded(some).get_result(&mut *self.read_long().await?).await.stored()?;
         Ok(number)
     }
 }

@@ -89,7 +89,7 @@ impl UserStore for Session {
             .order(users::id)
             .limit(page.fetch())
             .offset(page.offset())
-            .load(&mut *self.read().await?)
+            .load(&mut *self.read_page(page, !filters.is_empty()).await?)
             .await
             .stored()?;
         Ok(Page::cut(rows.into_iter().map(Into::into).collect(), page))

@@ -128,7 +128,14 @@ impl VoteStore for Session {
         page: PageRequest,
     ) -> Result<Page<(VoteId, Vote)>> {
         let conditions = filters.iter().map(condition).collect::<Result<_>>()?;
-        visible(&mut *self.read().await?, read_context, within, conditions, page).await
+        visible(
+            &mut *self.read_page(page, !filters.is_empty()).await?,
+            read_context,
+            within,
+            conditions,
+            page,
+        )
+        .await
     }
 
     async fn find_visible(

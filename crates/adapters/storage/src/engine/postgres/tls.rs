@@ -10,20 +10,29 @@ use rustls::{ClientConfig, RootCertStore};
 use std::convert::Infallible;
 use std::error::Error;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
-use tokio_postgres::config::{Host, SslMode, SslNegotiation};
+use tokio_postgres::config::{Host, SslMode, SslNegotiation, TargetSessionAttrs};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_postgres::{Config, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Connects to this address. Over TLS the server must have a certificate for its name that the system trusts
 /// (`SSL_CERT_FILE` selects other roots): stricter than `libpq`, whose `require` does not check the certificate.
-pub async fn connect(url: &str) -> ConnectionResult<AsyncPgConnection> {
+///
+/// The connection is closed when the server does not confirm or answer what was sent within `silence`; `None`: when it
+/// does not confirm for 10 s.
+pub async fn connect(
+    url: &str,
+    usage: Usage,
+    silence: Option<Duration>,
+) -> ConnectionResult<AsyncPgConnection> {
     let mut config: Config = url.parse().map_err(|error| refused(&error))?;
+    harden(&mut config, usage, silence);
     if config.get_ssl_mode() == SslMode::Require {
-        let (client, connection) =
-            config.connect(Secure(connector()?)).await.map_err(|error| refused(&error))?;
+        let secure = Secure { inner: connector()?, silence };
+        let (client, connection) = config.connect(secure).await.map_err(|error| refused(&error))?;
         return AsyncPgConnection::try_from_client_and_connection(client, connection).await;
     }
     if let Some(Host::Unix(directory)) = config.get_hosts().first() {
@@ -32,7 +41,7 @@ pub async fn connect(url: &str) -> ConnectionResult<AsyncPgConnection> {
         let socket = UnixStream::connect(&path).await;
         let socket =
             socket.map_err(|e| ConnectionError::BadConnection(format!("{}: {e}", path.display())))?;
-        let wire = Wire::over(socket, |_| ChannelBinding::none());
+        let wire = Wire::over(socket, |_| ChannelBinding::none(), silence);
         let (client, connection) = config.connect_raw(wire, NoTls).await.map_err(|error| refused(&error))?;
         // The task ends with its client, which also receives its errors.
         tokio::spawn(connection.map(drop));
@@ -40,13 +49,42 @@ pub async fn connect(url: &str) -> ConnectionResult<AsyncPgConnection> {
     }
     // Without TLS: tokio-postgres treats the plain wire as a TLS stream that needs no negotiation.
     config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
-    let (client, connection) = config.connect(Plain).await.map_err(|error| refused(&error))?;
+    let (client, connection) = config.connect(Plain { silence }).await.map_err(|error| refused(&error))?;
     AsyncPgConnection::try_from_client_and_connection(client, connection).await
+}
+
+/// What a connection is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Usage {
+    /// For reads. Of several hosts only the one that can be written is used: the others lag behind. A single host may
+    /// be one that only reads now.
+    Reading,
+    /// For writes: the server must be one that can be written.
+    Writing,
+}
+
+/// Settings of the socket that the address does not have.
+fn harden(config: &mut Config, usage: Usage, silence: Option<Duration>) {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    const CONNECT: Duration = Duration::from_secs(2);
+    if usage == Usage::Writing || config.get_hosts().len() > 1 {
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    }
+    config.keepalives(true).keepalives_idle(Duration::from_secs(10));
+    config.keepalives_interval(Duration::from_secs(5)).keepalives_retries(3);
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(silence.unwrap_or(PATIENCE));
+    }
 }
 
 /// Wraps a socket.
 #[derive(Clone, Copy)]
-struct Plain;
+struct Plain {
+    silence: Option<Duration>,
+}
 
 impl MakeTlsConnect<Socket> for Plain {
     type Stream = Wire<Socket>;
@@ -64,13 +102,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> TlsConnect<S> for Plain {
     type Future = Ready<Result<Wire<S>, Infallible>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        ready(Ok(Wire::over(stream, |_| ChannelBinding::none())))
+        ready(Ok(Wire::over(stream, |_| ChannelBinding::none(), self.silence)))
     }
 }
 
 /// Wraps a TLS stream.
 #[derive(Clone)]
-struct Secure<T>(T);
+struct Secure<T> {
+    inner: T,
+    silence: Option<Duration>,
+}
 
 impl<T: MakeTlsConnect<Socket>> MakeTlsConnect<Socket> for Secure<T>
 where
@@ -82,7 +123,8 @@ where
     type Error = T::Error;
 
     fn make_tls_connect(&mut self, domain: &str) -> Result<Self::TlsConnect, T::Error> {
-        self.0.make_tls_connect(domain).map(Secure)
+        let silence = self.silence;
+        self.inner.make_tls_connect(domain).map(|inner| Secure { inner, silence })
     }
 }
 
@@ -96,8 +138,8 @@ where
     type Future = BoxFuture<'static, Result<Wire<T::Stream>, T::Error>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        let secured = self.0.connect(stream);
-        async move { Ok(Wire::over(secured.await?, TlsStream::channel_binding)) }.boxed()
+        let (secured, silence) = (self.inner.connect(stream), self.silence);
+        async move { Ok(Wire::over(secured.await?, TlsStream::channel_binding, silence)) }.boxed()
     }
 }
 

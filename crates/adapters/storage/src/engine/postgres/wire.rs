@@ -4,12 +4,17 @@
 //! server (SQLSTATE 25006) is closed after that answer: the pool opens a new one, possibly to another server that is
 //! writable.
 //!
+//! The stream also has a time limit for answers: a server that vanished, or a network that loses everything, would
+//! otherwise keep a statement waiting for minutes.
+//!
 //! Source: the PostgreSQL manual, "Message Formats"; `docs/decisions/0019-sqlstate-from-the-wire.md`.
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep};
 use tokio_postgres::tls::{ChannelBinding, TlsStream};
 
 /// The longest error that is rewritten, in bytes; a longer one is not changed.
@@ -27,12 +32,51 @@ pub struct Wire<S> {
     chunk: Box<[u8; CHUNK]>,
     /// The number of bytes of `messages.ready` that were passed on.
     handed: usize,
+    answer: Answer,
+}
+
+/// The time limit of an answer: from the last byte that was sent or received until the server is ready for the next
+/// statement.
+struct Answer {
+    limit: Option<Duration>,
+    /// `None` while no answer is expected.
+    late: Option<Pin<Box<Sleep>>>,
+}
+
+impl Answer {
+    /// Starts the time again.
+    fn expect(&mut self) {
+        let Some(limit) = self.limit else { return };
+        match &mut self.late {
+            Some(late) => late.as_mut().reset(Instant::now() + limit),
+            None => self.late = Some(Box::pin(sleep(limit))),
+        }
+    }
+
+    /// Whether the time is over. If not, the task of `context` is woken when it is.
+    fn poll_late(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        let Some(late) = &mut self.late else { return Ok(()) };
+        match late.as_mut().poll(context) {
+            Poll::Pending => Ok(()),
+            Poll::Ready(()) => {
+                Err(io::Error::new(io::ErrorKind::TimedOut, "the database server does not answer"))
+            }
+        }
+    }
 }
 
 impl<S> Wire<S> {
-    /// Wraps a stream; `binding` returns its channel binding.
-    pub fn over(inner: S, binding: fn(&S) -> ChannelBinding) -> Self {
-        Self { inner, binding, messages: Messages::default(), chunk: Box::new([0; CHUNK]), handed: 0 }
+    /// Wraps a stream; `binding` returns its channel binding. After `silence` without an answer each use of the stream
+    /// is an error.
+    pub fn over(inner: S, binding: fn(&S) -> ChannelBinding, silence: Option<Duration>) -> Self {
+        Self {
+            inner,
+            binding,
+            messages: Messages::default(),
+            chunk: Box::new([0; CHUNK]),
+            handed: 0,
+            answer: Answer { limit: silence, late: None },
+        }
     }
 }
 
@@ -48,6 +92,8 @@ struct Messages {
     /// The bytes that can be passed on.
     ready: Vec<u8>,
     is_read_only: bool,
+    /// Whether the last complete message was `ReadyForQuery`.
+    is_idle: bool,
     is_over: bool,
 }
 
@@ -99,6 +145,7 @@ impl Messages {
             self.ready.extend_from_slice(&length.to_be_bytes());
             self.ready.extend_from_slice(&body);
         }
+        self.is_idle = is_ready_for_query;
         self.is_over = self.is_read_only && is_ready_for_query;
     }
 }
@@ -143,11 +190,20 @@ impl<S: AsyncRead + Unpin> AsyncRead for Wire<S> {
                 return Poll::Ready(Ok(()));
             }
             let mut chunk = ReadBuf::new(&mut this.chunk[..]);
-            ready!(Pin::new(&mut this.inner).poll_read(context, &mut chunk))?;
+            let Poll::Ready(read) = Pin::new(&mut this.inner).poll_read(context, &mut chunk) else {
+                this.answer.poll_late(context)?;
+                return Poll::Pending;
+            };
+            read?;
             if chunk.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }
             this.messages.push(chunk.filled());
+            if this.messages.is_idle && this.messages.head.is_empty() {
+                this.answer.late = None;
+            } else if this.answer.late.is_some() {
+                this.answer.expect();
+            }
         }
         let rest = &this.messages.ready[this.handed..];
         let length = rest.len().min(buffer.remaining());
@@ -163,7 +219,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Wire<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.inner).poll_write(context, bytes)
+        let this = &mut *self;
+        this.answer.expect();
+        this.answer.poll_late(context)?;
+        Pin::new(&mut this.inner).poll_write(context, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,7 +1,7 @@
 //! A database in memory: for tests, and for programs that keep nothing.
 
-use super::{Conn, Inline, MIGRATIONS, dialect};
-use crate::session::{self, Session};
+use super::{Conn, MIGRATIONS, Place, Runtime, dialect};
+use crate::session::{self, Pools, Session, StatementLimits};
 use civitas_application::Store;
 use civitas_kernel::{Error, Locales, Result, sortable_id};
 use diesel::connection::SimpleConnection;
@@ -28,7 +28,8 @@ const WAIT: Duration = Duration::from_secs(5);
 pub async fn in_memory() -> Result<Arc<dyn Store>> {
     let opened = tokio::task::spawn_blocking(|| open(&new_url())).await.map_err(Error::internal)?;
     let pool = opened.map_err(Error::Internal)?;
-    Ok(Arc::new(Session::over(pool.clone(), pool, None, Locales::standard())))
+    let pools = Pools { reader: pool.clone(), searcher: pool.clone(), writer: pool };
+    Ok(Arc::new(Session::over(pools, None, WAIT, Locales::standard())))
 }
 
 /// The address of a database that nobody else opens.
@@ -51,14 +52,19 @@ fn open(url: &str) -> diesel::migration::Result<Pool<Conn>> {
     config.recycling_method = RecyclingMethod::Fast;
     config.custom_setup = Box::new(move |url| {
         let _held = &first;
-        let connection = connect(url).map(|c| SyncConnectionWrapper::with_runtime(c, Inline));
+        let connection = connect(url).map(|c| SyncConnectionWrapper::with_runtime(c, runtime()));
         std::future::ready(connection).boxed()
     });
     let manager = AsyncDieselConnectionManager::new_with_config(url, config);
     Ok(session::pool(manager, 1, WAIT)?)
 }
 
+fn runtime() -> Runtime {
+    Runtime::new(Place::Caller, StatementLimits::default().write)
+}
+
 fn connect(url: &str) -> ConnectionResult<SqliteConnection> {
+    civitas_statement_limit::install();
     let mut connection = SqliteConnection::establish(url)?;
     // A closing connection may still hold its lock for a moment.
     connection

@@ -159,7 +159,7 @@ impl Session {
                 rows.order((questionnaires::created_at.desc(), questionnaires::id.desc()))
             }
         };
-        let connection = &mut *self.read().await?;
+        let connection = &mut *self.read_long().await?;
         let rows: Vec<Counted> = rows.limit(page.fetch()).load(connection).await.stored()?;
         let Page { items, has_more } = Page::cut(rows, page);
         Ok(Page { items: complete(connection, organization, items).await?, has_more })

@@ -167,7 +167,7 @@ impl QuestionnaireStore for Session {
         filters: &[QuestionnaireFilter],
         request: PageRequest,
     ) -> Result<Page<(QuestionnaireDetail, Form)>> {
-        let connection = &mut *self.read().await?;
+        let connection = &mut *self.read_page(request, !filters.is_empty()).await?;
         let organization = read_context.organization;
         let found = page(connection, read_context, filters, request).await?;
         let ids: Vec<i64> = found.items.iter().map(|(id, _)| id.0).collect();

@@ -218,7 +218,7 @@ impl ResponseStore for Session {
             .limit(page.fetch())
             .offset(page.offset())
             .select(columns::of::<StoredAnswer>())
-            .load(&mut *self.read().await?)
+            .load(&mut *self.read_page(page, false).await?)
             .await
             .stored()?;
         Ok(Page::cut(rows, page).map(Into::into))

@@ -216,7 +216,7 @@ impl DeliveryLog for Session {
             .limit(page.fetch())
             .offset(page.offset())
             .select((columns::of::<Row>(), outbox::organization_id.nullable()))
-            .load(&mut *self.read().await?)
+            .load(&mut *self.read_long().await?)
             .await
             .stored()?;
         Ok(Page::cut(rows, page).map(logged))
@@ -239,7 +239,7 @@ impl DeliveryLog for Session {
         };
         let rows: Vec<(Row, Option<i64>)> = all
             .select((columns::of::<Row>(), outbox::organization_id.nullable()))
-            .load(&mut *self.read().await?)
+            .load(&mut *self.read_long().await?)
             .await
             .stored()?;
         Ok(LogPage::cut(rows, &page).map(logged))
@@ -325,7 +325,7 @@ impl DeliveryLog for Session {
     ) -> Result<i64> {
         let some = to_replay(organization, which, now).limit(limit).select(deliveries::organization_id);
         let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
-            Bounded(some).get_result(&mut *self.read().await?).await.stored()?;
+            Bounded(some).get_result(&mut *self.read_long().await?).await.stored()?;
         Ok(number)
     }
 

@@ -1,0 +1,154 @@
+//! Where statements run, and how long they may take.
+
+use crate::session::StatementLimits;
+use civitas_statement_limit::{Cancellation, run};
+use diesel_async::sync_connection_wrapper::SpawnBlocking;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::error::Error;
+use std::pin::Pin;
+use std::sync::mpsc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+type Outcome<R> = Result<R, Box<dyn Error + Send + Sync>>;
+
+/// Runs the statements of one connection. diesel-async's own runtime panics on current-thread runtimes, such as
+/// actix-web's workers, when its caller is dropped during a statement: it waits in `block_in_place`.
+pub struct Runtime {
+    place: Place,
+    limit: Duration,
+}
+
+/// The thread of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// That of the caller: for statements of a few microseconds.
+    Caller,
+    /// One of the blocking threads of the caller's runtime: for searches. The pool of connections bounds their number.
+    Blocking,
+}
+
+impl Runtime {
+    /// A runtime whose statements end with the error `interrupted` after `limit`.
+    pub fn new(place: Place, limit: Duration) -> Self {
+        Self { place, limit }
+    }
+}
+
+impl SpawnBlocking for Runtime {
+    fn spawn_blocking<'a, R: Send + 'static>(
+        &mut self,
+        task: impl FnOnce() -> R + Send + 'static,
+    ) -> BoxFuture<'a, Outcome<R>> {
+        match self.place {
+            Place::Caller => std::future::ready(Ok(run(self.limit, Cancellation::default(), task))).boxed(),
+            Place::Blocking => OnThread::start(self.limit, task).boxed(),
+        }
+    }
+
+    /// Diesel calls it to open a connection by itself, which nothing here does.
+    fn get_runtime() -> Self {
+        Self::new(Place::Caller, StatementLimits::default().write)
+    }
+}
+
+/// A statement on another thread. When dropped, it is cancelled, and the caller waits for its end: the connection is
+/// free afterwards. SQLite notices the cancellation after a few microseconds.
+struct OnThread<R> {
+    result: JoinHandle<R>,
+    cancellation: Cancellation,
+    /// Closed when the statement has ended, or will never start.
+    ended: mpsc::Receiver<()>,
+}
+
+impl<R: Send + 'static> OnThread<R> {
+    fn start(limit: Duration, task: impl FnOnce() -> R + Send + 'static) -> Self {
+        let cancellation = Cancellation::default();
+        let (running, ended) = mpsc::channel();
+        let result = tokio::task::spawn_blocking({
+            let cancellation = cancellation.clone();
+            move || {
+                let outcome = run(limit, cancellation, task);
+                drop(running);
+                outcome
+            }
+        });
+        Self { result, cancellation, ended }
+    }
+}
+
+impl<R> Future for OnThread<R> {
+    type Output = Outcome<R>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.result.poll_unpin(context).map_err(Into::into)
+    }
+}
+
+impl<R> Drop for OnThread<R> {
+    fn drop(&mut self) {
+        self.cancellation.cancel();
+        self.result.abort();
+        // An error in each case: nothing is ever sent.
+        let _ = self.ended.recv();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diesel::connection::SimpleConnection;
+    use diesel::{Connection, SqliteConnection};
+    use std::time::Instant;
+
+    /// A statement that never ends by itself.
+    const ENDLESS: &str =
+        "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
+
+    fn connection() -> SqliteConnection {
+        civitas_statement_limit::install();
+        SqliteConnection::establish(":memory:").unwrap()
+    }
+
+    fn endless(mut connection: SqliteConnection) -> impl FnOnce() -> String + Send {
+        move || connection.batch_execute(ENDLESS).unwrap_err().to_string()
+    }
+
+    #[tokio::test]
+    async fn a_statement_that_takes_too_long_is_interrupted() {
+        for place in [Place::Caller, Place::Blocking] {
+            let mut runtime = Runtime::new(place, Duration::from_millis(100));
+            let message = runtime.spawn_blocking(endless(connection())).await.unwrap();
+            assert_eq!(message, "interrupted", "{place:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_search_does_not_delay_other_requests_of_its_thread() {
+        let mut runtime = Runtime::new(Place::Blocking, Duration::from_secs(1));
+        let search = runtime.spawn_blocking(endless(connection()));
+        let mut turns = 0;
+        let others = async {
+            loop {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                turns += 1;
+            }
+        };
+        tokio::select! { _ = search => {}, () = others => {} }
+        assert!(turns > 10, "the thread was free {turns} times");
+    }
+
+    #[tokio::test]
+    async fn a_dropped_search_ends_at_once() {
+        let mut runtime = Runtime::new(Place::Blocking, Duration::from_secs(60));
+        let (ended, told) = mpsc::channel();
+        let statement = endless(connection());
+        let search = runtime.spawn_blocking(move || ended.send(statement()));
+        let started = Instant::now();
+        assert!(tokio::time::timeout(Duration::from_millis(100), search).await.is_err());
+        assert_eq!(told.recv().unwrap(), "interrupted");
+        assert!(started.elapsed() < Duration::from_secs(30), "long before its limit");
+    }
+}
