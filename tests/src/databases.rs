@@ -22,6 +22,11 @@ use url::Url;
 
 const LOCAL: &str = "postgres://postgres@127.0.0.1:5432/postgres";
 const MIGRATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/postgres");
+/// The user of the tests, who owns their databases. Row-level security does not bind superusers.
+const ROLE: &str = "civitas_test";
+/// The policies of the tables.
+const CONFINEMENT: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/adapters/storage/src/engine/postgres/confinement.rs");
 const CONNECTIONS: usize = 8;
 /// Longer than in production: a machine that runs tests is busy.
 const WAIT: Duration = Duration::from_secs(20);
@@ -55,6 +60,7 @@ impl Engine {
                     wait,
                     locales: Locales::standard(),
                     limits: sqlite::StatementLimits::default(),
+                    row_level_security: true,
                 })
                 .await
             }
@@ -65,6 +71,7 @@ impl Engine {
                     wait,
                     locales: Locales::standard(),
                     limits: postgres::StatementLimits::default(),
+                    row_level_security: true,
                 })
                 .await
             }
@@ -82,6 +89,7 @@ impl Engine {
                     wait,
                     locales: Locales::standard(),
                     limits: sqlite::StatementLimits::default(),
+                    row_level_security: true,
                 })
                 .await
             }
@@ -92,6 +100,7 @@ impl Engine {
                     wait,
                     locales: Locales::standard(),
                     limits: postgres::StatementLimits::default(),
+                    row_level_security: true,
                 })
                 .await
             }
@@ -377,9 +386,9 @@ async fn on_server() -> Option<(String, Home)> {
     let (address, template) = SERVER.get_or_init(find_server).await.as_ref()?;
     let name = format!("civitas_test_{}", sortable_id().simple());
     let client = connect(address).await.expect("the server answers");
-    let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
+    let create = format!("CREATE DATABASE {name} TEMPLATE {template} OWNER {ROLE}");
     client.batch_execute(&create).await.expect("a database made from the template");
-    Some((named(address, &name).into(), Home::Server { address: address.clone(), name }))
+    Some((of_role(named(address, &name)).into(), Home::Server { address: address.clone(), name }))
 }
 
 /// The server, and the name of its template.
@@ -408,13 +417,18 @@ async fn make_template(client: &Client, address: &Url) -> String {
     let known = client.query("SELECT 1 FROM pg_database WHERE datname = $1", &[&template]).await;
     if known.expect("the list of databases").is_empty() {
         let unfinished = format!("{template}_unfinished");
+        let password =
+            address.password().map(|password| format!("PASSWORD '{password}'")).unwrap_or_default();
         for sql in [
             format!("DROP DATABASE IF EXISTS {unfinished} WITH (FORCE)"),
-            format!("CREATE DATABASE {unfinished}"),
+            format!(
+                "DO $$ BEGIN CREATE ROLE {ROLE} LOGIN {password}; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+            ),
+            format!("CREATE DATABASE {unfinished} OWNER {ROLE}"),
         ] {
             client.batch_execute(&sql).await.expect("a new template");
         }
-        Engine::Postgres.migrate(named(address, &unfinished).as_str()).await.expect("the schema");
+        Engine::Postgres.migrate(of_role(named(address, &unfinished)).as_str()).await.expect("the schema");
         let finish = format!("ALTER DATABASE {unfinished} RENAME TO {template}");
         client.batch_execute(&finish).await.expect("the template is finished");
     }
@@ -435,14 +449,22 @@ fn named(address: &Url, database: &str) -> Url {
     address
 }
 
-/// A number that differs between sets of migrations.
+/// The same database for the user of the tests.
+fn of_role(mut address: Url) -> Url {
+    address.set_username(ROLE).expect("an address with a host");
+    address
+}
+
+/// A number that differs between schemas.
 fn fingerprint(directory: &Path) -> u64 {
     let mut files: Vec<_> = std::fs::read_dir(directory)
         .expect("the migrations")
         .map(|entry| entry.expect("a migration").path().join("up.sql"))
         .collect();
+    files.push(CONFINEMENT.into());
     files.sort();
     let mut hasher = DefaultHasher::new();
+    ROLE.hash(&mut hasher);
     for file in files {
         std::fs::read(&file).expect("a migration").hash(&mut hasher);
     }

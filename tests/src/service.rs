@@ -58,6 +58,7 @@ pub struct Service {
     /// The database. Its store is separate from the server's, like that of another process.
     pub database: Database,
     running: Option<Running>,
+    flags: Vec<(String, String)>,
     validator: Arc<Validator>,
     objects: civitas_files::Store,
     cipher: WebhookCipher,
@@ -106,6 +107,7 @@ impl Service {
             ("database_url".to_owned(), database.url().to_owned()),
             ("data_dir".to_owned(), directory.path().display().to_string()),
             ("listen".to_owned(), "127.0.0.1:0".to_owned()),
+            ("row_level_security".to_owned(), "true".to_owned()),
             ("secret_key".to_owned(), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".to_owned()),
         ];
         if settings.iter().all(|(name, _)| *name != "dns_server") {
@@ -113,8 +115,8 @@ impl Service {
             flags.push(("dns_server".to_owned(), "127.0.0.1:9".to_owned()));
         }
         flags.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let config =
-            Config::load(&Sources { flags, environment, ..Sources::default() }).expect("a configuration");
+        let config = Config::load(&Sources { flags: flags.clone(), environment, ..Sources::default() })
+            .expect("a configuration");
         let objects = files::store_of(&config).expect("a store of files");
         let intake = files::intake_of(&config).expect("a directory");
         let cipher = webhooks::cipher(&config).expect("a secret key");
@@ -135,6 +137,7 @@ impl Service {
             store: running.store.clone(),
             refs: report["refs"].clone(),
             running: Some(running),
+            flags,
             validator: if locales == Locales::standard() {
                 VALIDATOR.clone()
             } else {
@@ -215,9 +218,19 @@ impl Service {
 
     /// Stops the server in order.
     pub async fn stop(mut self) {
+        self.end().await;
+    }
+
+    /// The same, and keeps its database.
+    pub async fn end(&mut self) {
         if let Some(running) = self.running.take() {
             running.stop().await;
         }
+    }
+
+    /// The settings of the server, as flags.
+    pub fn flags(&self) -> &[(String, String)] {
+        &self.flags
     }
 }
 
@@ -342,6 +355,19 @@ impl Client {
         answer
     }
 
+    /// `POST {base}{path}` to a server that may end at any time; `None` without an answer.
+    pub async fn try_post(&self, path: &str, body: &Value) -> Option<Answer> {
+        let headers = [("content-type", "application/json")];
+        let body = body.to_string().into_bytes();
+        self.try_raw(Method::POST, &format!("{BASE}{path}"), &headers, Some(body)).await.ok()
+    }
+
+    /// The same client of a server at another address.
+    #[must_use]
+    pub fn moved_to(&self, address: SocketAddr) -> Self {
+        Self { address, ..self.clone() }
+    }
+
     /// A request of any kind to any path.
     pub async fn raw(
         &self,
@@ -350,6 +376,16 @@ impl Client {
         headers: &[(&str, &str)],
         body: Option<Vec<u8>>,
     ) -> Answer {
+        self.try_raw(method, path, headers, body).await.expect("an answer")
+    }
+
+    async fn try_raw(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<Vec<u8>>,
+    ) -> reqwest::Result<Answer> {
         let mut request = self.http.request(method, format!("http://{}{path}", self.address));
         request = request.header("host", &self.host);
         if let Some(token) = &self.token {
@@ -361,11 +397,14 @@ impl Client {
         if let Some(body) = body {
             request = request.body(body);
         }
-        let response = request.send().await.expect("an answer");
-        let (status, headers) = (response.status(), response.headers().clone());
-        let text = response.text().await.expect("a text");
-        let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-        Answer { status, headers, body, text }
+        let answered = async {
+            let response = request.send().await?;
+            let (status, headers) = (response.status(), response.headers().clone());
+            let text = response.text().await?;
+            let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+            Ok(Answer { status, headers, body, text })
+        };
+        answered.await
     }
 
     /// The job of a 202, once it has ended.

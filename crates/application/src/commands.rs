@@ -170,6 +170,7 @@ impl Commands {
         let registered = self.registry.of::<C>()?;
         (registered.use_case)(as_store_ports(&*self.store)).precheck(ctx, &command).await?;
         let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
+            tx.confine(ctx.organization).await?;
             let context = RenderContext::new(ctx, tenant, self.site(), languages);
             let run = Run { tx, context, announcer: &self.announcer, now: ctx.now };
             registered.run(run, command.clone(), registered.view).await
@@ -241,6 +242,7 @@ impl Commands {
         job: &Job,
         now: time::OffsetDateTime,
     ) -> Result<Finish> {
+        tx.confine(job.organization).await?;
         let tenant = tenant(tx, job.organization).await?;
         let auth = AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now };
         let callers = Callers { tokens: tx.tokens(), signer: &*self.signer, locales: &self.site().locales };

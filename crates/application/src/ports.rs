@@ -152,6 +152,9 @@ pub trait Store: Ports {
 pub trait Transaction: Ports {
     /// The events that stores have recorded since the last call.
     fn announced(&self) -> Vec<(OrganizationId, Event)>;
+    /// Keeps the rest of the transaction away from rows of other organizations, where the engine can do that and the
+    /// setting `row_level_security` is on: a second check behind the conditions of every statement.
+    async fn confine(&self, organization: OrganizationId) -> Result<()>;
     /// Commits.
     async fn commit(self: Box<Self>) -> Result<()>;
     /// Rolls back. Cheaper than dropping: the connection stays open.

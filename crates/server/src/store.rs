@@ -50,6 +50,7 @@ impl Database {
                 wait: WAIT,
                 locales,
                 limits: sqlite::StatementLimits::default(),
+                row_level_security: config.row_level_security,
             })
         } else {
             Self::Postgres(postgres::Settings {
@@ -58,6 +59,7 @@ impl Database {
                 wait: WAIT,
                 locales,
                 limits: postgres::StatementLimits::default(),
+                row_level_security: config.row_level_security,
             })
         }
     }

@@ -8,7 +8,7 @@ use crate::store::{Database, Lock};
 use crate::tls::Certificate;
 use crate::{files, panel, secret_key, site, webhooks};
 use actix_web::dev::{Server, ServerHandle};
-use actix_web::http::header::X_CONTENT_TYPE_OPTIONS;
+use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::middleware::DefaultHeaders;
 use actix_web::rt::System;
 use actix_web::{App, HttpServer};
@@ -226,9 +226,10 @@ impl Http {
         };
         let (tell, told) = oneshot::channel();
         let (listen, in_use, interface) = (config.listen, certificate.clone(), api.clone());
+        let is_https = config.public_scheme.as_str() == "https";
         let thread = thread::Builder::new().name("http".to_owned()).spawn(move || {
             System::new().block_on(async move {
-                match server(listen, in_use, interface, panel) {
+                match server(listen, in_use, interface, panel, is_https) {
                     Ok((address, server)) => {
                         // The receiver may be dropped; the server ends with the process.
                         let _ = tell.send(Ok((address, server.handle())));
@@ -252,10 +253,11 @@ fn server(
     certificate: Option<Arc<Certificate>>,
     api: Arc<Api>,
     panel: Arc<Panel>,
+    is_https: bool,
 ) -> io::Result<(SocketAddr, Server)> {
     let http = HttpServer::new(move || {
         let (api, panel) = (api.clone(), panel.clone());
-        let headers = DefaultHeaders::new().add((X_CONTENT_TYPE_OPTIONS, "nosniff"));
+        let headers = security_headers(is_https);
         let app = App::new().wrap(headers).configure(move |config| panel.configure(config));
         app.configure(move |config| api.configure(config))
     });
@@ -266,6 +268,12 @@ fn server(
     };
     let address = http.addrs().first().copied().unwrap_or(listen);
     Ok((address, http.run()))
+}
+
+/// Headers of every answer. Browsers that were on the site over HTTPS once do not use HTTP for a year.
+fn security_headers(is_https: bool) -> DefaultHeaders {
+    let headers = DefaultHeaders::new().add((X_CONTENT_TYPE_OPTIONS, "nosniff"));
+    if is_https { headers.add((STRICT_TRANSPORT_SECURITY, "max-age=31536000")) } else { headers }
 }
 
 fn fault(what: &str, error: &io::Error) -> Error {

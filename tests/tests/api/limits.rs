@@ -98,7 +98,7 @@ async fn texts_of_a_draft_are_measured_before_a_job_is_stored() {
 }
 
 #[tokio::test]
-async fn every_answer_forbids_sniffing_its_type() {
+async fn every_answer_forbids_sniffing_its_type_and_asks_for_https() {
     for service in Service::on_both_engines().await {
         let nora = service.user("norablum").await;
         let paths = [
@@ -112,6 +112,7 @@ async fn every_answer_forbids_sniffing_its_type() {
         for path in paths {
             let answer = nora.raw(Method::GET, path, &[], None).await;
             assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+            assert_eq!(answer.header("strict-transport-security"), "max-age=31536000", "{path}");
             let moved = service.at("www.city.test").raw(Method::GET, path, &[], None).await.is(301);
             assert_eq!(moved.header("x-content-type-options"), "nosniff", "{path}");
         }

@@ -6,7 +6,8 @@ use civitas_application::Store;
 use civitas_jobs::{Job, JobOwner, JobPayload, LEASE};
 use civitas_kernel::records::Change;
 use civitas_kernel::{ClientId, Error, OrganizationId, Result, TokenId, UserId, random_job_id};
-use civitas_tests::{Engine, World, commit};
+use civitas_proposals::Proposal;
+use civitas_tests::{Engine, Fixtures, World, commit};
 use civitas_tokens::{Argon2Passwords, PanelCipher, TotpCodes};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -253,4 +254,38 @@ async fn a_notice_and_a_form_belong_to_one_of_many_requests() {
         }
         assert_eq!((notices, forms), (1, 1));
     }
+}
+
+/// The other organization is not in any condition of this statement.
+#[tokio::test]
+async fn a_confined_transaction_sees_no_rows_of_other_organizations() {
+    let Some(world) = World::fresh(Engine::Postgres).await else { return };
+    let id =
+        commit(world.store(), async |tx| tx.users().add(world.other, &user("nora")).await).await.unwrap();
+    let transaction = world.store().begin().await.unwrap();
+    assert!(transaction.users().find(world.other, id).await.unwrap().is_some());
+    transaction.confine(world.mine).await.unwrap();
+    assert!(transaction.users().find(world.other, id).await.unwrap().is_none());
+    assert!(transaction.users().add(world.other, &user("otto")).await.is_err());
+    transaction.rollback().await;
+    assert!(world.ports().users().find(world.other, id).await.unwrap().is_some(), "the next transaction");
+}
+
+/// On SQLite the whole database is locked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_rules_of_voting_do_not_change_during_a_vote() {
+    let Some(world) = World::fresh(Engine::Postgres).await else { return };
+    let Fixtures { mine, nora, otto, ideas, .. } = world.fixtures;
+    let proposal =
+        commit(world.store(), async |tx| tx.proposals().add(mine, &Proposal::draft(ideas, NOW)).await);
+    let proposal = proposal.await.unwrap();
+    let casting = world.store().begin().await.unwrap();
+    casting.votes().lock(mine, proposal, nora).await.unwrap();
+    let changing = world.store().begin().await.unwrap();
+    let change = changing.components().find_for_update(mine, ideas);
+    let waited = tokio::time::timeout(Duration::from_millis(300), change).await;
+    assert!(waited.is_err(), "the settings can be changed during a vote");
+    casting.commit().await.unwrap();
+    let another = world.store().begin().await.unwrap();
+    another.votes().lock(mine, proposal, otto).await.unwrap();
 }

@@ -122,7 +122,8 @@ async fn filled(engine: Engine) -> Option<World> {
     let sql = insert(fixtures.mine, "posts", [fixtures.blog, fixtures.agenda], (own.0, &own.1));
     world.database.execute(&sql).await;
     world.store().analyze().await.unwrap();
-    Some(world)
+    // On one connection, whose statements run on this thread.
+    Some(world.in_transaction().await)
 }
 
 fn sights(world: &World) -> [ReadContext; 2] {

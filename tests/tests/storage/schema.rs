@@ -13,7 +13,8 @@ fn settings(url: &str) -> Settings {
         pool_size: 1,
         wait: Duration::from_secs(20),
         locales: Locales::standard(),
-        limits: civitas_storage_postgres::StatementLimits::default(),
+        limits: civitas_storage_sqlite::StatementLimits::default(),
+        row_level_security: true,
     }
 }
 
@@ -42,6 +43,8 @@ async fn a_schema_of_a_newer_build_is_detected() {
         pool_size: 1,
         wait: Duration::from_secs(20),
         locales: Locales::standard(),
+        limits: civitas_storage_postgres::StatementLimits::default(),
+        row_level_security: true,
     };
     let current = civitas_storage_postgres::schema(&settings).await.unwrap();
     assert_eq!(current, civitas_storage_postgres::SchemaState::Current);

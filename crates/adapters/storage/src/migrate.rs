@@ -21,15 +21,17 @@ pub enum SchemaState {
     Newer(Vec<String>),
 }
 
-/// Applies the missing migrations, all or none, and returns their names. Several processes may call it at once.
+/// Applies the missing migrations, all or none, and returns their names. Switches the security of rows on or off. Several processes may call it at once.
 ///
 /// # Errors
 /// `Unavailable` when the database does not answer; `Internal` when a migration fails.
 pub async fn migrate(settings: &Settings) -> Result<Vec<String>> {
-    engine::with_harness(settings, |harness| {
+    let confines = settings.row_level_security;
+    engine::with_harness(settings, move |harness| {
         let pending = harness.pending_migrations(MIGRATIONS)?;
         let names = pending.iter().map(|migration| migration.name().to_string()).collect();
         harness.run_migrations(&pending)?;
+        engine::confine_tables(harness, confines)?;
         Ok(names)
     })
     .await

@@ -3,7 +3,6 @@
 
 use crate::engine::{self, Conn, Epoch};
 use crate::failure::Stored;
-use crate::migrate;
 use civitas_kernel::{Error, Event, Locales, OrganizationId, PageRequest, Result};
 use deadpool::Runtime;
 use deadpool::managed::Timeouts;
@@ -29,6 +28,8 @@ pub struct Settings {
     pub locales: Locales,
     /// The time limits of statements.
     pub limits: StatementLimits,
+    /// Whether PostgreSQL itself keeps transactions of one organization away from rows of others. Ignored on SQLite.
+    pub row_level_security: bool,
 }
 
 /// The time limits of single statements; then the error is `Timeout`. Ten times the default in builds without
@@ -93,8 +94,10 @@ struct Database {
     epoch: Option<Epoch>,
     /// How long a write waits for the lock of another process.
     wait: Duration,
-    /// The time of the last write of [`Session::check_writable`] that succeeded.
+    /// The time of the last successful write of [`Session::note_write_check`].
     written: std::sync::Mutex<Option<Instant>>,
+    /// As the setting `row_level_security`.
+    confines: bool,
 }
 
 /// An open transaction.
@@ -104,6 +107,8 @@ struct Open {
     announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
     /// The kinds of work that were added; their workers are notified after the commit.
     has_work: [AtomicBool; KINDS],
+    /// As the setting `row_level_security`.
+    confines: bool,
 }
 
 /// Locks the row of a query that selects its number, until the transaction ends; whether there is a row. A macro,
@@ -139,13 +144,23 @@ impl Session {
     pub(crate) async fn open(settings: &Settings) -> Result<Self> {
         let pools = engine::pools(settings)?;
         drop(pools.writer.get().await.map_err(unavailable)?);
-        let epoch = Epoch::open(settings)?;
-        Ok(Self::over(pools, Some(epoch), settings.wait, settings.locales.clone()))
+        if settings.row_level_security {
+            let mut connection = pools.writer.get().await.map_err(unavailable)?;
+            engine::check_confinement(&mut connection).await?;
+        }
+        let (epoch, confines) = (Epoch::open(settings)?, settings.row_level_security);
+        Ok(Self::over(pools, Some(epoch), settings.wait, settings.locales.clone(), confines))
     }
 
     /// These pools. `epoch`: `None` where nothing counts the commits.
-    pub(crate) fn over(pools: Pools, epoch: Option<Epoch>, wait: Duration, locales: Locales) -> Self {
-        let database = Database { pools, epoch, wait, written: std::sync::Mutex::default() };
+    pub(crate) fn over(
+        pools: Pools,
+        epoch: Option<Epoch>,
+        wait: Duration,
+        locales: Locales,
+        confines: bool,
+    ) -> Self {
+        let database = Database { pools, epoch, wait, written: std::sync::Mutex::default(), confines };
         Self { source: Source::Database(Box::new(database)), wakeups: Arc::default(), locales }
     }
 
@@ -193,24 +208,20 @@ impl Session {
         }
     }
 
-    /// Checks that the database can be written, by a write: at most once in 5 s. In between, and in a transaction, by a
-    /// read.
-    ///
-    /// # Errors
-    /// `Unavailable` and `Timeout` when it cannot.
-    pub(crate) async fn check_writable(&self) -> Result<()> {
+    /// Whether the last successful write of [`Store::check_writable`](civitas_application::Store::check_writable) is
+    /// more than 5 s ago. Never in a transaction.
+    pub(crate) fn is_write_check_due(&self) -> bool {
         const INTERVAL: Duration = Duration::from_secs(5);
-        let Source::Database(database) = &self.source else {
-            return migrate::touch(&mut *self.read().await?).await.stored();
-        };
-        let written = || database.written.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = *written();
-        if last.is_some_and(|at| at.elapsed() < INTERVAL) {
-            return migrate::touch(&mut *self.read().await?).await.stored();
+        let Source::Database(database) = &self.source else { return false };
+        let last = *database.written.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_none_or(|at| at.elapsed() >= INTERVAL)
+    }
+
+    /// Notes that such a write succeeded.
+    pub(crate) fn note_write_check(&self) {
+        if let Source::Database(database) = &self.source {
+            *database.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         }
-        migrate::write(&mut *self.write().await?).await.stored()?;
-        *written() = Some(Instant::now());
-        Ok(())
     }
 
     /// A connection for a locking read. Hold one at a time.
@@ -302,11 +313,23 @@ impl Session {
             connection: Mutex::new(Some(connection)),
             announced: std::sync::Mutex::default(),
             has_work: Default::default(),
+            confines: database.confines,
         };
         let source = Source::Transaction(Box::new(open));
         let session = Session { source, wakeups: self.wakeups.clone(), locales: self.locales.clone() };
         engine::begin(&mut *session.write().await?, database.wait).await.stored()?;
         Ok(session)
+    }
+
+    /// Keeps the open transaction away from rows of other organizations, if the setting `row_level_security` is on.
+    pub(crate) async fn confine(&self, organization: OrganizationId) -> Result<()> {
+        let Source::Transaction(open) = &self.source else {
+            return Err(Error::internal("only a transaction can be confined"));
+        };
+        if open.confines {
+            engine::confine(&mut *open.guard().await?, organization).await.stored()?;
+        }
+        Ok(())
     }
 
     /// Commits the open transaction.

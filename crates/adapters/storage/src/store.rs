@@ -50,7 +50,12 @@ impl Store for Session {
     }
 
     async fn check_writable(&self) -> Result<()> {
-        Session::check_writable(self).await
+        if !self.is_write_check_due() {
+            return self.ready().await;
+        }
+        migrate::write(&mut *self.write().await?).await.stored()?;
+        self.note_write_check();
+        Ok(())
     }
 
     fn epoch(&self) -> Option<u64> {
@@ -66,6 +71,10 @@ impl Store for Session {
 impl Transaction for Session {
     fn announced(&self) -> Vec<(OrganizationId, Event)> {
         self.take_announced()
+    }
+
+    async fn confine(&self, organization: OrganizationId) -> Result<()> {
+        Session::confine(self, organization).await
     }
 
     async fn commit(self: Box<Self>) -> Result<()> {

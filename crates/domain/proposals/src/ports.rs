@@ -217,7 +217,8 @@ store! {
             id: VoteId,
             within: Within,
         ) -> Result<Option<(VoteId, Vote)>>;
-        /// Locks the votes of this user and on this proposal against casts and removals until the transaction ends.
+        /// Locks the votes of this user and on this proposal against casts and removals until the transaction ends, and
+        /// the settings of the component against changes: those that are read next are current until then.
         /// `Internal` outside a transaction.
         async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()>;
         /// The user's votes in a component, temporary ones included.

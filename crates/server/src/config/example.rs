@@ -24,6 +24,7 @@ pub fn example() -> String {
 fn in_file(setting: &Setting) -> String {
     let items = || setting.default.split(',').map(str::trim).filter(|item| !item.is_empty());
     match setting.shape {
+        Shape::Switch => setting.default.to_owned(),
         Shape::Number if !setting.default.is_empty() => setting.default.to_owned(),
         Shape::Text | Shape::Number => format!("{:?}", setting.default),
         Shape::Numbers => format!("[{}]", items().collect::<Vec<_>>().join(", ")),

@@ -129,6 +129,7 @@ fn raw(value: Value) -> Option<Raw> {
 fn text(value: Value) -> Option<String> {
     match value {
         Value::String(_, text) => Some(text),
+        Value::Bool(_, switch) => Some(switch.to_string()),
         Value::Num(_, number) => number.to_i128().map(|n| n.to_string()),
         _ => None,
     }

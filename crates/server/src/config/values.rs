@@ -32,6 +32,8 @@ pub enum Shape {
     Text,
     /// `7200`
     Number,
+    /// `true`
+    Switch,
     /// `["text", "text"]`
     Texts,
     /// `[5, 60]`
@@ -73,6 +75,7 @@ readable! {
     Scheme: Text, "must be http or https";
     LogFormat: Text, "must be text or json";
     SecretKey: Text, "must be 32 bytes in base64";
+    bool: Switch, "must be true or false";
     NonZeroU16: Number, "must be a number from 1 to 65535";
     NonZeroU32: Number, "must be a number from 1 to 4294967295";
     NonZeroUsize: Number, "must be a number above 0";

@@ -134,7 +134,8 @@ async fn filled(engine: Engine) -> Option<World> {
     questionnaires(&world).await;
     attachments(&world).await;
     world.store().analyze().await.unwrap();
-    Some(world)
+    // On one connection, whose statements run on this thread.
+    Some(world.in_transaction().await)
 }
 
 #[tokio::test]

@@ -36,7 +36,8 @@ async fn filled(engine: Engine) -> Option<World> {
     );
     world.database.execute(&sql).await;
     world.store().analyze().await.unwrap();
-    Some(world)
+    // On one connection, whose statements run on this thread.
+    Some(world.in_transaction().await)
 }
 
 /// Checks that no plan scans the table. On SQLite, whose choice does not depend on the rows of a test, that one of them

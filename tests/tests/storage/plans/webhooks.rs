@@ -177,6 +177,8 @@ async fn due_deliveries_and_registrations_are_read_by_ranges_of_indexes() {
 async fn the_log_is_read_in_the_order_of_indexes() {
     for engine in Engine::BOTH {
         let Some(world) = filled(engine).await else { continue };
+        // On one connection, whose statements run on this thread.
+        let world = world.in_transaction().await;
         let (log, mine) = (world.ports().delivery_log(), world.fixtures.mine);
         let (one, dead) = (Some(RegistrationId(1)), Some(DeliveryStatus::Delivered));
         for (organization, registration, status, index) in [

@@ -17,10 +17,13 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::io::Write;
 use std::time::Duration;
 
+#[path = "postgres/confinement.rs"]
+mod confinement;
 #[path = "postgres/tls.rs"]
 mod tls;
 #[path = "postgres/wire.rs"]
 mod wire;
+pub use confinement::{check_confinement, confine, confine_tables};
 use tls::Usage;
 
 /// The database.

@@ -4,7 +4,7 @@
 
 use crate::failure::Cause;
 use crate::session::{self, Pools, Settings};
-use civitas_kernel::{Error, Result};
+use civitas_kernel::{Error, OrganizationId, Result};
 use diesel::connection::{AnsiTransactionManager, SimpleConnection};
 use diesel::deserialize;
 use diesel::serialize::{self, IsNull, Output};
@@ -198,6 +198,24 @@ pub async fn before_write(connection: &mut Conn, patience: Duration) -> QueryRes
 
 fn is_locked(error: &diesel::result::Error) -> bool {
     error.to_string().starts_with("database is locked")
+}
+
+/// SQLite has no security of rows.
+#[expect(clippy::unused_async, reason = "on the other engine it is a statement")]
+pub async fn confine(_: &mut Conn, _: OrganizationId) -> QueryResult<()> {
+    Ok(())
+}
+
+/// SQLite has no security of rows.
+#[expect(clippy::unused_async, reason = "on the other engine it is a statement")]
+pub async fn check_confinement(_: &mut Conn) -> Result<()> {
+    Ok(())
+}
+
+/// SQLite has no security of rows.
+#[expect(clippy::unnecessary_wraps, reason = "on the other engine it can fail")]
+pub fn confine_tables(_: &mut Harness, _: bool) -> QueryResult<()> {
+    Ok(())
 }
 
 /// Commits the transaction.

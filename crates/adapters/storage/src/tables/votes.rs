@@ -2,7 +2,7 @@
 
 use super::components::{OfSpace, of_space};
 use crate::columns::{self, Condition, columns};
-use crate::engine::{Conn, Db};
+use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
 use crate::records::records;
@@ -153,15 +153,23 @@ impl VoteStore for Session {
         // Always in this order, to prevent deadlocks.
         let proposal = proposals::table
             .filter(proposals::organization_id.eq(organization.0))
-            .filter(proposals::id.eq(proposal.0))
-            .select(proposals::id);
+            .filter(proposals::id.eq(proposal.0));
         // A missing row needs no lock.
-        let _ = lock_row!(self, proposal);
+        let _ = lock_row!(self, proposal.select(proposals::id));
         let user = users::table
             .filter(users::organization_id.eq(organization.0))
             .filter(users::id.eq(user.0))
             .select(users::id);
         let _ = lock_row!(self, user);
+        let component = components::table
+            .filter(components::organization_id.eq(organization.0))
+            .filter(components::id.eq_any(proposal.select(proposals::component_id)))
+            .select(components::id);
+        let _: Option<i64> = dialect::for_share!(component)
+            .get_result(&mut *self.for_update().await?)
+            .await
+            .optional()
+            .stored()?;
         Ok(())
     }
 

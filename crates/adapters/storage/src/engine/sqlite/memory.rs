@@ -29,7 +29,7 @@ pub async fn in_memory() -> Result<Arc<dyn Store>> {
     let opened = tokio::task::spawn_blocking(|| open(&new_url())).await.map_err(Error::internal)?;
     let pool = opened.map_err(Error::Internal)?;
     let pools = Pools { reader: pool.clone(), searcher: pool.clone(), writer: pool };
-    Ok(Arc::new(Session::over(pools, None, WAIT, Locales::standard())))
+    Ok(Arc::new(Session::over(pools, None, WAIT, Locales::standard(), false)))
 }
 
 /// The address of a database that nobody else opens.

@@ -1,0 +1,74 @@
+//! Row-level security: PostgreSQL itself keeps a transaction of one organization away from rows of others. A second
+//! check behind the conditions of every statement (setting `row_level_security`).
+//!
+//! A transaction that is not confined, and a statement outside a transaction, sees all rows: workers serve all
+//! organizations. Rows without organization are visible to all.
+
+use super::{Conn, Harness};
+use crate::failure::Stored;
+use civitas_kernel::{Error, OrganizationId, Result};
+use diesel::QueryResult;
+use diesel::connection::SimpleConnection;
+use diesel::dsl::sql;
+use diesel::sql_types::{Bool, Text};
+use diesel_async::RunQueryDsl;
+
+#[diesel::declare_sql_function]
+extern "SQL" {
+    /// Sets a variable; if `local`, until the transaction ends.
+    fn set_config(name: Text, value: Text, local: Bool) -> Text;
+}
+
+/// Confines the open transaction.
+pub async fn confine(connection: &mut Conn, organization: OrganizationId) -> QueryResult<()> {
+    let confined = set_config("civitas.organization", organization.0.to_string(), true);
+    diesel::select(confined).execute(connection).await.map(drop)
+}
+
+/// Checks that the tables have the policy, and that it binds this user.
+///
+/// # Errors
+/// `Internal` with what to do.
+pub async fn check_confinement(connection: &mut Conn) -> Result<()> {
+    let exempt = "(SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)";
+    let set_up = "EXISTS (SELECT 1 FROM pg_policies WHERE policyname = 'one_organization')";
+    let (is_exempt, is_set_up): (bool, bool) =
+        diesel::select((sql::<Bool>(exempt), sql::<Bool>(set_up))).get_result(connection).await.stored()?;
+    if is_exempt {
+        return Err(Error::internal("row_level_security has no effect for a superuser: use another user"));
+    }
+    if !is_set_up {
+        return Err(Error::internal(
+            "row_level_security is not set up: run civitas migrate with this setting",
+        ));
+    }
+    Ok(())
+}
+
+/// Gives every table with an organization the policy, or removes it from all.
+pub fn confine_tables(harness: &mut Harness, confines: bool) -> QueryResult<()> {
+    harness.batch_execute(if confines { ADD } else { REMOVE })
+}
+
+const ADD: &str = "DO $do$ DECLARE name text; BEGIN
+    FOR name IN SELECT c.table_name FROM information_schema.columns c
+        JOIN information_schema.tables t USING (table_schema, table_name)
+        WHERE c.table_schema = current_schema() AND c.column_name = 'organization_id' AND t.table_type = 'BASE TABLE'
+    LOOP
+        EXECUTE format('DROP POLICY IF EXISTS one_organization ON %I', name);
+        EXECUTE format($policy$CREATE POLICY one_organization ON %I USING (coalesce(
+            organization_id = NULLIF(current_setting('civitas.organization', true), '')::bigint, true))$policy$, name);
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+    END LOOP;
+END $do$";
+
+const REMOVE: &str = "DO $do$ DECLARE name text; BEGIN
+    FOR name IN SELECT tablename FROM pg_policies
+        WHERE schemaname = current_schema() AND policyname = 'one_organization'
+    LOOP
+        EXECUTE format('DROP POLICY one_organization ON %I', name);
+        EXECUTE format('ALTER TABLE %I NO FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I DISABLE ROW LEVEL SECURITY', name);
+    END LOOP;
+END $do$";
