@@ -225,7 +225,10 @@ mod tests {
             assert!(took < unknown * 20 && took > unknown / 20, "{cost}: {took:?}, unknown {unknown:?}");
         }
         let many_passes = with_cost(64, MOST_PASSES + 1, 1);
-        assert!(!passwords.verify(Secret::new("secret"), Some(many_passes)).await.unwrap(), "right, but refused");
+        assert!(
+            !passwords.verify(Secret::new("secret"), Some(many_passes)).await.unwrap(),
+            "right, but refused"
+        );
     }
 
     #[tokio::test]

@@ -44,7 +44,7 @@ pub enum ListedState {
     Active,
     /// Blocked by an administrator.
     Blocked,
-    /// Locked after failed logins.
+    /// Locked by an administrator.
     Locked,
     /// With an e-mail address that is not confirmed.
     Unconfirmed,
@@ -102,16 +102,6 @@ store! {
         ) -> Result<Option<(UserId, User)>>;
         /// Whether an account that is not deleted has this e-mail address (lower case).
         async fn has_email(&self, organization: OrganizationId, email: &str) -> Result<bool>;
-        /// Counts a failed login, and locks the account when it is the `limit`th in a row. One atomic statement.
-        async fn count_failed_login(
-            &self,
-            organization: OrganizationId,
-            id: UserId,
-            limit: i64,
-            now: OffsetDateTime,
-        ) -> Result<()>;
-        /// Resets failed logins.
-        async fn forget_failed_logins(&self, organization: OrganizationId, id: UserId) -> Result<()>;
     }
 }
 
