@@ -201,11 +201,8 @@ async fn receive(
 /// Calls the handler; counts refused credentials.
 async fn answer(route: &Arc<Route>, request: Request, incoming: Option<Incoming>, is_heavy: bool) -> Answer {
     let (backend, from) = (request.backend.clone(), request.from);
-    let answer = if is_heavy {
-        aside(route, request).await
-    } else {
-        route.handler.call(request, incoming).await
-    };
+    let answer =
+        if is_heavy { aside(route, request).await } else { route.handler.call(request, incoming).await };
     if route.takes_credentials() && answer.as_ref().is_err_and(refuses_a_client) {
         backend.authentication_limit.count(from);
     }

@@ -1,11 +1,21 @@
 //! `civitas user`.
 
 use crate::city::City;
-use civitas_accounts::User;
 use civitas_accounts::login_failures::{LoginKey, name_digest};
-use civitas_kernel::{OrganizationId, clock};
+use civitas_kernel::{UserId, clock};
 use serde_json::Value;
 use time::Duration;
+
+/// Adds the account `AdaMartin` to the organization with this host.
+async fn add_ada(city: &City, host: &str) -> UserId {
+    let line = format!(
+        r#"{{"type":"user","ref":"ada","organization":"{host}","nickname":"AdaMartin","email":"ada@example.org","name":"Ada"}}"#
+    );
+    city.type_in(&["import", "-"], &line).await.done();
+    let store = city.store().await;
+    let organization = store.organizations().find_by_host(host).await.unwrap().unwrap();
+    store.users().find_by_nickname(organization, "adamartin").await.unwrap().unwrap().0
+}
 
 async fn entries(city: &City) -> Vec<(String, String)> {
     let listed = city.run(&["audit", "list", "--organization", "a.example"]).await.done();
@@ -19,8 +29,7 @@ async fn an_account_is_blocked_and_locked_with_an_entry_of_the_audit_trail_each(
     let city = City::with_organizations().await;
     let store = city.store().await;
     let organization = store.organizations().find_by_host("a.example").await.unwrap().unwrap();
-    let ada = User::new("AdaMartin".into(), "ada@example.org".into(), "Ada".into(), clock::now());
-    let id = store.users().add(organization, &ada).await.unwrap();
+    let id = add_ada(&city, "a.example").await;
     let before = entries(&city).await.len();
     let state = async || {
         let user = store.users().find(organization, id).await.unwrap().unwrap();
@@ -53,8 +62,7 @@ async fn unlocking_opens_the_login_through_all_clients() {
     let city = City::with_organizations().await;
     let store = city.store().await;
     let organization = store.organizations().find_by_host("a.example").await.unwrap().unwrap();
-    let ada = User::new("AdaMartin".into(), "ada@example.org".into(), "Ada".into(), clock::now());
-    store.users().add(organization, &ada).await.unwrap();
+    add_ada(&city, "a.example").await;
     city.client(&["create", "--scope", "public", "--organization-id", "1", "--id", "first-client"]).await;
     city.client(&["create", "--scope", "public", "--organization-id", "1", "--id", "second-client"]).await;
     let now = clock::now();
@@ -76,10 +84,7 @@ async fn unlocking_opens_the_login_through_all_clients() {
 #[tokio::test]
 async fn who_is_not_there_cannot_be_blocked() {
     let city = City::with_organizations().await;
-    let store = city.store().await;
-    let other = store.organizations().find_by_host("b.example").await.unwrap().unwrap();
-    let ada = User::new("AdaMartin".into(), "ada@example.org".into(), "Ada".into(), clock::now());
-    store.users().add(OrganizationId(other.0), &ada).await.unwrap();
+    add_ada(&city, "b.example").await;
     let said = city.run(&["user", "block", "--organization", "a.example", "AdaMartin"]).await;
     assert_eq!((said.code, said.err.as_str()), (1, "civitas: a.example has no account \"AdaMartin\"\n"));
     let said = city.run(&["user", "block", "--organization", "nowhere.example", "AdaMartin"]).await;

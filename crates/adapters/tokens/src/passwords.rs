@@ -60,13 +60,12 @@ impl Argon2Passwords {
     ) -> Result<T> {
         // The permit is released with the work, not with the caller: a dropped request must not start another one
         // early.
-        let turn = match self.turns.clone().try_acquire_owned() {
-            Ok(turn) => turn,
-            Err(_) => {
-                let _place = self.queue.try_acquire().map_err(|_| overloaded("too many calls wait"))?;
-                let turn = timeout(self.longest_wait, self.turns.clone().acquire_owned()).await;
-                turn.map_err(|_| overloaded("a call waited too long"))?.map_err(Error::internal)?
-            }
+        let turn = if let Ok(turn) = self.turns.clone().try_acquire_owned() {
+            turn
+        } else {
+            let _place = self.queue.try_acquire().map_err(|_| overloaded("too many calls wait"))?;
+            let turn = timeout(self.longest_wait, self.turns.clone().acquire_owned()).await;
+            turn.map_err(|_| overloaded("a call waited too long"))?.map_err(Error::internal)?
         };
         let task = spawn_blocking(move || {
             let outcome = work();

@@ -296,6 +296,7 @@ mod tests {
             let token = ours(&json!({"alg": "HS256", "typ": "JWT", "kid": id}).to_string(), &payload);
             assert_eq!(both.verify(&token).is_ok(), is_valid, "{id}");
         }
+        let both = with_keys(&[9, 7]);
         for (what, token) in [wrongly_signed(), damaged(), wrong_inside()].concat() {
             assert_eq!(both.verify(&token), Err(TokenFault::Invalid), "{what}");
         }
