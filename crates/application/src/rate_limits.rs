@@ -164,7 +164,7 @@ fn network_of(source: IpAddr) -> IpAddr {
             Ok(network) => network.network().into(),
             Err(_) => address.into(),
         },
-        other => other,
+        address @ IpAddr::V4(_) => address,
     }
 }
 

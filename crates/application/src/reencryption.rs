@@ -1,4 +1,4 @@
-//! Encrypts the stored secrets anew with the first key of the deployment, so that older keys can be removed.
+//! Encrypts the stored secrets with the first key of the deployment, so that older keys can be removed.
 
 use crate::{Store, Transaction};
 use civitas_audit::{Action, Actor, Record};
@@ -12,7 +12,7 @@ const BATCH: i64 = 100;
 /// The text encrypted with the first key; `None` when it is already. An error when no key opens it.
 pub type Reseal<'a> = &'a (dyn Fn(&str) -> Result<Option<String>> + Send + Sync);
 
-/// Encrypts anew: signing secrets of webhooks, and secrets of second factors.
+/// Encrypts again: signing secrets of webhooks, and secrets of second factors.
 pub struct Reencryption<'a> {
     /// The store.
     pub store: &'a dyn Store,
@@ -27,7 +27,7 @@ pub struct Reencryption<'a> {
 /// What was done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reencrypted {
-    /// Secrets that were encrypted anew.
+    /// Secrets that were encrypted again.
     pub changed: u64,
     /// Secrets that were encrypted with the first key before.
     pub current: u64,
