@@ -95,12 +95,11 @@ async fn submit(arrival: Arrival) -> Result<Reply> {
 /// Shows the form again, and counts a refusal. A locked account has the same answer as a wrong password: guesses cannot be confirmed while it
 /// is locked.
 fn refuse(arrival: &Arrival, visit: &str, email: &str, fault: &SignInFault) -> Reply {
-    let key = match fault {
-        SignInFault::CodeNeeded => "sign-in-code-needed",
-        _ => {
-            arrival.panel.services.authentication_limit.count(arrival.client());
-            "sign-in-refused"
-        }
+    let key = if matches!(fault, SignInFault::CodeNeeded) {
+        "sign-in-code-needed"
+    } else {
+        arrival.panel.services.authentication_limit.count(arrival.client());
+        "sign-in-refused"
     };
     let problem = Problem::new("", arrival.words.say(key));
     form(arrival, visit, email, vec![problem], StatusCode::UNPROCESSABLE_ENTITY)
