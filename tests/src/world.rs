@@ -191,6 +191,20 @@ impl<'a> From<&'a World> for civitas_accounts::conformance::LinkWorld<'a> {
     }
 }
 
+impl<'a> From<&'a World> for civitas_accounts::conformance::LoginWorld<'a> {
+    fn from(world: &'a World) -> Self {
+        let ports = world.ports();
+        Self {
+            failures: ports.login_failures(),
+            counts: ports.mail_counts(),
+            client: world.other_client,
+            second_client: world.wide_client,
+            mine: world.mine,
+            other: world.other,
+        }
+    }
+}
+
 impl<'a> From<&'a World> for civitas_jobs::conformance::World<'a> {
     fn from(world: &'a World) -> Self {
         Self {

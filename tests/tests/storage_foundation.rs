@@ -25,7 +25,6 @@ mod accounts {
         finds_roles_by_their_names,
         nicknames_are_unique_in_any_case,
         a_deleted_user_leaves_name_and_tokens,
-        the_twentieth_failed_login_locks,
         pages_do_not_overlap,
         keeps_every_member_of_clients,
         a_removed_client_takes_its_tokens_along,
@@ -40,6 +39,16 @@ mod accounts {
         searches_accounts,
         lists_clients,
         counts_what_clients_have,
+    );
+}
+
+mod logins {
+    civitas_tests::on_both_engines!(in a transaction civitas_accounts::conformance:
+        the_twentieth_failed_login_in_a_row_locks,
+        a_success_resets_failed_logins,
+        lists_and_lifts_login_locks,
+        removes_failed_logins_that_nobody_needs,
+        counts_mails_of_an_hour,
     );
 }
 

@@ -6,7 +6,7 @@ use crate::resources::{self, events};
 use crate::response_cache::ResponseCache;
 use crate::route::{Limits, Route};
 use crate::router::Router;
-use civitas_application::{Announcer, Commands, Files, Site};
+use civitas_application::{Announcer, AuthenticationLimit, Commands, Files, Site};
 use civitas_kernel::Locales;
 use std::sync::Arc;
 
@@ -44,6 +44,11 @@ impl Api {
     /// The files, for the reaper and for the panel.
     pub fn files(&self) -> &Files {
         &self.backend.files
+    }
+
+    /// The limit for refused credentials, which the panel shares.
+    pub fn authentication_limit(&self) -> &Arc<AuthenticationLimit> {
+        &self.backend.authentication_limit
     }
 
     /// Ends all live streams, and those that are opened later. Call it before the server waits for open requests.

@@ -1,11 +1,15 @@
 //! Services shared by all requests: settings, store, commands, tokens.
 
 use civitas_accounts::{Passwords, TokenSigner};
-use civitas_application::{Announcer, Commands, EventStreams, Files, Registry, Site, Store, TokenService};
+use civitas_application::{
+    Announcer, AuthenticationLimit, ClientLimit, Commands, EventStreams, Files, Registry, Site, Store,
+    TokenService,
+};
 use civitas_attachments::{FileIntake, FileStore};
 use civitas_kernel::Locales;
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use time::Duration;
 use tokio::runtime::Handle;
@@ -33,6 +37,12 @@ pub struct Settings {
     pub max_extended_data_stored_bytes: Option<usize>,
     /// How long a token is valid.
     pub token_lifetime: Duration,
+    /// The most requests of one API client in a second; `None` for no limit.
+    pub max_requests_per_second_per_client: Option<NonZeroU32>,
+    /// The most refused credentials of one source address in a minute; `None` for no limit.
+    pub max_failed_authentications_per_minute: Option<NonZeroU32>,
+    /// How long 20 failed logins close a login (contract 02 §2.3).
+    pub login_lock: Duration,
 }
 
 impl Settings {
@@ -80,6 +90,10 @@ pub(crate) struct Backend {
     pub(crate) commands: Arc<Commands>,
     pub(crate) token_service: TokenService,
     pub(crate) signer: Arc<dyn TokenSigner>,
+    /// Limits refused credentials.
+    pub(crate) authentication_limit: Arc<AuthenticationLimit>,
+    /// Limits the requests of clients.
+    pub(crate) client_limit: ClientLimit,
     /// Receives, stores and serves files.
     pub(crate) files: Files,
     /// What registrations of webhooks need.
@@ -109,12 +123,17 @@ impl Backend {
         let locales = settings.site.locales.clone();
         let event_streams = EventStreams::new(store.clone(), signer.clone(), locales, runtime.clone());
         let job_streams = Arc::new(Semaphore::new(JOB_STREAMS));
+        let most = settings.max_failed_authentications_per_minute;
+        let authentication_limit = Arc::new(AuthenticationLimit::per_minute(most));
+        let client_limit = ClientLimit::per_second(settings.max_requests_per_second_per_client);
         let token_service = TokenService {
             store,
+            limit: authentication_limit.clone(),
             signer: signer.clone(),
             passwords,
             announcer,
             lifetime: settings.token_lifetime,
+            login_lock: settings.login_lock,
             extra_limit: settings.extended_data_limit(),
         };
         let (commands, heavy) = (Arc::new(commands), Semaphore::new(HEAVY));
@@ -123,6 +142,8 @@ impl Backend {
             commands,
             token_service,
             signer,
+            authentication_limit,
+            client_limit,
             files,
             webhooks,
             event_streams,

@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CACHE_CONTROL, PRAGMA, RETRY_AFTER, WWW_AUTHENTICATE};
 use civitas_accounts::TokenFault;
+use civitas_application::RetryAfter;
 use civitas_kernel::{Error, FieldError, Wording};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -37,8 +38,14 @@ pub(crate) enum ApiError {
     Moved(String),
     /// The event after which a stream would continue is not stored any more.
     EventGone,
-    /// The caller has too many streams.
-    TooManyRequests,
+    /// The caller has too many streams, requests or refused credentials. How long to wait, in seconds.
+    TooManyRequests(u64),
+}
+
+impl From<RetryAfter> for ApiError {
+    fn from(wait: RetryAfter) -> Self {
+        Self::TooManyRequests(wait.seconds())
+    }
 }
 
 impl From<Error> for ApiError {
@@ -94,7 +101,7 @@ impl ApiError {
             Self::Bearer(_) => (StatusCode::UNAUTHORIZED, "invalid_token"),
             Self::Moved(_) => (StatusCode::MOVED_PERMANENTLY, ""),
             Self::EventGone => (StatusCode::GONE, "410: Gone"),
-            Self::TooManyRequests => (StatusCode::TOO_MANY_REQUESTS, "429: Too many requests"),
+            Self::TooManyRequests(_) => (StatusCode::TOO_MANY_REQUESTS, "429: Too many requests"),
         }
     }
 
@@ -136,8 +143,10 @@ impl ApiError {
                     response.insert_header((WWW_AUTHENTICATE, r#"Basic realm="oauth""#));
                 }
             }
-            Self::TooManyRequests
-            | Self::Error(Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_)) => {
+            Self::TooManyRequests(seconds) => {
+                response.insert_header((RETRY_AFTER, seconds.to_string()));
+            }
+            Self::Error(Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_)) => {
                 response.insert_header((RETRY_AFTER, "1"));
             }
             _ => {}
@@ -198,7 +207,7 @@ mod tests {
         let expected = json!({"error": "410: Gone", "error_description": "Event is no longer available"});
         assert_eq!(answer(ApiError::EventGone), (410, expected));
         let expected = json!({"error": "429: Too many requests", "error_description": "Too many requests"});
-        assert_eq!(answer(ApiError::TooManyRequests), (429, expected));
+        assert_eq!(answer(ApiError::TooManyRequests(1)), (429, expected));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::incoming::Incoming;
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::request::{Request, auth_context, bearer};
-use crate::response_cache::CacheKey;
+use crate::response_cache::{Bearer, CacheKey};
 use crate::route::{Answer, Gate, Route};
 use crate::router::Found;
 use crate::tenancy::{self, HostLookup, Origin};
@@ -17,9 +17,11 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderName};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::Callers;
+use civitas_application::source_address;
 use civitas_kernel::{Ctx, Error, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
 use futures_util::future::{Either, LocalBoxFuture, Ready, ready};
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use time::OffsetDateTime;
 use tracing::{Instrument, Span};
@@ -36,7 +38,11 @@ pub(crate) fn serve(
     let origin = Origin::of(&api.backend, &http);
     let cache_key = CacheKey::read(&**api.backend.store(), &http, &origin);
     if let Some(cached) = cache_key.as_ref().and_then(|cache_key| api.response_cache.get(cache_key)) {
-        let response = cached.reply.respond(&http);
+        let taken = api.backend.client_limit.take(cached.bearer.client);
+        let response = match taken {
+            Ok(()) => cached.reply.respond(&http),
+            Err(wait) => ApiError::from(wait).respond(),
+        };
         // Only `answered` is logged here; the span is not needed if that level is disabled.
         if tracing::enabled!(tracing::Level::DEBUG) {
             span(&cached.route).in_scope(|| answered(&response));
@@ -60,9 +66,9 @@ async fn dispatch(
     let asked_at = clock::now();
     async {
         let response = match process(api.clone(), &route, parameters, &http, payload, origin).await {
-            Ok((reply, until)) => {
+            Ok((reply, bearer)) => {
                 let response = reply.respond(&http);
-                if let (Some(cache_key), Some(until)) = (&cache_key, until) {
+                if let (Some(cache_key), Some(Bearer { client, until })) = (&cache_key, bearer) {
                     let until = if route.shows_posts() {
                         // A scheduled post is published at its time, without a commit that ends the epoch.
                         match api.backend.store().posts().next_publication(asked_at).await {
@@ -72,7 +78,8 @@ async fn dispatch(
                     } else {
                         until
                     };
-                    api.response_cache.insert(cache_key, route.clone(), reply, until);
+                    let bearer = Bearer { client, until };
+                    api.response_cache.insert(cache_key, route.clone(), reply, bearer);
                 }
                 response
             }
@@ -111,7 +118,7 @@ async fn no_route(api: &Api, http: &HttpRequest, origin: &Origin) -> HttpRespons
     refusal.respond()
 }
 
-/// The reply, and when its token expires; `None` without a token.
+/// The reply, and the bearer of its token; `None` without a token.
 async fn process(
     api: Arc<Api>,
     route: &Arc<Route>,
@@ -119,7 +126,11 @@ async fn process(
     http: &HttpRequest,
     payload: Payload,
     origin: Origin,
-) -> Result<(Reply, Option<OffsetDateTime>), ApiError> {
+) -> Result<(Reply, Option<Bearer>), ApiError> {
+    let from = source(&api.backend, http);
+    if route.takes_credentials() {
+        api.backend.authentication_limit.check(from)?;
+    }
     let lookup = tenancy::resolve(&api.backend, http, &origin).await?;
     if let (Gate::Token, HostLookup::Unknown) = (route.gate, &lookup) {
         return Err(Error::rejected("Invalid Organization. Check requested host.").into());
@@ -129,15 +140,7 @@ async fn process(
         return Err(ApiError::NoAction);
     }
     Span::current().record("organization", tenant.id.0);
-    let has_body = !matches!(*http.method(), Method::GET | Method::HEAD);
-    let limit = api.backend.settings.max_body_bytes;
-    let (body, incoming) = match has_body {
-        true if route.handler.reads(body::is_multipart(http)) => {
-            (Body::default(), Some(Incoming::new(http.headers().clone(), payload)))
-        }
-        true => (body::read(http, payload, limit).await?, None),
-        false => (Body::default(), None),
-    };
+    let (body, incoming) = receive(&api.backend, route, http, payload).await?;
     let Body { members: body, bytes } = body;
     if !is_on(&tenant, &route.path) {
         return Err(Error::Disabled.into());
@@ -149,6 +152,7 @@ async fn process(
         Gate::Needs(access) => {
             let ctx = authenticate(&api.backend, &tenant, now, &authorization).await?;
             Span::current().record("client", ctx.caller.client_uid.as_str());
+            api.backend.client_limit.take(ctx.caller.client)?;
             ctx.require(&access)?;
             Some(ctx)
         }
@@ -162,6 +166,7 @@ async fn process(
         path: http.path().to_owned(),
         query: Query::read(http.query_string())?,
         body: body.into(),
+        from,
         authorization: authorization.first().map(|v| (*v).to_owned()),
         locales: OnceLock::new(),
         language: OnceLock::new(),
@@ -171,13 +176,49 @@ async fn process(
         tenant,
         backend: api.backend.clone(),
     };
-    let until = request.ctx.as_ref().map(|ctx| ctx.caller.token_expires_at);
-    let reply = if bytes > body::LIGHT {
-        aside(route, request).await?
-    } else {
-        route.handler.call(request, incoming).await?
-    };
-    Ok((reply, until))
+    let caller = request.ctx.as_ref().map(|ctx| &ctx.caller);
+    let bearer = caller.map(|caller| Bearer { client: caller.client, until: caller.token_expires_at });
+    let is_heavy = bytes > body::LIGHT;
+    Ok((answer(route, request, incoming, is_heavy).await?, bearer))
+}
+
+/// The body of a request; that of a route which reads it itself is not read yet.
+async fn receive(
+    backend: &Backend,
+    route: &Route,
+    http: &HttpRequest,
+    payload: Payload,
+) -> Result<(Body, Option<Incoming>), ApiError> {
+    if matches!(*http.method(), Method::GET | Method::HEAD) {
+        return Ok((Body::default(), None));
+    }
+    if route.handler.reads(body::is_multipart(http)) {
+        return Ok((Body::default(), Some(Incoming::new(http.headers().clone(), payload))));
+    }
+    Ok((body::read(http, payload, backend.settings.max_body_bytes).await?, None))
+}
+
+/// Calls the handler; counts refused credentials.
+async fn answer(route: &Arc<Route>, request: Request, incoming: Option<Incoming>, is_heavy: bool) -> Answer {
+    let (backend, from) = (request.backend.clone(), request.from);
+    let answer =
+        if is_heavy { aside(route, request).await } else { route.handler.call(request, incoming).await };
+    if route.takes_credentials() && answer.as_ref().is_err_and(refuses_a_client) {
+        backend.authentication_limit.count(from);
+    }
+    answer
+}
+
+/// The address of the client.
+fn source(backend: &Backend, http: &HttpRequest) -> Option<IpAddr> {
+    let forwarded = http.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok());
+    let peer = http.peer_addr()?.ip();
+    Some(source_address(peer, forwarded, &backend.settings.trusted_proxies))
+}
+
+/// Whether the credentials of a client were refused.
+fn refuses_a_client(error: &ApiError) -> bool {
+    matches!(error, ApiError::Error(Error::OAuth { code: "invalid_client" | "unauthorized_client", .. }))
 }
 
 /// A header as text.

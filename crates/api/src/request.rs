@@ -10,6 +10,7 @@ use civitas_application::{Ports, RenderContext};
 use civitas_kernel::{AnswerLanguages, Ctx, Error, Locale, Locales, Result, choose_language};
 use civitas_organizations::Tenant;
 use serde_json::Value;
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use time::OffsetDateTime;
 
@@ -33,6 +34,8 @@ pub(crate) struct Request {
     pub(crate) query: Query,
     /// The body: an object, empty without one.
     pub(crate) body: Value,
+    /// The address of the client.
+    pub(crate) from: Option<IpAddr>,
     /// The `Authorization` header as sent.
     pub(crate) authorization: Option<String>,
     /// The languages of the answer; empty until they are read.

@@ -14,7 +14,7 @@ use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION};
 use civitas_application::Store;
-use civitas_kernel::clock;
+use civitas_kernel::{ClientId, clock};
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -47,10 +47,20 @@ struct Callers {
     last: u64,
 }
 
+/// The bearer of a token.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bearer {
+    /// The client.
+    pub(crate) client: ClientId,
+    /// When the token expires.
+    pub(crate) until: OffsetDateTime,
+}
+
 /// A response.
 pub(crate) struct CachedResponse {
     epoch: u64,
-    until: OffsetDateTime,
+    /// Whose token it was.
+    pub(crate) bearer: Bearer,
     /// The route that produced it.
     pub(crate) route: Arc<Route>,
     /// The answer.
@@ -80,24 +90,18 @@ impl ResponseCache {
         drop(callers);
         let key = cache_key.of(caller);
         let cached = self.shard(&key).get(&key, |cached| cached.epoch == cache_key.epoch)?;
-        (clock::now() < cached.until).then_some(cached)
+        (clock::now() < cached.bearer.until).then_some(cached)
     }
 
-    /// Stores an answer; `until` is the expiry of the token.
-    pub(crate) fn insert(
-        &self,
-        cache_key: &CacheKey,
-        route: Arc<Route>,
-        reply: Reply,
-        until: OffsetDateTime,
-    ) {
+    /// Stores an answer.
+    pub(crate) fn insert(&self, cache_key: &CacheKey, route: Arc<Route>, reply: Reply, bearer: Bearer) {
         if !reply.is_lasting() {
             return;
         }
         let caller = self.callers.write().unwrap_or_else(PoisonError::into_inner).number(&cache_key.caller);
         let key = cache_key.of(caller);
         let weight = key.len() + reply.body_len() + ENTRY_OVERHEAD_BYTES;
-        let cached = CachedResponse { epoch: cache_key.epoch, until, route, reply };
+        let cached = CachedResponse { epoch: cache_key.epoch, bearer, route, reply };
         self.shard(&key).put(key, Arc::new(cached), weight);
     }
 
@@ -168,6 +172,10 @@ mod tests {
         CacheKey { caller: caller.into(), address: address.into(), epoch }
     }
 
+    fn bearer(until: OffsetDateTime) -> Bearer {
+        Bearer { client: ClientId(1), until }
+    }
+
     fn route() -> Arc<Route> {
         let mut routes = Routes::default();
         let doc = Doc::new("", "");
@@ -179,7 +187,7 @@ mod tests {
     fn an_answer_is_given_again_to_its_caller_in_its_epoch_until_the_token_ends() {
         let (cache, hour) = (ResponseCache::new(), Duration::hours(1));
         let insert = |address, until| {
-            cache.insert(&cache_key(b"nora", address, 7), route(), Reply::cacheable(true), until);
+            cache.insert(&cache_key(b"nora", address, 7), route(), Reply::cacheable(true), bearer(until));
         };
         let has = |caller: &[u8], address, epoch| cache.get(&cache_key(caller, address, epoch)).is_some();
         assert!(!has(b"nora", "/votes", 7), "nothing was cached yet");
@@ -195,7 +203,7 @@ mod tests {
     fn an_answer_that_is_another_each_time_is_not_kept() {
         let cache = ResponseCache::new();
         let until = clock::now() + Duration::hours(1);
-        cache.insert(&cache_key(b"nora", "/votes", 7), route(), Reply::cacheable(false), until);
+        cache.insert(&cache_key(b"nora", "/votes", 7), route(), Reply::cacheable(false), bearer(until));
         assert!(cache.get(&cache_key(b"nora", "/votes", 7)).is_none());
     }
 

@@ -93,6 +93,11 @@ impl Route {
     pub(crate) fn shows_posts(&self) -> bool {
         ["/attachments", "/blogs", "/components"].iter().any(|path| self.path.starts_with(path))
     }
+
+    /// Whether it checks the credentials of clients or users.
+    pub(crate) fn takes_credentials(&self) -> bool {
+        self.path.starts_with("/oauth/")
+    }
 }
 
 /// The settings of use-cases.

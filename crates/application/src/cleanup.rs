@@ -1,9 +1,11 @@
-//! Deletes jobs that have ended (`job_retention_days`), and tokens, links and sessions whose time is over
-//! (`token_retention_days`).
+//! Deletes jobs that have ended (`job_retention_days`), tokens, links and sessions whose time is over
+//! (`token_retention_days`), failed logins that do not count any more, and counts of mails.
 
 use crate::Store;
 use crate::sweeping::{BATCH, Sweep, run_sweeps};
 use async_trait::async_trait;
+use civitas_accounts::login_failures::MOST_FAILED_NAMES;
+use civitas_accounts::mail_limits::MAILS_COUNT_FOR;
 use civitas_kernel::{Result, clock};
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
@@ -37,13 +39,15 @@ impl Cleanup {
         if let Some(age) = self.credentials {
             removed += self.store.ended_credentials().remove_before(now - age, BATCH).await?;
         }
+        removed += self.store.login_failures().remove_unneeded(now, MOST_FAILED_NAMES, BATCH).await?;
+        removed += self.store.mail_counts().remove_before(now - MAILS_COUNT_FOR, BATCH).await?;
         Ok(removed)
     }
 }
 
 #[async_trait]
 impl Sweep for Cleanup {
-    const WHAT: &'static str = "jobs, tokens, links and sessions";
+    const WHAT: &'static str = "jobs, tokens, links, sessions, failed logins and counts of mails";
 
     async fn sweep(&self) -> Result<u64> {
         self.sweep_at(clock::now()).await

@@ -73,6 +73,8 @@ fn confirmations<P: crate::Ports + ?Sized>(ports: &P) -> Confirmations<'_> {
         registration_mails: RegistrationMails {
             queue: ports.queue(),
             organizations: ports.organization_lookup(),
+            counts: ports.mail_counts(),
+            client: None,
         },
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::operations::OperationsStore;
 use async_trait::async_trait;
+use civitas_accounts::login_failures::LoginFailureStore;
 use civitas_accounts::magic_links::MagicLinkStore;
+use civitas_accounts::mail_limits::MailCounts;
 use civitas_accounts::{
     AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup,
     PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
@@ -35,6 +37,10 @@ pub trait Ports: Send + Sync {
     fn clients(&self) -> &dyn ClientStore;
     /// Access tokens.
     fn tokens(&self) -> &dyn TokenStore;
+    /// Failed logins.
+    fn login_failures(&self) -> &dyn LoginFailureStore;
+    /// Counts of mails to addresses that callers name.
+    fn mail_counts(&self) -> &dyn MailCounts;
     /// Roles in spaces.
     fn roles(&self) -> &dyn RoleStore;
     /// Accounts of the system panel.

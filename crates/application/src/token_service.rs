@@ -1,13 +1,15 @@
 //! Issues access tokens.
 
-use crate::{Announcer, Store};
+use crate::{Announcer, AuthenticationLimit, Store};
 use civitas_accounts::grants::{
-    ExtraLimit, GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, Logins, TokenRequest, issue,
+    ExtraLimit, GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, Logins, TokenRequest,
+    UNKNOWN_CLIENT, issue,
 };
 use civitas_accounts::{AuthContext, Passwords, RegistrationMails, TokenSigner};
 use civitas_audit::{Action, Actor, AuditFilter, AuditScope, Record};
 use civitas_kernel::{Error, PageRequest, Result, UserId};
 use civitas_organizations::Tenant;
+use std::net::IpAddr;
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 
@@ -26,28 +28,50 @@ pub struct TokenService {
     pub announcer: Announcer,
     /// How long a token is valid.
     pub lifetime: Duration,
+    /// Counts refused credentials. The caller checks it before, and counts refused clients.
+    pub limit: Arc<AuthenticationLimit>,
+    /// How long failed logins close a login.
+    pub login_lock: Duration,
     /// The most extended data of a user, in bytes, after merging `extra`.
     pub extra_limit: ExtraLimit,
 }
 
 impl TokenService {
-    /// Issues a token, or returns the error. The client is checked before the user.
+    /// Issues a token, or returns the error. The client is checked before the user. `from`: the address of the client.
     #[tracing::instrument(name = "application.token_service.grant", skip_all)]
-    pub async fn grant(&self, tenant: &Tenant, request: TokenRequest, now: OffsetDateTime) -> Result<Issued> {
+    pub async fn grant(
+        &self,
+        tenant: &Tenant,
+        request: TokenRequest,
+        from: Option<IpAddr>,
+        now: OffsetDateTime,
+    ) -> Result<Issued> {
         let uid = request.client_id().unwrap_or_default().to_owned();
         let granted = match (Grants { clients: self.store.clients() }).begin(tenant.id, request).await {
             Err(refusal @ Error::OAuth { code: "invalid_client", .. }) => {
                 self.record_refusal(tenant, &uid, None, now).await;
                 return Err(refusal);
             }
+            Err(Error::Rejected(text)) => {
+                if text == UNKNOWN_CLIENT {
+                    self.limit.count(from);
+                }
+                return Err(Error::Rejected(text));
+            }
             granted => granted?,
         };
         match &granted.grant {
             GrantKind::Service => self.issue(tenant, &granted, None, now).await,
             GrantKind::Login(login) => {
-                let logins = Logins { users: self.store.users(), passwords: &*self.passwords };
-                let checked = logins.check(tenant.id, login, now).await;
+                let logins = Logins {
+                    users: self.store.users(),
+                    failures: self.store.login_failures(),
+                    passwords: &*self.passwords,
+                    lock: self.login_lock,
+                };
+                let checked = logins.check(tenant.id, granted.client, login, now).await;
                 if let Err(Error::Rejected(_)) = &checked {
+                    self.limit.count(from);
                     self.record_refusal(tenant, &uid, Some(&login.username), now).await;
                 }
                 self.issue(tenant, &granted, Some(checked?), now).await
@@ -66,8 +90,12 @@ impl TokenService {
         now: OffsetDateTime,
     ) -> Result<Issued> {
         let user = self.announcer.in_transaction(&*self.store, now, async |tx| {
-            let registration_mails =
-                RegistrationMails { queue: tx.queue(), organizations: tx.organization_lookup() };
+            let registration_mails = RegistrationMails {
+                queue: tx.queue(),
+                organizations: tx.organization_lookup(),
+                counts: tx.mail_counts(),
+                client: Some(granted.client),
+            };
             let impersonation =
                 Impersonation { users: tx.users(), registration_mails, extra_limit: self.extra_limit };
             impersonation.resolve(tenant.id, asked, now).await

@@ -2,21 +2,15 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::header;
+use civitas_application::source_address;
 use ipnet::IpNet;
 use std::net::IpAddr;
 
 /// The address of the client: that of the peer; behind a trusted proxy the last address in `X-Forwarded-For` that is
 /// not a trusted proxy itself.
 pub(crate) fn client(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
-    let peer = request.peer_addr()?.ip().to_canonical();
-    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(&address));
-    if !is_trusted(peer) {
-        return Some(peer);
-    }
-    let forwarded = request.headers().get_all("x-forwarded-for");
-    let listed = forwarded.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
-    let addresses: Vec<IpAddr> = listed.filter_map(|text| text.trim().parse().ok()).collect();
-    Some(addresses.into_iter().rev().find(|address| !is_trusted(*address)).unwrap_or(peer))
+    let forwarded = request.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok());
+    Some(source_address(request.peer_addr()?.ip(), forwarded, trusted))
 }
 
 /// Whether the browser says that the request comes from another site. Browsers without the header pass; their requests

@@ -1,10 +1,12 @@
 //! Errors of pages: which status and page they have, and what a refused form says.
 
+use crate::arrival::SIGN_IN_PATH;
 use crate::parts::{Alone, Html, Problem, render};
 use crate::reply::Reply;
 use crate::words::Words;
 use actix_web::http::StatusCode;
 use askama::Template;
+use civitas_application::RetryAfter;
 use civitas_kernel::{Error, FieldError, sortable_id};
 use time::OffsetDateTime;
 
@@ -70,6 +72,14 @@ pub(crate) fn page(words: &Words, error: &Error, now: OffsetDateTime) -> Reply {
 pub(crate) fn stale(words: &Words, href: String) -> Reply {
     let body = render(&Short { text: words.say("stale-lede"), href, label: words.say("stale-open") });
     alone(words, StatusCode::FORBIDDEN, words.say("stale-title"), body)
+}
+
+/// The page after too many refused sign-ins from one address.
+pub(crate) fn too_many(words: &Words, wait: RetryAfter) -> Reply {
+    let seconds = wait.seconds();
+    let text = words.tell("too-many-lede", &[("seconds", seconds.to_string().into())]);
+    let body = render(&Short { text, href: SIGN_IN_PATH.to_owned(), label: words.say("too-many-open") });
+    alone(words, StatusCode::TOO_MANY_REQUESTS, words.say("too-many-title"), body).after(seconds)
 }
 
 /// The page of a form that could not be read.

@@ -4,7 +4,7 @@ use crate::form_tokens::FormTokens;
 use crate::query::Query;
 use civitas_accounts::Passwords;
 use civitas_accounts::administrators::{SecondFactorCodes, TextCipher};
-use civitas_application::{Announcer, Files, HealthChecks, Site, Store};
+use civitas_application::{Announcer, AuthenticationLimit, Files, HealthChecks, Site, Store};
 use civitas_kernel::{EventName, Result};
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
@@ -54,6 +54,8 @@ pub struct Services {
     pub webhook_example: fn(EventName, &str) -> Option<String>,
     /// Resolves the hosts of webhooks.
     pub webhook_resolver: Arc<dyn TargetResolver>,
+    /// Limits refused credentials.
+    pub authentication_limit: Arc<AuthenticationLimit>,
     /// Checks what the server needs.
     pub health: Arc<dyn HealthChecks>,
 }

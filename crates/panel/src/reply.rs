@@ -21,6 +21,8 @@ pub(crate) enum Reply {
         html: String,
         /// Values of `Set-Cookie`.
         cookies: Vec<String>,
+        /// When to try again, in seconds.
+        retry_after: Option<u64>,
     },
     /// Another address, to be read with GET.
     Redirect {
@@ -45,7 +47,15 @@ impl fmt::Debug for Chunks {
 
 impl Reply {
     pub(crate) fn page(status: StatusCode, html: String) -> Self {
-        Self::Page { status, html, cookies: Vec::new() }
+        Self::Page { status, html, cookies: Vec::new(), retry_after: None }
+    }
+
+    /// Says when to try again, in seconds.
+    pub(crate) fn after(mut self, seconds: u64) -> Self {
+        if let Self::Page { retry_after, .. } = &mut self {
+            *retry_after = Some(seconds);
+        }
+        self
     }
 
     pub(crate) fn redirect(to: impl Into<String>) -> Self {
@@ -62,8 +72,11 @@ impl Reply {
 
     pub(crate) fn respond(self) -> HttpResponse {
         let mut answer = match self {
-            Self::Page { status, html, cookies } => {
+            Self::Page { status, html, cookies, retry_after } => {
                 let mut answer = HttpResponse::build(status);
+                if let Some(seconds) = retry_after {
+                    answer.insert_header((header::RETRY_AFTER, seconds.to_string()));
+                }
                 for cookie in cookies {
                     answer.append_header((header::SET_COOKIE, cookie));
                 }

@@ -10,9 +10,11 @@ mod audit;
 mod demo;
 mod doctor;
 mod files;
+mod key;
 mod migrate;
 mod serve;
 mod settings;
+mod user;
 mod webhook;
 
 use crate::config::{Config, ConfigError, Sources};
@@ -58,12 +60,18 @@ enum Command {
     /// Webhooks: sends a sample delivery; lists, replays, pauses and resumes deliveries.
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
+    /// Accounts of participants: blocks and locks them.
+    #[command(subcommand)]
+    User(user::UserCommand),
     /// Administrators of the system panel.
     #[command(subcommand)]
     Admin(admin::AdminCommand),
     /// The audit trail: who changed what, and when.
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// The secret key: replaces it, and encrypts stored secrets with the new one.
+    #[command(subcommand)]
+    Key(key::KeyCommand),
     /// Prints the OpenAPI document.
     Openapi,
     /// Checks configuration, database, storage, clock and DNS, and prints what to do.
@@ -144,8 +152,10 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         Command::Files(command) => files::run(command, &sources, console).await,
         Command::ApiClient(args) => api_client::run(args, &sources, console).await,
         Command::Webhook(command) => webhook::run(command, &sources, console).await,
+        Command::User(command) => user::run(command, &sources, console).await,
         Command::Admin(command) => admin::run(command, &sources, console).await,
         Command::Audit(command) => audit::run(command, &sources, console).await,
+        Command::Key(command) => key::run(command, &sources, console).await,
         Command::Openapi => {
             let config = Config::load(&sources).map_err(because)?;
             writeln!(console.stdout, "{}", civitas_api::openapi(&config.locales)).map_err(because)

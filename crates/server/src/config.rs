@@ -81,12 +81,21 @@ settings! {
     public_port: Option<NonZeroU16> = "",
     /// 32 bytes in base64 (`openssl rand -base64 32`): access tokens are signed, webhook secrets encrypted and
     /// upload links signed with keys derived from it. None: generated into `<data_dir>/secret_key` on SQLite;
-    /// required with PostgreSQL, the same for all nodes.
-    secret_key: Option<SecretKey> = "",
+    /// required with PostgreSQL, the same for all nodes. Of several, the first one signs and encrypts, and all verify
+    /// and decrypt: `civitas key rotate`.
+    secret_key: Vec<SecretKey> = "",
     /// Networks (CIDR) of proxies whose `X-Forwarded-*` headers count.
     trusted_proxies: Vec<Network> = "",
     /// The lifetime of an access token, in seconds.
     token_lifetime_seconds: NonZeroU32 = "7200",
+    /// How long 20 failed logins in a row close the login of an account through one API client, in minutes.
+    login_lock_minutes: NonZeroU32 = "60",
+    /// The most refused credentials of one source address within a minute, at the token endpoints and at the panel's
+    /// sign-in; beyond it the answer is 429. None or 0: no limit.
+    max_failed_authentications_per_minute: Limit = "600",
+    /// The most requests of one API client within a second, in each process; beyond it the answer is 429. None or 0:
+    /// no limit.
+    max_requests_per_second_per_client: Limit = "",
     /// The longest body of a request, in bytes; uploads of files have limits of their own.
     max_body_bytes: NonZeroUsize = "1048576",
     /// The longest payload of an asynchronous job, in bytes. None or 0: no limit.
@@ -183,7 +192,7 @@ impl Config {
                 "must be an address, as no-reply@city.example or City <no-reply@city.example>",
             ),
             (
-                self.is_sqlite() || self.secret_key.is_some(),
+                self.is_sqlite() || !self.secret_key.is_empty(),
                 "database_url",
                 "is PostgreSQL, which needs a secret_key: set CIVITAS_SECRET_KEY to the output of `openssl rand -base64 32`, on all nodes the same",
             ),

@@ -104,17 +104,29 @@ async fn files(config: &Config) -> Finding {
 }
 
 fn secret(config: &Config) -> Finding {
-    if config.secret_key.is_some() {
-        return Ok("it is set".to_owned());
+    if !config.secret_key.is_empty() {
+        return Ok(format!("it is set{}", older(config.secret_key.len())));
     }
     let path = secret_key::path(config);
     match secret_key::read(&path) {
-        Ok(_) => Ok(format!("it is in {}: keep a copy with the backups", path.display())),
+        Ok(keys) => {
+            Ok(format!("it is in {}: keep a copy with the backups{}", path.display(), older(keys.count())))
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Ok(format!("the first start makes one in {}", path.display()))
         }
         Err(error) => {
             Err(format!("{}: {error}: restore it from a backup, or set secret_key", path.display()))
+        }
+    }
+}
+
+/// What is said about keys after the first one.
+fn older(count: usize) -> String {
+    match count {
+        0 | 1 => String::new(),
+        count => {
+            format!("; {count} keys are in use: after `civitas key reencrypt`, remove all but the first")
         }
     }
 }

@@ -9,15 +9,20 @@ use civitas_api::{Api, webhook_example};
 use civitas_dns::Names;
 use civitas_kernel::Result;
 use civitas_panel::{Panel, Services, Settings};
-use civitas_tokens::{Argon2Passwords, PanelCipher, TotpCodes, derive};
+use civitas_tokens::{Argon2Passwords, PanelCipher, SecretKeys, TotpCodes, derive};
 use std::sync::Arc;
 
 /// The panel over the store of the interface.
 ///
 /// # Errors
 /// `Internal` when the secret key cannot be read.
-pub(crate) fn panel(config: &Config, api: &Api, resolver: Arc<Names>, key: &[u8; 32]) -> Result<Arc<Panel>> {
-    let commands = api.commands();
+pub(crate) fn panel(
+    config: &Config,
+    api: &Api,
+    resolver: Arc<Names>,
+    keys: &SecretKeys,
+) -> Result<Arc<Panel>> {
+    let (commands, key) = (api.commands(), keys.first());
     let settings = Settings {
         site: site::of(config),
         trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
@@ -32,12 +37,13 @@ pub(crate) fn panel(config: &Config, api: &Api, resolver: Arc<Names>, key: &[u8;
         announcer: commands.announcer().clone(),
         files: api.files().clone(),
         passwords: Arc::new(Argon2Passwords::new()),
-        cipher: Arc::new(PanelCipher::new(key)),
+        cipher: Arc::new(PanelCipher::of(keys)),
         codes: Arc::new(TotpCodes),
         webhook_cipher: Arc::new(webhooks::cipher(config)?),
         webhook_policy: webhooks::policy(config),
         webhook_example,
         webhook_resolver: resolver,
+        authentication_limit: api.authentication_limit().clone(),
         health: Arc::new(Doctor { config: config.clone() }),
     };
     Ok(Panel::new(settings, services))

@@ -31,8 +31,8 @@ pub fn sender(config: &Config) -> Result<Sender> {
 /// # Errors
 /// `Internal` when the secret key cannot be read.
 pub fn cipher(config: &Config) -> Result<WebhookCipher> {
-    let key = secret_key::of(config).map_err(|error| Error::internal(format!("the secret key: {error}")))?;
-    Ok(WebhookCipher::new(&key.0))
+    let keys = secret_key::of(config).map_err(|error| Error::internal(format!("the secret key: {error}")))?;
+    Ok(WebhookCipher::of(&keys))
 }
 
 /// The delays between the attempts at a delivery.

@@ -86,7 +86,7 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     let database = Database::of(&config);
     let lock = database.lock()?;
     let store = database.open().await?;
-    let key = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
+    let keys = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
     let resolver = Arc::new(Names::at(config.dns_server)?);
     let services = Services {
         webhooks: WebhookServices {
@@ -97,7 +97,7 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
         objects: Arc::new(files::store_of(&config)?),
         intake: Arc::new(files::intake_of(&config)?),
         store: store.clone(),
-        signer: Arc::new(Signer::new(&key.0)),
+        signer: Arc::new(Signer::of(&keys)),
         passwords: Arc::new(Argon2Passwords::new()),
         runtime: Handle::current(),
     };
@@ -106,7 +106,7 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     // The lock excludes other servers.
     let workers = if parts.workers { Some(workers(&config, &api, &told, lock.is_some())?) } else { None };
     let (http, setup_link) = if parts.http {
-        let panel = panel::panel(&config, &api, resolver, &key.0)?;
+        let panel = panel::panel(&config, &api, resolver, &keys)?;
         let setup = panel.setup_path().await?;
         let http = Http::start(&config, api, panel).await?;
         let link = setup.map(|path| format!("{}://{}{path}", config.public_scheme.as_str(), http.address));
@@ -184,6 +184,9 @@ fn settings(config: &Config) -> Settings {
         max_extended_data_payload_bytes: config.max_extended_data_payload_bytes.0,
         max_extended_data_stored_bytes: config.max_extended_data_stored_bytes.0,
         token_lifetime: time::Duration::seconds(config.token_lifetime_seconds.get().into()),
+        max_failed_authentications_per_minute: config.max_failed_authentications_per_minute.as_rate(),
+        max_requests_per_second_per_client: config.max_requests_per_second_per_client.as_rate(),
+        login_lock: time::Duration::minutes(config.login_lock_minutes.get().into()),
     }
 }
 

@@ -138,21 +138,6 @@ async fn a_user_is_registered_once_however_many_ask_at_the_same_moment() {
 }
 
 #[tokio::test]
-async fn twenty_wrong_passwords_lock_the_account_and_only_a_right_one_tells() {
-    for service in Service::on_both_engines().await {
-        let client = service.anonymous();
-        let login = |password: &str| {
-            json!({"grant_type": "password", "auth_type": "login", "username": "withpassword", "password": password,
-                "scope": "public"})
-        };
-        for _ in 0..20 {
-            grant(&client, login("wrong")).await.refuses(400, "User not found");
-        }
-        grant(&client, login("correct horse")).await.refuses(400, "User locked");
-    }
-}
-
-#[tokio::test]
 async fn abilities_act_on_tokens_already_issued() {
     for service in Service::on_both_engines().await {
         let nora = service.user("norablum").await;

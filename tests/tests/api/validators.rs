@@ -240,7 +240,7 @@ async fn a_right_that_is_taken_changes_the_validator_of_what_it_showed() {
         assert_ne!(after.header("etag"), before.header("etag"));
         let quiet = service.store.users().find(OrganizationId(service.id("organization", "city")), UserId(1));
         let user = quiet.await.unwrap().unwrap();
-        let touched = User { failed_logins: 3, ..user };
+        let touched = User { tos_accepted_at: Some(user.created_at), ..user };
         replace(service.store.users(), OrganizationId(1), UserId(1), &touched).await.unwrap();
         let again = nora.get(&path).await.is(200);
         assert_eq!(again.header("etag"), after.header("etag"), "what is not seen changes nothing");

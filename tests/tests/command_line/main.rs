@@ -7,7 +7,9 @@ mod archive;
 mod audit;
 mod city;
 mod files;
+mod key;
 mod postgres;
+mod user;
 mod webhook;
 
 use city::City;
@@ -27,6 +29,8 @@ async fn help_is_an_answer_and_wrong_usage_is_exit_code_two() {
         "files",
         "api-client",
         "webhook",
+        "user",
+        "key",
         "admin",
         "audit",
         "openapi",

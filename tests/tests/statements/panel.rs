@@ -88,7 +88,7 @@ const PAGES: &[(&str, usize)] = &[
     ("organizations-id-surveys-vid-responses-rid-delete", 6),
     ("organizations-id-users", 5),
     ("organizations-id-users-new", 3),
-    ("organizations-id-users-uid", 7),
+    ("organizations-id-users-uid", 8),
     ("organizations-id-users-uid-delete", 4),
     ("organizations-id-users-uid-edit", 4),
     ("organizations-id-users-uid-extended-data", 5),

@@ -18,9 +18,9 @@ pub(crate) use self::forms::{
     answer_options, answers, display_conditions, matrix_rows, questionnaires, questions, responses, surveys,
 };
 pub(crate) use self::people::{
-    access_tokens, administrators, api_clients, confirmations, magic_links, organization_hosts,
-    organization_names, organizations, panel_sessions, panel_used_forms, roles, sessions, spaces, steps,
-    users,
+    access_tokens, administrators, api_clients, confirmations, login_failures, magic_links, mail_counts,
+    organization_hosts, organization_names, organizations, panel_sessions, panel_used_forms, roles, sessions,
+    spaces, steps, users,
 };
 pub(crate) use self::webhooks::{
     meeting_reminders, outbox, relay, webhook_attempts, webhook_deliveries, webhook_registrations,
@@ -34,6 +34,7 @@ diesel::joinable!(api_clients -> organizations (organization_id));
 diesel::joinable!(access_tokens -> organizations (organization_id));
 diesel::joinable!(access_tokens -> api_clients (api_client_id));
 diesel::joinable!(access_tokens -> users (user_id));
+diesel::joinable!(login_failures -> api_clients (api_client_id));
 diesel::joinable!(spaces -> organizations (organization_id));
 diesel::joinable!(steps -> organizations (organization_id));
 diesel::joinable!(roles -> organizations (organization_id));
@@ -77,6 +78,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     users,
     api_clients,
     access_tokens,
+    login_failures,
     spaces,
     steps,
     roles,

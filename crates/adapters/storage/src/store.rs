@@ -5,7 +5,9 @@ use crate::failure::Stored;
 use crate::migrate;
 use crate::session::{Session, Settings};
 use async_trait::async_trait;
+use civitas_accounts::login_failures::LoginFailureStore;
 use civitas_accounts::magic_links::MagicLinkStore;
+use civitas_accounts::mail_limits::MailCounts;
 use civitas_accounts::{
     AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup,
     PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
@@ -104,6 +106,8 @@ ports! {
     users: UserStore,
     clients: ClientStore,
     tokens: TokenStore,
+    login_failures: LoginFailureStore,
+    mail_counts: MailCounts,
     roles: RoleStore,
     administrators: AdministratorStore,
     panel_sessions: PanelSessionStore,

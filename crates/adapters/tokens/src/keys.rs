@@ -1,9 +1,64 @@
 //! One secret of the deployment, one key for each purpose (RFC 5869).
 
 use ring::hkdf::{HKDF_SHA256, Salt};
+use std::fmt;
 
 /// The length of the deployment's secret and of every key, in bytes.
 pub const SECRET_BYTES: usize = 32;
+
+/// The secrets of the deployment: the first one signs and encrypts; all verify and decrypt.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretKeys {
+    first: [u8; SECRET_BYTES],
+    older: Vec<[u8; SECRET_BYTES]>,
+}
+
+impl SecretKeys {
+    /// One secret.
+    pub fn one(secret: [u8; SECRET_BYTES]) -> Self {
+        Self { first: secret, older: Vec::new() }
+    }
+
+    /// These secrets; `None` without any. Repeated ones count once.
+    pub fn of(secrets: impl IntoIterator<Item = [u8; SECRET_BYTES]>) -> Option<Self> {
+        let mut secrets = secrets.into_iter();
+        let mut keys = Self::one(secrets.next()?);
+        for secret in secrets {
+            if !keys.iter().any(|known| *known == secret) {
+                keys.older.push(secret);
+            }
+        }
+        Some(keys)
+    }
+
+    /// The one that signs and encrypts.
+    pub fn first(&self) -> &[u8; SECRET_BYTES] {
+        &self.first
+    }
+
+    /// All, the first one first.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8; SECRET_BYTES]> {
+        std::iter::once(&self.first).chain(&self.older)
+    }
+
+    /// How many there are, at least 1.
+    pub fn count(&self) -> usize {
+        1 + self.older.len()
+    }
+}
+
+impl fmt::Debug for SecretKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretKeys({})", self.count())
+    }
+}
+
+/// The name of a secret in the header of tokens: 16 hexadecimal digits. The secret cannot be computed from it.
+pub fn key_id(secret: &[u8; SECRET_BYTES]) -> String {
+    derive(secret, "key id")[..8]
+        .iter()
+        .fold(String::with_capacity(16), |text, byte| text + &format!("{byte:02x}"))
+}
 
 /// Derives the key for a purpose. The secret and the other keys cannot be computed from it.
 ///
@@ -34,6 +89,17 @@ mod tests {
         assert_ne!(derive(&secret, "access tokens"), derive(&secret, "upload links"));
         assert_ne!(derive(&secret, "access tokens"), derive(&[2; 32], "access tokens"));
         assert_ne!(derive(&secret, "access tokens"), secret);
+    }
+
+    #[test]
+    fn secrets_have_an_order_and_do_not_show() {
+        assert_eq!(SecretKeys::of([]), None);
+        let keys = SecretKeys::of([[1; 32], [2; 32], [1; 32]]).unwrap();
+        assert_eq!((keys.first(), keys.count()), (&[1; 32], 2));
+        assert_eq!(keys.iter().collect::<Vec<_>>(), [&[1; 32], &[2; 32]]);
+        assert_eq!(format!("{keys:?}"), "SecretKeys(2)");
+        assert_eq!(key_id(&[1; 32]).len(), 16);
+        assert_ne!(key_id(&[1; 32]), key_id(&[2; 32]));
     }
 
     #[test]

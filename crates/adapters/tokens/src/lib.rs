@@ -23,7 +23,7 @@ mod text_cipher;
 mod totp;
 mod webhook_secrets;
 
-pub use keys::{SECRET_BYTES, derive};
+pub use keys::{SECRET_BYTES, SecretKeys, derive, key_id};
 pub use passwords::Argon2Passwords;
 pub use signer::Signer;
 pub use text_cipher::PanelCipher;

@@ -1,35 +1,57 @@
 //! Argon2id on a few dedicated threads: each call takes 20 ms and 19 MiB.
 
 use argon2::password_hash::Error as HashError;
-use argon2::{Argon2, PasswordHasher, PasswordVerifier};
+use argon2::{Argon2, Params, PasswordHash, PasswordHasher, PasswordVerifier};
 use async_trait::async_trait;
 use civitas_accounts::{Passwords, Secret};
 use civitas_kernel::{Error, Result};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 /// The length of a salt, in bytes (RFC 9106, 3.1).
 const SALT_BYTES: usize = 16;
+
+/// The most memory of a stored hash, in KiB.
+const MOST_MEMORY_KIB: u32 = 256 * 1024;
+/// The most passes of a stored hash.
+const MOST_PASSES: u32 = 16;
+/// The most lanes of a stored hash.
+const MOST_LANES: u32 = 16;
+
+/// The most calls that wait at once.
+const MOST_WAITING: usize = 64;
+/// The longest wait; longer in builds without optimization, which are slow.
+const LONGEST_WAIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 2 });
 
 /// The hash that is checked for an unknown account, so that it takes as long as a known one. Its password is random and
 /// not stored.
 static NOBODY: LazyLock<Result<String>> = LazyLock::new(|| hash(&Secret::random("", 32)));
 
-/// Hashes passwords with Argon2id and its default cost (19 MiB, two passes). At most one call per core runs at once;
-/// the others wait, without a thread.
+/// Hashes passwords with Argon2id and its default cost (19 MiB, two passes). One call for every two cores runs at once,
+/// so that sign-ins leave half of the processor to other requests. At most 64 others wait, at most 2 s, without a
+/// thread; beyond that the answer is `Unavailable`.
 #[derive(Debug)]
 pub struct Argon2Passwords {
     turns: Arc<Semaphore>,
+    queue: Semaphore,
+    longest_wait: Duration,
 }
 
 impl Argon2Passwords {
-    /// One permit for each core.
+    /// One permit for every two cores.
     pub fn new() -> Self {
         let cores = available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { turns: Arc::new(Semaphore::new(cores)) }
+        Self::with((cores / 2).max(1), MOST_WAITING, LONGEST_WAIT)
+    }
+
+    fn with(permits: usize, most_waiting: usize, longest_wait: Duration) -> Self {
+        let (turns, queue) = (Arc::new(Semaphore::new(permits)), Semaphore::new(most_waiting));
+        Self { turns, queue, longest_wait }
     }
 
     async fn in_turn<T: Send + 'static>(
@@ -38,7 +60,13 @@ impl Argon2Passwords {
     ) -> Result<T> {
         // The permit is released with the work, not with the caller: a dropped request must not start another one
         // early.
-        let turn = self.turns.clone().acquire_owned().await.map_err(Error::internal)?;
+        let turn = if let Ok(turn) = self.turns.clone().try_acquire_owned() {
+            turn
+        } else {
+            let _place = self.queue.try_acquire().map_err(|_| overloaded("too many calls wait"))?;
+            let turn = timeout(self.longest_wait, self.turns.clone().acquire_owned()).await;
+            turn.map_err(|_| overloaded("a call waited too long"))?.map_err(Error::internal)?
+        };
         let task = spawn_blocking(move || {
             let outcome = work();
             drop(turn);
@@ -46,6 +74,10 @@ impl Argon2Passwords {
         });
         task.await.map_err(Error::internal)?
     }
+}
+
+fn overloaded(cause: &str) -> Error {
+    Error::Unavailable(format!("hashing of passwords: {cause}").into())
 }
 
 impl Default for Argon2Passwords {
@@ -67,6 +99,10 @@ impl Passwords for Argon2Passwords {
         })
         .await
     }
+
+    fn check_hash(&self, hash: &str) -> Result<()> {
+        read(hash).map(drop).map_err(Error::rejected)
+    }
 }
 
 fn hash(password: &Secret) -> Result<String> {
@@ -76,16 +112,35 @@ fn hash(password: &Secret) -> Result<String> {
     hash.map(|h| h.to_string()).map_err(Error::internal)
 }
 
-fn matches(password: &Secret, hash: &str) -> Result<bool> {
-    match Argon2::default().verify_password(password.expose().as_bytes(), hash) {
-        Ok(()) => Ok(true),
-        Err(HashError::PasswordInvalid) => Ok(false),
-        Err(error) => {
-            // Possibly imported. The sign-in fails like one with a wrong password.
-            tracing::warn!(%error, "a stored password hash cannot be read");
-            matches(password, nobody()?).map(|_| false)
-        }
+/// Reads a stored hash; otherwise what is wrong with it, as the end of a sentence. Its cost is checked before any work.
+fn read(hash: &str) -> Result<PasswordHash, &'static str> {
+    const NO_HASH: &str = "is not a hash of Argon2id";
+    let hash = PasswordHash::new(hash).map_err(|_| NO_HASH)?;
+    if hash.algorithm.as_str() != "argon2id" || hash.version.is_some_and(|version| version != 0x13) {
+        return Err(NO_HASH);
     }
+    if hash.salt.is_none() || hash.hash.is_none() {
+        return Err(NO_HASH);
+    }
+    let cost = Params::try_from(&hash).map_err(|_| NO_HASH)?;
+    if cost.m_cost() > MOST_MEMORY_KIB || cost.t_cost() > MOST_PASSES || cost.p_cost() > MOST_LANES {
+        return Err("costs too much: at most 256 MiB of memory (m=262144), 16 passes (t) and 16 lanes (p)");
+    }
+    Ok(hash)
+}
+
+fn matches(password: &Secret, hash: &str) -> Result<bool> {
+    let fault = match read(hash) {
+        Ok(hash) => match Argon2::default().verify_password(password.expose().as_bytes(), &hash) {
+            Ok(()) => return Ok(true),
+            Err(HashError::PasswordInvalid) => return Ok(false),
+            Err(error) => error.to_string(),
+        },
+        Err(fault) => fault.to_owned(),
+    };
+    // Possibly imported. The sign-in fails like one with a wrong password.
+    tracing::warn!(fault, "a stored password hash is not used");
+    matches(password, nobody()?).map(|_| false)
 }
 
 fn nobody() -> Result<&'static str> {
@@ -132,10 +187,85 @@ mod tests {
         assert!(unknown > known / 3 && known > unknown / 3, "known {known:?}, unknown {unknown:?}");
     }
 
+    /// A hash of `secret` with this cost.
+    fn with_cost(memory_kib: u32, passes: u32, lanes: u32) -> String {
+        let cost = Params::new(memory_kib, passes, lanes, None).unwrap();
+        Argon2::from(cost).hash_password_with_salt(b"secret", &[7; SALT_BYTES]).unwrap().to_string()
+    }
+
+    #[tokio::test]
+    async fn a_hash_up_to_the_bounds_of_the_cost_is_checked() {
+        let passwords = Argon2Passwords::new();
+        for hash in [with_cost(64, 1, 1), with_cost(64, MOST_PASSES, 1), with_cost(1024, 1, MOST_LANES)] {
+            passwords.check_hash(&hash).unwrap();
+            assert!(passwords.verify(Secret::new("secret"), Some(hash.clone())).await.unwrap(), "{hash}");
+            assert!(!passwords.verify(Secret::new("another"), Some(hash.clone())).await.unwrap(), "{hash}");
+        }
+        let most = "$argon2id$v=19$m=262144,t=16,p=16$BwcHBwcHBwcHBwcHBwcHBw$BwcHBwcHBwcHBwcHBwcHBw";
+        passwords.check_hash(most).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_hash_beyond_the_bounds_is_refused_like_a_wrong_password_in_the_same_time() {
+        let passwords = Argon2Passwords::new();
+        assert!(!passwords.verify(Secret::new(""), None).await.unwrap());
+        let unknown = {
+            let begin = Instant::now();
+            passwords.verify(Secret::new("secret"), None).await.unwrap();
+            begin.elapsed()
+        };
+        for cost in ["m=262145,t=2,p=1", "m=4294967295,t=1,p=1", "m=19456,t=17,p=1", "m=19456,t=2,p=17"] {
+            let hash = format!("$argon2id$v=19${cost}$BwcHBwcHBwcHBwcHBwcHBw$BwcHBwcHBwcHBwcHBwcHBw");
+            let refused = passwords.check_hash(&hash).unwrap_err();
+            assert!(refused.description().contains("costs too much"), "{refused}");
+            let begin = Instant::now();
+            assert!(!passwords.verify(Secret::new("secret"), Some(hash)).await.unwrap(), "{cost}");
+            let took = begin.elapsed();
+            assert!(took < unknown * 20 && took > unknown / 20, "{cost}: {took:?}, unknown {unknown:?}");
+        }
+        let many_passes = with_cost(64, MOST_PASSES + 1, 1);
+        assert!(
+            !passwords.verify(Secret::new("secret"), Some(many_passes)).await.unwrap(),
+            "right, but refused"
+        );
+    }
+
+    #[tokio::test]
+    async fn beyond_the_queue_a_call_is_refused_at_once_and_a_long_wait_ends() {
+        let passwords = Arc::new(Argon2Passwords::with(1, 1, Duration::from_secs(60)));
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let running = {
+            let passwords = passwords.clone();
+            tokio::spawn(async move { passwords.in_turn(move || Ok(wait.recv().is_ok())).await })
+        };
+        let waiting = {
+            let passwords = passwords.clone();
+            tokio::spawn(async move { passwords.in_turn(|| Ok(())).await })
+        };
+        while passwords.turns.available_permits() > 0 || passwords.queue.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert!(matches!(passwords.in_turn(|| Ok(())).await, Err(Error::Unavailable(_))));
+        go.send(()).unwrap();
+        assert!(running.await.unwrap().unwrap());
+        waiting.await.unwrap().unwrap();
+        passwords.in_turn(|| Ok(())).await.expect("the queue is empty again");
+
+        let passwords = Argon2Passwords::with(1, 1, Duration::from_millis(1));
+        let _all = passwords.turns.clone().acquire_owned().await.unwrap();
+        assert!(matches!(passwords.in_turn(|| Ok(())).await, Err(Error::Unavailable(_))));
+        assert_eq!(passwords.queue.available_permits(), 1, "it left the queue");
+    }
+
     #[tokio::test]
     async fn no_password_matches_a_broken_hash() {
         let passwords = Argon2Passwords::new();
-        for broken in ["", "secret", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ", "$2b$10$x"] {
+        let argon2i = with_cost(64, 1, 1).replace("argon2id", "argon2i");
+        for broken in
+            ["", "secret", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ", "$2b$10$x", &argon2i]
+        {
+            let refused = passwords.check_hash(broken).unwrap_err();
+            assert_eq!(refused.description(), "is not a hash of Argon2id", "{broken}");
             assert!(
                 !passwords.verify(Secret::new("secret"), Some(broken.to_owned())).await.unwrap(),
                 "{broken}"

@@ -1,6 +1,6 @@
 //! AES-256-GCM (NIST SP 800-38D) under a key for one purpose.
 
-use crate::keys::{SECRET_BYTES, derive};
+use crate::keys::{SECRET_BYTES, SecretKeys, derive};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -9,17 +9,17 @@ use ring::rand::{SecureRandom, SystemRandom};
 /// The format of a sealed text: this, and the base64 form of nonce, ciphertext and tag.
 const PREFIX: &str = "v1.";
 
-/// Encrypts texts. Each encryption uses a new random nonce of 96 bits.
-pub(crate) struct Sealing(LessSafeKey);
+/// Encrypts texts with the first key, and decrypts with any. Each encryption uses a new random nonce of 96 bits.
+pub(crate) struct Sealing {
+    first: LessSafeKey,
+    older: Vec<LessSafeKey>,
+}
 
 impl Sealing {
-    /// With the key of a purpose, derived from the deployment's secret.
-    ///
-    /// # Panics
-    /// Never: the length of the key is a constant.
-    pub(crate) fn new(secret: &[u8; SECRET_BYTES], purpose: &str) -> Self {
-        let key = UnboundKey::new(&AES_256_GCM, &derive(secret, purpose));
-        Self(LessSafeKey::new(key.expect("AES-256 has a key of 32 bytes")))
+    /// With the keys of a purpose, derived from the deployment's secrets.
+    pub(crate) fn new(secrets: &SecretKeys, purpose: &str) -> Self {
+        let older = secrets.iter().skip(1).map(|secret| key_of(secret, purpose));
+        Self { first: key_of(secrets.first(), purpose), older: older.collect() }
     }
 
     /// The sealed text; `None` when the system gives no random bytes, or the text is longer than 64 GiB.
@@ -28,17 +28,61 @@ impl Sealing {
         SystemRandom::new().fill(&mut nonce).ok()?;
         let mut text = text.as_bytes().to_vec();
         let used = Nonce::assume_unique_for_key(nonce);
-        self.0.seal_in_place_append_tag(used, Aad::empty(), &mut text).ok()?;
+        self.first.seal_in_place_append_tag(used, Aad::empty(), &mut text).ok()?;
         Some(format!("{PREFIX}{}", STANDARD.encode([&nonce[..], &text].concat())))
     }
 
     /// The text; `None` when it was changed, or sealed with another key.
     pub(crate) fn open(&self, sealed: &str) -> Option<String> {
-        let bytes = STANDARD.decode(sealed.strip_prefix(PREFIX)?).ok()?;
-        let (nonce, text) = bytes.split_first_chunk::<NONCE_LEN>()?;
-        let mut text = text.to_vec();
-        let nonce = Nonce::assume_unique_for_key(*nonce);
-        let text = self.0.open_in_place(nonce, Aad::empty(), &mut text).ok()?;
-        String::from_utf8(text.to_vec()).ok()
+        std::iter::once(&self.first).chain(&self.older).find_map(|key| open(key, sealed))
+    }
+
+    /// The same text sealed with the first key; the inner `None` when it is already. The outer `None` as [`Self::open`]
+    /// and [`Self::seal`].
+    pub(crate) fn reseal(&self, sealed: &str) -> Option<Option<String>> {
+        if open(&self.first, sealed).is_some() {
+            return Some(None);
+        }
+        self.seal(&self.open(sealed)?).map(Some)
+    }
+}
+
+/// The key of a purpose.
+///
+/// # Panics
+/// Never: the length of the key is a constant.
+fn key_of(secret: &[u8; SECRET_BYTES], purpose: &str) -> LessSafeKey {
+    let key = UnboundKey::new(&AES_256_GCM, &derive(secret, purpose));
+    LessSafeKey::new(key.expect("AES-256 has a key of 32 bytes"))
+}
+
+fn open(key: &LessSafeKey, sealed: &str) -> Option<String> {
+    let bytes = STANDARD.decode(sealed.strip_prefix(PREFIX)?).ok()?;
+    let (nonce, text) = bytes.split_first_chunk::<NONCE_LEN>()?;
+    let mut text = text.to_vec();
+    let nonce = Nonce::assume_unique_for_key(*nonce);
+    let text = key.open_in_place(nonce, Aad::empty(), &mut text).ok()?;
+    String::from_utf8(text.to_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn older_keys_open_and_the_first_one_seals() {
+        let keys = |secrets: &[u8]| {
+            let secrets = secrets.iter().map(|byte| [*byte; SECRET_BYTES]);
+            Sealing::new(&SecretKeys::of(secrets).unwrap(), "webhook secrets")
+        };
+        let (old, both, new) = (keys(&[1]), keys(&[2, 1]), keys(&[2]));
+        let sealed = old.seal("secret").unwrap();
+        assert_eq!(both.open(&sealed).as_deref(), Some("secret"));
+        assert_eq!(new.open(&sealed), None);
+        assert_eq!(new.reseal(&sealed), None, "no key opens it");
+        let resealed = both.reseal(&sealed).unwrap().unwrap();
+        assert_eq!(new.open(&resealed).as_deref(), Some("secret"));
+        assert_eq!(both.reseal(&resealed), Some(None), "it is sealed with the first key");
+        assert_eq!(old.open(&both.seal("secret").unwrap()), None);
     }
 }

@@ -1,10 +1,10 @@
 //! Access tokens as signed JWTs (contract 02 §2.5).
 
 use crate::hs256;
-use crate::keys::{SECRET_BYTES, derive};
+use crate::keys::{SECRET_BYTES, SecretKeys, derive, key_id};
 use civitas_accounts::{Claims, TokenFault, TokenSigner};
 use civitas_kernel::{Error, Result};
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, decode_header, encode};
 
 /// The purpose of the signing key.
 const PURPOSE: &str = "access tokens";
@@ -12,42 +12,74 @@ const PURPOSE: &str = "access tokens";
 /// The longest token, in bytes; a longer one is refused unread. Own tokens are below 1 KiB.
 const LONGEST: usize = 4096;
 
-/// Signs tokens with HS256, and nothing else.
+/// Signs tokens with HS256, and nothing else. The first key signs, all verify.
 #[derive(Debug)]
 pub struct Signer {
     signing: EncodingKey,
-    checking: DecodingKey,
+    header: Header,
+    checking: Vec<Checking>,
     validation: Validation,
+}
+
+/// A key that verifies, and its name in the header of tokens.
+#[derive(Debug)]
+struct Checking {
+    id: String,
+    key: DecodingKey,
 }
 
 impl Signer {
     /// Derives the key from the deployment's secret.
     pub fn new(secret: &[u8; SECRET_BYTES]) -> Self {
+        Self::of(&SecretKeys::one(*secret))
+    }
+
+    /// Derives the keys from the deployment's secrets.
+    pub fn of(secrets: &SecretKeys) -> Self {
         hs256::install();
-        let key = derive(secret, PURPOSE);
         let mut validation = Validation::new(Algorithm::HS256);
         // Time, issuer and audience are checked with the stored row (contract 02 §2.5), not here.
         validation.required_spec_claims.clear();
         validation.validate_exp = false;
         validation.validate_aud = false;
-        Self { signing: EncodingKey::from_secret(&key), checking: DecodingKey::from_secret(&key), validation }
+        let checking = secrets.iter().map(|secret| Checking {
+            id: key_id(secret),
+            key: DecodingKey::from_secret(&derive(secret, PURPOSE)),
+        });
+        let header = Header { kid: Some(key_id(secrets.first())), ..Header::new(Algorithm::HS256) };
+        let signing = EncodingKey::from_secret(&derive(secrets.first(), PURPOSE));
+        Self { signing, header, checking: checking.collect(), validation }
+    }
+
+    /// The claims of a token signed with one of the keys. Its header may name the key; a token from before keys had
+    /// names is tried with each.
+    fn read(&self, token: &str) -> Option<Claims> {
+        let read = |checking: &Checking| decode::<Claims>(token, &checking.key, &self.validation).ok();
+        let read = match &self.checking[..] {
+            [only] => read(only),
+            all => {
+                let named = decode_header(token).ok()?.kid;
+                let may_be = |checking: &&Checking| named.as_ref().is_none_or(|id| *id == checking.id);
+                all.iter().filter(may_be).find_map(read)
+            }
+        };
+        read.map(|read| read.claims)
     }
 }
 
 impl TokenSigner for Signer {
     fn sign(&self, claims: &Claims) -> Result<String> {
-        encode(&Header::new(Algorithm::HS256), claims, &self.signing).map_err(Error::internal)
+        encode(&self.header, claims, &self.signing).map_err(Error::internal)
     }
 
     fn verify(&self, token: &str) -> Result<Claims, TokenFault> {
         if token.len() > LONGEST {
             return Err(TokenFault::Invalid);
         }
-        let read =
-            decode::<Claims>(token, &self.checking, &self.validation).map_err(|_| TokenFault::Invalid)?;
+        let claims = self.read(token).ok_or(TokenFault::Invalid)?;
         // Only the canonical text: `+5` and `05` are refused.
-        let number = read.claims.token().filter(|token| token.0 > 0 && token.to_string() == read.claims.sub);
-        number.map(|_| read.claims).ok_or(TokenFault::Invalid)
+        let number = claims.token().filter(|token| token.0 > 0 && token.to_string() == claims.sub);
+        number.map(|_| claims).ok_or(TokenFault::Invalid)
     }
 }
 
@@ -230,10 +262,43 @@ mod tests {
     }
 
     #[test]
-    fn the_header_names_hs256_and_jwt() {
+    fn the_header_names_hs256_and_jwt_and_the_key() {
         let token = Signer::new(&SECRET).sign(&claims()).unwrap();
         let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
         let header: Value = serde_json::from_slice(&header).unwrap();
-        assert_eq!(header, json!({"alg": "HS256", "typ": "JWT"}));
+        assert_eq!(header, json!({"alg": "HS256", "typ": "JWT", "kid": key_id(&SECRET)}));
+    }
+
+    fn with_keys(secrets: &[u8]) -> Signer {
+        Signer::of(&SecretKeys::of(secrets.iter().map(|byte| [*byte; SECRET_BYTES])).unwrap())
+    }
+
+    #[test]
+    fn tokens_of_older_keys_are_valid_until_the_key_is_removed() {
+        let (old, both, new) = (with_keys(&[7]), with_keys(&[8, 7]), with_keys(&[8]));
+        let unnamed = with("scope", Some("public".into()));
+        for token in [old.sign(&claims()).unwrap(), unnamed] {
+            assert!(old.verify(&token).is_ok() && both.verify(&token).is_ok());
+            assert_eq!(new.verify(&token), Err(TokenFault::Invalid));
+        }
+        let token = both.sign(&claims()).unwrap();
+        assert!(new.verify(&token).is_ok());
+        assert_eq!(old.verify(&token), Err(TokenFault::Invalid));
+    }
+
+    #[test]
+    fn the_name_of_another_key_makes_a_token_invalid() {
+        let both = with_keys(&[8, 7]);
+        let payload = serde_json::to_string(&claims()).unwrap();
+        for (id, is_valid) in
+            [(key_id(&SECRET), true), (key_id(&[8; 32]), false), ("unknown".to_owned(), false)]
+        {
+            let token = ours(&json!({"alg": "HS256", "typ": "JWT", "kid": id}).to_string(), &payload);
+            assert_eq!(both.verify(&token).is_ok(), is_valid, "{id}");
+        }
+        let both = with_keys(&[9, 7]);
+        for (what, token) in [wrongly_signed(), damaged(), wrong_inside()].concat() {
+            assert_eq!(both.verify(&token), Err(TokenFault::Invalid), "{what}");
+        }
     }
 }

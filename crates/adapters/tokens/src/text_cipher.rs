@@ -1,6 +1,6 @@
 //! Encrypts short texts of the panel: secrets of second factors, and notices.
 
-use crate::keys::SECRET_BYTES;
+use crate::keys::{SECRET_BYTES, SecretKeys};
 use crate::sealing::Sealing;
 use civitas_accounts::TextCipher;
 use civitas_kernel::{Error, Result};
@@ -11,7 +11,20 @@ pub struct PanelCipher(Sealing);
 impl PanelCipher {
     /// With the key derived from the deployment's secret.
     pub fn new(secret: &[u8; SECRET_BYTES]) -> Self {
-        Self(Sealing::new(secret, "panel texts"))
+        Self::of(&SecretKeys::one(*secret))
+    }
+
+    /// With the keys derived from the deployment's secrets.
+    pub fn of(secrets: &SecretKeys) -> Self {
+        Self(Sealing::new(secrets, "panel texts"))
+    }
+
+    /// A text encrypted with the first key; `None` when it is already.
+    ///
+    /// # Errors
+    /// `Internal` when no key opens it.
+    pub fn reseal(&self, sealed: &str) -> Result<Option<String>> {
+        self.0.reseal(sealed).ok_or_else(changed)
     }
 }
 
@@ -21,10 +34,12 @@ impl TextCipher for PanelCipher {
     }
 
     fn open(&self, sealed: &str) -> Result<String> {
-        let changed =
-            || Error::internal("a text of the panel was changed, or encrypted with another secret_key");
         self.0.open(sealed).ok_or_else(changed)
     }
+}
+
+fn changed() -> Error {
+    Error::internal("a text of the panel was changed, or encrypted with another secret_key")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Encrypts the secrets of webhooks.
 
-use crate::keys::SECRET_BYTES;
+use crate::keys::{SECRET_BYTES, SecretKeys};
 use crate::sealing::Sealing;
 use civitas_kernel::{Error, Result};
 use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
@@ -13,7 +13,20 @@ pub struct WebhookCipher(Sealing);
 impl WebhookCipher {
     /// With the key derived from the deployment's secret.
     pub fn new(secret: &[u8; SECRET_BYTES]) -> Self {
-        Self(Sealing::new(secret, "webhook secrets"))
+        Self::of(&SecretKeys::one(*secret))
+    }
+
+    /// With the keys derived from the deployment's secrets.
+    pub fn of(secrets: &SecretKeys) -> Self {
+        Self(Sealing::new(secrets, "webhook secrets"))
+    }
+
+    /// A secret encrypted with the first key; `None` when it is already.
+    ///
+    /// # Errors
+    /// `Internal` when no key opens it.
+    pub fn reseal(&self, sealed: &str) -> Result<Option<String>> {
+        self.0.reseal(sealed).ok_or_else(changed)
     }
 }
 
@@ -47,10 +60,12 @@ impl SecretCipher for WebhookCipher {
     }
 
     fn open(&self, sealed: &SealedSecret) -> Result<SigningSecret> {
-        let changed =
-            || Error::internal("a webhook secret was changed, or encrypted with another secret_key");
         self.0.open(&sealed.0).map(SigningSecret::new).ok_or_else(changed)
     }
+}
+
+fn changed() -> Error {
+    Error::internal("a webhook secret was changed, or encrypted with another secret_key")
 }
 
 #[cfg(test)]

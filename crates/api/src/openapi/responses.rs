@@ -97,8 +97,8 @@ fn failures(route: &Route, access: Option<Access>) -> Vec<(u16, &'static str)> {
     if named(410) {
         failures.push((410, "The last event is not stored any more"));
     }
-    if named(429) {
-        failures.push((429, "Too many streams at once"));
+    if access.is_some() || route.doc.bearer || route.takes_credentials() || named(429) {
+        failures.push((429, "Too many requests, streams or refused credentials"));
     }
     if named(422) {
         failures.push((422, "The values do not fit together"));

@@ -43,7 +43,7 @@ async fn stream(request: Request) -> Answer {
     let id = job_id(&request)?;
     let first = find(&request.backend, request.tenant.id, id).await?;
     let permit = request.backend.job_streams.clone().try_acquire_owned();
-    let permit = permit.map_err(|_| ApiError::TooManyRequests)?;
+    let permit = permit.map_err(|_| ApiError::TooManyRequests(1))?;
     let now = Instant::now();
     let stream = JobStream {
         organization: request.tenant.id,

@@ -58,7 +58,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 async fn token(request: Request) -> Answer {
     let asked = token_request(&request);
     let Issued { token, expires_in, scope, created_at } =
-        request.backend.token_service.grant(&request.tenant, asked, request.now).await?;
+        request.backend.token_service.grant(&request.tenant, asked, request.from, request.now).await?;
     let view = TokenView { access_token: token, token_type: TokenType, expires_in, scope, created_at };
     Ok(Reply::json(StatusCode::OK, &view)?.with("Cache-Control", "no-store").with("Pragma", "no-cache"))
 }

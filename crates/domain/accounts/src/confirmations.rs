@@ -95,7 +95,7 @@ impl Confirmations<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registration_mails::tests::{mails, organization};
+    use crate::registration_mails::tests::{few, mails, organization};
     use crate::{MockTokenStore, MockUserStore, User};
     use time::macros::datetime;
 
@@ -134,8 +134,9 @@ mod tests {
         token: &Secret,
         now: OffsetDateTime,
     ) -> Result<Option<Locale>> {
-        let (queue, organizations) = (mails(expected), organization(true));
-        let registration_mails = RegistrationMails { queue: &queue, organizations: &organizations };
+        let (queue, organizations, counts) = (mails(expected), organization(true), few());
+        let registration_mails =
+            RegistrationMails { queue: &queue, organizations: &organizations, counts: &counts, client: None };
         let tokens = MockTokenStore::new();
         Confirmations { links, users, tokens: &tokens, registration_mails }.confirm(HERE, token, now).await
     }

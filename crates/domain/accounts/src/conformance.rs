@@ -3,6 +3,7 @@
 mod administrators;
 mod clients;
 mod links;
+mod logins;
 mod people;
 mod roles;
 
@@ -14,6 +15,10 @@ pub use clients::{counts_what_clients_have, lists_clients};
 pub use links::{
     LinkWorld, keeps_confirmations, keeps_one_magic_link_of_a_user, keeps_sessions_until_their_end,
     knows_the_home_of_an_account, removes_ended_credentials,
+};
+pub use logins::{
+    LoginWorld, a_success_resets_failed_logins, counts_mails_of_an_hour, lists_and_lifts_login_locks,
+    removes_failed_logins_that_nobody_needs, the_twentieth_failed_login_in_a_row_locks,
 };
 pub use people::{lists_living_accounts, searches_accounts};
 use roles::role;
@@ -83,7 +88,6 @@ fn unusual() -> User {
         locked_at: at(3),
         managed: true,
         tos_accepted_at: at(4),
-        failed_logins: 19,
         extended_data: data.as_object().cloned().unwrap_or_default(),
         created_at: datetime!(2020-02-29 23:59:59.999999 UTC),
         ..user("Zoe-1")
@@ -155,7 +159,6 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     let id = world.add_user(&user("Nora")).await?;
     assert_eq!(world.users.find_by_nickname(other, "nora").await?, None);
     assert!(!world.users.has_email(other, "nora@example.org").await?);
-    world.users.count_failed_login(other, id, 1, NOW).await?;
     assert_eq!(world.users.find(mine, id).await?, Some(user("Nora")), "nothing of it happened");
     world.users.add(other, &user("Nora")).await?;
 
@@ -214,22 +217,6 @@ pub async fn a_deleted_user_leaves_name_and_tokens(world: World<'_>) -> Result<(
     assert_eq!(world.revoked_at(revoked).await?, Some(NOW - Duration::hours(1)), "it was revoked before");
     assert_eq!(world.revoked_at(foreign).await?, None);
     world.add_user(&user("NORA")).await?;
-    Ok(())
-}
-
-/// The twentieth failed login in a row locks the account, at its time; later ones change nothing.
-pub async fn the_twentieth_failed_login_locks(world: World<'_>) -> Result<()> {
-    let id = world.add_user(&user("Nora")).await?;
-    let limit = User::FAILURES_THAT_LOCK;
-    let fail = |n: i64| world.users.count_failed_login(world.mine, id, limit, NOW + Duration::seconds(n));
-    fail(1).await?;
-    world.users.forget_failed_logins(world.mine, id).await?;
-    for n in 1..=21 {
-        fail(n).await?;
-        let user = world.users.find(world.mine, id).await?.ok_or(Error::NotFound)?;
-        assert_eq!(user.failed_logins, n);
-        assert_eq!(user.locked_at, (n >= 20).then_some(NOW + Duration::seconds(20)), "after {n} failures");
-    }
     Ok(())
 }
 

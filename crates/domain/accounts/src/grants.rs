@@ -15,6 +15,9 @@ pub use tokens::{Introspected, Introspection, Issued, Revocation, issue};
 use crate::{ApiClient, ClientStore};
 use civitas_kernel::{Ability, ClientId, Error, OrganizationId, Result, Scope, Scopes};
 
+/// The text of the refusal of an unknown client (check 6 of contract 02 §2.2).
+pub const UNKNOWN_CLIENT: &str = "Invalid Api Client, check credentials";
+
 /// Checks token requests.
 pub struct Grants<'a> {
     /// The store of clients.
@@ -62,7 +65,7 @@ impl Grants<'_> {
         }
         let found = self.clients.find_by_uid(uid).await?.filter(|(_, client)| client.serves(organization));
         if password_grant && found.is_none() {
-            return Err(Error::rejected("Invalid Api Client, check credentials"));
+            return Err(Error::rejected(UNKNOWN_CLIENT));
         }
         Ok(found)
     }

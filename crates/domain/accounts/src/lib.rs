@@ -18,8 +18,10 @@ mod confirmations;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod grants;
+pub mod login_failures;
 pub mod magic_links;
 mod mail;
+pub mod mail_limits;
 mod organization_lookup;
 mod ports;
 mod registration_mails;

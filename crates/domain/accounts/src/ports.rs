@@ -44,7 +44,7 @@ pub enum ListedState {
     Active,
     /// Blocked by an administrator.
     Blocked,
-    /// Locked after failed logins.
+    /// Locked by an administrator.
     Locked,
     /// With an e-mail address that is not confirmed.
     Unconfirmed,
@@ -102,16 +102,6 @@ store! {
         ) -> Result<Option<(UserId, User)>>;
         /// Whether an account that is not deleted has this e-mail address (lower case).
         async fn has_email(&self, organization: OrganizationId, email: &str) -> Result<bool>;
-        /// Counts a failed login, and locks the account when it is the `limit`th in a row. One atomic statement.
-        async fn count_failed_login(
-            &self,
-            organization: OrganizationId,
-            id: UserId,
-            limit: i64,
-            now: OffsetDateTime,
-        ) -> Result<()>;
-        /// Resets failed logins.
-        async fn forget_failed_logins(&self, organization: OrganizationId, id: UserId) -> Result<()>;
     }
 }
 
@@ -295,12 +285,20 @@ pub trait TokenSigner: Send + Sync {
     fn verify(&self, token: &str) -> Result<Claims, TokenFault>;
 }
 
-/// Hashes passwords with Argon2id, on dedicated threads, few at a time: each takes 20 ms and 19 MiB.
+/// Hashes passwords with Argon2id, on dedicated threads, few at a time: each takes 20 ms and 19 MiB. `Unavailable` when
+/// too many calls wait.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait Passwords: Send + Sync {
     /// A hash with a new salt.
     async fn hash(&self, password: Secret) -> Result<String>;
-    /// Whether the password has this hash. Without a hash it takes as long, and returns false.
+    /// Whether the password has this hash. Without a hash it takes as long, and returns false; so it does with one that
+    /// [`Self::check_hash`] refuses.
     async fn verify(&self, password: Secret, hash: Option<String>) -> Result<bool>;
+    /// Checks a hash from elsewhere before it is stored. Cheap: nothing is hashed.
+    ///
+    /// # Errors
+    /// `Rejected` with the end of a sentence that begins with the name of the hash: it is not one of Argon2id, or costs
+    /// more than 256 MiB of memory, 16 passes or 16 lanes.
+    fn check_hash(&self, hash: &str) -> Result<()>;
 }

@@ -1,15 +1,21 @@
 //! Queues the mails to new users (contract 02 §2.4).
 
+use crate::mail_limits::{MailCounts, may_queue};
 use crate::{MailKind, OrganizationLookup, SendMail, User, is_deliverable};
-use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskQueue, UserId};
+use civitas_kernel::{ClientId, Error, NewTask, OrganizationId, Result, TaskQueue, UserId};
 use time::OffsetDateTime;
 
-/// Queues the mails to new users, in the transaction of the registration or confirmation.
+/// Queues the mails to new users, in the transaction of the registration or confirmation. A mail beyond the limits of
+/// [`crate::mail_limits`] is left out; the account is registered.
 pub struct RegistrationMails<'a> {
     /// The task queue.
     pub queue: &'a dyn TaskQueue,
     /// Whether an organization sends welcome mails.
     pub organizations: &'a dyn OrganizationLookup,
+    /// Counts the mails.
+    pub counts: &'a dyn MailCounts,
+    /// The client that registers; `None` for an administrator, and for a person who confirms.
+    pub client: Option<ClientId>,
 }
 
 impl RegistrationMails<'_> {
@@ -56,6 +62,9 @@ impl RegistrationMails<'_> {
         if !is_deliverable(&user.email) {
             return Ok(());
         }
+        if !may_queue(self.counts, organization, self.client, &user.email, now).await? {
+            return Ok(());
+        }
         let send = SendMail { mail, user: id };
         self.queue.add(&NewTask::of(organization, &send, now)?.about(send.subject())).await
     }
@@ -64,6 +73,7 @@ impl RegistrationMails<'_> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::mail_limits::MockMailCounts;
     use crate::{AccountsOrganization, MockOrganizationLookup};
     use civitas_kernel::MockTaskQueue;
     use serde_json::json;
@@ -78,6 +88,13 @@ pub(crate) mod tests {
             Ok(Some(AccountsOrganization { welcomes, ..AccountsOrganization::default() }))
         });
         organizations
+    }
+
+    /// Counts of mails that are far from the limits.
+    pub(crate) fn few() -> MockMailCounts {
+        let mut counts = MockMailCounts::new();
+        counts.expect_count().returning(|_, _, _| Ok(1));
+        counts
     }
 
     /// A queue that expects exactly these mails to user 5.
@@ -95,10 +112,11 @@ pub(crate) mod tests {
     }
 
     async fn registered(email: &str, confirmed: bool, welcomes: bool, expected: &'static [&'static str]) {
-        let (queue, organizations) = (mails(expected), organization(welcomes));
+        let (queue, organizations, counts) = (mails(expected), organization(welcomes), few());
         let mut user = User::new("norablum".into(), email.into(), "Nora".into(), NOW);
         user.confirmed_at = confirmed.then_some(NOW);
-        let registration_mails = RegistrationMails { queue: &queue, organizations: &organizations };
+        let registration_mails =
+            RegistrationMails { queue: &queue, organizations: &organizations, counts: &counts, client: None };
         registration_mails.registered(OrganizationId(1), UserId(5), &user, NOW).await.unwrap();
     }
 
@@ -112,6 +130,18 @@ pub(crate) mod tests {
     async fn a_user_confirmed_at_once_gets_a_welcome_mail_if_enabled_and_no_confirmation_mail() {
         registered("n@city.example", true, true, &["welcome"]).await;
         registered("n@city.example", true, false, &[]).await;
+    }
+
+    #[tokio::test]
+    async fn a_mail_beyond_the_limits_is_left_out_and_the_account_is_registered() {
+        let (queue, organizations) = (mails(&[]), organization(false));
+        let mut counts = MockMailCounts::new();
+        counts.expect_count().once().returning(|_, _, _| Ok(crate::mail_limits::MOST_MAILS_TO_ADDRESS + 1));
+        let client = Some(ClientId(4));
+        let mails =
+            RegistrationMails { queue: &queue, organizations: &organizations, counts: &counts, client };
+        let user = User::new("norablum".into(), "n@city.example".into(), "Nora".into(), NOW);
+        mails.registered(OrganizationId(1), UserId(5), &user, NOW).await.unwrap();
     }
 
     #[tokio::test]

@@ -1,5 +1,6 @@
 //! Administration of accounts. The caller checks permission.
 
+use crate::login_failures::{LoginFailureStore, name_digest};
 use crate::{RegistrationMails, TokenStore, User, UserStore, is_email, is_name, is_nickname};
 use async_trait::async_trait;
 use civitas_kernel::records::{RecordAdmin, Records, edit};
@@ -50,6 +51,23 @@ impl UserAdmin<'_> {
             registration_mails.confirmed(organization, id, &user, now).await?;
         }
         Ok(user)
+    }
+
+    /// Removes a lock of the account, and the locks of its login through all clients (contract 02 §2.3). Returns the
+    /// account, and whether its login was closed.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn unlock(
+        &self,
+        failures: &dyn LoginFailureStore,
+        organization: OrganizationId,
+        id: UserId,
+        now: OffsetDateTime,
+    ) -> Result<(User, bool)> {
+        let user = edit(self, organization, id, now, User::unlock).await?;
+        let lifted = failures.lift(organization, &name_digest(&user.nickname), now).await?;
+        Ok((user, lifted))
     }
 }
 
@@ -111,7 +129,8 @@ impl RecordAdmin<User> for UserAdmin<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registration_mails::tests::organization;
+    use crate::login_failures::MockLoginFailureStore;
+    use crate::registration_mails::tests::{few, organization};
     use crate::{MockTokenStore, MockUserStore};
     use civitas_kernel::records::{Change, Entity};
     use civitas_kernel::{Ability, EventName, MockTaskQueue};
@@ -160,7 +179,6 @@ mod tests {
         }
         for edit in [
             (|user: &mut User| user.confirmed_at = Some(NOW)) as fn(&mut User),
-            |user| user.failed_logins = 3,
             |user| user.updated_at += Duration::SECOND,
             |user| user.password_hash = Some("$argon2id$".into()),
             |user| user.deleted_at = Some(NOW),
@@ -217,7 +235,9 @@ mod tests {
         let mut queue = MockTaskQueue::new();
         queue.expect_add().once().returning(|_| Ok(()));
         let organizations = organization(true);
-        let registration_mails = RegistrationMails { queue: &queue, organizations: &organizations };
+        let counts = few();
+        let registration_mails =
+            RegistrationMails { queue: &queue, organizations: &organizations, counts: &counts, client: None };
         admin(&store).confirm(&registration_mails, CITY, NORA, NOW).await.unwrap();
         let mut store = MockUserStore::new();
         store
@@ -234,7 +254,9 @@ mod tests {
         store.expect_add().once().returning(|_, _| Ok(UserId(5)));
         let (queue, organizations) =
             (crate::registration_mails::tests::mails(&["confirmation"]), organization(true));
-        let mails = RegistrationMails { queue: &queue, organizations: &organizations };
+        let counts = few();
+        let mails =
+            RegistrationMails { queue: &queue, organizations: &organizations, counts: &counts, client: None };
         let nora = User { email: "nora@city.example".into(), ..nora() };
         assert_eq!(admin(&store).register(&mails, CITY, &nora, NOW).await.unwrap(), UserId(5));
         let taken = User { email: "taken@city.example".into(), ..nora };
@@ -266,8 +288,27 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn unlocking_lifts_the_locks_of_the_login_too() {
+        let mut store = MockUserStore::new();
+        store.expect_find_for_update().returning(|_, _| {
+            Ok(Some(User { nickname: "NoraBlum".into(), locked_at: Some(THEN), ..nora() }))
+        });
+        store.expect_save().once().returning(|_, _, _| Ok(()));
+        let mut failures = MockLoginFailureStore::new();
+        failures
+            .expect_lift()
+            .once()
+            .withf(|organization, name, at| {
+                (*organization, *at) == (CITY, NOW) && *name == name_digest("norablum")
+            })
+            .returning(|_, _, _| Ok(true));
+        let (user, lifted) = admin(&store).unlock(&failures, CITY, NORA, NOW).await.unwrap();
+        assert_eq!((user.locked_at, lifted), (None, true));
+    }
+
+    #[tokio::test]
     async fn blocks_and_locks_are_taken_away() {
-        let mut user = User { failed_logins: 3, ..nora() };
+        let mut user = nora();
         user.block(NOW);
         user.lock(NOW);
         user.lock(THEN);

@@ -35,7 +35,7 @@ pub struct User {
     pub confirmed_at: Option<OffsetDateTime>,
     /// When an administrator blocked the account.
     pub blocked_at: Option<OffsetDateTime>,
-    /// When too many failed logins locked the account.
+    /// When an administrator locked the account.
     pub locked_at: Option<OffsetDateTime>,
     /// When the account was deleted.
     pub deleted_at: Option<OffsetDateTime>,
@@ -43,8 +43,6 @@ pub struct User {
     pub managed: bool,
     /// When the terms of service were accepted.
     pub tos_accepted_at: Option<OffsetDateTime>,
-    /// Failed logins since the last success.
-    pub failed_logins: i64,
     /// Free data of clients.
     pub extended_data: Map<String, Value>,
     /// When it was created.
@@ -54,9 +52,6 @@ pub struct User {
 }
 
 impl User {
-    /// Failed logins in a row that lock an account.
-    pub const FAILURES_THAT_LOCK: i64 = 20;
-
     /// A new account with the defaults of contract 02 §2.4: no administrator, unconfirmed, no password.
     pub fn new(nickname: String, email: String, name: String, now: OffsetDateTime) -> Self {
         Self {
@@ -74,7 +69,6 @@ impl User {
             deleted_at: None,
             managed: false,
             tos_accepted_at: None,
-            failed_logins: 0,
             extended_data: Map::new(),
             created_at: now,
             updated_at: now,
@@ -102,15 +96,14 @@ impl User {
         self.blocked_at = None;
     }
 
-    /// Locks the account, as too many failed logins do. A second call keeps the time.
+    /// Locks the account: all operations with its tokens fail, and it gets no new ones. A second call keeps the time.
     pub fn lock(&mut self, now: OffsetDateTime) {
         self.locked_at.get_or_insert(now);
     }
 
-    /// Removes a lock, and resets the failed logins.
+    /// Removes a lock.
     pub fn unlock(&mut self) {
         self.locked_at = None;
-        self.failed_logins = 0;
     }
 
     /// Confirms the e-mail address. A second call keeps the time.
@@ -135,7 +128,6 @@ impl User {
             confirmed_at: before.confirmed_at,
             tos_accepted_at: before.tos_accepted_at,
             managed: before.managed,
-            failed_logins: before.failed_logins,
             created_at: before.created_at,
             updated_at: before.updated_at,
             ..self.clone()

@@ -65,6 +65,8 @@ actions! {
     "sign_in.locked" => SignInLocked: "A sign-in to the panel was refused because the account is locked.",
     "sign_out" => SignOut: "A system administrator signed out.",
     "credentials.refused" => CredentialsRefused: "The secret of a client or the password of a user was refused.",
+    "key.rotated" => KeyRotated: "The secret key of the deployment was rotated.",
+    "key.reencrypted" => SecretsReencrypted: "Stored secrets were encrypted with the first secret key.",
     "secret.shown" => SecretShown: "A secret was shown.",
     "role.created" => RoleCreated: "A role was given.",
     "role.updated" => RoleUpdated: "A role was changed.",

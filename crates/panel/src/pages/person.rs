@@ -7,8 +7,9 @@ use crate::parts::{Act, Card, Confirm, Html, KeyValues, Split, language_name, re
 use crate::reply::Reply;
 use crate::visit::Visit;
 use askama::Template;
+use civitas_accounts::login_failures::{LoginLock, name_digest};
 use civitas_accounts::{RegistrationMails, User, UserAdmin};
-use civitas_application::Transaction;
+use civitas_application::{Transaction, UserAct, UserStates};
 use civitas_audit::Action;
 use civitas_kernel::records::edit;
 use civitas_kernel::{Result, UserState};
@@ -33,7 +34,9 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
     let roles = person_roles::card(visit, &person).await?;
     let left =
         [Card::new("account", visit.say("person-account"), account(visit, &person.user)).html(), roles];
-    let body = Split { left: Html::join(left), right: acts(visit, &person) };
+    let failures = visit.panel.store().login_failures();
+    let locks = failures.locks(person.organization, &name_digest(&person.user.nickname), visit.now).await?;
+    let body = Split { left: Html::join(left), right: acts(visit, &person, &locks) };
     let edit = Act::link(format!("{}/edit", person.path()), visit.say("edit"));
     let head = person.tabbed_head(visit, "").act(edit);
     visit.page(head, body.html()).await
@@ -65,13 +68,48 @@ fn button(visit: &Visit, person: &Person, act: &str, class: &'static str) -> Htm
     Act::Post { action, label, class, fields: Vec::new(), token }.html()
 }
 
+fn effect(lede: String, items: Vec<String>, stays: String, act: Html) -> Html {
+    render(&Effect { lede, items, stays, act })
+}
+
+fn maybe(visit: &Visit, key: &str) -> String {
+    if key.is_empty() { String::new() } else { visit.say(key) }
+}
+
+/// The card of the lock by administrators and of the locks by failed logins. A blocked account cannot be locked.
+fn sign_in(visit: &Visit, person: &Person, locks: &[LoginLock]) -> Option<Html> {
+    let mut items: Vec<String> = locks
+        .iter()
+        .map(|lock| {
+            let client = if lock.client_name.is_empty() { &lock.client_uid } else { &lock.client_name };
+            let values = [
+                ("client", client.as_str().into()),
+                ("id", lock.client_uid.as_str().into()),
+                ("time", visit.time(lock.until).into()),
+            ];
+            visit.tell("person-login-locked", &values)
+        })
+        .collect();
+    let unlock = || button(visit, person, "unlock", "primary");
+    if let Some(at) = person.user.locked_at {
+        items.push(visit.say("person-lock-lede"));
+        let lede = visit.tell("person-locked-since", &[("time", visit.time(at).into())]);
+        return Some(effect(lede, items, String::new(), unlock()));
+    }
+    if !locks.is_empty() {
+        let stays = visit.say("person-login-lock-stays");
+        return Some(effect(visit.say("person-login-lock-lede"), items, stays, unlock()));
+    }
+    let lock =
+        || effect(visit.say("person-lock-lede"), items, String::new(), button(visit, person, "lock", ""));
+    (person.user.state() == UserState::Active).then(lock)
+}
+
 /// The cards at the right: each says what an act does.
-fn acts(visit: &Visit, person: &Person) -> Html {
+fn acts(visit: &Visit, person: &Person, locks: &[LoginLock]) -> Html {
     let name = || [("name", person.user.name.as_str().into())];
     let effect = |lede: String, items: &[&str], stays: &str, act: Html| {
-        let items = items.iter().map(|key| visit.say(key)).collect();
-        let stays = if stays.is_empty() { String::new() } else { visit.say(stays) };
-        render(&Effect { lede, items, stays, act })
+        effect(lede, items.iter().map(|key| visit.say(key)).collect(), maybe(visit, stays), act)
     };
     let stops = ["person-stops-requests", "person-stops-sign-in", "person-stops-jobs"];
     let block = if let Some(at) = person.user.blocked_at {
@@ -82,17 +120,9 @@ fn acts(visit: &Visit, person: &Person) -> Html {
         effect(lede, &stops, "person-block-stays", button(visit, person, "block", "danger"))
     };
     let mut cards = vec![Card::new("block", visit.say("person-block"), block).html()];
-    let sign_in = match (person.user.state(), person.user.locked_at) {
-        (_, Some(at)) => {
-            let lede = visit.tell("person-locked-since", &[("time", visit.time(at).into())]);
-            Some(effect(lede, &["person-lock-lede"], "", button(visit, person, "unlock", "primary")))
-        }
-        (UserState::Active, None) => {
-            Some(effect(visit.say("person-lock-lede"), &[], "", button(visit, person, "lock", "")))
-        }
-        _ => None,
-    };
-    cards.extend(sign_in.map(|body| Card::new("sign-in", visit.say("person-lock"), body).html()));
+    cards.extend(
+        sign_in(visit, person, locks).map(|body| Card::new("sign-in", visit.say("person-lock"), body).html()),
+    );
     if person.user.confirmed_at.is_none() {
         let body =
             effect(visit.say("person-confirm-lede"), &[], "", button(visit, person, "confirm", "primary"));
@@ -111,73 +141,65 @@ pub(crate) fn admin(tx: &dyn Transaction) -> UserAdmin<'_> {
 
 /// The mails to new users, queued in a transaction.
 pub(crate) fn mails(tx: &dyn Transaction) -> RegistrationMails<'_> {
-    RegistrationMails { queue: tx.queue(), organizations: tx.organization_lookup() }
+    RegistrationMails {
+        queue: tx.queue(),
+        organizations: tx.organization_lookup(),
+        counts: tx.mail_counts(),
+        client: None,
+    }
 }
 
-/// Changes the state of the account of the path and records it; an act without effect is not recorded.
-async fn change(
-    visit: &Visit,
-    (action, result): (Action, &str),
-    change: impl AsyncFn(&dyn Transaction, &Person) -> Result<User>,
-) -> Result<Reply> {
+/// Changes the state of the account of the path.
+async fn change_state(visit: &Visit, act: UserAct, result: &str) -> Result<Reply> {
     let person = Person::of(visit).await?;
     visit
         .change(async |tx| {
-            let after = change(tx, &person).await?;
-            if after == person.user {
-                return Ok(());
-            }
-            let record = visit.record(action).of(person.organization).on(
-                "user",
-                &person.id.to_string(),
-                &person.user.nickname,
-            );
-            tx.audit().append(&record, visit.now).await.map(drop)
+            let from = visit.from.map(|address| address.to_string());
+            let states = UserStates { tx, actor: visit.actor(), from, now: visit.now };
+            states.change(person.organization, person.id, act).await.map(drop)
         })
         .await?;
+    done(visit, &person, result).await
+}
+
+/// Back to the page of the account, with what was done.
+async fn done(visit: &Visit, person: &Person, result: &str) -> Result<Reply> {
     let title = visit.tell(result, &[("name", person.user.name.as_str().into())]);
     let undo = visit.say(&format!("{result}-undo"));
     visit.redirect(person.path(), Notice::good(title).text(undo)).await
 }
 
 pub(crate) async fn block(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
-    let act = async |tx: &dyn Transaction, person: &Person| {
-        edit(&admin(tx), person.organization, person.id, visit.now, |user| user.block(visit.now)).await
-    };
-    change(visit, (Action::UserBlocked, "person-block-done"), act).await
+    change_state(visit, UserAct::Block, "person-block-done").await
 }
 
 pub(crate) async fn unblock(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
-    let act = async |tx: &dyn Transaction, person: &Person| {
-        edit(&admin(tx), person.organization, person.id, visit.now, User::unblock).await
-    };
-    change(visit, (Action::UserUnblocked, "person-unblock-done"), act).await
+    change_state(visit, UserAct::Unblock, "person-unblock-done").await
 }
 
 pub(crate) async fn lock(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
-    let act = async |tx: &dyn Transaction, person: &Person| {
-        edit(&admin(tx), person.organization, person.id, visit.now, |user| user.lock(visit.now)).await
-    };
-    change(visit, (Action::UserLocked, "person-lock-done"), act).await
+    change_state(visit, UserAct::Lock, "person-lock-done").await
 }
 
 pub(crate) async fn unlock(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
-    let act = async |tx: &dyn Transaction, person: &Person| {
-        edit(&admin(tx), person.organization, person.id, visit.now, User::unlock).await
-    };
-    change(visit, (Action::UserUnlocked, "person-unlock-done"), act).await
+    change_state(visit, UserAct::Unlock, "person-unlock-done").await
 }
 
 pub(crate) async fn confirm(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
-    let act = async |tx: &dyn Transaction, person: &Person| {
-        admin(tx).confirm(&mails(tx), person.organization, person.id, visit.now).await
-    };
-    change(visit, (Action::UserConfirmed, "person-confirm-done"), act).await
+    let person = Person::of(visit).await?;
+    visit
+        .change(async |tx| {
+            let after = admin(tx).confirm(&mails(tx), person.organization, person.id, visit.now).await?;
+            if after == person.user {
+                return Ok(());
+            }
+            let record = visit.record(Action::UserConfirmed).of(person.organization);
+            let record = record.on("user", &person.id.to_string(), &person.user.nickname);
+            tx.audit().append(&record, visit.now).await.map(drop)
+        })
+        .await?;
+    done(visit, &person, "person-confirm-done").await
 }
 
 pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {

@@ -60,13 +60,16 @@ async fn submit(arrival: Arrival) -> Result<Reply> {
     {
         return Ok(error::stale(&arrival.words, SIGN_IN_PATH.to_owned()));
     }
+    let services = &arrival.panel.services;
+    if let Err(wait) = services.authentication_limit.check(arrival.client()) {
+        return Ok(error::too_many(&arrival.words, wait));
+    }
     let email = arrival.form.text("admin[email]").to_lowercase();
     let password = Secret::new(arrival.form.get("admin[password]").unwrap_or_default());
     let code = Some(arrival.form.text("admin[code]")).filter(|code| !code.is_empty());
     if arrival.form.has_nul() || email.is_empty() || email.len() > 254 || password.expose().len() > 1_000 {
         return Ok(refuse(&arrival, &visit, &email, &SignInFault::Refused));
     }
-    let services = &arrival.panel.services;
     let sign_in = SignIn {
         store: arrival.panel.store(),
         announcer: &services.announcer,
@@ -89,12 +92,14 @@ async fn submit(arrival: Arrival) -> Result<Reply> {
     }
 }
 
-/// Shows the form again. A locked account has the same answer as a wrong password: guesses cannot be confirmed while it
+/// Shows the form again, and counts a refusal. A locked account has the same answer as a wrong password: guesses cannot be confirmed while it
 /// is locked.
 fn refuse(arrival: &Arrival, visit: &str, email: &str, fault: &SignInFault) -> Reply {
-    let key = match fault {
-        SignInFault::CodeNeeded => "sign-in-code-needed",
-        _ => "sign-in-refused",
+    let key = if matches!(fault, SignInFault::CodeNeeded) {
+        "sign-in-code-needed"
+    } else {
+        arrival.panel.services.authentication_limit.count(arrival.client());
+        "sign-in-refused"
     };
     let problem = Problem::new("", arrival.words.say(key));
     form(arrival, visit, email, vec![problem], StatusCode::UNPROCESSABLE_ENTITY)

@@ -70,9 +70,12 @@ person-lock = Lock
 person-lock-button = Lock the account
 person-lock-done = { $name } is locked.
 person-lock-done-undo = To undo this, choose Unlock on this page.
-person-lock-lede = A locked account cannot sign in, and requests with its tokens are refused. An account is locked by itself after 20 failed sign-ins in a row.
+person-lock-lede = A locked account cannot sign in, and requests with its tokens are refused.
 person-locked = Locked
 person-locked-since = Locked since { $time }.
+person-login-lock-lede = Sign-in is closed after 20 failed attempts in a row:
+person-login-lock-stays = Its tokens, and sign-in through other API clients, work as before.
+person-login-locked = Through { $client } ({ $id }), until { $time }.
 person-managed = Managed by another person
 person-name-hint = Shown with what the person writes. None of < > ? % & ^ * # @ ( ) [ ] = + : ; | and quotes.
 person-new = New person

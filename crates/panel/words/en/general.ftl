@@ -147,6 +147,9 @@ refused-title = Not possible
 stale-lede = This form is too old, or it was sent already. Nothing was changed. Open it again.
 stale-open = Open the form again
 stale-title = This form is too old
+too-many-lede = Too many sign-ins were refused from this address. Try again in { $seconds } s.
+too-many-open = Sign in
+too-many-title = Too many attempts
 
 # Sign-in.
 sign-in = Sign in

@@ -99,6 +99,8 @@ action-extended-data-updated = Extended data changed
 action-job-deleted = Job deleted
 action-archive-imported = Archive imported
 action-archive-exported = Archive exported
+action-key-reencrypted = Secrets encrypted anew
+action-key-rotated = Secret key rotated
 
 # Jobs.
 deleted = deleted

@@ -70,9 +70,12 @@ person-lock = Acceso
 person-lock-button = Bloquear el acceso
 person-lock-done = { $name }: acceso bloqueado.
 person-lock-done-undo = Para deshacerlo, elija Desbloquear el acceso en esta página.
-person-lock-lede = Con el acceso bloqueado no se puede iniciar sesión, y las peticiones con los tokens de la cuenta se rechazan. El acceso se bloquea automáticamente tras 20 inicios de sesión fallidos seguidos.
+person-lock-lede = Con el acceso bloqueado no se puede iniciar sesión, y las peticiones con los tokens de la cuenta se rechazan.
 person-locked = Acceso bloqueado
 person-locked-since = Acceso bloqueado desde el { $time }.
+person-login-lock-lede = El inicio de sesión está cerrado tras 20 intentos fallidos seguidos:
+person-login-lock-stays = Sus tokens y el inicio de sesión a través de otros clientes de la API funcionan como antes.
+person-login-locked = A través de { $client } ({ $id }), hasta el { $time }.
 person-managed = Gestionada por otra persona
 person-name-hint = Se muestra con lo que la persona escribe. Sin < > ? % & ^ * # @ ( ) [ ] = + : ; | ni comillas.
 person-new = Nueva persona

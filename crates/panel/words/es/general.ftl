@@ -147,6 +147,9 @@ refused-title = No es posible
 stale-lede = Este formulario es demasiado antiguo o ya se ha enviado. No se ha cambiado nada. Ábralo de nuevo.
 stale-open = Abrir de nuevo el formulario
 stale-title = Este formulario es demasiado antiguo
+too-many-lede = Se han rechazado demasiados inicios de sesión desde esta dirección. Inténtelo de nuevo dentro de { $seconds } s.
+too-many-open = Iniciar sesión
+too-many-title = Demasiados intentos
 
 # Sign-in.
 sign-in = Iniciar sesión

@@ -99,6 +99,8 @@ action-extended-data-updated = Datos extendidos modificados
 action-job-deleted = Tarea eliminada
 action-archive-imported = Archivo de datos importado
 action-archive-exported = Archivo de datos exportado
+action-key-reencrypted = Secretos cifrados de nuevo
+action-key-rotated = Clave secreta sustituida
 
 # Jobs.
 deleted = ya no existe

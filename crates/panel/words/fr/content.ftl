@@ -70,9 +70,12 @@ person-lock = Verrouillage
 person-lock-button = Verrouiller le compte
 person-lock-done = { $name } : compte verrouillé.
 person-lock-done-undo = Pour annuler, choisissez Déverrouiller sur cette page.
-person-lock-lede = Un compte verrouillé ne peut pas se connecter, et les requêtes avec ses jetons sont refusées. Un compte est verrouillé automatiquement après 20 échecs de connexion de suite.
+person-lock-lede = Un compte verrouillé ne peut pas se connecter, et les requêtes avec ses jetons sont refusées.
 person-locked = Verrouillé
 person-locked-since = Compte verrouillé depuis le { $time }.
+person-login-lock-lede = La connexion est fermée après 20 échecs de suite :
+person-login-lock-stays = Ses jetons et la connexion par d’autres clients API fonctionnent comme avant.
+person-login-locked = Par { $client } ({ $id }), jusqu’au { $time }.
 person-managed = Géré par une autre personne
 person-name-hint = Affiché avec ce que la personne écrit. Aucun de < > ? % & ^ * # @ ( ) [ ] = + : ; | ni guillemets.
 person-new = Nouvelle personne

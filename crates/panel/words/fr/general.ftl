@@ -147,6 +147,9 @@ refused-title = Impossible
 stale-lede = Ce formulaire est trop ancien ou a déjà été envoyé. Rien n’a été modifié. Ouvrez-le de nouveau.
 stale-open = Rouvrir le formulaire
 stale-title = Ce formulaire est trop ancien
+too-many-lede = Trop de connexions ont été refusées depuis cette adresse. Réessayez dans { $seconds } s.
+too-many-open = Se connecter
+too-many-title = Trop de tentatives
 
 # Sign-in.
 sign-in = Se connecter

@@ -124,11 +124,16 @@ impl Readable for Locales {
     }
 }
 
-/// A limit in bytes or days; `None` when there is none.
+/// A limit in bytes, days or requests; `None` when there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit(pub Option<usize>);
 
 impl Limit {
+    /// The limit as a number of requests.
+    pub fn as_rate(self) -> Option<NonZeroU32> {
+        NonZeroU32::new(u32::try_from(self.0?).unwrap_or(u32::MAX))
+    }
+
     /// The limit as a number of days, at most a hundred years.
     pub fn as_days(self) -> Option<time::Duration> {
         const MAX_DAYS: i64 = 36_500;

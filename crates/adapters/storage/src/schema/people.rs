@@ -117,7 +117,6 @@ diesel::table! {
         deleted_at -> Nullable<Moment>,
         managed -> Bool,
         tos_accepted_at -> Nullable<Moment>,
-        failed_logins -> BigInt,
         extended_data -> Json,
         extended_data_text -> Text,
         created_at -> Moment,
@@ -156,6 +155,33 @@ diesel::table! {
         issued_at -> Moment,
         expires_at -> Moment,
         revoked_at -> Nullable<Moment>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::Moment;
+
+    login_failures (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        api_client_id -> BigInt,
+        name_digest -> Text,
+        failures -> BigInt,
+        locked_until -> Nullable<Moment>,
+        failed_at -> Moment,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Text};
+    use crate::engine::sql::Moment;
+
+    mail_counts (subject_digest, organization_id) {
+        organization_id -> BigInt,
+        subject_digest -> Text,
+        began_at -> Moment,
+        mails -> BigInt,
     }
 }
 

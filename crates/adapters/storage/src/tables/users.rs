@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use civitas_accounts::{User, UserField, UserFilter, UserSearch, UserStore};
 use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::{Locale, OrganizationId, Page, PageRequest, Result, UserId};
-use diesel::dsl::{case_when, exists};
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
@@ -36,7 +36,6 @@ columns! {
         deleted_at: Option<OffsetDateTime>,
         managed: bool,
         tos_accepted_at: Option<OffsetDateTime>,
-        failed_logins: i64,
         extended_data: Map<String, Value>,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
@@ -128,36 +127,4 @@ impl UserStore for Session {
         let living = of(organization).filter(users::email.eq(email)).filter(users::deleted_at.is_null());
         diesel::select(exists(living)).get_result(&mut *self.read().await?).await.stored()
     }
-
-    async fn count_failed_login(
-        &self,
-        organization: OrganizationId,
-        id: UserId,
-        limit: i64,
-        now: OffsetDateTime,
-    ) -> Result<()> {
-        let is_last = users::locked_at.is_null().and((users::failed_logins + 1).ge(limit));
-        diesel::update(of(organization).filter(users::id.eq(id.0)))
-            .set((
-                users::failed_logins.eq(users::failed_logins + 1),
-                users::locked_at
-                    .eq(case_when(is_last, Some(now).into_sql::<MaybeMoment>()).otherwise(users::locked_at)),
-            ))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .map(drop)
-    }
-
-    async fn forget_failed_logins(&self, organization: OrganizationId, id: UserId) -> Result<()> {
-        diesel::update(of(organization).filter(users::id.eq(id.0)))
-            .filter(users::failed_logins.ne(0))
-            .set(users::failed_logins.eq(0))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .map(drop)
-    }
 }
-
-type MaybeMoment = diesel::sql_types::Nullable<crate::engine::sql::Moment>;

@@ -150,7 +150,7 @@ fn username_faults(username: &str) -> Vec<FieldError> {
 mod tests {
     use super::*;
     use crate::MockUserStore;
-    use crate::registration_mails::tests::{mails, organization};
+    use crate::registration_mails::tests::{few, mails, organization};
     use civitas_kernel::Ability;
     use civitas_kernel::records::Entity;
     use serde_json::json;
@@ -181,7 +181,9 @@ mod tests {
         expected: &'static [&'static str],
     ) -> Result<UserId> {
         let (queue, organizations) = (mails(expected), organization(true));
-        let registration_mails = RegistrationMails { queue: &queue, organizations: &organizations };
+        let counts = few();
+        let registration_mails =
+            RegistrationMails { queue: &queue, organizations: &organizations, counts: &counts, client: None };
         let impersonation = Impersonation { users, registration_mails, extra_limit: Some(40) };
         impersonation.resolve(OrganizationId(1), asked, NOW).await
     }

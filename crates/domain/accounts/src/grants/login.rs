@@ -1,105 +1,196 @@
 //! Login with a password (contract 02 §2.3).
 
 use super::Login;
-use crate::{Passwords, User, UserStore};
-use civitas_kernel::{Error, OrganizationId, Result, UserId};
-use time::OffsetDateTime;
+use crate::login_failures::{FAILURES_THAT_LOCK, LoginFailureStore, LoginKey};
+use crate::{Passwords, UserStore};
+use civitas_kernel::{ClientId, Error, OrganizationId, Result, UserId};
+use time::{Duration, OffsetDateTime};
 
 /// Checks passwords and counts failures.
 pub struct Logins<'a> {
     /// The store of accounts.
     pub users: &'a dyn UserStore,
+    /// The store of failed logins.
+    pub failures: &'a dyn LoginFailureStore,
     /// Checks passwords.
     pub passwords: &'a dyn Passwords,
+    /// How long failed logins close a login.
+    pub lock: Duration,
 }
 
 impl Logins<'_> {
-    /// The user with this nickname and password. A failure is counted at once, independent of the rest of the request.
+    /// The user with this nickname and password. A failure is counted at once, independent of the rest of the request,
+    /// for the name and the client. Unknown and known names cost the same statements and one hash.
     ///
     /// # Errors
-    /// `User not found` for an unknown user, a user without password and a wrong password alike, in the same time;
-    /// `User blocked`, `User locked` only after a right one.
+    /// `User locked` while the login is closed for this name and client, whatever the password. `User not found` for an
+    /// unknown user, a user without password and a wrong password alike; `User blocked`, `User locked` for the state of
+    /// the account only after a right one.
     pub async fn check(
         &self,
         organization: OrganizationId,
+        client: ClientId,
         login: &Login,
         now: OffsetDateTime,
     ) -> Result<UserId> {
+        let key = LoginKey::new(organization, client, &login.username);
         let found = self.users.find_by_nickname(organization, &login.username).await?;
+        self.check_open(&key, now).await?;
         let hash = found.as_ref().and_then(|(_, user)| user.password_hash.clone());
         let right = self.passwords.verify(login.password.clone(), hash).await?;
-        let (id, user) = found.ok_or_else(not_found)?;
-        if !right {
-            self.users.count_failed_login(organization, id, User::FAILURES_THAT_LOCK, now).await?;
-            return Err(not_found());
-        }
+        let Some((id, user)) = found.filter(|_| right) else { return Err(self.fail(&key, now).await?) };
+        // Other attempts may have closed it meanwhile; then a right guess has the same answer.
+        let has_failed = self.check_open(&key, now).await?;
         user.state().check()?;
-        if user.failed_logins > 0 {
-            self.users.forget_failed_logins(organization, id).await?;
+        if has_failed {
+            self.failures.reset(&key, now).await?;
         }
         Ok(id)
     }
+
+    /// Checks that the login is open. Returns whether there are failures.
+    async fn check_open(&self, key: &LoginKey, now: OffsetDateTime) -> Result<bool> {
+        match self.failures.find(key).await? {
+            Some(failed) if failed.is_locked(now) => Err(locked()),
+            failed => Ok(failed.is_some()),
+        }
+    }
+
+    /// Counts a failure. Returns the answer.
+    async fn fail(&self, key: &LoginKey, now: OffsetDateTime) -> Result<Error> {
+        let failed = self.failures.count(key, now + self.lock, now).await?;
+        let was_locked = failed.is_locked(now) && failed.failures > FAILURES_THAT_LOCK;
+        Ok(if was_locked { locked() } else { Error::rejected("User not found") })
+    }
 }
 
-fn not_found() -> Error {
-    Error::rejected("User not found")
+fn locked() -> Error {
+    Error::rejected("User locked")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MockPasswords, MockUserStore, Secret};
+    use crate::login_failures::{FailedLogins, MockLoginFailureStore};
+    use crate::{MockPasswords, MockUserStore, Secret, User};
+    use mockall::Sequence;
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
-
-    fn login() -> Login {
-        Login { username: "Ada".to_owned(), password: Secret::new("x") }
-    }
+    const CITY: OrganizationId = OrganizationId(1);
+    const APP: ClientId = ClientId(4);
 
     fn ada(change: fn(&mut User)) -> MockUserStore {
         let mut user = User::new("ada".into(), "ada@example.org".into(), "Ada".into(), NOW);
         user.password_hash = Some("hash".to_owned());
         change(&mut user);
         let mut users = MockUserStore::new();
-        users.expect_find_by_nickname().returning(move |_, _| Ok(Some((UserId(3), user.clone()))));
+        users.expect_find_by_nickname().once().returning(move |_, _| Ok(Some((UserId(3), user.clone()))));
         users
     }
 
-    fn says(right: bool) -> MockPasswords {
-        let mut passwords = MockPasswords::new();
-        passwords.expect_verify().once().returning(move |_, _| Ok(right));
-        passwords
-    }
-
-    async fn check(users: &MockUserStore, right: bool) -> Result<UserId> {
-        let passwords = says(right);
-        Logins { users, passwords: &passwords }.check(OrganizationId(1), &login(), NOW).await
-    }
-
-    #[tokio::test]
-    async fn an_unknown_user_costs_the_same_hash_as_a_wrong_password() {
+    fn nobody() -> MockUserStore {
         let mut users = MockUserStore::new();
-        users.expect_find_by_nickname().returning(|_, _| Ok(None));
-        assert_eq!(check(&users, false).await.unwrap_err().description(), "User not found");
+        users.expect_find_by_nickname().once().returning(|_, _| Ok(None));
+        users
+    }
+
+    fn failed(failures: i64, locked_until: Option<OffsetDateTime>) -> FailedLogins {
+        FailedLogins { failures, locked_until }
+    }
+
+    /// A store of failures whose reads return these, in order.
+    fn reads(states: &'static [Option<FailedLogins>]) -> MockLoginFailureStore {
+        let (mut failures, mut order) = (MockLoginFailureStore::new(), Sequence::new());
+        for state in states {
+            failures
+                .expect_find()
+                .once()
+                .in_sequence(&mut order)
+                .withf(|key| *key == LoginKey::new(CITY, APP, "aDA"))
+                .returning(|_| Ok(*state));
+        }
+        failures
+    }
+
+    /// The answer to `Ada` with a right or wrong password; `None` when the password must not be compared.
+    async fn answer(users: &MockUserStore, failures: &MockLoginFailureStore, right: Option<bool>) -> String {
+        let mut passwords = MockPasswords::new();
+        if let Some(right) = right {
+            passwords.expect_verify().once().returning(move |_, _| Ok(right));
+        }
+        let login = Login { username: "Ada".to_owned(), password: Secret::new("x") };
+        let logins = Logins { users, failures, passwords: &passwords, lock: Duration::minutes(60) };
+        match logins.check(CITY, APP, &login, NOW).await {
+            Ok(id) => format!("user {id}"),
+            Err(error) => error.description().into_owned(),
+        }
+    }
+
+    fn counts(failures: &mut MockLoginFailureStore, state: FailedLogins) {
+        failures
+            .expect_count()
+            .once()
+            .withf(|key, until, at| {
+                *key == LoginKey::new(CITY, APP, "ada") && (*until, *at) == (NOW + Duration::HOUR, NOW)
+            })
+            .returning(move |_, _, _| Ok(state));
     }
 
     #[tokio::test]
-    async fn a_wrong_password_is_counted_and_tells_nothing_of_the_state() {
-        let mut users = ada(|u| u.blocked_at = Some(NOW));
-        users.expect_count_failed_login().once().returning(|_, _, limit, _| {
-            assert_eq!(limit, 20);
-            Ok(())
-        });
-        assert_eq!(check(&users, false).await.unwrap_err().description(), "User not found");
+    async fn an_unknown_name_and_a_wrong_password_cost_the_same_and_are_counted_alike() {
+        for users in
+            [nobody(), ada(|_| ()), ada(|u| u.password_hash = None), ada(|u| u.blocked_at = Some(NOW))]
+        {
+            let mut failures = reads(&[None]);
+            counts(&mut failures, failed(1, None));
+            assert_eq!(answer(&users, &failures, Some(false)).await, "User not found");
+        }
     }
 
     #[tokio::test]
-    async fn a_right_password_tells_the_state_and_forgets_failures() {
+    async fn the_failure_that_locks_is_answered_as_others_and_the_next_ones_as_locked() {
+        for (state, expected) in [
+            (failed(20, Some(NOW + Duration::HOUR)), "User not found"),
+            (failed(21, Some(NOW + Duration::HOUR)), "User locked"),
+            (failed(21, Some(NOW)), "User not found"),
+        ] {
+            for users in [nobody(), ada(|_| ())] {
+                let mut failures = reads(&[None]);
+                counts(&mut failures, state);
+                assert_eq!(answer(&users, &failures, Some(false)).await, expected, "{state:?}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn while_it_is_locked_no_password_is_compared_and_nothing_is_counted() {
+        static LOCKED: [Option<FailedLogins>; 1] =
+            [Some(FailedLogins { failures: 20, locked_until: Some(datetime!(2026-01-01 0:00:01 UTC)) })];
+        for users in [nobody(), ada(|_| ())] {
+            assert_eq!(answer(&users, &reads(&LOCKED), None).await, "User locked");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_right_password_resets_the_count_and_tells_the_state_of_the_account() {
+        static SOME: [Option<FailedLogins>; 2] = [Some(FailedLogins { failures: 19, locked_until: None }); 2];
+        assert_eq!(answer(&ada(|_| ()), &reads(&[None, None]), Some(true)).await, "user 3");
+        let mut failures = reads(&SOME);
+        failures.expect_reset().once().returning(|_, _| Ok(()));
+        assert_eq!(answer(&ada(|_| ()), &failures, Some(true)).await, "user 3");
         let locked = ada(|u| u.locked_at = Some(NOW));
-        assert_eq!(check(&locked, true).await.unwrap_err().description(), "User locked");
-        let mut users = ada(|u| u.failed_logins = 19);
-        users.expect_forget_failed_logins().once().returning(|_, _| Ok(()));
-        assert_eq!(check(&users, true).await.unwrap(), UserId(3));
+        assert_eq!(answer(&locked, &reads(&SOME), Some(true)).await, "User locked");
+        let blocked = ada(|u| u.blocked_at = Some(NOW));
+        assert_eq!(answer(&blocked, &reads(&SOME), Some(true)).await, "User blocked");
+    }
+
+    #[tokio::test]
+    async fn a_lock_that_others_caused_meanwhile_hides_a_right_guess() {
+        static STATES: [Option<FailedLogins>; 2] = [
+            Some(FailedLogins { failures: 19, locked_until: None }),
+            Some(FailedLogins { failures: 20, locked_until: Some(datetime!(2026-01-01 1:00 UTC)) }),
+        ];
+        assert_eq!(answer(&ada(|_| ()), &reads(&STATES), Some(true)).await, "User locked");
     }
 }

@@ -1,0 +1,73 @@
+//! The state of an account, as administrators change it in the panel and on the command line.
+
+use crate::Transaction;
+use civitas_accounts::{User, UserAdmin};
+use civitas_audit::{Action, Actor, Record};
+use civitas_kernel::records::edit;
+use civitas_kernel::{Error, OrganizationId, Result, UserId};
+use time::OffsetDateTime;
+
+/// A change of the state of an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserAct {
+    /// Blocks it.
+    Block,
+    /// Removes a block.
+    Unblock,
+    /// Locks it.
+    Lock,
+    /// Removes a lock, and the locks of its login through all clients.
+    Unlock,
+}
+
+impl UserAct {
+    /// Its name in the audit trail.
+    pub fn action(self) -> Action {
+        match self {
+            Self::Block => Action::UserBlocked,
+            Self::Unblock => Action::UserUnblocked,
+            Self::Lock => Action::UserLocked,
+            Self::Unlock => Action::UserUnlocked,
+        }
+    }
+}
+
+/// Changes states in a transaction, and writes them into the audit trail.
+pub struct UserStates<'a> {
+    /// The transaction. [`Announcer`](crate::Announcer) commits it: a change has an event.
+    pub tx: &'a dyn Transaction,
+    /// Who changes.
+    pub actor: Actor,
+    /// The address of the client, for the audit trail.
+    pub from: Option<String>,
+    /// The current time.
+    pub now: OffsetDateTime,
+}
+
+impl UserStates<'_> {
+    /// Changes the state of an account. Returns whether it changed; an act without effect is not recorded.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn change(&self, organization: OrganizationId, id: UserId, act: UserAct) -> Result<bool> {
+        let (tx, now) = (self.tx, self.now);
+        let before = tx.users().find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
+        let admin = UserAdmin { store: tx.users(), tokens: tx.tokens() };
+        let (after, was_closed) = match act {
+            UserAct::Block => (edit(&admin, organization, id, now, |user| user.block(now)).await?, false),
+            UserAct::Unblock => (edit(&admin, organization, id, now, User::unblock).await?, false),
+            UserAct::Lock => (edit(&admin, organization, id, now, |user| user.lock(now)).await?, false),
+            UserAct::Unlock => admin.unlock(tx.login_failures(), organization, id, now).await?,
+        };
+        if after == before && !was_closed {
+            return Ok(false);
+        }
+        let record = Record::new(self.actor.clone(), act.action()).of(organization);
+        let mut record = record.on("user", &id.to_string(), &before.nickname);
+        if let Some(address) = &self.from {
+            record = record.from(address);
+        }
+        tx.audit().append(&record, now).await?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,81 @@
+//! `civitas key`: rotates the secret key.
+
+use super::{Console, Failure, Outcome, because, configure, open_store};
+use crate::config::{Config, Sources};
+use crate::secret_key;
+use civitas_application::{Reencryption, Store};
+use civitas_audit::{Action, Actor, Record};
+use civitas_kernel::clock;
+use civitas_tokens::{PanelCipher, WebhookCipher, key_id};
+use serde_json::json;
+
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum KeyCommand {
+    /// Makes a new first key; the old ones still verify and decrypt. Restart all processes after it. With a configured
+    /// `secret_key` it changes nothing and prints what to set.
+    Rotate,
+    /// Encrypts stored secrets with the first key: run it after the restart. Then the old keys can be removed once the
+    /// tokens they signed have expired.
+    Reencrypt,
+}
+
+pub(super) async fn run(command: KeyCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+    let config = configure(sources).map_err(because)?;
+    match command {
+        KeyCommand::Rotate if config.secret_key.is_empty() => rotate(&config, console).await,
+        KeyCommand::Rotate => {
+            let key = secret_key::random().map_err(because)?.encoded();
+            writeln!(
+                console.stdout,
+                "secret_key is configured; set this key before the present ones, separated by a comma, on all nodes, \
+                 and restart them:\n{key}"
+            )
+            .map_err(because)
+        }
+        KeyCommand::Reencrypt => reencrypt(&config, console).await,
+    }
+}
+
+/// Writes the audit entry and the file. The entry is committed last: without the file there is none.
+async fn rotate(config: &Config, console: &mut Console<'_>) -> Outcome {
+    let path = secret_key::path(config);
+    let store = open_store(config).await?;
+    if !path.exists() {
+        return Err(Failure::Because(format!("{} does not exist: the first start makes it", path.display())));
+    }
+    let tx = store.begin().await.map_err(because)?;
+    let actor = Actor::CommandLine { command: "civitas key rotate".to_owned() };
+    tx.audit().append(&Record::new(actor, Action::KeyRotated), clock::now()).await.map_err(because)?;
+    let fault = |error| Failure::Because(format!("{}: {error}", path.display()));
+    let keys = secret_key::rotate(&path).map_err(fault)?;
+    tx.commit().await.map_err(because)?;
+    let (id, count) = (key_id(keys.first()), keys.count());
+    writeln!(
+        console.stdout,
+        "{} has {count} keys; the first is new ({id}). Restart the server, then run `civitas key reencrypt`.",
+        path.display()
+    )
+    .map_err(because)
+}
+
+async fn reencrypt(config: &Config, console: &mut Console<'_>) -> Outcome {
+    let keys = secret_key::of(config).map_err(because)?;
+    let (webhooks, panel) = (WebhookCipher::of(&keys), PanelCipher::of(&keys));
+    let store = open_store(config).await?;
+    let store: &dyn Store = &*store;
+    let reencryption = Reencryption {
+        store,
+        webhook_secret: &|sealed| webhooks.reseal(sealed),
+        second_factor: &|sealed| panel.reseal(sealed),
+        actor: Actor::CommandLine { command: "civitas key reencrypt".to_owned() },
+    };
+    let done = reencryption.run(clock::now()).await.map_err(because)?;
+    let shown = json!({"encrypted": done.changed, "current": done.current, "unreadable": done.unreadable});
+    writeln!(console.stdout, "{shown}").map_err(because)?;
+    if done.unreadable > 0 {
+        return Err(Failure::Because(
+            "secrets cannot be decrypted with any key; keep the old keys".to_owned(),
+        ));
+    }
+    Ok(())
+}
