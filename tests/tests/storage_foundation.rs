@@ -167,6 +167,7 @@ mod storage {
     mod memory;
     mod operations;
     mod plans;
+    mod removals;
     mod schema;
     mod submissions;
     mod transactions;

@@ -1,5 +1,5 @@
-//! Deletes jobs that have ended (`job_retention_days`), and tokens, links and sessions whose time is over
-//! (`token_retention_days`).
+//! Deletes jobs that have ended (`job_retention_days`), tokens, links and sessions whose time is over
+//! (`token_retention_days`), and the rows of removed organizations and API clients.
 
 use crate::Store;
 use crate::sweeping::{BATCH, Sweep, run_sweeps};
@@ -37,13 +37,14 @@ impl Cleanup {
         if let Some(age) = self.credentials {
             removed += self.store.ended_credentials().remove_before(now - age, BATCH).await?;
         }
-        Ok(removed)
+        Ok(removed + self.store.removals().remove_rows(BATCH).await?)
     }
 }
 
 #[async_trait]
 impl Sweep for Cleanup {
-    const WHAT: &'static str = "jobs, tokens, links and sessions";
+    const WHAT: &'static str =
+        "jobs, tokens, links and sessions, and rows of removed organizations and clients";
 
     async fn sweep(&self) -> Result<u64> {
         self.sweep_at(clock::now()).await

@@ -52,7 +52,7 @@ pub use operations::{
 };
 pub use organization_removal::{delete_organization, remove_organization};
 pub use panel_sign_in::SignIn;
-pub use ports::{ListChanges, Ports, RefStore, Store, Transaction};
+pub use ports::{ListChanges, Ports, RefStore, Removals, Store, Transaction};
 pub use render_context::{RenderContext, Site};
 pub use rules::{CurrentSettings, component_settings_error};
 pub use tasks::{TaskHandler, TaskKinds, TaskWorker, Turn};

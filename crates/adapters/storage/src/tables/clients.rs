@@ -5,12 +5,14 @@ use crate::engine::sql::Moment;
 use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::filter::{containing, escaped};
-use crate::schema::{access_tokens, api_clients};
-use crate::session::Session;
+use crate::schema::{access_tokens, api_clients, webhook_registrations};
+use crate::session::{Atomic, Session};
 use async_trait::async_trait;
 use civitas_accounts::{ApiClient, ClientFilter, ClientStore, ClientUsage, Digest};
-use civitas_kernel::{Abilities, ClientId, Error, OrganizationId, Page, PageRequest, Result, Scopes};
-use diesel::dsl::sql;
+use civitas_kernel::{
+    Abilities, ClientId, Error, OrganizationId, Page, PageRequest, Result, Scopes, clock, sortable_id,
+};
+use diesel::dsl::{Filter, IsNull, sql};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
@@ -32,11 +34,46 @@ columns! {
     }
 }
 
+type Living = Filter<api_clients::table, IsNull<api_clients::deleted_at>>;
+
+/// The clients that were not removed; the only way to read the table.
+pub(super) fn living() -> Living {
+    api_clients::table.filter(api_clients::deleted_at.is_null())
+}
+
+/// Removes these clients: nobody finds them any more, their public names are free, and nothing is delivered to them.
+/// Their rows and those below them are deleted later ([`civitas_application::Removals`]).
+pub(super) async fn remove(atomic: &Atomic<'_>, clients: Vec<i64>, now: OffsetDateTime) -> Result<()> {
+    for id in clients {
+        let removed = api_clients::table.find(id).filter(api_clients::deleted_at.is_null());
+        diesel::update(removed)
+            .set((
+                api_clients::deleted_at.eq(now),
+                api_clients::uid.eq(format!("removed/{}", sortable_id())),
+                api_clients::secret_digest.eq(""),
+            ))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        let own = webhook_registrations::table.filter(webhook_registrations::api_client_id.eq(id));
+        diesel::update(own)
+            .set((
+                webhook_registrations::due_at.eq(None::<OffsetDateTime>),
+                webhook_registrations::worker.eq(None::<&str>),
+                webhook_registrations::leased_until.eq(None::<OffsetDateTime>),
+            ))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+    }
+    Ok(())
+}
+
 #[async_trait]
 impl ClientStore for Session {
     async fn find(&self, id: ClientId) -> Result<Option<ApiClient>> {
-        let row: Option<Row> = api_clients::table
-            .find(id.0)
+        let row: Option<Row> = living()
+            .filter(api_clients::id.eq(id.0))
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
@@ -46,7 +83,7 @@ impl ClientStore for Session {
     }
 
     async fn find_by_uid(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>> {
-        let row: Option<Row> = api_clients::table
+        let row: Option<Row> = living()
             .filter(api_clients::uid.eq(uid))
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
@@ -57,14 +94,14 @@ impl ClientStore for Session {
     }
 
     async fn find_by_uid_for_update(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>> {
-        let row = api_clients::table.filter(api_clients::uid.eq(uid)).select(columns::of::<Row>());
+        let row = living().filter(api_clients::uid.eq(uid)).select(columns::of::<Row>());
         let row: Option<Row> =
             dialect::for_update!(row).first(&mut *self.for_update().await?).await.optional().stored()?;
         Ok(row.map(Into::into))
     }
 
     async fn list(&self, filter: &ClientFilter, page: PageRequest) -> Result<Page<(ClientId, ApiClient)>> {
-        let mut clients = api_clients::table.select(columns::of::<Row>()).into_boxed::<Db>();
+        let mut clients = living().select(columns::of::<Row>()).into_boxed::<Db>();
         if let Some(organization) = filter.organization {
             clients = clients.filter(api_clients::organization_id.eq(organization.0));
         }
@@ -130,7 +167,7 @@ impl ClientStore for Session {
     }
 
     async fn save(&self, id: ClientId, client: &ApiClient) -> Result<()> {
-        diesel::update(api_clients::table.find(id.0))
+        diesel::update(living().filter(api_clients::id.eq(id.0)))
             .set(Changeset::of(client))
             .execute(&mut *self.write().await?)
             .await
@@ -139,11 +176,9 @@ impl ClientStore for Session {
     }
 
     async fn remove(&self, id: ClientId) -> Result<()> {
-        diesel::delete(api_clients::table.find(id.0))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .map(drop)
+        let atomic = self.atomic().await?;
+        remove(&atomic, vec![id.0], clock::now()).await?;
+        atomic.commit().await
     }
 
     async fn page_after(
@@ -152,7 +187,7 @@ impl ClientStore for Session {
         after: Option<ClientId>,
         limit: i64,
     ) -> Result<Vec<(ClientId, ApiClient)>> {
-        let mut clients = api_clients::table.select(columns::of::<Row>()).into_boxed::<Db>();
+        let mut clients = living().select(columns::of::<Row>()).into_boxed::<Db>();
         if let Some(organization) = organization {
             clients = clients.filter(api_clients::organization_id.eq(organization.0));
         }

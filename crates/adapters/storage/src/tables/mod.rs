@@ -29,6 +29,7 @@ mod posts;
 mod proposals;
 mod refs;
 mod reminders;
+mod removals;
 mod resources;
 mod roles;
 mod sessions;
