@@ -157,6 +157,7 @@ impl<'a> From<&'a World> for civitas_accounts::conformance::World<'a> {
             clients: ports.clients(),
             tokens: ports.tokens(),
             roles: ports.roles(),
+            queue: ports.queue(),
             mine: world.mine,
             other: world.other,
             space: world.space,

@@ -75,6 +75,7 @@ mod jobs {
         shows_a_job_to_administrators,
         counts_jobs_by_status,
         removes_jobs_that_ended,
+        removes_the_jobs_of_a_user,
     );
 }
 
@@ -85,6 +86,7 @@ mod webhooks {
         gives_positions_in_order_each_once,
         reads_relayed_events_by_name,
         keeps_events_with_deliveries,
+        removes_the_events_of_an_account,
         keeps_every_member,
         keeps_clients_apart,
         keeps_one_registration_of_an_address,
@@ -142,6 +144,7 @@ mod links {
         keeps_one_magic_link_of_a_user,
         keeps_sessions_until_their_end,
         removes_ended_credentials,
+        removes_the_links_of_a_user,
     );
 }
 

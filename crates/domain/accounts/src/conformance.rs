@@ -13,7 +13,7 @@ pub use administrators::{
 pub use clients::{counts_what_clients_have, lists_clients};
 pub use links::{
     LinkWorld, keeps_confirmations, keeps_one_magic_link_of_a_user, keeps_sessions_until_their_end,
-    knows_the_home_of_an_account, removes_ended_credentials,
+    knows_the_home_of_an_account, removes_ended_credentials, removes_the_links_of_a_user,
 };
 pub use people::{lists_living_accounts, searches_accounts};
 use roles::role;
@@ -27,8 +27,8 @@ use crate::{
 use civitas_kernel::records::conformance::{Samples, replace};
 use civitas_kernel::records::{Change, RecordAdmin};
 use civitas_kernel::{
-    Ability, ClientId, Error, Locale, OrganizationId, PageRequest, Result, Scope, SpaceRef, TokenId, UserId,
-    UserState,
+    Ability, ClientId, Error, Locale, OrganizationId, PageRequest, Result, Scope, SpaceRef, TaskQueue,
+    TokenId, UserId, UserState,
 };
 use serde_json::json;
 use time::macros::datetime;
@@ -44,6 +44,8 @@ pub struct World<'a> {
     pub tokens: &'a dyn TokenStore,
     /// Under test.
     pub roles: &'a dyn RoleStore,
+    /// The queue of tasks.
+    pub queue: &'a dyn TaskQueue,
     /// An organization.
     pub mine: OrganizationId,
     /// Another one.
@@ -205,7 +207,7 @@ pub async fn a_deleted_user_leaves_name_and_tokens(world: World<'_>) -> Result<(
     let foreign = world.add_token(None).await?;
     world.tokens.revoke(world.mine, revoked, NOW - Duration::hours(1)).await?;
     let gone = User { deleted_at: Some(NOW), ..user("Nora") };
-    let admin = UserAdmin { store: world.users, tokens: world.tokens };
+    let admin = UserAdmin { store: world.users, tokens: world.tokens, queue: world.queue };
     admin.change(world.mine, id, &Change::new(user("Nora"), gone.clone())).await?;
     assert_eq!(world.users.find(world.mine, id).await?, Some(gone));
     assert_eq!(world.users.find_by_nickname(world.mine, "Nora").await?, None);

@@ -5,7 +5,7 @@ use super::{PAGE, RECORDS, plans, recorder, scans};
 use civitas_accounts::{ListedState, UserSearch, UserSort};
 use civitas_application::Concern;
 use civitas_jobs::{JobLogFilter, JobStatus};
-use civitas_kernel::{LogRequest, LogStart, clock};
+use civitas_kernel::{LogRequest, LogStart, UserId, clock};
 use civitas_tests::{Engine, World};
 use diesel::connection::set_default_instrumentation;
 use time::OffsetDateTime;
@@ -83,6 +83,8 @@ async fn the_log_of_jobs_is_read_in_the_order_of_indexes() {
         }
         let (_, steps) = plans(&world, "jobs", log.remove_ended(OffsetDateTime::UNIX_EPOCH, 10)).await;
         check(&world, "remove_ended", &steps, "jobs", "jobs_ended");
+        let (_, steps) = plans(&world, "jobs", log.remove_of_user(world.mine, UserId(7), 10)).await;
+        check(&world, "remove_of_user", &steps, "jobs", "jobs_of_user");
         let (_, steps) = plans(&world, "jobs", log.counts(clock::now())).await;
         // On PostgreSQL most jobs of this small table have one status, so that it reads the table.
         if engine == Engine::Sqlite {
