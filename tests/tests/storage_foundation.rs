@@ -52,6 +52,7 @@ mod administrators {
         gives_a_notice_once,
         a_used_form_is_known_by_its_session,
         removes_sessions,
+        removes_ended_sessions,
     );
 }
 

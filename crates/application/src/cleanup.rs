@@ -9,6 +9,9 @@ use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 use tokio::sync::watch;
 
+/// The most rows of one batch of jobs, or of removed records: each may have 1 MiB.
+const LARGE: i64 = 100;
+
 /// Deletes what is old, in small batches.
 pub struct Cleanup {
     /// The store.
@@ -32,12 +35,12 @@ impl Cleanup {
     pub async fn sweep_at(&self, now: OffsetDateTime) -> Result<u64> {
         let mut removed = 0;
         if let Some(age) = self.jobs {
-            removed += self.store.job_log().remove_ended(now - age, BATCH).await?;
+            removed += self.store.job_log().remove_ended(now - age, LARGE).await?;
         }
         if let Some(age) = self.credentials {
             removed += self.store.ended_credentials().remove_before(now - age, BATCH).await?;
         }
-        Ok(removed + self.store.removals().remove_rows(BATCH).await?)
+        Ok(removed + self.store.removals().remove_rows(LARGE).await?)
     }
 }
 

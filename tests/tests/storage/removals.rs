@@ -13,6 +13,9 @@ const NOW: time::OffsetDateTime = datetime!(2026-11-21 10:00 UTC);
 const TOKENS: u64 = 100_000;
 const BATCH: u64 = 500;
 
+/// A record of the organization of the demo, by its ref.
+const LATE: &str = r#"{"type": "user", "ref": "late", "organization": "riverbend", "nickname": "late", "email": "late@city.example", "name": "Late"}"#;
+
 async fn demo_city(store: &dyn Store) -> OrganizationId {
     let options = ImportOptions { allow_operators: true, ..import_options(NOW) };
     import(store, &Argon2Passwords::new(), demo().as_bytes(), options, &mut |_| {}).await.unwrap();
@@ -49,6 +52,10 @@ async fn a_removed_organization_is_gone_at_once_and_its_rows_go_in_batches() {
         assert_eq!(store.clients().find_by_uid(&client.1.uid).await.unwrap(), None);
         assert!(store.registrations().receivers(&[city]).await.unwrap().is_empty());
         assert_eq!(database.count("users", &format!("organization_id = {city}")).await, people);
+        let late =
+            import(store, &Argon2Passwords::new(), LATE.as_bytes(), import_options(NOW), &mut |_| {}).await;
+        let error = late.unwrap_err().to_string();
+        assert_eq!(error, r#"line 1: user "late": organization "riverbend" is not known"#);
         // Host, names and public names of clients are free before the rows are gone.
         let next = demo_city(store).await;
         assert_ne!(next, city);

@@ -8,7 +8,8 @@ mod roles;
 
 pub use administrators::{
     PanelWorld, a_used_form_is_known_by_its_session, finds_sessions_until_their_end, gives_a_notice_once,
-    keeps_administrators, keeps_the_last_administrator, lists_administrators, removes_sessions,
+    keeps_administrators, keeps_the_last_administrator, lists_administrators, removes_ended_sessions,
+    removes_sessions,
 };
 pub use clients::{counts_what_clients_have, lists_clients};
 pub use links::{

@@ -1,17 +1,16 @@
 //! API clients. They belong to the deployment, not to an organization: see the port.
 
+use super::removals::mark_clients;
 use crate::columns::{self, Condition, columns};
 use crate::engine::sql::Moment;
 use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::filter::{containing, escaped};
-use crate::schema::{access_tokens, api_clients, webhook_registrations};
-use crate::session::{Atomic, Session};
+use crate::schema::{access_tokens, api_clients};
+use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::{ApiClient, ClientFilter, ClientStore, ClientUsage, Digest};
-use civitas_kernel::{
-    Abilities, ClientId, Error, OrganizationId, Page, PageRequest, Result, Scopes, clock, sortable_id,
-};
+use civitas_kernel::{Abilities, ClientId, Error, OrganizationId, Page, PageRequest, Result, Scopes, clock};
 use diesel::dsl::{Filter, IsNull, sql};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -39,34 +38,6 @@ type Living = Filter<api_clients::table, IsNull<api_clients::deleted_at>>;
 /// The clients that were not removed; the only way to read the table.
 pub(super) fn living() -> Living {
     api_clients::table.filter(api_clients::deleted_at.is_null())
-}
-
-/// Removes these clients: nobody finds them any more, their public names are free, and nothing is delivered to them.
-/// Their rows and those below them are deleted later ([`civitas_application::Removals`]).
-pub(super) async fn remove(atomic: &Atomic<'_>, clients: Vec<i64>, now: OffsetDateTime) -> Result<()> {
-    for id in clients {
-        let removed = api_clients::table.find(id).filter(api_clients::deleted_at.is_null());
-        diesel::update(removed)
-            .set((
-                api_clients::deleted_at.eq(now),
-                api_clients::uid.eq(format!("removed/{}", sortable_id())),
-                api_clients::secret_digest.eq(""),
-            ))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        let own = webhook_registrations::table.filter(webhook_registrations::api_client_id.eq(id));
-        diesel::update(own)
-            .set((
-                webhook_registrations::due_at.eq(None::<OffsetDateTime>),
-                webhook_registrations::worker.eq(None::<&str>),
-                webhook_registrations::leased_until.eq(None::<OffsetDateTime>),
-            ))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-    }
-    Ok(())
 }
 
 #[async_trait]
@@ -177,7 +148,7 @@ impl ClientStore for Session {
 
     async fn remove(&self, id: ClientId) -> Result<()> {
         let atomic = self.atomic().await?;
-        remove(&atomic, vec![id.0], clock::now()).await?;
+        mark_clients(&atomic, vec![id.0], clock::now()).await?;
         atomic.commit().await
     }
 

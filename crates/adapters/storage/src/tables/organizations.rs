@@ -1,11 +1,11 @@
 //! Organizations and their hosts.
 
-use super::clients;
+use super::removals::mark_organization;
 use crate::columns::{self, ColumnValue, EnumColumn, JsonColumn, columns};
 use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
 use crate::filter::containing;
-use crate::schema::{administrators, api_clients, organization_hosts, organization_names, organizations};
+use crate::schema::{organization_hosts, organization_names, organizations};
 use crate::session::{Atomic, Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Entity};
@@ -432,30 +432,8 @@ impl OrganizationStore for Session {
     }
 
     async fn remove(&self, id: OrganizationId) -> Result<()> {
-        let (atomic, now) = (self.atomic().await?, clock::now());
-        diesel::update(organizations::table.find(id.0).filter(organizations::deleted_at.is_null()))
-            .set(organizations::deleted_at.eq(now))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()
-            .and_then(changed)?;
-        let hosts = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
-        diesel::delete(hosts).execute(&mut *atomic.connection().await?).await.stored()?;
-        let names = organization_names::table.filter(organization_names::organization_id.eq(id.0));
-        diesel::delete(names).execute(&mut *atomic.connection().await?).await.stored()?;
-        let opened = administrators::table.filter(administrators::organization_id.eq(id.0));
-        diesel::update(opened)
-            .set(administrators::organization_id.eq(None::<i64>))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        let clients: Vec<i64> = clients::living()
-            .filter(api_clients::organization_id.eq(id.0))
-            .select(api_clients::id)
-            .load(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        clients::remove(&atomic, clients, now).await?;
+        let atomic = self.atomic().await?;
+        mark_organization(&atomic, id, clock::now()).await?;
         atomic.commit().await
     }
 

@@ -1,15 +1,19 @@
-//! Deletes the rows of removed organizations and API clients in small batches.
+//! Removes organizations and API clients: marks them, so that nobody finds them, and deletes their rows in small batches.
 
 use crate::engine::dialect::some_rows;
-use crate::failure::Stored;
-use crate::schema::{api_clients, organizations};
-use crate::session::Session;
+use crate::failure::{Stored, changed};
+use crate::schema::{
+    administrators, api_clients, archive_refs, organization_hosts, organization_names, organizations,
+    webhook_registrations as registrations,
+};
+use crate::session::{Atomic, Session};
 use async_trait::async_trait;
 use civitas_application::Removals;
-use civitas_kernel::Result;
+use civitas_kernel::{OrganizationId, Result, sortable_id};
 use diesel::dsl::sql_query;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
 
 /// The tables with an organization, children before parents: a deleted row has few or no rows that cascade.
 const OF_ORGANIZATION: [&str; 32] = [
@@ -80,6 +84,71 @@ fn of_client(id: i64, limit: i64) -> Vec<String> {
         format!("UPDATE proposals SET api_client_id = NULL WHERE {}", some_rows("proposals", &own, limit)),
         format!("DELETE FROM api_clients WHERE id = {id}"),
     ]
+}
+
+/// Marks an organization and its clients as removed. Its hosts and names are free.
+///
+/// # Errors
+/// `NotFound` when there is no such organization.
+pub(super) async fn mark_organization(
+    atomic: &Atomic<'_>,
+    id: OrganizationId,
+    now: OffsetDateTime,
+) -> Result<()> {
+    diesel::update(organizations::table.find(id.0).filter(organizations::deleted_at.is_null()))
+        .set(organizations::deleted_at.eq(now))
+        .execute(&mut *atomic.connection().await?)
+        .await
+        .stored()
+        .and_then(changed)?;
+    let hosts = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
+    diesel::delete(hosts).execute(&mut *atomic.connection().await?).await.stored()?;
+    let names = organization_names::table.filter(organization_names::organization_id.eq(id.0));
+    diesel::delete(names).execute(&mut *atomic.connection().await?).await.stored()?;
+    // An archive must not find it by its ref either: what it adds to it would be deleted.
+    let refs = archive_refs::table
+        .filter(archive_refs::organization_id.eq(0))
+        .filter(archive_refs::kind.eq("organization"))
+        .filter(archive_refs::record_id.eq(id.0.to_string()));
+    diesel::delete(refs).execute(&mut *atomic.connection().await?).await.stored()?;
+    diesel::update(administrators::table.filter(administrators::organization_id.eq(id.0)))
+        .set(administrators::organization_id.eq(None::<i64>))
+        .execute(&mut *atomic.connection().await?)
+        .await
+        .stored()?;
+    let clients: Vec<i64> = api_clients::table
+        .filter(api_clients::organization_id.eq(id.0))
+        .filter(api_clients::deleted_at.is_null())
+        .select(api_clients::id)
+        .load(&mut *atomic.connection().await?)
+        .await
+        .stored()?;
+    mark_clients(atomic, clients, now).await
+}
+
+/// Marks clients as removed. Their public names are free, and nothing is delivered to them.
+pub(super) async fn mark_clients(atomic: &Atomic<'_>, clients: Vec<i64>, now: OffsetDateTime) -> Result<()> {
+    for id in clients {
+        diesel::update(api_clients::table.find(id).filter(api_clients::deleted_at.is_null()))
+            .set((
+                api_clients::deleted_at.eq(now),
+                api_clients::uid.eq(format!("removed/{}", sortable_id())),
+                api_clients::secret_digest.eq(""),
+            ))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        diesel::update(registrations::table.filter(registrations::api_client_id.eq(id)))
+            .set((
+                registrations::due_at.eq(None::<OffsetDateTime>),
+                registrations::worker.eq(None::<&str>),
+                registrations::leased_until.eq(None::<OffsetDateTime>),
+            ))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+    }
+    Ok(())
 }
 
 impl Session {
