@@ -41,11 +41,11 @@ pub async fn import(
     options: ImportOptions<'_>,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
-    let mut copy = tempfile::tempfile().map_err(no_space)?;
+    let mut copy = tempfile::tempfile().map_err(not_readable_again)?;
     let mut copied = BufReader::new(Copied { input, copy: BufWriter::new(&mut copy) });
     let prepared = check(store, passwords, &mut copied, options, progress).await?;
-    copied.into_inner().copy.flush().map_err(no_space)?;
-    copy.rewind().map_err(no_space)?;
+    copied.into_inner().copy.flush().map_err(not_readable_again)?;
+    copy.rewind().map_err(not_readable_again)?;
     write(store, passwords, BufReader::new(copy), (options, prepared), progress).await
 }
 
@@ -66,7 +66,7 @@ pub async fn import_seekable(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
     let prepared = check(store, passwords, &mut input, options, progress).await?;
-    input.rewind().map_err(no_space)?;
+    input.rewind().map_err(not_readable_again)?;
     write(store, passwords, input, (options, prepared), progress).await
 }
 
@@ -84,8 +84,8 @@ impl<R: Read, W: Write> Read for Copied<R, W> {
     }
 }
 
-/// The temporary file cannot be written or read again.
-fn no_space(error: io::Error) -> ImportError {
+/// The archive cannot be copied, or not read again.
+fn not_readable_again(error: io::Error) -> ImportError {
     ImportError::Store(0, Error::internal(error))
 }
 
