@@ -67,31 +67,23 @@ impl Database {
     /// When the database refuses it.
     pub async fn count(&self, table: &str, condition: &str) -> i64 {
         let sql = format!("SELECT count(*) AS number FROM \"{table}\" WHERE {condition}");
-        match &self.home {
-            Home::Server { address, name } => {
-                let client = connect(&named(address, name)).await.expect("the server answers");
-                client.query_one(&sql, &[]).await.expect("a number").get(0)
-            }
-            _ => {
-                let rows: Vec<Count> = diesel::sql_query(sql).load(&mut self.file()).expect("a number");
-                rows.iter().map(|count| count.number).sum()
-            }
+        if let Home::Server { address, name } = &self.home {
+            let client = connect(&named(address, name)).await.expect("the server answers");
+            return client.query_one(&sql, &[]).await.expect("a number").get(0);
         }
+        let rows: Vec<Count> = diesel::sql_query(sql).load(&mut self.file()).expect("a number");
+        rows.iter().map(|count| count.number).sum()
     }
 
     async fn columns(&self) -> Vec<(String, String)> {
-        match &self.home {
-            Home::Server { address, name } => {
-                let client = connect(&named(address, name)).await.expect("the server answers");
-                let rows = client.query(POSTGRES_COLUMNS, &[]).await.expect("the columns");
-                rows.iter().map(|row| (row.get(0), row.get(1))).collect()
-            }
-            _ => {
-                let rows: Vec<Column> =
-                    diesel::sql_query(SQLITE_COLUMNS).load(&mut self.file()).expect("the columns");
-                rows.into_iter().map(|column| (column.tab, column.col)).collect()
-            }
+        if let Home::Server { address, name } = &self.home {
+            let client = connect(&named(address, name)).await.expect("the server answers");
+            let rows = client.query(POSTGRES_COLUMNS, &[]).await.expect("the columns");
+            return rows.iter().map(|row| (row.get(0), row.get(1))).collect();
         }
+        let rows: Vec<Column> =
+            diesel::sql_query(SQLITE_COLUMNS).load(&mut self.file()).expect("the columns");
+        rows.into_iter().map(|column| (column.tab, column.col)).collect()
     }
 
     fn file(&self) -> SqliteConnection {

@@ -27,6 +27,7 @@ pub struct WebhookArchive<'a> {
 
 /// Options of an import.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent options")]
 pub struct ImportOptions<'a> {
     /// Does everything, then rolls back.
     pub dry_run: bool,
