@@ -20,6 +20,8 @@ use tokio::sync::OnceCell;
 use tokio_postgres::{Client, NoTls};
 use url::Url;
 
+mod contents;
+
 const LOCAL: &str = "postgres://postgres@127.0.0.1:5432/postgres";
 const MIGRATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/postgres");
 /// The user of the tests, who owns their databases. Row-level security does not bind superusers.

@@ -125,6 +125,7 @@ impl Service {
             files: Some(FileServices { objects: &objects, intake: &intake, directory: None }),
             webhooks: Some(WebhookArchive { cipher: &cipher, policy: &policy }),
             allow_operators: true,
+            allow_weak_secrets: true,
             ..ImportOptions::new(&locales, clock::now())
         };
         let passwords = Argon2Passwords::new();

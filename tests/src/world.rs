@@ -157,6 +157,7 @@ impl<'a> From<&'a World> for civitas_accounts::conformance::World<'a> {
             clients: ports.clients(),
             tokens: ports.tokens(),
             roles: ports.roles(),
+            queue: ports.queue(),
             mine: world.mine,
             other: world.other,
             space: world.space,
@@ -169,7 +170,12 @@ impl<'a> From<&'a World> for civitas_accounts::conformance::World<'a> {
 impl<'a> From<&'a World> for civitas_accounts::conformance::PanelWorld<'a> {
     fn from(world: &'a World) -> Self {
         let ports = world.ports();
-        Self { administrators: ports.administrators(), sessions: ports.panel_sessions(), mine: world.mine }
+        Self {
+            administrators: ports.administrators(),
+            sessions: ports.panel_sessions(),
+            ended: ports.ended_credentials(),
+            mine: world.mine,
+        }
     }
 }
 

@@ -61,6 +61,7 @@ mod administrators {
         gives_a_notice_once,
         a_used_form_is_known_by_its_session,
         removes_sessions,
+        removes_ended_sessions,
     );
 }
 
@@ -84,6 +85,7 @@ mod jobs {
         shows_a_job_to_administrators,
         counts_jobs_by_status,
         removes_jobs_that_ended,
+        removes_the_jobs_of_a_user,
     );
 }
 
@@ -94,6 +96,7 @@ mod webhooks {
         gives_positions_in_order_each_once,
         reads_relayed_events_by_name,
         keeps_events_with_deliveries,
+        removes_the_events_of_an_account,
         keeps_every_member,
         keeps_clients_apart,
         keeps_one_registration_of_an_address,
@@ -151,6 +154,7 @@ mod links {
         keeps_one_magic_link_of_a_user,
         keeps_sessions_until_their_end,
         removes_ended_credentials,
+        removes_the_links_of_a_user,
     );
 }
 
@@ -176,6 +180,7 @@ mod storage {
     mod memory;
     mod operations;
     mod plans;
+    mod removals;
     mod schema;
     mod submissions;
     mod transactions;

@@ -1,5 +1,6 @@
 //! Deletes jobs that have ended (`job_retention_days`), tokens, links and sessions whose time is over
-//! (`token_retention_days`), failed logins that do not count any more, and counts of mails.
+//! (`token_retention_days`), failed logins that do not count any more, counts of mails, and the rows of removed
+//! organizations and API clients.
 
 use crate::Store;
 use crate::sweeping::{BATCH, Sweep, run_sweeps};
@@ -10,6 +11,9 @@ use civitas_kernel::{Result, clock};
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 use tokio::sync::watch;
+
+/// The most rows of one batch of jobs, or of removed records: each may have 1 MiB.
+const LARGE: i64 = 100;
 
 /// Deletes what is old, in small batches.
 pub struct Cleanup {
@@ -34,20 +38,20 @@ impl Cleanup {
     pub async fn sweep_at(&self, now: OffsetDateTime) -> Result<u64> {
         let mut removed = 0;
         if let Some(age) = self.jobs {
-            removed += self.store.job_log().remove_ended(now - age, BATCH).await?;
+            removed += self.store.job_log().remove_ended(now - age, LARGE).await?;
         }
         if let Some(age) = self.credentials {
             removed += self.store.ended_credentials().remove_before(now - age, BATCH).await?;
         }
         removed += self.store.login_failures().remove_unneeded(now, MOST_FAILED_NAMES, BATCH).await?;
         removed += self.store.mail_counts().remove_before(now - MAILS_COUNT_FOR, BATCH).await?;
-        Ok(removed)
+        Ok(removed + self.store.removals().remove_rows(LARGE).await?)
     }
 }
 
 #[async_trait]
 impl Sweep for Cleanup {
-    const WHAT: &'static str = "jobs, tokens, links, sessions, failed logins and counts of mails";
+    const WHAT: &'static str = "rows that are old, or belong to removed organizations and clients";
 
     async fn sweep(&self) -> Result<u64> {
         self.sweep_at(clock::now()).await

@@ -133,6 +133,8 @@ pub trait Ports: Send + Sync {
     fn operations(&self) -> &dyn OperationsStore;
     /// The records that the archive imported.
     fn refs(&self) -> &dyn RefStore;
+    /// The rows of removed organizations and API clients.
+    fn removals(&self) -> &dyn Removals;
     /// The times of the last removals from lists.
     fn list_changes(&self) -> &dyn ListChanges;
 }
@@ -186,6 +188,16 @@ pub trait RefStore: Send + Sync {
         reference: &str,
         id: &str,
     ) -> Result<()>;
+}
+
+/// Deletes the rows of organizations and API clients that were removed
+/// ([`OrganizationStore::remove`], [`ClientStore::remove`]): nobody finds them any more, but a single statement that
+/// deletes all of them would keep other writers waiting.
+#[async_trait]
+pub trait Removals: Send + Sync {
+    /// Deletes some rows below one removed organization or client, at most `limit`, in one statement; after the last of
+    /// them the record itself. Returns how many rows were deleted or changed; 0: nothing is left.
+    async fn remove_rows(&self, limit: i64) -> Result<u64>;
 }
 
 /// The times of the last removals from lists: a record was deleted, unpublished or hidden from some viewers. The

@@ -52,7 +52,7 @@ impl UserStates<'_> {
     pub async fn change(&self, organization: OrganizationId, id: UserId, act: UserAct) -> Result<bool> {
         let (tx, now) = (self.tx, self.now);
         let before = tx.users().find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
-        let admin = UserAdmin { store: tx.users(), tokens: tx.tokens() };
+        let admin = UserAdmin { store: tx.users(), tokens: tx.tokens(), queue: tx.queue() };
         let (after, was_closed) = match act {
             UserAct::Block => (edit(&admin, organization, id, now, |user| user.block(now)).await?, false),
             UserAct::Unblock => (edit(&admin, organization, id, now, User::unblock).await?, false),

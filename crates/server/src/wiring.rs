@@ -16,8 +16,8 @@ use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings, WebhookServices};
 use civitas_application::audit::AuditRetention;
 use civitas_application::{
-    Cleanup, HostCheckHandler, InvitationHandler, MailHandler, Store, TaskKinds, TaskWorker, Worker,
-    take_over,
+    Cleanup, ErasureHandler, HostCheckHandler, InvitationHandler, MailHandler, Store, TaskKinds, TaskWorker,
+    Worker, take_over,
 };
 use civitas_dns::Names;
 use civitas_kernel::{Error, Result};
@@ -165,7 +165,7 @@ fn task_kinds(config: &Config) -> Result<TaskKinds> {
     let mailer = mailer(config)?;
     let mails = MailHandler { mailer: mailer.clone(), site: site::of(config) };
     let invitations = InvitationHandler { mailer, site: site::of(config) };
-    Ok(TaskKinds::default().on(mails).on(invitations).on(checks))
+    Ok(TaskKinds::default().on(mails).on(invitations).on(checks).on(ErasureHandler))
 }
 
 fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {

@@ -164,8 +164,12 @@ impl Cluster {
         let archive = cluster.directories[0].path().join("city.ndjson");
         std::fs::write(&archive, format!("{}\n{CLIENT}\n", CITIES.trim_end()))
             .expect("the archive is written");
-        let imported =
-            cluster.civitas(0).arg("import").arg("--quiet").arg(&archive).output().expect("it runs");
+        let imported = cluster
+            .civitas(0)
+            .args(["import", "--quiet", "--allow-weak-secrets"])
+            .arg(&archive)
+            .output()
+            .expect("it runs");
         assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
         cluster
     }

@@ -64,8 +64,9 @@ impl Association {
         let email = format!("{nickname}@suggestions.example");
         let member = User::new(nickname.to_owned(), email, nickname.to_owned(), now);
         let tx = store.begin().await?;
-        let id =
-            UserAdmin { store: tx.users(), tokens: tx.tokens() }.create(self.organization, &member).await?;
+        let id = UserAdmin { store: tx.users(), tokens: tx.tokens(), queue: tx.queue() }
+            .create(self.organization, &member)
+            .await?;
         tx.commit().await?;
         Ok(id)
     }

@@ -8,7 +8,7 @@ pub const HOST: &str = "load.test";
 /// The public name of its one API client.
 pub const CLIENT_ID: &str = "load_client";
 /// The client's secret.
-pub const CLIENT_SECRET: &str = "load_secret";
+pub const CLIENT_SECRET: &str = "load_secret_of_128_bits";
 
 const BEGAN: &str = "2026-01-05T09:00:00Z";
 /// What a citizen writes, about as long as such texts are.

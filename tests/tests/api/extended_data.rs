@@ -51,6 +51,39 @@ async fn every_record_has_data_of_its_own_that_is_merged_read_and_removed() {
 }
 
 #[tokio::test]
+async fn the_data_of_each_record_has_a_maximum_after_any_number_of_writes() {
+    let archive = format!("{CITIES}{SYSTEM_CLIENTS}{MEETING}\n");
+    for service in Service::on_both_engines_with(&archive, &[("max_extended_data_stored_bytes", "300")]).await
+    {
+        for (client, record) in owners(&service).await {
+            let path = format!("{record}/extended_data");
+            let sync = format!("{path}/sync");
+            let body = |at: &str, data: Value| json!({"object_path": at, "data": data});
+            client.put(&sync, &body("a", json!("x".repeat(180)))).await.is(200);
+            let refusal = "extended_data exceeds maximum size of 300 bytes";
+            let refused = [
+                body("b", json!("x".repeat(180))),
+                body(".", json!({"c": {"d": "x".repeat(180)}})),
+                body("e.f", json!(["x".repeat(180)])),
+                body("a", json!("x".repeat(300))),
+            ];
+            for more in &refused {
+                client.put(&sync, more).await.refuses(400, refusal);
+                let job = client.finished(&client.put(&path, more).await.is(202)).await;
+                assert_eq!(
+                    (&job["status"], &job["error_message"]),
+                    (&json!("failed"), &json!(refusal)),
+                    "{record}"
+                );
+            }
+            client.put(&sync, &body("a", json!("y".repeat(180)))).await.is(200);
+            let data = client.get(&format!("{path}?object_path=a")).await.is(200);
+            assert_eq!(*data.data(), json!("y".repeat(180)), "{record}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_job_writes_what_its_twin_writes() {
     for service in services().await {
         for (client, record) in owners(&service).await {

@@ -189,7 +189,7 @@ const EDITS: [(&str, Edit); 11] = [
     ("the name of a person", |w| {
         within!(w, tx, async {
             let rename = |user: &mut User| user.name = "Luis O".into();
-            let admin = UserAdmin { store: tx.users(), tokens: tx.tokens() };
+            let admin = UserAdmin { store: tx.users(), tokens: tx.tokens(), queue: tx.queue() };
             edit(&admin, w.city(), w.user("luisortega"), clock::now(), rename).await
         })
     }),

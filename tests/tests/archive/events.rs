@@ -136,6 +136,7 @@ async fn an_organization_is_deleted_with_all_its_records_and_its_event_has_the_l
         assert_eq!(data(&events[0])["attributes"]["host"], "city.example");
         assert_eq!(host("city.example").await, None);
         assert!(host("localhost").await.is_some(), "the others stay");
+        while store.removals().remove_rows(100).await.unwrap() > 0 {}
         assert!(store.users().page_after(city, None, 10).await.unwrap().is_empty());
         assert!(store.proposals().page_after(city, None, 10).await.unwrap().is_empty());
         let again = delete_organization(store, &announcer(), city, NOW).await;

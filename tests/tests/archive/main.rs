@@ -8,6 +8,7 @@ mod events;
 mod forms;
 mod limits;
 mod meetings;
+mod passes;
 mod refusals;
 mod round_trip;
 mod webhooks;

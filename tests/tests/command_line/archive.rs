@@ -41,3 +41,36 @@ async fn signing_secrets_are_printed_once_and_exported_with_secrets_only() {
     let plain = city.run(&["export"]).await.done().out;
     assert!(plain.contains("https://hooks.example/") && !plain.contains(&secret), "{plain}");
 }
+
+#[tokio::test]
+async fn a_short_client_secret_and_a_costly_password_hash_are_refused() {
+    let client = |secret: &str| {
+        format!(
+            r#"{{"type":"api_client","ref":"app","organization":"a.example","client_id":"app-client","client_secret":"{secret}","name":"App","scopes":["public"]}}"#
+        )
+    };
+    let user = |memory: u64| {
+        format!(
+            r#"{{"type":"user","ref":"u","organization":"a.example","nickname":"nora","email":"n@a.example","name":"Nora","password_hash":"$argon2id$v=19$m={memory},t=2,p=1$c2FsdHNhbHQ$c2FsdHNhbHRzYWx0c2FsdA"}}"#
+        )
+    };
+    let city = City::with_organizations().await;
+    for (line, begin) in [
+        (
+            client("s3cret"),
+            "civitas: line 1: api_client \"app\": client_secret must have at least 22 characters",
+        ),
+        (user(4_194_304), "civitas: line 1: user \"u\": password_hash must have m=8 to 262144"),
+    ] {
+        let said = city.type_in(&["import", "-"], &line).await;
+        assert_eq!((said.code, said.out.as_str()), (1, ""));
+        assert!(said.err.starts_with(begin), "{}", said.err);
+    }
+    for (flags, line) in [
+        (&["import", "-"][..], client("key_4fRk29aQpLx0WmZtB7cD")),
+        (&["import", "-", "--allow-weak-secrets"][..], client("s3cret")),
+        (&["import", "-"][..], user(19_456)),
+    ] {
+        city.type_in(flags, &line).await.done();
+    }
+}

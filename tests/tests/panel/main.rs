@@ -6,6 +6,7 @@ mod administrators;
 mod attachments;
 mod audit;
 mod clients;
+mod erasure;
 mod inputs;
 mod login_locks;
 mod meetings;

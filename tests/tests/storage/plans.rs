@@ -47,6 +47,19 @@ async fn plans<T>(world: &World, table: &str, read: impl Future<Output = T>) -> 
     (answer, plans)
 }
 
+/// The statements that some work sends, each with its plan.
+async fn statements(world: &World, work: impl Future<Output = ()>) -> Vec<(String, Vec<String>)> {
+    STATEMENTS.with_borrow_mut(Vec::clear);
+    work.await;
+    let mut planned = Vec::new();
+    for statement in STATEMENTS.with_borrow(Vec::clone) {
+        let sql = statement.split(" -- binds").next().unwrap_or_default().to_owned();
+        let plan = world.database.plan(&sql).await;
+        planned.push((sql, plan));
+    }
+    planned
+}
+
 /// Whether a step reads a table from its beginning to its end, or sorts what an index finds.
 fn scans(engine: Engine, plan: &[String], table: &str) -> bool {
     let scan = match engine {

@@ -170,13 +170,15 @@ async fn a_client_is_deleted_with_its_registrations_and_their_deliveries() {
         assert_eq!(ports.deliveries().claim("w", NOW, NOW + MINUTE, 9).await.unwrap(), [id]);
         ports.clients().remove(world.fixtures.client).await.unwrap();
         assert_eq!(ports.registrations().find_any(id).await.unwrap(), None);
-        assert_eq!(ports.delivery_log().find(None, queued.id).await.unwrap(), None);
         assert_eq!(ports.deliveries().target("w", id).await.unwrap(), None);
         let tx = begin(&world).await;
         assert_eq!(tx.deliveries().lock_leased("w", id).await.unwrap(), None);
         tx.deliveries().record(id, &[], &Health::default(), NOW).await.unwrap();
         tx.deliveries().release("w", id).await.unwrap();
         tx.commit().await.unwrap();
+        assert!(ports.deliveries().claim("w", NOW, NOW + MINUTE, 9).await.unwrap().is_empty());
+        while ports.removals().remove_rows(1).await.unwrap() > 0 {}
+        assert_eq!(ports.delivery_log().find(None, queued.id).await.unwrap(), None);
     }
 }
 

@@ -12,7 +12,7 @@ use civitas_accounts::{
     AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup,
     PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
 };
-use civitas_application::{ListChanges, OperationsStore, Ports, RefStore, Store, Transaction};
+use civitas_application::{ListChanges, OperationsStore, Ports, RefStore, Removals, Store, Transaction};
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
 use civitas_audit::AuditLog;
 use civitas_blogs::{BlogLookup, PostStore};
@@ -154,5 +154,6 @@ ports! {
     task_log: TaskLog,
     operations: OperationsStore,
     refs: RefStore,
+    removals: Removals,
     list_changes: ListChanges,
 }

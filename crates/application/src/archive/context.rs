@@ -2,8 +2,10 @@
 
 use super::error::{ExportError, RecordError};
 use super::files::{FileServices, ImportedFiles};
+use super::lines::LongTexts;
 use super::output::Output;
-use super::record::Record;
+use super::passwords::PreparedPassword;
+use super::record::{Record, ValueRules};
 use super::refs::Refs;
 use super::report::{Outcome, Report};
 use crate::{Announcer, Ports};
@@ -25,6 +27,7 @@ pub struct WebhookArchive<'a> {
 
 /// Options of an import.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent options")]
 pub struct ImportOptions<'a> {
     /// Does everything, then rolls back.
     pub dry_run: bool,
@@ -45,6 +48,10 @@ pub struct ImportOptions<'a> {
     /// Accepts records with rights over the whole deployment: system administrators, deployment-wide API clients and
     /// their webhook registrations.
     pub allow_operators: bool,
+    /// Accepts secrets of API clients that cannot have 128 bits of randomness.
+    pub allow_weak_secrets: bool,
+    /// The most extended data of one record, in bytes of compact JSON; `None` for no limit.
+    pub max_extended_data_bytes: Option<usize>,
 }
 
 impl<'a> ImportOptions<'a> {
@@ -60,7 +67,16 @@ impl<'a> ImportOptions<'a> {
             webhooks: None,
             into: None,
             allow_operators: false,
+            allow_weak_secrets: false,
+            max_extended_data_bytes: None,
         }
+    }
+}
+
+impl<'a> ImportOptions<'a> {
+    /// What the values of all records obey.
+    pub(super) fn rules(&self) -> ValueRules<'a> {
+        ValueRules { locales: self.locales, max_extended_data_bytes: self.max_extended_data_bytes }
     }
 }
 
@@ -69,6 +85,8 @@ pub(super) struct ImportContext<'a> {
     /// The ports of the transaction.
     pub(super) ports: &'a dyn Ports,
     pub(super) passwords: &'a dyn Passwords,
+    /// The password of the current line, hashed.
+    pub(super) password: Option<PreparedPassword>,
     pub(super) options: ImportOptions<'a>,
     pub(super) refs: Refs<'a>,
     pub(super) report: Report,
@@ -116,6 +134,15 @@ pub(super) struct ImportedRecord {
 pub(super) trait RecordType: Send {
     /// The value of `type`.
     fn name(&self) -> &'static str;
+
+    /// Checks what needs no database: the members and their types, text lengths, languages, the size of extended data,
+    /// and whether the record may be imported.
+    fn check_fields(
+        &self,
+        record: &Record,
+        options: ImportOptions<'_>,
+        long_texts: &LongTexts,
+    ) -> Result<(), RecordError>;
 
     /// Adds a row, changes an existing one, or leaves it as it is.
     async fn import(

@@ -1,9 +1,12 @@
-//! Import: reads an archive into the database in one transaction, line by line.
+//! Import: reads an archive into the database, line by line, in two passes.
 
+use super::check::check;
 use super::context::{ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ImportError, RecordError};
 use super::files::{ImportedFiles, delete_objects};
 use super::lines::Lines;
+use super::passwords::PreparedPasswords;
+use super::progress::{Pass, Progress};
 use super::record::{self, Head, Record};
 use super::refs::{RecordId, Refs, unknown};
 use super::report::{Outcome, Report};
@@ -12,36 +15,25 @@ use super::types;
 use crate::{Store, Transaction};
 use civitas_accounts::Passwords;
 use civitas_audit::{Action, Actor, Record as AuditRecord};
-use civitas_kernel::OrganizationId;
+use civitas_kernel::{Error, OrganizationId};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::io::BufRead;
-
-/// Progress of an import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// Lines read, blank ones included.
-    pub lines: u64,
-    /// Bytes read.
-    pub bytes: u64,
-}
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 
 /// One import.
 struct Import<'a> {
     transaction: &'a dyn Transaction,
     types: Vec<Box<dyn RecordType>>,
     context: ImportContext<'a>,
+    prepared: PreparedPasswords,
     target: Option<Target>,
 }
 
-/// Reads an archive into the database in one transaction (contract 10 §1).
-///
-/// A record with a known ref updates its row with the members it has; equal values change nothing. Events are
-/// discarded unless there is an announcer. Memory is bounded for files of any length. `progress` is called after
-/// each line.
+/// Reads an archive from a stream into the database (contract 10 §1): checks all lines and copies them to a temporary
+/// file, then writes their records as [`import_seekable`] does.
 ///
 /// # Errors
-/// [`ImportError::Line`] for the first invalid line, [`ImportError::Store`] when the database fails.
+/// As [`import_seekable`].
 pub async fn import(
     store: &dyn Store,
     passwords: &dyn Passwords,
@@ -49,10 +41,67 @@ pub async fn import(
     options: ImportOptions<'_>,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
+    let mut copy = tempfile::tempfile().map_err(not_readable_again)?;
+    let mut copied = BufReader::new(Copied { input, copy: BufWriter::new(&mut copy) });
+    let prepared = check(store, passwords, &mut copied, options, progress).await?;
+    copied.into_inner().copy.flush().map_err(not_readable_again)?;
+    copy.rewind().map_err(not_readable_again)?;
+    write(store, passwords, BufReader::new(copy), (options, prepared), progress).await
+}
+
+/// Reads an archive into the database (contract 10 §1), twice: first all lines are checked and passwords are hashed,
+/// without a transaction; then the records are written in one transaction.
+///
+/// A record with a known ref updates its row with the members it has; equal values change nothing. Events are
+/// discarded unless there is an announcer. Memory is bounded for files of any length. `progress` is called after
+/// each line of each pass.
+///
+/// # Errors
+/// [`ImportError::Line`] for the first invalid line, [`ImportError::Store`] when the database fails.
+pub async fn import_seekable(
+    store: &dyn Store,
+    passwords: &dyn Passwords,
+    mut input: impl BufRead + Seek + Send,
+    options: ImportOptions<'_>,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Report, ImportError> {
+    let prepared = check(store, passwords, &mut input, options, progress).await?;
+    input.rewind().map_err(not_readable_again)?;
+    write(store, passwords, input, (options, prepared), progress).await
+}
+
+/// A stream whose bytes are copied to a file when they are read.
+struct Copied<R, W> {
+    input: R,
+    copy: W,
+}
+
+impl<R: Read, W: Write> Read for Copied<R, W> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let length = self.input.read(to)?;
+        self.copy.write_all(&to[..length])?;
+        Ok(length)
+    }
+}
+
+/// The archive cannot be copied, or not read again.
+fn not_readable_again(error: io::Error) -> ImportError {
+    ImportError::Store(0, Error::internal(error))
+}
+
+/// The second pass: writes the records in one transaction.
+async fn write(
+    store: &dyn Store,
+    passwords: &dyn Passwords,
+    input: impl BufRead + Send,
+    (options, prepared): (ImportOptions<'_>, PreparedPasswords),
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Report, ImportError> {
     let transaction = store.begin().await.map_err(|error| ImportError::Store(0, error))?;
     let context = ImportContext {
         ports: &*transaction,
         passwords,
+        password: None,
         options,
         refs: Refs::new(&*transaction),
         report: Report::default(),
@@ -60,7 +109,7 @@ pub async fn import(
         files: ImportedFiles::new(options.files, options.dry_run),
     };
     let target = options.into.map(Target::new);
-    let mut import = Import { transaction: &*transaction, types: types::all(), context, target };
+    let mut import = Import { transaction: &*transaction, types: types::all(), context, prepared, target };
     let done = match import.run(Lines::new(input), progress).await {
         Ok(()) => import.record().await.map_err(|error| ImportError::Store(0, error)),
         Err(error) => Err(error),
@@ -118,15 +167,17 @@ impl Import<'_> {
             };
             let (head, members) = line.map_err(|error| error.at(count, None))?;
             self.context.files.long_texts = lines.long_texts();
+            self.context.password =
+                self.prepared.take(count).map_err(|error| ImportError::Store(count, error))?;
             self.import_record(&head, members)
                 .await
                 .map_err(|error| error.at(count, Some((head.kind, head.reference))))?;
-            progress(Progress { lines: lines.count, bytes: lines.bytes });
+            progress(Progress { pass: Pass::Write, lines: lines.count, bytes: lines.bytes });
         }
     }
 
     async fn import_record(&mut self, head: &Head, members: Map<String, Value>) -> Result<(), RecordError> {
-        let Self { transaction, types, context, target } = self;
+        let Self { transaction, types, context, target, .. } = self;
         let kind = types::find(types, &head.kind);
         let kind = kind.ok_or_else(|| format!("type {:?} is not known", head.kind))?;
         let name = kind.name();

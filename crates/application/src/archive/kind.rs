@@ -1,7 +1,8 @@
 //! The part of import and export that is the same for all record types.
 
-use super::context::{ExportSource, ImportContext, ImportedRecord, RecordType};
+use super::context::{ExportSource, ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ExportError, RecordError};
+use super::lines::LongTexts;
 use super::output::{Output, PAGE, Row};
 use super::record::Record;
 use super::refs::RecordId;
@@ -107,9 +108,14 @@ pub(super) type Rows<K> = Result<Vec<Found<K>>>;
 /// Finds and stores the rows of a record type.
 #[async_trait]
 pub(super) trait KindStore: Members {
-    /// The row of this id.
-    async fn find(&self, ports: &dyn Ports, owner: Self::Owner, id: Id<Self>)
-    -> Result<Option<Self::Entity>>;
+    /// The row of this id, locked against other writers until the transaction ends: what they write meanwhile would be
+    /// lost.
+    async fn find_for_update(
+        &self,
+        ports: &dyn Ports,
+        owner: Self::Owner,
+        id: Id<Self>,
+    ) -> Result<Option<Self::Entity>>;
 
     /// The rows after an id, in the order of ids.
     async fn page(&mut self, ports: &dyn Ports, owner: Self::Owner, after: Option<Id<Self>>) -> Rows<Self>;
@@ -145,8 +151,13 @@ pub(super) trait OrganizationKind: Members<Owner = OrganizationId> {
 
 #[async_trait]
 impl<K: OrganizationKind> KindStore for K {
-    async fn find(&self, ports: &dyn Ports, of: OrganizationId, id: Id<K>) -> Result<Option<K::Entity>> {
-        self.records(ports).find(of, id).await
+    async fn find_for_update(
+        &self,
+        ports: &dyn Ports,
+        of: OrganizationId,
+        id: Id<K>,
+    ) -> Result<Option<K::Entity>> {
+        self.records(ports).find_for_update(of, id).await
     }
 
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<Id<K>>) -> Rows<K> {
@@ -188,14 +199,15 @@ pub(super) trait RecordKind: KindStore {
         self.find_by_id(import, id).await
     }
 
-    /// The row of this id, with the id.
+    /// The row of this id, locked, with the id.
     async fn find_by_id(
         &self,
         import: &Import<'_, '_, Self>,
         id: Option<Id<Self>>,
     ) -> Imported<Option<Found<Self>>> {
         let Some(id) = id else { return Ok(None) };
-        Ok(self.find(import.context.ports, import.owner, id).await?.map(|entity| (id, entity)))
+        let found = self.find_for_update(import.context.ports, import.owner, id).await?;
+        Ok(found.map(|entity| (id, entity)))
     }
 
     /// Normalizes and checks an entity after its members are set.
@@ -269,18 +281,33 @@ pub(super) async fn import_fields<K: RecordKind>(
     Ok(ImportedRecord { id: id.to_text(), number, outcome })
 }
 
+/// An error for a record with rights over the whole deployment that the import does not accept.
+fn check_operators<K: RecordKind>(kind: &K, owner: K::Owner, options: ImportOptions<'_>) -> Imported {
+    if kind.is_of_operators(owner) && !options.allow_operators {
+        return Err("needs --allow-operators".into());
+    }
+    Ok(())
+}
+
 #[async_trait]
 impl<K: RecordKind> RecordType for K {
     fn name(&self) -> &'static str {
         self.type_name()
     }
 
+    fn check_fields(&self, record: &Record, options: ImportOptions<'_>, long_texts: &LongTexts) -> Imported {
+        let owner = K::Owner::of_record(record)?;
+        // A record that is not of the organization has the error of the second pass.
+        if options.into.is_none() {
+            check_operators(self, owner, options)?;
+        }
+        record.fields::<K::Fields>(options.rules(), long_texts).map(drop)
+    }
+
     async fn import(&mut self, context: &mut ImportContext<'_>, record: Record) -> Imported<ImportedRecord> {
         let owner = K::Owner::of_record(&record)?;
-        if self.is_of_operators(owner) && !context.options.allow_operators {
-            return Err("needs --allow-operators".into());
-        }
-        let fields = record.fields(context.options.locales, &context.files.long_texts)?;
+        check_operators(self, owner, context.options)?;
+        let fields = record.fields(context.options.rules(), &context.files.long_texts)?;
         import_fields(self, &mut Import { context, owner }, &record, fields).await
     }
 

@@ -11,6 +11,7 @@
 //! assert!(first.starts_with(r#"{"type": "system_admin""#));
 //! ```
 
+mod check;
 mod context;
 mod error;
 mod export;
@@ -20,6 +21,8 @@ mod kind;
 mod lines;
 mod members;
 mod output;
+mod passwords;
+mod progress;
 mod record;
 mod refs;
 mod report;
@@ -31,7 +34,8 @@ pub use context::{ExportServices, ImportOptions, WebhookArchive};
 pub use error::{ExportError, ImportError, LineError};
 pub use export::{ExportOptions, export};
 pub use files::FileServices;
-pub use import::{Progress, import};
+pub use import::{import, import_seekable};
+pub use progress::{Pass, Progress};
 pub use report::Report;
 
 /// The archive that `civitas demo` imports: one organization on `localhost` (contract 10 §3).

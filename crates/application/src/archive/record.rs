@@ -2,6 +2,7 @@
 
 use super::error::RecordError;
 use super::lines::LongTexts;
+use civitas_kernel::extended_data::check_size;
 use civitas_kernel::limits::{LINE, PROSE, URL, is_longer};
 use civitas_kernel::{Locales, OrganizationId};
 use serde::de::DeserializeOwned;
@@ -16,6 +17,15 @@ pub(super) struct Head {
     pub(super) reference: String,
     /// `organization`: the ref of the organization.
     pub(super) organization: Option<String>,
+}
+
+/// What the values of all records obey.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ValueRules<'a> {
+    /// The languages of the deployment.
+    pub(super) locales: &'a Locales,
+    /// The most extended data of one record, in bytes of compact JSON.
+    pub(super) max_extended_data_bytes: Option<usize>,
 }
 
 /// A record to import.
@@ -59,13 +69,18 @@ impl Record {
         if self.organization.is_none() { Ok(()) } else { Err("belongs to no organization".into()) }
     }
 
-    /// The members as the fields of the record type. Checks text lengths, U+0000 and that all languages are `locales` of
-    /// the deployment.
+    /// The members as the fields of the record type. Checks text lengths, the size of extended data, U+0000 and that all
+    /// languages are those of the deployment.
     pub(super) fn fields<R: DeserializeOwned>(
         &self,
-        locales: &Locales,
+        rules: ValueRules<'_>,
         long_texts: &LongTexts,
     ) -> Result<R, RecordError> {
+        // Only the bytes of files may be long texts.
+        let texts = self.members.iter().filter(|(name, _)| !matches!(name.as_str(), "answers" | "data"));
+        if let Some((name, _)) = texts.into_iter().find(|(_, value)| has_long_text(value, long_texts)) {
+            return Err(format!("{name} is too long").into());
+        }
         let has_nul = |value| has_nul(value, long_texts);
         if let Some(name) = self.members.iter().find_map(|(name, value)| has_nul(value).then_some(name)) {
             return Err(format!("{name} must not contain the character U+0000").into());
@@ -75,9 +90,12 @@ impl Record {
                 return Err(format!("{name} is too long (maximum is {max} characters)").into());
             }
         }
+        if let Some(Value::Object(data)) = self.members.get("extended_data") {
+            check_size(data, rules.max_extended_data_bytes)?;
+        }
         let fields = R::deserialize(&self.members).map_err(|error| self.name_member::<R>(&error))?;
         for (name, value) in &self.members {
-            if let Some(unknown) = languages(name, value).find(|text| locales.find(text).is_none()) {
+            if let Some(unknown) = languages(name, value).find(|text| rules.locales.find(text).is_none()) {
                 return Err(format!("{name}: {unknown:?} is not a locale of the deployment").into());
             }
         }
@@ -125,6 +143,16 @@ fn has_nul(value: &Value, long_texts: &LongTexts) -> bool {
     }
 }
 
+/// Whether a text was so long that it was written to a file.
+fn has_long_text(value: &Value, long_texts: &LongTexts) -> bool {
+    match value {
+        Value::String(text) => long_texts.has(text),
+        Value::Array(items) => items.iter().any(|item| has_long_text(item, long_texts)),
+        Value::Object(members) => members.values().any(|value| has_long_text(value, long_texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// The maximum length of texts in a member, in characters; `None` if another rule limits it.
 fn max_length(name: &str) -> Option<usize> {
     match name {
@@ -164,14 +192,15 @@ mod tests {
     struct Sample {
         title: Field<Translated>,
         weight: Field<i64>,
+        extended_data: Field<Map<String, Value>>,
     }
 
     fn members(json: &str) -> Result<Sample, String> {
         let members = serde_json::from_str(json).unwrap();
         let record = Record { organization: None, existing_id: None, members };
-        record
-            .fields(&Locales::standard(), &LongTexts::default())
-            .map_err(|error| error.at(1, None).to_string())
+        let (locales, max_extended_data_bytes) = (&Locales::standard(), Some(20));
+        let rules = ValueRules { locales, max_extended_data_bytes };
+        record.fields(rules, &LongTexts::default()).map_err(|error| error.at(1, None).to_string())
     }
 
     #[test]
@@ -208,6 +237,13 @@ mod tests {
         let line = format!(r#"{{"type": "user", "ref": "{}"}}"#, "x".repeat(256));
         let refused = read(&line).unwrap_err().at(1, None).to_string();
         assert_eq!(refused, "line 1: ref is too long (maximum is 255 characters)");
+    }
+
+    #[test]
+    fn extended_data_has_a_maximum() {
+        members(r#"{"extended_data": {"a": "123456789012"}}"#).unwrap();
+        let refused = members(r#"{"extended_data": {"a": "1234567890123"}}"#).unwrap_err();
+        assert_eq!(refused, "line 1: extended_data exceeds maximum size of 20 bytes");
     }
 
     #[test]

@@ -73,7 +73,8 @@ impl Confirmations<'_> {
         if !self.links.remove_of_user(organization, user).await? {
             return Err(Error::NotFound);
         }
-        let admin = UserAdmin { store: self.users, tokens: self.tokens };
+        let admin =
+            UserAdmin { store: self.users, tokens: self.tokens, queue: self.registration_mails.queue };
         Ok(admin.confirm(&self.registration_mails, organization, user, now).await?.locale)
     }
 

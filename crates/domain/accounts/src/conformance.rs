@@ -9,12 +9,13 @@ mod roles;
 
 pub use administrators::{
     PanelWorld, a_used_form_is_known_by_its_session, finds_sessions_until_their_end, gives_a_notice_once,
-    keeps_administrators, keeps_the_last_administrator, lists_administrators, removes_sessions,
+    keeps_administrators, keeps_the_last_administrator, lists_administrators, removes_ended_sessions,
+    removes_sessions,
 };
 pub use clients::{counts_what_clients_have, lists_clients};
 pub use links::{
     LinkWorld, keeps_confirmations, keeps_one_magic_link_of_a_user, keeps_sessions_until_their_end,
-    knows_the_home_of_an_account, removes_ended_credentials,
+    knows_the_home_of_an_account, removes_ended_credentials, removes_the_links_of_a_user,
 };
 pub use logins::{
     LoginWorld, a_success_resets_failed_logins, counts_mails_of_an_hour, lists_and_lifts_login_locks,
@@ -32,8 +33,8 @@ use crate::{
 use civitas_kernel::records::conformance::{Samples, replace};
 use civitas_kernel::records::{Change, RecordAdmin};
 use civitas_kernel::{
-    Ability, ClientId, Error, Locale, OrganizationId, PageRequest, Result, Scope, SpaceRef, TokenId, UserId,
-    UserState,
+    Ability, ClientId, Error, Locale, OrganizationId, PageRequest, Result, Scope, SpaceRef, TaskQueue,
+    TokenId, UserId, UserState,
 };
 use serde_json::json;
 use time::macros::datetime;
@@ -49,6 +50,8 @@ pub struct World<'a> {
     pub tokens: &'a dyn TokenStore,
     /// Under test.
     pub roles: &'a dyn RoleStore,
+    /// The queue of tasks.
+    pub queue: &'a dyn TaskQueue,
     /// An organization.
     pub mine: OrganizationId,
     /// Another one.
@@ -208,7 +211,7 @@ pub async fn a_deleted_user_leaves_name_and_tokens(world: World<'_>) -> Result<(
     let foreign = world.add_token(None).await?;
     world.tokens.revoke(world.mine, revoked, NOW - Duration::hours(1)).await?;
     let gone = User { deleted_at: Some(NOW), ..user("Nora") };
-    let admin = UserAdmin { store: world.users, tokens: world.tokens };
+    let admin = UserAdmin { store: world.users, tokens: world.tokens, queue: world.queue };
     admin.change(world.mine, id, &Change::new(user("Nora"), gone.clone())).await?;
     assert_eq!(world.users.find(world.mine, id).await?, Some(gone));
     assert_eq!(world.users.find_by_nickname(world.mine, "Nora").await?, None);

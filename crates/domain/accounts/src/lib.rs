@@ -17,6 +17,7 @@ mod clients;
 mod confirmations;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod erasure;
 pub mod grants;
 pub mod login_failures;
 pub mod magic_links;
@@ -43,6 +44,7 @@ pub use clients::{ApiClient, DEPLOYMENT_WIDE};
 #[cfg(any(test, feature = "mocks"))]
 pub use confirmations::MockConfirmationStore;
 pub use confirmations::{CONFIRMATION_LIFETIME, Confirmation, ConfirmationStore, Confirmations};
+pub use erasure::EraseAccount;
 #[cfg(any(test, feature = "mocks"))]
 pub use magic_links::MockMagicLinkStore;
 #[cfg(any(test, feature = "mocks"))]

@@ -271,9 +271,12 @@ store! {
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait EndedCredentials: Send + Sync {
-    /// Removes access tokens, confirmations, magic links and sessions that expired before this time, the oldest first,
-    /// at most `limit` of each. A token that was revoked is removed at the time of its expiry. Returns their number.
+    /// Removes access tokens, confirmations, magic links, and sessions of participants and of the panel that expired
+    /// before this time, the oldest first, at most `limit` of each. A token that was revoked is removed at the time of
+    /// its expiry. Returns their number.
     async fn remove_before(&self, before: OffsetDateTime, limit: i64) -> Result<u64>;
+    /// Removes the confirmations, the magic link and the sessions of a user. Returns their number.
+    async fn remove_of_user(&self, organization: OrganizationId, user: UserId) -> Result<u64>;
 }
 
 /// Signs and verifies tokens. The algorithm is fixed; that in a token's header is not used.

@@ -1,19 +1,22 @@
 //! Administration of accounts. The caller checks permission.
 
 use crate::login_failures::{LoginFailureStore, name_digest};
-use crate::{RegistrationMails, TokenStore, User, UserStore, is_email, is_name, is_nickname};
+use crate::{EraseAccount, RegistrationMails, TokenStore, User, UserStore, is_email, is_name, is_nickname};
 use async_trait::async_trait;
-use civitas_kernel::records::{RecordAdmin, Records, edit};
-use civitas_kernel::{Error, OrganizationId, Result, UserId};
+use civitas_kernel::records::{Entity, RecordAdmin, Records, edit};
+use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskQueue, UserId};
 use time::OffsetDateTime;
 
 /// Administers the accounts of organizations. Checks that nickname, e-mail address and name are valid, and that the
-/// first two are free; revokes the tokens of a deleted account.
+/// first two are free; revokes the tokens of a deleted account, and queues the removal of its data from other records
+/// ([`EraseAccount`]).
 pub struct UserAdmin<'a> {
     /// The store, in a transaction.
     pub store: &'a dyn UserStore,
     /// The tokens of the accounts.
     pub tokens: &'a dyn TokenStore,
+    /// The queue for the erasure of deleted accounts.
+    pub queue: &'a dyn TaskQueue,
 }
 
 impl UserAdmin<'_> {
@@ -119,10 +122,13 @@ impl RecordAdmin<User> for UserAdmin<'_> {
         before: Option<&User>,
         user: &User,
     ) -> Result<()> {
-        match (before, user.deleted_at) {
-            (Some(_), Some(at)) => self.tokens.revoke_of_user(organization, id, at).await,
-            _ => Ok(()),
+        let (Some(before), Some(at)) = (before, user.deleted_at) else { return Ok(()) };
+        self.tokens.revoke_of_user(organization, id, at).await?;
+        if before.is_deleted() {
+            return Ok(());
         }
+        let task = NewTask::of(organization, &EraseAccount { user: id }, user.updated_at)?;
+        self.queue.add(&task.about(id)).await
     }
 }
 
@@ -146,7 +152,8 @@ mod tests {
     /// The administration for tests that delete no account.
     fn admin(store: &MockUserStore) -> UserAdmin<'_> {
         static TOKENS: LazyLock<MockTokenStore> = LazyLock::new(MockTokenStore::new);
-        UserAdmin { store, tokens: &*TOKENS }
+        static QUEUE: LazyLock<MockTaskQueue> = LazyLock::new(MockTaskQueue::new);
+        UserAdmin { store, tokens: &*TOKENS, queue: &*QUEUE }
     }
 
     fn nora() -> User {
@@ -273,7 +280,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_deleted_account_loses_its_tokens() {
+    async fn a_deleted_account_loses_its_tokens_and_its_data_is_erased() {
         let mut store = MockUserStore::new();
         store.expect_find_for_update().returning(|_, _| Ok(Some(nora())));
         store.expect_save().once().returning(|_, _, _| Ok(()));
@@ -283,7 +290,13 @@ mod tests {
             .once()
             .withf(|_, id, at| (*id, *at) == (NORA, NOW))
             .returning(|_, _, _| Ok(()));
-        let admin = UserAdmin { store: &store, tokens: &tokens };
+        let mut queue = MockTaskQueue::new();
+        queue
+            .expect_add()
+            .once()
+            .withf(|task| (task.kind, task.due_at) == ("erase_account", NOW) && task.payload["user"] == 7)
+            .returning(|_| Ok(()));
+        let admin = UserAdmin { store: &store, tokens: &tokens, queue: &queue };
         edit(&admin, CITY, NORA, NOW, |user| user.delete(NOW)).await.unwrap();
     }
 

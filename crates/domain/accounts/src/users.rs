@@ -52,6 +52,13 @@ pub struct User {
 }
 
 impl User {
+    /// The nickname of every deleted account.
+    pub const DELETED_NICKNAME: &'static str = "deleted";
+    /// The e-mail address of every deleted account: no mail can reach it (RFC 2606, 2).
+    pub const DELETED_EMAIL: &'static str = "deleted@deleted.invalid";
+    /// The name of every deleted account.
+    pub const DELETED_NAME: &'static str = "Deleted account";
+
     /// A new account with the defaults of contract 02 §2.4: no administrator, unconfirmed, no password.
     pub fn new(nickname: String, email: String, name: String, now: OffsetDateTime) -> Self {
         Self {
@@ -111,9 +118,21 @@ impl User {
         self.confirmed_at.get_or_insert(now);
     }
 
-    /// Deletes the account; its row stays. A second call keeps the time.
+    /// Deletes the account and the data of the person. Its row stays, because other records refer to its id. A second
+    /// call changes nothing.
     pub fn delete(&mut self, now: OffsetDateTime) {
-        self.deleted_at.get_or_insert(now);
+        if self.deleted_at.is_some() {
+            return;
+        }
+        *self = Self {
+            deleted_at: Some(now),
+            ..Self::new(
+                Self::DELETED_NICKNAME.to_owned(),
+                Self::DELETED_EMAIL.to_owned(),
+                Self::DELETED_NAME.to_owned(),
+                self.created_at,
+            )
+        };
     }
 
     /// The event of this state after that one, or of a new account (contract 09 C.1). A change of a deleted account has
@@ -226,6 +245,30 @@ mod tests {
     use super::*;
     use crate::MockUserStore;
     use civitas_kernel::filter::RawValue;
+    use time::macros::datetime;
+
+    #[test]
+    fn a_deleted_account_has_no_data_of_the_person() {
+        let (then, now) = (datetime!(2026-01-01 0:00 UTC), datetime!(2026-02-01 0:00 UTC));
+        let mut user = User {
+            password_hash: Some("$argon2id$".into()),
+            admin: true,
+            about: Some("Gardener".into()),
+            personal_url: Some("https://nora.example".into()),
+            confirmed_at: Some(then),
+            locale: Some(Locale::FR),
+            ..User::new("nora_blum".into(), "nora@city.example".into(), "Nora Blum".into(), then)
+        };
+        user.extended_data.insert("phone".into(), "+33".into());
+        user.delete(now);
+        let (nickname, email, name) = ("deleted", "deleted@deleted.invalid", "Deleted account");
+        let erased =
+            User { deleted_at: Some(now), ..User::new(nickname.into(), email.into(), name.into(), then) };
+        assert_eq!(user, erased);
+        assert!(is_nickname(nickname) && is_email(email) && is_name(name));
+        user.delete(now + time::Duration::DAY);
+        assert_eq!(user.deleted_at, Some(now));
+    }
 
     async fn search(ctx: &Ctx, key: &str) -> Result<()> {
         let mut store = MockUserStore::new();

@@ -4,7 +4,7 @@ mod log;
 
 pub use log::{
     counts_jobs_by_status, filters_the_log, pages_of_the_log_do_not_overlap, removes_jobs_that_ended,
-    shows_a_job_to_administrators,
+    removes_the_jobs_of_a_user, shows_a_job_to_administrators,
 };
 
 use crate::{

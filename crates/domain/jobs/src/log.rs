@@ -99,4 +99,6 @@ pub trait JobLog: Send + Sync {
     async fn counts(&self, since: OffsetDateTime) -> Result<JobCounts>;
     /// Removes jobs that ended before this time, the oldest first, at most `limit`. Returns their number.
     async fn remove_ended(&self, before: OffsetDateTime, limit: i64) -> Result<u64>;
+    /// Removes jobs of a user in any status, at most `limit`. Returns their number.
+    async fn remove_of_user(&self, organization: OrganizationId, user: UserId, limit: i64) -> Result<u64>;
 }

@@ -77,7 +77,8 @@ pub trait OrganizationStore: Send + Sync {
     async fn add(&self, organization: &Organization) -> Result<OrganizationId>;
     /// Stores a new state, and records its event. `Rejected` when one of its hosts or names is taken.
     async fn save(&self, id: OrganizationId, change: &Change<Organization>) -> Result<()>;
-    /// Removes it with everything that belongs to it; past events stay. `NotFound` when it does not exist.
+    /// Removes it, with its API clients: nobody finds it any more, and its hosts and names are free. The rows of what
+    /// belongs to it are deleted later, in batches; past events stay. `NotFound` when it does not exist.
     async fn remove(&self, id: OrganizationId) -> Result<()>;
     /// All ids in ascending order, at most `limit` after `after`.
     async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>>;

@@ -19,7 +19,7 @@ pub use logging::{
 };
 pub use outbox::{
     gives_positions_in_order_each_once, keeps_events_with_deliveries, keeps_organizations_apart,
-    pages_do_not_overlap, reads_relayed_events_by_name,
+    pages_do_not_overlap, reads_relayed_events_by_name, removes_the_events_of_an_account,
 };
 pub use recording::{
     a_lost_lease_records_and_releases_nothing, records_every_verdict, records_texts_that_are_hard_to_store,

@@ -1,7 +1,7 @@
 //! Events in the outbox, and who may receive them (contract 09 C.1).
 
-use civitas_kernel::{Abilities, EventName, OrganizationId, Scope, Scopes};
-use serde::Serialize;
+use civitas_kernel::{Abilities, EventName, OrganizationId, Scope, Scopes, UserId};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -54,6 +54,21 @@ pub fn envelope(name: EventName, data: &Value) -> String {
     }
     // A `Value` has only text keys, so that it can always be written.
     serde_json::to_string(&Envelope { r#type: name.as_str(), data }).unwrap_or_default()
+}
+
+/// Whether an event of an account has the data of this one.
+pub fn describes_user(payload: &str, user: UserId) -> bool {
+    #[derive(Deserialize)]
+    struct Envelope {
+        data: Described,
+    }
+    #[derive(Deserialize)]
+    struct Described {
+        id: String,
+        r#type: String,
+    }
+    let parsed: Option<Envelope> = serde_json::from_str(payload).ok();
+    parsed.is_some_and(|Envelope { data }| data.r#type == "user" && data.id == user.to_string())
 }
 
 /// The switches of an organization that stop its events (contract 09 C.1, receivers, d).

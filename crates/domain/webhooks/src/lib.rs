@@ -25,8 +25,8 @@ pub use delivery::{
     Response, SendError, SendErrorKind, Verdict,
 };
 pub use event::{
-    Announcement, EventHead, Position, ReceiverRights, RelayedEvent, Switches, envelope, is_of_system,
-    parse_event,
+    Announcement, EventHead, Position, ReceiverRights, RelayedEvent, Switches, describes_user, envelope,
+    is_of_system, parse_event,
 };
 pub use log::{DeliveryFilter, Figures, RegistrationFilter, RegistrationReport, RegistrationState, Replay};
 pub use ports::{

@@ -8,6 +8,7 @@ use crate::{
 use async_trait::async_trait;
 use civitas_kernel::{
     ClientId, EventName, LogPage, LogRequest, OrganizationId, Page, PageRequest, RegistrationId, Result,
+    UserId,
 };
 use std::net::IpAddr;
 use std::time::Duration;
@@ -57,6 +58,10 @@ pub trait Outbox: Send + Sync {
     /// Deletes events that have a position, happened before `before` and have no delivery, at most `limit`. Returns
     /// their number.
     async fn remove_before(&self, before: OffsetDateTime, limit: i64) -> Result<u64>;
+    /// Deletes the events that have the data of an account (`user.created`, `user.updated`), with their deliveries, at
+    /// most `limit` events. Returns their number. Reads all such events of the organization, on a connection for
+    /// reading.
+    async fn remove_of_user(&self, organization: OrganizationId, user: UserId, limit: i64) -> Result<u64>;
     /// Waits for new events, at most this long.
     async fn wait(&self, at_most: Duration);
 }

@@ -136,7 +136,7 @@ fn acts(visit: &Visit, person: &Person, locks: &[LoginLock]) -> Html {
 
 /// The administration of accounts in a transaction.
 pub(crate) fn admin(tx: &dyn Transaction) -> UserAdmin<'_> {
-    UserAdmin { store: tx.users(), tokens: tx.tokens() }
+    UserAdmin { store: tx.users(), tokens: tx.tokens(), queue: tx.queue() }
 }
 
 /// The mails to new users, queued in a transaction.

@@ -5,7 +5,7 @@ use crate::config::{Config, Scheme, Sources};
 use crate::{files, webhooks};
 use civitas_application::Store;
 use civitas_application::archive::{
-    self, ExportOptions, ExportServices, FileServices, ImportOptions, Progress, WebhookArchive,
+    self, ExportOptions, ExportServices, FileServices, ImportOptions, Pass, Progress, WebhookArchive,
 };
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{Result, clock};
@@ -13,7 +13,7 @@ use civitas_tokens::{Argon2Passwords, WebhookCipher};
 use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter};
+use std::io::{BufReader, BufWriter};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 const LINES_A_STEP: u64 = 500;
 
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent flags")]
+#[expect(clippy::struct_excessive_bools, reason = "independent flags")]
 pub(super) struct ImportArgs {
     /// The archive; `-` reads standard input.
     file: PathBuf,
@@ -35,6 +35,9 @@ pub(super) struct ImportArgs {
     /// Also system administrators, deployment-wide API clients and their webhook registrations.
     #[arg(long)]
     allow_operators: bool,
+    /// Also API clients whose `client_secret` cannot have 128 bits of randomness.
+    #[arg(long)]
+    allow_weak_secrets: bool,
     /// Adds the events of all changes to the outbox, as the same changes through the interface do.
     #[arg(long)]
     emit_events: bool,
@@ -111,21 +114,20 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
         webhooks: Some(WebhookArchive { cipher: &cipher, policy: &policy }),
         into: args.into.as_deref(),
         allow_operators: args.allow_operators,
+        allow_weak_secrets: args.allow_weak_secrets,
+        max_extended_data_bytes: config.max_extended_data_stored_bytes.0,
         ..ImportOptions::new(&config.locales, clock::now())
     };
-    let mut file;
-    let (input, length): (&mut (dyn BufRead + Send), _) = if is_console(&args.file) {
-        (&mut *console.stdin, None)
-    } else {
-        let (opened, length) = open(&args.file)?;
-        file = opened;
-        (&mut file, Some(length))
-    };
+    let file = if is_console(&args.file) { None } else { Some(open(&args.file)?) };
     let store = open_store(&config).await?;
+    let length = file.as_ref().map(|(_, length)| *length);
     let bar = if console.watched && !args.quiet { bar(length) } else { ProgressBar::hidden() };
     let passwords = Argon2Passwords::new();
     let mut tell = |progress: Progress| show(&bar, progress);
-    let report = archive::import(&*store, &passwords, input, options, &mut tell).await;
+    let report = match file {
+        Some((file, _)) => archive::import_seekable(&*store, &passwords, file, options, &mut tell).await,
+        None => archive::import(&*store, &passwords, &mut *console.stdin, options, &mut tell).await,
+    };
     bar.finish_and_clear();
     let report = report.map_err(because)?;
     writeln!(console.stdout, "{}", report.to_json()).map_err(because)
@@ -159,7 +161,8 @@ fn show(bar: &ProgressBar, progress: Progress) {
     if progress.lines.is_multiple_of(LINES_A_STEP) {
         let milliseconds = bar.elapsed().as_millis().max(1);
         let speed = u128::from(progress.lines) * 1000 / milliseconds;
-        bar.set_message(format!("{} lines, {speed} lines/s", progress.lines));
+        let pass = if progress.pass == Pass::Check { "checked" } else { "written" };
+        bar.set_message(format!("{} lines {pass}, {speed} lines/s", progress.lines));
         bar.set_position(progress.bytes);
     }
 }

@@ -12,7 +12,7 @@ use civitas_application::archive::{self, FileServices, ImportOptions, Report, We
 use civitas_kernel::clock;
 use civitas_tokens::Argon2Passwords;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, Cursor, Write};
 use std::net::TcpListener;
 use std::num::NonZeroU16;
 
@@ -88,7 +88,8 @@ async fn first_start(store: &dyn Store, options: ImportOptions<'_>) -> Outcome<O
         return Ok(None);
     }
     let passwords = Argon2Passwords::new();
-    let report = archive::import(store, &passwords, archive::demo().as_bytes(), options, &mut |_| ()).await;
+    let demo = Cursor::new(archive::demo());
+    let report = archive::import_seekable(store, &passwords, demo, options, &mut |_| ()).await;
     let report = report.map_err(because)?;
     let admins = store.administrators().page_after(None, 1).await.map_err(because)?;
     let (_, admin) = admins.into_iter().next().ok_or_else(|| because("the demo has no administrator"))?;

@@ -56,7 +56,12 @@ impl Platform {
         let mut platform = Self { database, directory, proposal: 0, bucket };
         let archive = platform.directory.path().join("city.ndjson");
         std::fs::write(&archive, format!("{}{MORE}", CITIES.trim_end())).unwrap();
-        let imported = platform.civitas().args(["import", "--quiet"]).arg(&archive).output().unwrap();
+        let imported = platform
+            .civitas()
+            .args(["import", "--quiet", "--allow-weak-secrets"])
+            .arg(&archive)
+            .output()
+            .unwrap();
         assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
         std::fs::remove_file(archive).unwrap();
         let report: Value = serde_json::from_slice(&imported.stdout).unwrap();

@@ -28,7 +28,7 @@ pub fn client_id(number: u64) -> String {
 
 /// Its secret.
 pub fn client_secret(number: u64) -> String {
-    format!("stream_secret_{number}")
+    format!("stream_secret_of_client_{number}")
 }
 
 /// What was measured.

@@ -201,6 +201,11 @@ pub mod dialect {
     /// The size of the database in bytes.
     pub const DATABASE_BYTES: &str = "pg_database_size(current_database())";
 
+    /// The condition that selects some rows of a table: at most `limit` of those with a condition.
+    pub fn some_rows(table: &str, condition: &str, limit: i64) -> String {
+        format!("ctid = ANY(ARRAY(SELECT ctid FROM {table} WHERE {condition} LIMIT {limit}))")
+    }
+
     /// The type of a list of UUIDs in [`GIVE_POSITIONS`].
     pub type Uuids = Array<sql::Uuid>;
 

@@ -1,7 +1,7 @@
 //! Organizations, users, clients and spaces.
 
 diesel::table! {
-    use diesel::sql_types::{BigInt, Bool, Text};
+    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
     use crate::engine::sql::{Json, Moment};
 
     organizations (id) {
@@ -27,6 +27,7 @@ diesel::table! {
         extended_data -> Json,
         created_at -> Moment,
         updated_at -> Moment,
+        deleted_at -> Nullable<Moment>,
     }
 }
 
@@ -138,6 +139,7 @@ diesel::table! {
         permissions -> Text,
         created_at -> Moment,
         updated_at -> Moment,
+        deleted_at -> Nullable<Moment>,
     }
 }
 

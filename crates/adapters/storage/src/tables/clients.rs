@@ -1,5 +1,6 @@
 //! API clients. They belong to the deployment, not to an organization: see the port.
 
+use super::removals::mark_clients;
 use crate::columns::{self, Condition, columns};
 use crate::engine::sql::Moment;
 use crate::engine::{Db, dialect};
@@ -9,8 +10,8 @@ use crate::schema::{access_tokens, api_clients};
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::{ApiClient, ClientFilter, ClientStore, ClientUsage, Digest};
-use civitas_kernel::{Abilities, ClientId, Error, OrganizationId, Page, PageRequest, Result, Scopes};
-use diesel::dsl::sql;
+use civitas_kernel::{Abilities, ClientId, Error, OrganizationId, Page, PageRequest, Result, Scopes, clock};
+use diesel::dsl::{Filter, IsNull, sql};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
@@ -32,11 +33,18 @@ columns! {
     }
 }
 
+type Living = Filter<api_clients::table, IsNull<api_clients::deleted_at>>;
+
+/// The clients that were not removed; the only way to read the table.
+pub(super) fn living() -> Living {
+    api_clients::table.filter(api_clients::deleted_at.is_null())
+}
+
 #[async_trait]
 impl ClientStore for Session {
     async fn find(&self, id: ClientId) -> Result<Option<ApiClient>> {
-        let row: Option<Row> = api_clients::table
-            .find(id.0)
+        let row: Option<Row> = living()
+            .filter(api_clients::id.eq(id.0))
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
@@ -46,7 +54,7 @@ impl ClientStore for Session {
     }
 
     async fn find_by_uid(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>> {
-        let row: Option<Row> = api_clients::table
+        let row: Option<Row> = living()
             .filter(api_clients::uid.eq(uid))
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
@@ -57,14 +65,14 @@ impl ClientStore for Session {
     }
 
     async fn find_by_uid_for_update(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>> {
-        let row = api_clients::table.filter(api_clients::uid.eq(uid)).select(columns::of::<Row>());
+        let row = living().filter(api_clients::uid.eq(uid)).select(columns::of::<Row>());
         let row: Option<Row> =
             dialect::for_update!(row).first(&mut *self.for_update().await?).await.optional().stored()?;
         Ok(row.map(Into::into))
     }
 
     async fn list(&self, filter: &ClientFilter, page: PageRequest) -> Result<Page<(ClientId, ApiClient)>> {
-        let mut clients = api_clients::table.select(columns::of::<Row>()).into_boxed::<Db>();
+        let mut clients = living().select(columns::of::<Row>()).into_boxed::<Db>();
         if let Some(organization) = filter.organization {
             clients = clients.filter(api_clients::organization_id.eq(organization.0));
         }
@@ -130,7 +138,7 @@ impl ClientStore for Session {
     }
 
     async fn save(&self, id: ClientId, client: &ApiClient) -> Result<()> {
-        diesel::update(api_clients::table.find(id.0))
+        diesel::update(living().filter(api_clients::id.eq(id.0)))
             .set(Changeset::of(client))
             .execute(&mut *self.write().await?)
             .await
@@ -139,11 +147,9 @@ impl ClientStore for Session {
     }
 
     async fn remove(&self, id: ClientId) -> Result<()> {
-        diesel::delete(api_clients::table.find(id.0))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .map(drop)
+        let atomic = self.atomic().await?;
+        mark_clients(&atomic, vec![id.0], clock::now()).await?;
+        atomic.commit().await
     }
 
     async fn page_after(
@@ -152,7 +158,7 @@ impl ClientStore for Session {
         after: Option<ClientId>,
         limit: i64,
     ) -> Result<Vec<(ClientId, ApiClient)>> {
-        let mut clients = api_clients::table.select(columns::of::<Row>()).into_boxed::<Db>();
+        let mut clients = living().select(columns::of::<Row>()).into_boxed::<Db>();
         if let Some(organization) = organization {
             clients = clients.filter(api_clients::organization_id.eq(organization.0));
         }

@@ -1,9 +1,10 @@
 //! The log of jobs, for administrators of the deployment.
 
+use super::clients;
 use super::jobs::{ReportRow, SummaryRow, ended};
 use crate::bounded::Bounded;
 use crate::columns::{self, EnumColumn, JsonColumn, UuidColumn};
-use crate::engine::Db;
+use crate::engine::{Db, dialect};
 use crate::failure::Stored;
 use crate::old_rows::remove_oldest;
 use crate::schema::{api_clients, jobs, users};
@@ -83,7 +84,7 @@ impl Session {
         let mut names = Names::default();
         let clients = distinct(rows.iter().map(|row| row.api_client_id));
         if !clients.is_empty() {
-            let found: Vec<(i64, String, String)> = api_clients::table
+            let found: Vec<(i64, String, String)> = clients::living()
                 .filter(columns::any_of(api_clients::id.nullable(), &clients))
                 .select((api_clients::id, api_clients::uid, api_clients::name))
                 .load(&mut *self.read().await?)
@@ -242,5 +243,25 @@ impl JobLog for Session {
             among among,
             limit limit
         ))
+    }
+
+    async fn remove_of_user(&self, organization: OrganizationId, user: UserId, limit: i64) -> Result<u64> {
+        let ids: Vec<UuidColumn> = jobs::table
+            .filter(jobs::user_id.eq(user.0))
+            .filter(dialect::unindexed(Box::new(jobs::organization_id.nullable())).eq(organization.0))
+            .limit(limit)
+            .select(jobs::id)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let ids: Vec<Uuid> = ids.into_iter().map(|id| id.0).collect();
+        let removed = diesel::delete(jobs::table.filter(columns::any_uuid(jobs::id.nullable(), &ids)))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()?;
+        Ok(removed as u64)
     }
 }

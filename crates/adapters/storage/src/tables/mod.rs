@@ -31,6 +31,7 @@ mod posts;
 mod proposals;
 mod refs;
 mod reminders;
+mod removals;
 mod resources;
 mod roles;
 mod sessions;

@@ -114,8 +114,8 @@ impl OperationsStore for Session {
             .bind::<Moment, _>(today)
             .sql(" LIMIT 10000) AS counted)");
         let (organizations, clients, people, proposals, votes, jobs_today) = diesel::select((
-            sql::<BigInt>(at_most_10_000!("organizations")),
-            sql::<BigInt>(at_most_10_000!("api_clients")),
+            sql::<BigInt>(at_most_10_000!("organizations WHERE deleted_at IS NULL")),
+            sql::<BigInt>(at_most_10_000!("api_clients WHERE deleted_at IS NULL")),
             sql::<BigInt>(at_most_10_000!("users WHERE deleted_at IS NULL")),
             sql::<BigInt>(at_most_10_000!("proposals")),
             sql::<BigInt>(at_most_10_000!("votes")),

@@ -1,14 +1,15 @@
 //! Organizations and their hosts.
 
+use super::removals::mark_organization;
 use crate::columns::{self, ColumnValue, EnumColumn, JsonColumn, columns};
 use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
 use crate::filter::containing;
-use crate::schema::{archive_refs, organization_hosts, organization_names, organizations};
+use crate::schema::{organization_hosts, organization_names, organizations};
 use crate::session::{Atomic, Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Entity};
-use civitas_kernel::{Error, Locale, Locales, OrganizationId, Page, PageRequest, Result, Translated};
+use civitas_kernel::{Error, Locale, Locales, OrganizationId, Page, PageRequest, Result, Translated, clock};
 use civitas_organizations::{
     Features, Located, Organization, OrganizationFigures, OrganizationStore, RegistrationMode, Tenant,
 };
@@ -295,6 +296,7 @@ impl OrganizationStore for Session {
         page: PageRequest,
     ) -> Result<Page<(OrganizationId, Organization)>> {
         let mut rows = organizations::table
+            .filter(organizations::deleted_at.is_null())
             .order(organizations::id)
             .limit(page.fetch())
             .offset(page.offset())
@@ -313,8 +315,10 @@ impl OrganizationStore for Session {
         text: Option<&'a str>,
         page: PageRequest,
     ) -> Result<Page<(OrganizationId, Organization)>> {
-        let mut rows =
-            organizations::table.select((organizations::id, columns::of::<Row>())).into_boxed::<Db>();
+        let mut rows = organizations::table
+            .filter(organizations::deleted_at.is_null())
+            .select((organizations::id, columns::of::<Row>()))
+            .into_boxed::<Db>();
         if let Some(text) = text {
             rows = rows.filter(called(text));
         }
@@ -339,7 +343,7 @@ impl OrganizationStore for Session {
                 counted("spaces", ""),
                 counted("components", " AND components.deleted_at IS NULL"),
                 counted("users", " AND users.deleted_at IS NULL"),
-                counted("api_clients", ""),
+                counted("api_clients", " AND api_clients.deleted_at IS NULL"),
             ))
             .load(&mut *self.read().await?)
             .await
@@ -429,18 +433,13 @@ impl OrganizationStore for Session {
 
     async fn remove(&self, id: OrganizationId) -> Result<()> {
         let atomic = self.atomic().await?;
-        let remembered = archive_refs::table.filter(archive_refs::organization_id.eq(id.0));
-        diesel::delete(remembered).execute(&mut *atomic.connection().await?).await.stored()?;
-        diesel::delete(organizations::table.find(id.0))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()
-            .and_then(changed)?;
+        mark_organization(&atomic, id, clock::now()).await?;
         atomic.commit().await
     }
 
     async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>> {
         let ids: Vec<i64> = organizations::table
+            .filter(organizations::deleted_at.is_null())
             .filter(organizations::id.gt(after.map_or(i64::MIN, |id| id.0)))
             .order(organizations::id)
             .limit(limit)

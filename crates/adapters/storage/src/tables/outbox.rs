@@ -9,8 +9,8 @@ use crate::old_rows::remove_oldest;
 use crate::schema::{outbox, relay, webhook_deliveries};
 use crate::session::{Session, Work};
 use async_trait::async_trait;
-use civitas_kernel::{Error, EventName, OrganizationId, Result};
-use civitas_webhooks::{Announcement, EventHead, Outbox, Position, RelayedEvent};
+use civitas_kernel::{Ability, Error, EventName, OrganizationId, Result, UserId};
+use civitas_webhooks::{Announcement, EventHead, Outbox, Position, RelayedEvent, describes_user};
 use diesel::dsl::{exists, sql, sql_query};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
@@ -100,6 +100,41 @@ fn with_names(
         "outbox.position IN (SELECT position FROM ({}) AS ranges ORDER BY position LIMIT {limit})",
         ranges.join(" UNION ALL ")
     ))
+}
+
+/// The number of events read by one query.
+const PAGE: i64 = 200;
+
+impl Session {
+    /// The events that have the data of an account, at most `limit`.
+    async fn events_of_user(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        limit: usize,
+    ) -> Result<Vec<uuid::Uuid>> {
+        let (mut found, mut after) = (Vec::new(), uuid::Uuid::nil());
+        loop {
+            let page: Vec<(UuidColumn, String)> = outbox::table
+                .filter(outbox::organization_id.eq(organization.0))
+                .filter(outbox::name.eq_any([Ability::UserCreated, Ability::UserUpdated].map(EnumColumn)))
+                .filter(outbox::payload.like(format!("%\"{user}\"%")))
+                .filter(outbox::id.gt(UuidColumn(after)))
+                .order(outbox::id)
+                .limit(PAGE)
+                .select((outbox::id, outbox::payload))
+                .load(&mut *self.read().await?)
+                .await
+                .stored()?;
+            let Some((last, _)) = page.last() else { return Ok(found) };
+            after = last.0;
+            let of_user = page.into_iter().filter(|(_, payload)| describes_user(payload, user));
+            found.extend(of_user.map(|(id, _)| id.0).take(limit - found.len()));
+            if found.len() == limit {
+                return Ok(found);
+            }
+        }
+    }
 }
 
 #[async_trait]
@@ -274,6 +309,25 @@ impl Outbox for Session {
             among among,
             limit limit
         ))
+    }
+
+    async fn remove_of_user(&self, organization: OrganizationId, user: UserId, limit: i64) -> Result<u64> {
+        let ids = self.events_of_user(organization, user, usize::try_from(limit).unwrap_or(0)).await?;
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let atomic = self.atomic().await?;
+        let deliveries = columns::any_uuid(webhook_deliveries::event_id, &ids);
+        diesel::delete(webhook_deliveries::table.filter(deliveries))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        let removed = diesel::delete(outbox::table.filter(columns::any_uuid(outbox::id.nullable(), &ids)))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        atomic.commit().await?;
+        Ok(removed as u64)
     }
 
     async fn wait(&self, at_most: Duration) {

@@ -58,6 +58,9 @@ impl ReminderStore for Session {
             .filter(meetings::start_time.gt(now))
             .filter(meetings::start_time.le(until))
             .filter(not(exists(sent)))
+            .filter(sql::<Bool>(
+                "meetings.organization_id NOT IN (SELECT id FROM organizations WHERE deleted_at IS NOT NULL)",
+            ))
             .order((meetings::start_time, meetings::id))
             .limit(limit)
             .select((meetings::organization_id, meetings::id))

@@ -113,6 +113,7 @@ impl TokenStore for Session {
             .left_join(users::table)
             .filter(access_tokens::id.eq(id.0))
             .filter(access_tokens::organization_id.eq(organization.0))
+            .filter(api_clients::deleted_at.is_null())
             .select((
                 columns::of::<Row>(),
                 columns::of::<clients::Row>(),

@@ -174,6 +174,7 @@ impl DeliveryQueue for Session {
             .inner_join(api_clients::table)
             .filter(registrations::id.eq(id.0))
             .filter(registrations::worker.eq(worker))
+            .filter(api_clients::deleted_at.is_null())
             .filter(registrations::disabled_at.is_null())
             .filter(registrations::paused_at.is_null())
             .select((columns::of::<RegistrationRow>(), api_clients::scopes, api_clients::permissions))

@@ -15,8 +15,10 @@ use civitas_webhooks::{
     CheckedRegistration, Health, Receiver, ReceiverRights, Registration, RegistrationStore, SealedSecret,
     Switches,
 };
-use diesel::dsl::{Eq, Filter, exists};
+use diesel::dsl::{Eq, Filter, exists, sql};
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
@@ -80,6 +82,11 @@ type Own =
 /// The registration of this id, if it is the client's.
 fn own(client: ClientId, id: RegistrationId) -> Own {
     registrations::table.filter(registrations::id.eq(id.0)).filter(registrations::api_client_id.eq(client.0))
+}
+
+/// Whether the client of a registration was not removed.
+fn is_of_living_client() -> SqlLiteral<Bool> {
+    sql("webhook_registrations.api_client_id IN (SELECT id FROM api_clients WHERE deleted_at IS NULL)")
 }
 
 #[async_trait]
@@ -189,6 +196,7 @@ impl RegistrationStore for Session {
     async fn find_any(&self, id: RegistrationId) -> Result<Option<Registration>> {
         let row: Option<Row> = registrations::table
             .find(id.0)
+            .filter(is_of_living_client())
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
@@ -198,7 +206,7 @@ impl RegistrationStore for Session {
     }
 
     async fn find_any_for_update(&self, id: RegistrationId) -> Result<Option<Registration>> {
-        let row = registrations::table.find(id.0).select(columns::of::<Row>());
+        let row = registrations::table.find(id.0).filter(is_of_living_client()).select(columns::of::<Row>());
         let row: Option<Row> =
             dialect::for_update!(row).first(&mut *self.for_update().await?).await.optional().stored()?;
         Ok(row.map(Row::into_model))
@@ -216,6 +224,7 @@ impl RegistrationStore for Session {
         }
         let rows: Vec<Row> = all
             .filter(registrations::id.gt(after.map_or(i64::MIN, |id| id.0)))
+            .filter(is_of_living_client())
             .order(registrations::id)
             .limit(limit)
             .load(&mut *self.read().await?)
@@ -229,6 +238,7 @@ impl RegistrationStore for Session {
         let rows: Vec<ReceiverRow> = registrations::table
             .inner_join(api_clients::table)
             .left_join(organizations::table)
+            .filter(api_clients::deleted_at.is_null())
             .filter(registrations::disabled_at.is_null())
             .filter(
                 columns::any_of(registrations::organization_id, &ids)

@@ -9,6 +9,7 @@ use super::{
 use super::{Field, OrganizationId, Ports, Result, async_trait};
 use civitas_accounts::{ApiClient, DEPLOYMENT_WIDE, Digest, Secret};
 use civitas_kernel::{Abilities, Ability, ClientId, Scope, Scopes};
+use std::collections::BTreeSet;
 
 pub(super) struct ApiClients;
 
@@ -68,15 +69,32 @@ fn scopes(words: &[String]) -> Imported<Scopes> {
     Ok(words.iter().map(parse).collect::<Result<_, _>>()?)
 }
 
+/// Checks that a secret can have 128 bits of randomness: it is stored as a SHA-256, which can be computed fast. It has at
+/// least 22 characters of `A-Z a-z 0-9 - _` (6 bits each), or 32 if all are hexadecimal digits (4 bits each), and at
+/// least 8 different ones.
+fn check_client_secret(text: &str) -> Imported {
+    let is_url_safe = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    let usable = text.bytes().filter(|byte| is_url_safe(*byte)).count();
+    let is_hexadecimal = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let different = text.bytes().collect::<BTreeSet<_>>().len();
+    if usable >= (if is_hexadecimal { 32 } else { 22 }) && different >= 8 {
+        return Ok(());
+    }
+    Err("client_secret must have at least 22 characters of A-Z, a-z, 0-9, - and _, or 32 hexadecimal digits, and at \
+         least 8 different ones"
+        .into())
+}
+
 /// The digest of the secret of a record; `None` if the record has no secret.
 fn digest(fields: &ApiClientFields) -> Imported<Option<Digest>> {
     let is_digest =
         |text: &str| text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     match (&fields.client_secret, &fields.client_secret_hash) {
         (Field::Absent, Field::Absent) => Ok(None),
-        (Field::Value(text), Field::Absent) if !text.trim().is_empty() => {
-            Ok(Some(Secret::new(text.as_str()).digest()))
+        (Field::Value(text), Field::Absent) if text.trim().is_empty() => {
+            Err("client_secret must not be blank".into())
         }
+        (Field::Value(text), Field::Absent) => Ok(Some(Secret::new(text.as_str()).digest())),
         (Field::Absent, Field::Value(text)) if is_digest(text) => Ok(Some(Digest::kept(text.as_str()))),
         (Field::Absent, _) => Err("client_secret_hash must be a SHA-256 in 64 hexadecimal digits".into()),
         (_, Field::Absent) => Err("client_secret must not be blank".into()),
@@ -86,8 +104,10 @@ fn digest(fields: &ApiClientFields) -> Imported<Option<Digest>> {
 
 #[async_trait]
 impl KindStore for ApiClients {
-    async fn find(&self, ports: &dyn Ports, _: Owner, id: ClientId) -> Result<Option<ApiClient>> {
-        ports.clients().find(id).await
+    async fn find_for_update(&self, ports: &dyn Ports, _: Owner, id: ClientId) -> Result<Option<ApiClient>> {
+        let Some(client) = ports.clients().find(id).await? else { return Ok(None) };
+        let locked = ports.clients().find_by_uid_for_update(&client.uid).await?;
+        Ok(locked.filter(|(locked, _)| *locked == id).map(|(_, client)| client))
     }
 
     /// The store returns the clients of all organizations for `None`; these are skipped.
@@ -131,11 +151,16 @@ impl RecordKind for ApiClients {
         fields: &ApiClientFields,
     ) -> Imported<Option<Found<Self>>> {
         digest(fields)?;
+        if let (Field::Value(text), false) =
+            (&fields.client_secret, import.context.options.allow_weak_secrets)
+        {
+            check_client_secret(text)?;
+        }
         if let Some(found) = self.find_by_id(import, id).await? {
             return Ok(Some(found));
         }
         let Some(uid) = fields.client_id.as_value() else { return Ok(None) };
-        match import.context.ports.clients().find_by_uid(uid).await? {
+        match import.context.ports.clients().find_by_uid_for_update(uid).await? {
             Some((_, client)) if client.organization != import.owner => {
                 Err(format!("client_id {uid:?} has already been taken").into())
             }
@@ -192,6 +217,28 @@ impl RecordKind for ApiClients {
                 Err(format!("permission {:?} needs a scope the client does not own", ability.as_str()).into())
             }
             None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_secret_can_have_128_bits() {
+        for enough in
+            ["0123456789abcdef0123456789abcdef", "key_0123456789abcdefghi", "Zm9vYmFyYmF6-_1234567x"]
+        {
+            assert!(check_client_secret(enough).is_ok(), "{enough}");
+        }
+        for short in [
+            "s3cret",
+            "0123456789abcdef0123456789abcde",
+            "Zm9vYmFyYmF6-_1234567",
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        ] {
+            assert!(check_client_secret(short).is_err(), "{short}");
         }
     }
 }

@@ -94,13 +94,13 @@ fn admin<'a>(context: &ImportContext<'a>) -> OrganizationAdmin<'a> {
 
 #[async_trait]
 impl KindStore for Organizations {
-    async fn find(
+    async fn find_for_update(
         &self,
         ports: &dyn Ports,
         _: NoOrganization,
         id: OrganizationId,
     ) -> Result<Option<Organization>> {
-        ports.organizations().find(id).await
+        ports.organizations().find_for_update(id).await
     }
 
     async fn page(

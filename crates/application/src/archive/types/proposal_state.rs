@@ -54,7 +54,7 @@ impl RecordKind for ProposalStates {
             Some(_) if !ProposalState::BUILT_IN.contains(&token.as_str()) => {
                 Err(format!("token {token:?} has already been taken").into())
             }
-            found => Ok(found),
+            found => self.find_by_id(import, found.map(|(id, _)| id)).await,
         }
     }
 

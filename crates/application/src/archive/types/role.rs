@@ -1,9 +1,10 @@
 //! `role`: a role of a user in a space, or an invitation to it. A `general_admin` has no row of its own: it is a flag
 //! of the account (contract 03 §4.1).
 
-use super::super::context::{ImportedRecord, RecordType};
+use super::super::context::{ImportOptions, ImportedRecord, RecordType};
 use super::super::error::ExportError;
 use super::super::kind::{Members, Owner, import_fields};
+use super::super::lines::LongTexts;
 use super::super::members::check_fixed;
 use super::super::output::Output;
 use super::super::record::Record;
@@ -166,7 +167,7 @@ async fn make_admin(
     };
     check_fixed("user", &Field::Value(id), &existing.unwrap_or(id))?;
     let store = context.ports.users();
-    let before = store.find(organization, id).await?.ok_or("the user is gone")?;
+    let before = store.find_for_update(organization, id).await?.ok_or("the user is gone")?;
     let outcome = match existing {
         _ if before.admin => Outcome::Unchanged,
         Some(_) => Outcome::Updated,
@@ -185,9 +186,13 @@ impl RecordType for Roles {
         SpaceRoles.type_name()
     }
 
+    fn check_fields(&self, record: &Record, options: ImportOptions<'_>, long_texts: &LongTexts) -> Imported {
+        SpaceRoles.check_fields(record, options, long_texts)
+    }
+
     async fn import(&mut self, context: &mut ImportContext<'_>, record: Record) -> Imported<ImportedRecord> {
         let organization = OrganizationId::of_record(&record)?;
-        let fields: RoleFields = record.fields(context.options.locales, &context.files.long_texts)?;
+        let fields: RoleFields = record.fields(context.options.rules(), &context.files.long_texts)?;
         let existing_id = record.existing_id.as_deref();
         let admin = existing_id.and_then(|id| id.strip_prefix(GENERAL_ADMIN)).and_then(UserId::parse);
         match fields.kind {

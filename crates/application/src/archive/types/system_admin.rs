@@ -38,13 +38,13 @@ async fn set_password(
 
 #[async_trait]
 impl KindStore for SystemAdmins {
-    async fn find(
+    async fn find_for_update(
         &self,
         ports: &dyn Ports,
         _: NoOrganization,
         id: AdministratorId,
     ) -> Result<Option<Administrator>> {
-        ports.administrators().find(id).await
+        ports.administrators().find_for_update(id).await
     }
 
     async fn page(
@@ -100,7 +100,8 @@ impl RecordKind for SystemAdmins {
             return Ok(Some(found));
         }
         let email = normalized(&required("email", &fields.email)?);
-        Ok(import.context.ports.administrators().find_by_email(&email).await?)
+        let found = import.context.ports.administrators().find_by_email(&email).await?;
+        self.find_by_id(import, found.map(|(id, _)| id)).await
     }
 
     async fn create(

@@ -47,7 +47,7 @@ impl OrganizationKind for Users {
 
     fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<User> + 'a> {
         let ports = context.ports;
-        Box::new(UserAdmin { store: ports.users(), tokens: ports.tokens() })
+        Box::new(UserAdmin { store: ports.users(), tokens: ports.tokens(), queue: ports.queue() })
     }
 }
 
@@ -66,7 +66,8 @@ impl RecordKind for Users {
         match (&fields.nickname, &fields.deleted_at) {
             (_, Field::Value(_)) => Ok(None),
             (Field::Value(nickname), _) => {
-                Ok(import.context.ports.users().find_by_nickname(import.owner, nickname).await?)
+                let found = import.context.ports.users().find_by_nickname(import.owner, nickname).await?;
+                self.find_by_id(import, found.map(|(id, _)| id)).await
             }
             _ => Ok(None),
         }

@@ -136,8 +136,13 @@ fn taken<T>(url: &str) -> Imported<T> {
 
 #[async_trait]
 impl KindStore for WebhookRegistrations {
-    async fn find(&self, ports: &dyn Ports, of: Owner, id: RegistrationId) -> Result<Option<Registration>> {
-        let found = ports.registrations().find_any(id).await?;
+    async fn find_for_update(
+        &self,
+        ports: &dyn Ports,
+        of: Owner,
+        id: RegistrationId,
+    ) -> Result<Option<Registration>> {
+        let found = ports.registrations().find_any_for_update(id).await?;
         Ok(found.filter(|registration| registration.organization == of))
     }
 

@@ -3,7 +3,7 @@
 use crate::administrators::{
     Administrator, AdministratorStore, PanelSession, PanelSessionStore, SecondFactor, Theme,
 };
-use crate::{Digest, Secret};
+use crate::{Digest, EndedCredentials, Secret};
 use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, PageRequest, Result};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -14,6 +14,8 @@ pub struct PanelWorld<'a> {
     pub administrators: &'a dyn AdministratorStore,
     /// Under test.
     pub sessions: &'a dyn PanelSessionStore,
+    /// Under test.
+    pub ended: &'a dyn EndedCredentials,
     /// An organization.
     pub mine: OrganizationId,
 }
@@ -194,5 +196,23 @@ pub async fn removes_sessions(world: PanelWorld<'_>) -> Result<()> {
     assert!(!valid(&b).await? && valid(&other).await?);
     world.administrators.remove(bo).await?;
     assert!(!valid(&other).await?);
+    Ok(())
+}
+
+/// Sessions that expired before a time are removed, at most a number of them; others stay. So they are when nobody signs
+/// in.
+pub async fn removes_ended_sessions(world: PanelWorld<'_>) -> Result<()> {
+    let id = world.administrators.add(&administrator("ada")).await?;
+    let a = begin(&world, id, "a", NOW).await?;
+    begin(&world, id, "b", NOW).await?;
+    let late = begin(&world, id, "c", NOW + Duration::HOUR).await?;
+    let end = NOW + Duration::hours(2);
+    assert_eq!(world.ended.remove_before(end, 9).await?, 0, "the time is not included");
+    let after = end + Duration::SECOND;
+    assert_eq!(world.ended.remove_before(after, 1).await?, 1);
+    assert_eq!(world.ended.remove_before(after, 9).await?, 1);
+    assert_eq!(world.ended.remove_before(after, 9).await?, 0);
+    assert_eq!(world.sessions.find(&a, NOW).await?, None);
+    assert!(world.sessions.find(&late, NOW).await?.is_some());
     Ok(())
 }

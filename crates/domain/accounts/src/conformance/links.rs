@@ -189,3 +189,26 @@ pub async fn removes_ended_credentials(world: LinkWorld<'_>) -> Result<()> {
     }
     Ok(())
 }
+
+/// The links and sessions of a user are removed, in their organization only; those of others stay.
+pub async fn removes_the_links_of_a_user(world: LinkWorld<'_>) -> Result<()> {
+    let people = [world.person("nora").await?, world.person("ada").await?];
+    for (user, text) in people.into_iter().zip(["nora", "ada"]) {
+        let expires_at = NOW + Duration::hours(2);
+        let confirmation = Confirmation { user, digest: digest(text), expires_at };
+        world.confirmations.add(world.mine, &confirmation, NOW).await?;
+        let link = MagicLink { user, digest: digest(text), redirect_url: None, created_at: NOW, expires_at };
+        world.magic_links.put(world.mine, &link).await?;
+        let session = ParticipantSession { user, digest: digest(text), created_at: NOW, expires_at };
+        world.sessions.add(world.mine, &session).await?;
+    }
+    assert_eq!(world.ended.remove_of_user(world.other, people[0]).await?, 0);
+    assert_eq!(world.ended.remove_of_user(world.mine, people[0]).await?, 3);
+    for (text, is_there) in [("nora", false), ("ada", true)] {
+        let digest = digest(text);
+        assert_eq!(world.confirmations.find(world.mine, &digest).await?.is_some(), is_there);
+        assert_eq!(world.magic_links.find(world.mine, &digest).await?.is_some(), is_there);
+        assert_eq!(world.sessions.find(world.mine, &digest, NOW).await?.is_some(), is_there);
+    }
+    Ok(())
+}

@@ -114,6 +114,27 @@ pub async fn counts_jobs_by_status(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The jobs of a user are removed in any status, in batches; those of service tokens and of other organizations stay.
+pub async fn removes_the_jobs_of_a_user(world: World<'_>) -> Result<()> {
+    let owner = JobOwner { client: world.client, user: Some(world.user) };
+    let own = |seconds| job(world.mine, owner, seconds);
+    let (ended, waiting, service) = (own(1), own(400), job(world.mine, SERVICE, 2));
+    let foreign = job(world.other, owner, 3);
+    for job in [&ended, &waiting, &service, &foreign] {
+        world.jobs.add(job).await?;
+    }
+    let soon = NOW + Duration::minutes(1);
+    assert_eq!(world.claim("w", soon).await?.len(), 3);
+    world.jobs.complete("w", ended.id, &json!({"data": "of the person"}), soon).await?;
+    assert_eq!(world.log.remove_of_user(world.mine, world.user, 1).await?, 1);
+    assert_eq!(world.log.remove_of_user(world.mine, world.user, 9).await?, 1);
+    assert_eq!(world.log.remove_of_user(world.mine, world.user, 9).await?, 0);
+    for (job, is_there) in [(&ended, false), (&waiting, false), (&service, true), (&foreign, true)] {
+        assert_eq!(world.log.find(job.id).await?.is_some(), is_there, "{:?}", job.owner);
+    }
+    Ok(())
+}
+
 /// Jobs that ended before a time are removed, the oldest first, in batches; those that have not ended stay.
 pub async fn removes_jobs_that_ended(world: World<'_>) -> Result<()> {
     let [first, second, waiting] = [1, 2, 400].map(|seconds| job(world.mine, SERVICE, seconds));

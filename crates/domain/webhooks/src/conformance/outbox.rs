@@ -1,8 +1,9 @@
 //! The outbox.
 
 use super::{World, announcement, at, named};
-use crate::{Announcement, Position};
-use civitas_kernel::{Ability, Result, sortable_id};
+use crate::{Announcement, Position, envelope};
+use civitas_kernel::{Ability, Result, UserId, sortable_id};
+use serde_json::json;
 use time::Duration;
 use uuid::Uuid;
 
@@ -55,6 +56,38 @@ impl World<'_> {
         let events = self.outbox.relayed_after(after, limit).await?;
         Ok(events.into_iter().map(|relayed| (relayed.position, relayed.event)).collect())
     }
+}
+
+/// The events with the data of an account are removed with their deliveries, in batches; those of others, and other
+/// events with the same number, stay.
+pub async fn removes_the_events_of_an_account(world: World<'_>) -> Result<()> {
+    let described = |organization, name, id: &str, kind: &str| Announcement {
+        payload: envelope(name, &json!({"attributes": {"name": "Nora"}, "id": id, "type": kind})),
+        ..named(organization, name, 1)
+    };
+    let (created, updated) = (Ability::UserCreated, Ability::UserUpdated);
+    let mut own = Vec::new();
+    for n in 0..3 {
+        own.push(described(world.mine, if n == 0 { created } else { updated }, "7", "user"));
+    }
+    let others = [
+        described(world.mine, updated, "70", "user"),
+        described(world.mine, Ability::ProposalCreation, "7", "proposal"),
+    ];
+    let foreign = described(world.other, created, "7", "user");
+    let registration = world.register("a").await?;
+    let delivery = world.queue_event(registration, &own[0]).await?;
+    for event in own[1..].iter().chain(&others).chain([&foreign]) {
+        world.outbox.append(std::slice::from_ref(event)).await?;
+    }
+    let user = UserId(7);
+    assert_eq!(world.outbox.remove_of_user(world.mine, user, 2).await?, 2);
+    assert_eq!(world.outbox.remove_of_user(world.mine, user, 2).await?, 1);
+    assert_eq!(world.outbox.remove_of_user(world.mine, user, 2).await?, 0);
+    assert_eq!(world.outbox.page_after(world.mine, None, 9).await?, others);
+    assert_eq!(world.outbox.page_after(world.other, None, 9).await?, [foreign]);
+    assert_eq!(world.log.find(None, delivery).await?, None);
+    Ok(())
 }
 
 /// Events get the next positions in the order of their ids, each one once. Takes a transaction.

@@ -41,6 +41,11 @@ pub fn among_uuids<QS: 'static>(on: Expr<QS, Binary>, ids: &[uuid::Uuid]) -> Con
 pub const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
 
+/// The condition that selects some rows of a table: at most `limit` of those with a condition.
+pub fn some_rows(table: &str, condition: &str, limit: i64) -> String {
+    format!("rowid IN (SELECT rowid FROM {table} WHERE {condition} LIMIT {limit})")
+}
+
 /// The type of a list of UUIDs in [`GIVE_POSITIONS`].
 pub type Uuids = Text;
 

@@ -41,6 +41,7 @@ type ReadFacts = (
 pub(super) fn read(reader: Option<UserId>) -> ReadFacts {
     let client = api_clients::table
         .filter(proposals::api_client_id.eq(api_clients::id.nullable()))
+        .filter(api_clients::deleted_at.is_null())
         .select(api_clients::uid);
     let voted_at: Expr<proposals::table, sql::Moment> = match reader {
         None => Box::new(None::<OffsetDateTime>.into_sql::<Nullable<sql::Moment>>()),

@@ -335,7 +335,10 @@ impl DeliveryLog for Session {
         filter: &RegistrationFilter,
         page: PageRequest,
     ) -> Result<Page<RegistrationReport>> {
-        let mut all = registrations::table.inner_join(api_clients::table).into_boxed::<Db>();
+        let mut all = registrations::table
+            .inner_join(api_clients::table)
+            .filter(api_clients::deleted_at.is_null())
+            .into_boxed::<Db>();
         if let Some(organization) = organization {
             all = all.filter(registrations::organization_id.eq(organization.0));
         }

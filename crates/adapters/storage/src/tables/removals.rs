@@ -1,0 +1,198 @@
+//! Removes organizations and API clients: marks them, so that nobody finds them, and deletes their rows in small batches.
+
+use crate::engine::dialect::some_rows;
+use crate::failure::{Stored, changed};
+use crate::schema::{
+    administrators, api_clients, archive_refs, organization_hosts, organization_names, organizations,
+    webhook_registrations as registrations,
+};
+use crate::session::{Atomic, Session};
+use async_trait::async_trait;
+use civitas_application::Removals;
+use civitas_kernel::{OrganizationId, Result, sortable_id};
+use diesel::dsl::sql_query;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+/// The tables with an organization, children before parents: a deleted row has few or no rows that cascade.
+const OF_ORGANIZATION: [&str; 34] = [
+    "webhook_deliveries",
+    "webhook_registrations",
+    "uploads",
+    "access_tokens",
+    "jobs",
+    "tasks",
+    "confirmations",
+    "magic_links",
+    "sessions",
+    "login_failures",
+    "mail_counts",
+    "votes",
+    "attachments",
+    "attachment_collections",
+    "answers",
+    "responses",
+    "display_conditions",
+    "answer_options",
+    "questions",
+    "questionnaires",
+    "surveys",
+    "meetings",
+    "posts",
+    "proposals",
+    "proposal_states",
+    "entries",
+    "roles",
+    "steps",
+    "components",
+    "spaces",
+    "users",
+    "api_clients",
+    "archive_refs",
+    "list_changes",
+];
+
+/// The tables where each deleted row reads another table as a whole, because a foreign key has no index: the column is
+/// `votes.component_id`. One row is deleted at a time.
+const ONE_AT_A_TIME: [&str; 1] = ["components"];
+
+/// Deletes at most `limit` rows.
+fn delete(table: &str, condition: &str, limit: i64) -> String {
+    format!("DELETE FROM {table} WHERE {}", some_rows(table, condition, limit))
+}
+
+/// The statements for an organization, in their order. Ids are numbers, so that they can be part of the text.
+fn of_organization(id: i64, limit: i64) -> Vec<String> {
+    let registered = format!("meeting_id IN (SELECT id FROM meetings WHERE organization_id = {id})");
+    let own = format!("organization_id = {id}");
+    let tables = OF_ORGANIZATION
+        .iter()
+        .map(|table| delete(table, &own, if ONE_AT_A_TIME.contains(table) { 1 } else { limit }));
+    let last = format!("DELETE FROM organizations WHERE id = {id}");
+    std::iter::once(delete("meeting_registrations", &registered, limit)).chain(tables).chain([last]).collect()
+}
+
+/// The statements for an API client, in their order.
+fn of_client(id: i64, limit: i64) -> Vec<String> {
+    let own = format!("api_client_id = {id}");
+    let delivered =
+        format!("registration_id IN (SELECT id FROM webhook_registrations WHERE api_client_id = {id})");
+    vec![
+        delete("webhook_deliveries", &delivered, limit),
+        delete("webhook_registrations", &own, limit),
+        delete("uploads", &own, limit),
+        delete("access_tokens", &own, limit),
+        delete("login_failures", &own, limit),
+        format!("UPDATE proposals SET api_client_id = NULL WHERE {}", some_rows("proposals", &own, limit)),
+        format!("DELETE FROM api_clients WHERE id = {id}"),
+    ]
+}
+
+/// Marks an organization and its clients as removed. Its hosts and names are free.
+///
+/// # Errors
+/// `NotFound` when there is no such organization.
+pub(super) async fn mark_organization(
+    atomic: &Atomic<'_>,
+    id: OrganizationId,
+    now: OffsetDateTime,
+) -> Result<()> {
+    diesel::update(organizations::table.find(id.0).filter(organizations::deleted_at.is_null()))
+        .set(organizations::deleted_at.eq(now))
+        .execute(&mut *atomic.connection().await?)
+        .await
+        .stored()
+        .and_then(changed)?;
+    let hosts = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
+    diesel::delete(hosts).execute(&mut *atomic.connection().await?).await.stored()?;
+    let names = organization_names::table.filter(organization_names::organization_id.eq(id.0));
+    diesel::delete(names).execute(&mut *atomic.connection().await?).await.stored()?;
+    // An archive must not find it by its ref either: what it adds to it would be deleted.
+    let refs = archive_refs::table
+        .filter(archive_refs::organization_id.eq(0))
+        .filter(archive_refs::kind.eq("organization"))
+        .filter(archive_refs::record_id.eq(id.0.to_string()));
+    diesel::delete(refs).execute(&mut *atomic.connection().await?).await.stored()?;
+    diesel::update(administrators::table.filter(administrators::organization_id.eq(id.0)))
+        .set(administrators::organization_id.eq(None::<i64>))
+        .execute(&mut *atomic.connection().await?)
+        .await
+        .stored()?;
+    let clients: Vec<i64> = api_clients::table
+        .filter(api_clients::organization_id.eq(id.0))
+        .filter(api_clients::deleted_at.is_null())
+        .select(api_clients::id)
+        .load(&mut *atomic.connection().await?)
+        .await
+        .stored()?;
+    mark_clients(atomic, clients, now).await
+}
+
+/// Marks clients as removed. Their public names are free, and nothing is delivered to them.
+pub(super) async fn mark_clients(atomic: &Atomic<'_>, clients: Vec<i64>, now: OffsetDateTime) -> Result<()> {
+    for id in clients {
+        diesel::update(api_clients::table.find(id).filter(api_clients::deleted_at.is_null()))
+            .set((
+                api_clients::deleted_at.eq(now),
+                api_clients::uid.eq(format!("removed/{}", sortable_id())),
+                api_clients::secret_digest.eq(""),
+            ))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        diesel::update(registrations::table.filter(registrations::api_client_id.eq(id)))
+            .set((
+                registrations::due_at.eq(None::<OffsetDateTime>),
+                registrations::worker.eq(None::<&str>),
+                registrations::leased_until.eq(None::<OffsetDateTime>),
+            ))
+            .execute(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+    }
+    Ok(())
+}
+
+impl Session {
+    /// Executes the statements until one has an effect; how many rows it changed.
+    async fn first_effect(&self, statements: Vec<String>) -> Result<u64> {
+        for statement in statements {
+            let rows = sql_query(statement).execute(&mut *self.write().await?).await.stored()?;
+            if rows > 0 {
+                return Ok(rows as u64);
+            }
+        }
+        Ok(0)
+    }
+}
+
+#[async_trait]
+impl Removals for Session {
+    async fn remove_rows(&self, limit: i64) -> Result<u64> {
+        // Most calls find nothing, and do not wait for the write lock.
+        let organization: Option<i64> = organizations::table
+            .filter(organizations::deleted_at.is_not_null())
+            .order(organizations::id)
+            .select(organizations::id)
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        if let Some(id) = organization {
+            return self.first_effect(of_organization(id, limit)).await;
+        }
+        let client: Option<i64> = api_clients::table
+            .filter(api_clients::deleted_at.is_not_null())
+            .order(api_clients::id)
+            .select(api_clients::id)
+            .first(&mut *self.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        match client {
+            Some(id) => self.first_effect(of_client(id, limit)).await,
+            None => Ok(0),
+        }
+    }
+}

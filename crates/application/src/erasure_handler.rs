@@ -1,0 +1,46 @@
+//! The handler of tasks that remove the data of a deleted account from other records.
+
+use crate::{TaskHandler, Turn};
+use async_trait::async_trait;
+use civitas_accounts::EraseAccount;
+use civitas_kernel::{Result, TaskPayload, clock};
+use civitas_tasks::{Outcome, Task};
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// The most rows of one batch.
+const BATCH: i64 = 200;
+/// The pause between two batches, in which others write.
+const BETWEEN: Duration = Duration::from_millis(50);
+/// The most batches of one run, which then ends before its lease.
+const BATCHES: usize = 200;
+
+/// Removes the jobs of a deleted account with their commands and results, the events with its data with their
+/// deliveries, and its links and sessions. Entries of the audit trail stay for `audit_retention_days`: their chain
+/// could not be verified without them.
+pub struct ErasureHandler;
+
+#[async_trait]
+impl TaskHandler for ErasureHandler {
+    fn kind(&self) -> &'static str {
+        EraseAccount::KIND
+    }
+
+    async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome> {
+        let (EraseAccount { user }, of, store) = (task.read()?, task.organization, turn.store);
+        let found = store.users().find(of, user).await?;
+        if found.is_none_or(|found| found.deleted_at.is_none()) {
+            return Ok(Outcome::Done);
+        }
+        store.ended_credentials().remove_of_user(of, user).await?;
+        for _ in 0..BATCHES {
+            let removed = store.job_log().remove_of_user(of, user, BATCH).await?
+                + store.outbox().remove_of_user(of, user, BATCH).await?;
+            if removed == 0 {
+                return Ok(Outcome::Done);
+            }
+            sleep(BETWEEN).await;
+        }
+        Ok(Outcome::Again(clock::now()))
+    }
+}

@@ -1,0 +1,107 @@
+//! What the deletion of an account leaves of the person.
+
+use civitas_jobs::{Job, JobOwner, JobPayload};
+use civitas_kernel::{
+    Ability, AnswerLanguages, ClientId, OrganizationId, RegistrationId, TokenId, UserId, clock, random_job_id,
+};
+use civitas_tests::Service;
+use civitas_tests::service::CITIES;
+use civitas_webhooks::{Content, DeliveryId, Health, NewDelivery, Registration, SealedSecret};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+const ZORA: &str = r#"{"type": "user", "ref": "z", "organization": "city", "nickname": "zora77", "email": "zora.quintana@person.example", "name": "Zora Quintana", "about": "Beekeeper Quintana", "confirmed_at": "2026-01-05T09:00:00Z", "tos_accepted_at": "2026-01-05T09:00:00Z"}"#;
+/// E-mail address, name and description.
+const PERSONAL: [&str; 3] = ["zora.quintana@person.example", "Zora Quintana", "Beekeeper Quintana"];
+/// Longer than a busy machine needs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+async fn registration(service: &Service, city: OrganizationId, client: ClientId) -> RegistrationId {
+    let now = clock::now();
+    let registration = Registration {
+        client,
+        organization: Some(city),
+        url: "https://hooks.example/".to_owned(),
+        subscriptions: vec![Ability::UserUpdated],
+        secret: SealedSecret("sealed".to_owned()),
+        health: Health::default(),
+        paused_at: Some(now),
+        created_at: now,
+        updated_at: now,
+    };
+    service.store.registrations().add(&registration).await.unwrap().unwrap()
+}
+
+/// A job that has not begun, and a delivery that waits.
+async fn leave_work(service: &Service, city: OrganizationId, zora: UserId) {
+    let (client, _) = service.store.clients().find_by_uid("id_city_full").await.unwrap().unwrap();
+    let job = Job {
+        id: random_job_id(),
+        organization: city,
+        owner: JobOwner { client, user: Some(zora) },
+        token: TokenId(1),
+        command_key: "draft_proposals#create".to_owned(),
+        payload: JobPayload {
+            name: "draft_proposals#create".to_owned(),
+            command: json!({"title": PERSONAL[1]}),
+            languages: AnswerLanguages::default(),
+        },
+        attempts: 0,
+        created_at: clock::now() + time::Duration::DAY,
+    };
+    service.store.jobs().add(&job).await.unwrap();
+    let events = service.store.outbox().page_after(city, None, 99).await.unwrap();
+    let event = events.iter().find(|event| event.name == Ability::UserUpdated).unwrap();
+    let delivery = NewDelivery {
+        id: DeliveryId::generate(),
+        registration: registration(service, city, client).await,
+        name: event.name,
+        content: Content::Event(event.id, city),
+        due_at: clock::now(),
+    };
+    service.store.deliveries().add(&[delivery]).await.unwrap();
+}
+
+/// Where the database has data of the person. The chain of the audit trail cannot be changed.
+async fn found(service: &Service) -> Vec<String> {
+    let mut found = Vec::new();
+    for text in PERSONAL {
+        found.extend(service.database.columns_with(text).await);
+    }
+    found.retain(|column| !column.starts_with("audit_entries."));
+    found
+}
+
+#[tokio::test]
+async fn a_deleted_account_leaves_no_data_of_the_person_in_any_table() {
+    for service in Service::on_both_engines_with(&format!("{CITIES}{ZORA}\n"), &[]).await {
+        let city = OrganizationId(service.id("organization", "city"));
+        let zora = UserId(service.id("user", "z"));
+        let client = service.user("zora77").await;
+        let body = json!({"object_path": ".", "data": {"contact": PERSONAL[0]}});
+        client.finished(&client.put("/me/extended_data", &body).await.is(202)).await;
+        leave_work(&service, city, zora).await;
+        let before = found(&service).await;
+        for column in
+            ["users.email", "users.name", "users.about", "jobs.result", "jobs.payload", "outbox.payload"]
+        {
+            assert!(before.iter().any(|found| found == column), "{column} in {before:?}");
+        }
+        let panel = service.administrator().await;
+        let page = format!("/system/organizations/{city}/users/{zora}");
+        panel.act("DELETE", &page, &[]).await.is(302);
+        let begun = Instant::now();
+        loop {
+            let left = found(&service).await;
+            if left.is_empty() {
+                break;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{:?}: {left:?}", service.engine);
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        assert_eq!(service.database.count("webhook_deliveries", "true").await, 0);
+        client.get("/me/extended_data").await.refuses(401, "Unauthorized access");
+        let row = service.store.users().find(city, zora).await.unwrap().unwrap();
+        assert!(row.deleted_at.is_some(), "other records refer to it");
+    }
+}
