@@ -24,6 +24,7 @@ use civitas_kernel::{Error, Result};
 use civitas_mail::{Log, Smtp};
 use civitas_panel::Panel;
 use civitas_tokens::{Argon2Passwords, Signer};
+use futures_util::future::join_all;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -37,6 +38,11 @@ use tokio::task::{JoinHandle, spawn_blocking};
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How long requests may take to end when the server stops, in seconds.
 const GRACE_SECONDS: u64 = 10;
+
+/// The most mails that are sent at once.
+const MAILS: usize = 8;
+/// The most hosts that are checked at once.
+const HOST_CHECKS: usize = 16;
 
 /// Which parts of a server run in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +136,10 @@ fn workers(
 ) -> Result<JoinHandle<()>> {
     let commands = api.commands();
     let jobs = Worker::new(commands.clone(), config.worker_count());
-    let tasks = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), task_kinds(config)?);
+    let lanes = task_lanes(config)?.map(|(kinds, concurrency)| {
+        let worker = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), kinds);
+        worker.run(concurrency, told.clone())
+    });
     let webhooks = webhooks::Workers::of(config, commands.store(), commands.announcer(), told)?;
     let cleanup = Cleanup {
         store: commands.store().clone(),
@@ -139,14 +148,14 @@ fn workers(
     };
     let (store, files) = (commands.store().clone(), api.files().clone());
     let audit = AuditRetention::new(store.clone(), config.audit_retention_days.as_days());
-    let (told, count) = (told.clone(), config.worker_count());
+    let told = told.clone();
     Ok(tokio::spawn(async move {
         if is_alone {
             take_over(&*store, told.clone()).await;
         }
         tokio::join!(
             jobs.run(told.clone()),
-            tasks.run(count, told.clone()),
+            join_all(lanes),
             webhooks.run(is_alone, told.clone()),
             cleanup.run(told.clone()),
             files.run_reaper(told.clone()),
@@ -155,8 +164,9 @@ fn workers(
     }))
 }
 
-/// All kinds of tasks with their handlers.
-fn task_kinds(config: &Config) -> Result<TaskKinds> {
+/// The lanes of tasks: the kinds of each, and how many tasks of it run at once. Kinds of one lane wait for the same
+/// service; a service that does not answer delays its own lane alone.
+fn task_lanes(config: &Config) -> Result<[(TaskKinds, usize); 2]> {
     let checks = HostCheckHandler {
         resolver: Arc::new(Names::at(config.dns_server)?),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
@@ -165,7 +175,10 @@ fn task_kinds(config: &Config) -> Result<TaskKinds> {
     let mailer = mailer(config)?;
     let mails = MailHandler { mailer: mailer.clone(), site: site::of(config) };
     let invitations = InvitationHandler { mailer, site: site::of(config) };
-    Ok(TaskKinds::default().on(mails).on(invitations).on(checks))
+    Ok([
+        (TaskKinds::default().on(mails).on(invitations), MAILS),
+        (TaskKinds::default().on(checks), HOST_CHECKS),
+    ])
 }
 
 fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {

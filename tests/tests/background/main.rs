@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod faults;
+mod lanes;
 mod mail;
 mod tasks;
