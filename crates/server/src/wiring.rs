@@ -3,7 +3,9 @@
 //! HTTP runs on its own threads (one single-threaded runtime each), background work on the runtime that calls
 //! [`start`], so that neither starves the other.
 
+use crate::admission::Admission;
 use crate::config::Config;
+use crate::operations::Operations;
 use crate::store::{Database, Lock};
 use crate::tls::Certificate;
 use crate::{files, panel, secret_key, site, webhooks};
@@ -61,7 +63,10 @@ pub struct Running {
     pub store: Arc<dyn Store>,
     /// The link to the page that creates the first administrator; `None` when there is one.
     pub setup_link: Option<String>,
+    /// The address for operators; `None` without `operations_listen`.
+    pub operations_address: Option<SocketAddr>,
     http: Option<Http>,
+    operations: Option<Operations>,
     workers: Option<JoinHandle<()>>,
     stop: watch::Sender<bool>,
     /// Held until the last worker has ended.
@@ -120,11 +125,26 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     } else {
         (None, None)
     };
+    let operations = match config.operations_listen {
+        Some(listen) => Some(Operations::start(listen, store.clone()).await?),
+        None => None,
+    };
+    let operations_address = operations.as_ref().map(|operations| operations.address);
     let address = http.as_ref().map(|http| http.address);
     if let Some(address) = address {
         tracing::info!(%address, "listening");
     }
-    Ok(Running { address, store, setup_link, http, workers, stop, _lock: lock })
+    Ok(Running {
+        address,
+        store,
+        setup_link,
+        operations_address,
+        http,
+        operations,
+        workers,
+        stop,
+        _lock: lock,
+    })
 }
 
 /// Starts the background workers.
@@ -193,6 +213,7 @@ fn settings(config: &Config) -> Settings {
         site: site::of(config),
         trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
         max_body_bytes: config.max_body_bytes.get(),
+        body_time: Duration::from_secs(config.body_time_seconds.get().into()),
         max_async_api_job_payload_bytes: config.max_async_api_job_payload_bytes.0,
         max_extended_data_payload_bytes: config.max_extended_data_payload_bytes.0,
         max_extended_data_stored_bytes: config.max_extended_data_stored_bytes.0,
@@ -212,6 +233,9 @@ impl Running {
 
     /// Stops in order: no new requests and jobs; running ones have time to end, then the leases of jobs expire.
     pub async fn stop(self) {
+        if let Some(operations) = &self.operations {
+            operations.begin_stop();
+        }
         if let Some(http) = self.http {
             http.api.close_streams();
             http.handle.stop(true).await;
@@ -226,6 +250,9 @@ impl Running {
         {
             tracing::error!(%error, "the workers failed");
         }
+        if let Some(operations) = self.operations {
+            operations.stop().await;
+        }
     }
 }
 
@@ -239,9 +266,10 @@ impl Http {
         };
         let (tell, told) = oneshot::channel();
         let (listen, in_use, interface) = (config.listen, certificate.clone(), api.clone());
+        let admission = Admission::of(config);
         let thread = thread::Builder::new().name("http".to_owned()).spawn(move || {
             System::new().block_on(async move {
-                match server(listen, in_use, interface, panel) {
+                match server(listen, in_use, interface, panel, admission) {
                     Ok((address, server)) => {
                         // The receiver may be dropped; the server ends with the process.
                         let _ = tell.send(Ok((address, server.handle())));
@@ -265,6 +293,7 @@ fn server(
     certificate: Option<Arc<Certificate>>,
     api: Arc<Api>,
     panel: Arc<Panel>,
+    admission: Arc<Admission>,
 ) -> io::Result<(SocketAddr, Server)> {
     let http = HttpServer::new(move || {
         let (api, panel) = (api.clone(), panel.clone());
@@ -272,6 +301,7 @@ fn server(
         let app = App::new().wrap(headers).configure(move |config| panel.configure(config));
         app.configure(move |config| api.configure(config))
     });
+    let http = http.on_connect(move |io, data| admission.on_connect(io, data));
     let http = http.disable_signals().shutdown_timeout(GRACE_SECONDS).client_request_timeout(HEAD_TIME);
     let http = match certificate {
         Some(certificate) => http.bind_rustls_0_23(listen, certificate.server_config()?)?,
