@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
+use time::OffsetDateTime;
 use tokio::sync::OnceCell;
 use tokio_postgres::{Client, NoTls};
 use url::Url;
@@ -234,6 +235,23 @@ impl Database {
     /// When it does not open.
     pub async fn open_again(&self) -> Arc<dyn Store> {
         self.engine.open(&self.url).await.expect("the database opens")
+    }
+
+    /// Another store on the same database, like that of a machine with this clock.
+    ///
+    /// # Panics
+    /// When it does not open.
+    pub async fn open_with_clock(&self, clock: fn() -> OffsetDateTime) -> Arc<dyn Store> {
+        let (url, pool_size, wait, locales) = (self.url.clone(), CONNECTIONS, WAIT, Locales::standard());
+        let opened = match self.engine {
+            Engine::Sqlite => {
+                sqlite::open_with_clock(&sqlite::Settings { url, pool_size, wait, locales }, clock).await
+            }
+            Engine::Postgres => {
+                postgres::open_with_clock(&postgres::Settings { url, pool_size, wait, locales }, clock).await
+            }
+        };
+        opened.expect("the database opens")
     }
 
     /// The processes of the server that are in a transaction of this database. Empty on SQLite.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -130,6 +131,42 @@ impl MailServer {
             }
         };
         tokio::time::timeout(PATIENCE, wait).await.expect("somebody is refused");
+    }
+}
+
+/// A server that accepts connections and never answers.
+pub struct SilentServer {
+    address: SocketAddr,
+    accepted: Arc<AtomicUsize>,
+}
+
+impl SilentServer {
+    /// Starts listening, until the test ends.
+    ///
+    /// # Panics
+    /// When no port is free.
+    pub async fn open() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let (address, accepted) = (listener.local_addr().expect("an address"), Arc::<AtomicUsize>::default());
+        let count = accepted.clone();
+        tokio::spawn(async move {
+            let mut held = Vec::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                held.push(stream);
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        Self { address, accepted }
+    }
+
+    /// Its address.
+    pub fn url(&self) -> String {
+        format!("smtp://{}", self.address)
+    }
+
+    /// The number of connections so far.
+    pub fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::Relaxed)
     }
 }
 

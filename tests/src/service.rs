@@ -51,6 +51,8 @@ pub struct Service {
     pub engine: Engine,
     /// Where it listens.
     pub address: SocketAddr,
+    /// Where it listens for operators; `None` without the setting.
+    pub operations: Option<SocketAddr>,
     /// Its store, for access without the interface.
     pub store: Arc<dyn Store>,
     /// The ids of the archive's records: `refs[organization][type][ref]`.
@@ -135,6 +137,7 @@ impl Service {
         Self {
             engine: database.engine,
             address: running.address.expect("an address"),
+            operations: running.operations_address,
             store: running.store.clone(),
             refs: report["refs"].clone(),
             running: Some(running),

@@ -79,6 +79,11 @@ mod jobs {
         brings_lost_jobs_back_until_the_third_loss,
         renews_the_leases_of_one_worker,
         takes_back_what_a_worker_releases,
+        takes_back_all_jobs_of_a_worker_that_stops,
+        a_flood_of_one_organization_delays_others_by_a_few_jobs,
+        alternates_between_organizations,
+        keeps_the_order_within_an_organization,
+        retries_in_turn,
         wakes_who_waits,
         pages_of_the_log_do_not_overlap,
         filters_the_log,
@@ -177,6 +182,7 @@ mod tasks {
 mod storage {
     mod audit;
     mod concurrency;
+    mod leases;
     mod memory;
     mod operations;
     mod plans;

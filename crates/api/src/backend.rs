@@ -29,6 +29,8 @@ pub struct Settings {
     pub trusted_proxies: Vec<IpNet>,
     /// The longest body, in bytes.
     pub max_body_bytes: usize,
+    /// The longest time in which a body arrives.
+    pub body_time: std::time::Duration,
     /// The longest payload of a job, in bytes; `None` for no limit.
     pub max_async_api_job_payload_bytes: Option<usize>,
     /// The most extended data, in bytes; `None` for no limit.

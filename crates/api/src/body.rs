@@ -5,12 +5,12 @@ use actix_multipart::Multipart;
 use actix_web::HttpRequest;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{self, Bytes, BytesMut, Payload};
+use civitas_application::Pace;
 use civitas_kernel::Error;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::time::{Instant, timeout_at};
 use url::form_urlencoded;
 
 /// The deepest nesting a body may have.
@@ -19,8 +19,6 @@ const DEEPEST: usize = 100;
 const MAX_FIELDS: usize = 4_096;
 /// The longest body, in bytes, that is parsed on the thread of its connection.
 pub(crate) const LIGHT: usize = 32 * 1024;
-/// The time limit for the first KiB of a body; each further KiB adds one second.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A parsed body, or the error.
 pub(crate) type Members = Result<Map<String, Value>, ApiError>;
@@ -34,9 +32,14 @@ pub(crate) struct Body {
     pub(crate) bytes: usize,
 }
 
-/// Reads a body of at most `limit` bytes as an object. An empty body is an empty object.
-pub(crate) async fn read(request: &HttpRequest, payload: Payload, limit: usize) -> Result<Body, ApiError> {
-    let collected = collect(request, payload, limit).await?;
+/// Reads a body of at most `limit` bytes as an object, in at most this time. An empty body is an empty object.
+pub(crate) async fn read(
+    request: &HttpRequest,
+    payload: Payload,
+    limit: usize,
+    time: Duration,
+) -> Result<Body, ApiError> {
+    let collected = collect(request, payload, limit, time).await?;
     let bytes = collected.len();
     let members = if bytes == 0 { Map::new() } else { members(request, collected).await? };
     Ok(Body { members, bytes })
@@ -67,42 +70,47 @@ async fn elsewhere(parse: impl FnOnce() -> Members + Send + 'static) -> Members 
     outcome.unwrap_or_else(|gone| Err(Error::Unavailable(gone.into()).into()))
 }
 
-/// The chunks of a body, with a maximum length and a minimum speed: 10 s, and one second more for each KiB. A slow body
-/// holds only its connection.
+/// The chunks of a body, with a maximum length and a minimum speed. A slow body holds only its connection.
 pub(crate) struct Paced {
     payload: Payload,
-    started: Instant,
+    pace: Pace,
     received: u64,
     limit: u64,
 }
 
 impl Paced {
-    /// A body of at most `limit` bytes, which begins to arrive now.
-    pub(crate) fn new(payload: Payload, limit: u64) -> Self {
-        Self { payload, started: Instant::now(), received: 0, limit }
+    /// A body of at most `limit` bytes.
+    pub(crate) fn new(payload: Payload, pace: Pace, limit: u64) -> Self {
+        Self { payload, pace, received: 0, limit }
     }
 
     /// The next chunk; `None` at the end.
     pub(crate) async fn next(&mut self) -> Option<Result<Bytes, ApiError>> {
-        let deadline = self.started + PATIENCE + Duration::from_secs(self.received / 1024);
-        Some(match timeout_at(deadline, self.payload.next()).await {
-            Ok(Some(Ok(chunk))) => {
-                self.received += chunk.len() as u64;
+        Some(match self.pace.wait(self.payload.next()).await {
+            Some(Some(Ok(chunk))) => {
+                let bytes = chunk.len() as u64;
+                self.pace.received(bytes);
+                self.received += bytes;
                 if self.received <= self.limit { Ok(chunk) } else { Err(ApiError::TooLarge) }
             }
-            Ok(None) => return None,
-            Ok(Some(Err(_))) | Err(_) => Err(ApiError::Malformed),
+            Some(None) => return None,
+            Some(Some(Err(_))) | None => Err(ApiError::Malformed),
         })
     }
 }
 
-async fn collect(request: &HttpRequest, payload: Payload, limit: usize) -> Result<Bytes, ApiError> {
+async fn collect(
+    request: &HttpRequest,
+    payload: Payload,
+    limit: usize,
+    time: Duration,
+) -> Result<Bytes, ApiError> {
     let announced =
         request.headers().get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
         return Err(ApiError::TooLarge);
     }
-    let (mut body, mut bytes) = (Paced::new(payload, limit as u64), BytesMut::new());
+    let (mut body, mut bytes) = (Paced::new(payload, Pace::whole(time), limit as u64), BytesMut::new());
     while let Some(chunk) = body.next().await {
         bytes.extend_from_slice(&chunk?);
     }

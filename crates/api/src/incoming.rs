@@ -6,7 +6,7 @@ use actix_multipart::{Field, Multipart};
 use actix_web::error::PayloadError;
 use actix_web::http::header::{CONTENT_LENGTH, ContentDisposition, HeaderMap};
 use actix_web::web::{Bytes, Payload};
-use civitas_application::Files;
+use civitas_application::{Files, Pace};
 use civitas_attachments::{ByteStream, ReceiveOutcome};
 use civitas_kernel::{Error, Result};
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -53,7 +53,7 @@ impl Incoming {
     /// # Errors
     /// `Malformed` for a body that ends early or arrives too slowly; `Unavailable` when the disk is full.
     pub(crate) async fn receive(self, files: &Files, limit: u64) -> Result<ReceiveOutcome, ApiError> {
-        let body = Paced::new(self.payload, limit);
+        let body = Paced::new(self.payload, Pace::upload(), limit);
         let chunks = stream::unfold(body, |mut body| async move {
             let next = body.next().await?;
             Some((next, body))
@@ -74,7 +74,7 @@ impl Incoming {
             return Err(ApiError::TooLarge);
         }
         let failure: Rc<Cell<Option<ApiError>>> = Rc::default();
-        let body = (Paced::new(self.payload, longest), failure.clone());
+        let body = (Paced::new(self.payload, Pace::upload(), longest), failure.clone());
         let chunks = stream::unfold(body, |(mut body, failure)| async move {
             let next = body.next().await?.map_err(|error| {
                 failure.set(Some(error));

@@ -17,12 +17,13 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderName};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::Callers;
-use civitas_application::source_address;
+use civitas_application::{metrics, source_address};
 use civitas_kernel::{Ctx, Error, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
 use futures_util::future::{Either, LocalBoxFuture, Ready, ready};
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 use time::OffsetDateTime;
 use tracing::{Instrument, Span};
 
@@ -35,21 +36,32 @@ pub(crate) fn serve(
     http: HttpRequest,
     payload: Payload,
 ) -> Either<Ready<HttpResponse>, LocalBoxFuture<'static, HttpResponse>> {
+    let begun = Instant::now();
     let origin = Origin::of(&api.backend, &http);
     let cache_key = CacheKey::read(&**api.backend.store(), &http, &origin);
-    if let Some(cached) = cache_key.as_ref().and_then(|cache_key| api.response_cache.get(cache_key)) {
+    let cached = cache_key.as_ref().and_then(|cache_key| api.response_cache.get(cache_key));
+    if cache_key.is_some() {
+        metrics::response_cache(cached.is_some());
+    }
+    if let Some(cached) = cached {
         let taken = api.backend.client_limit.take(cached.bearer.client);
         let response = match taken {
             Ok(()) => cached.reply.respond(&http),
             Err(wait) => ApiError::from(wait).respond(),
         };
+        count(Some(&cached.route), &response, begun);
         // Only `answered` is logged here; the span is not needed if that level is disabled.
         if tracing::enabled!(tracing::Level::DEBUG) {
             span(&cached.route).in_scope(|| answered(&response));
         }
         return Either::Left(ready(response));
     }
-    Either::Right(Box::pin(dispatch(api, http, payload, origin, cache_key)))
+    let answer = dispatch(api, http, payload, origin, cache_key);
+    Either::Right(Box::pin(async move {
+        let (route, response) = answer.await;
+        count(route.as_deref(), &response, begun);
+        response
+    }))
 }
 
 async fn dispatch(
@@ -58,13 +70,13 @@ async fn dispatch(
     payload: Payload,
     origin: Origin,
     cache_key: Option<CacheKey>,
-) -> HttpResponse {
+) -> (Option<Arc<Route>>, HttpResponse) {
     let Some(Found { route, parameters }) = api.router.find(http.method(), http.match_info().as_str()) else {
-        return no_route(&api, &http, &origin).await;
+        return (None, no_route(&api, &http, &origin).await);
     };
     let span = span(&route);
     let asked_at = clock::now();
-    async {
+    let response = async {
         let response = match process(api.clone(), &route, parameters, &http, payload, origin).await {
             Ok((reply, bearer)) => {
                 let response = reply.respond(&http);
@@ -89,7 +101,14 @@ async fn dispatch(
         response
     }
     .instrument(span)
-    .await
+    .await;
+    (Some(route), response)
+}
+
+/// Counts a request. Requests without a route have one label: their paths and methods are of any number.
+fn count(route: Option<&Route>, response: &HttpResponse, begun: Instant) {
+    let (route, method) = route.map_or(("none", "any"), |route| (route.path.as_str(), route.method.as_str()));
+    metrics::request(route, method, response.status().as_u16(), begun.elapsed());
 }
 
 fn span(route: &Route) -> Span {
@@ -195,7 +214,8 @@ async fn receive(
     if route.handler.reads(body::is_multipart(http)) {
         return Ok((Body::default(), Some(Incoming::new(http.headers().clone(), payload))));
     }
-    Ok((body::read(http, payload, backend.settings.max_body_bytes).await?, None))
+    let (limit, time) = (backend.settings.max_body_bytes, backend.settings.body_time);
+    Ok((body::read(http, payload, limit, time).await?, None))
 }
 
 /// Calls the handler; counts refused credentials.

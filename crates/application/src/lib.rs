@@ -18,9 +18,11 @@ mod host_check_handler;
 mod job_admin;
 mod loaded;
 mod mail_handler;
+pub mod metrics;
 mod one_time_links;
 mod operations;
 mod organization_removal;
+mod pace;
 mod panel_sign_in;
 mod ports;
 mod rate_limits;
@@ -53,9 +55,10 @@ pub use mail_handler::{InvitationHandler, MailHandler};
 pub use one_time_links::OneTimeLinks;
 pub use operations::{
     Attention, AttentionEntry, Concern, DeploymentFigures, Found, Load, MOST_FIGURE, MOST_FOUND,
-    OperationsStore, Queue,
+    OldestWaiting, OperationsStore, Queue,
 };
 pub use organization_removal::{delete_organization, remove_organization};
+pub use pace::Pace;
 pub use panel_sign_in::SignIn;
 pub use ports::{ListChanges, Ports, RefStore, Removals, Store, Transaction};
 pub use rate_limits::{AuthenticationLimit, ClientLimit, RetryAfter, source_address};

@@ -118,6 +118,23 @@ pub struct Load {
     pub database_bytes: i64,
 }
 
+/// What waits the longest in each queue, and the size of the database: for metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OldestWaiting {
+    /// When the oldest job that waits was accepted.
+    pub job: Option<OffsetDateTime>,
+    /// Since when the first mail or invitation is due. In the future if all wait for another attempt.
+    pub mail: Option<OffsetDateTime>,
+    /// Since when the first check of a host is due, as for mails.
+    pub host_check: Option<OffsetDateTime>,
+    /// When the oldest event happened that was not relayed to receivers.
+    pub event: Option<OffsetDateTime>,
+    /// Since when the first registration has a delivery that is due, as for mails.
+    pub delivery: Option<OffsetDateTime>,
+    /// The size of the database in bytes.
+    pub database_bytes: i64,
+}
+
 /// Counts for administrators of the deployment. Each count stops at its limit.
 #[cfg_attr(test, mockall::automock)]
 #[async_trait]
@@ -128,6 +145,8 @@ pub trait OperationsStore: Send + Sync {
     async fn figures(&self, today: OffsetDateTime) -> Result<DeploymentFigures>;
     /// The queues and the size of the database, with one statement.
     async fn load(&self) -> Result<Load>;
+    /// The oldest of each queue and the size of the database, with one statement that reads a row of an index for each.
+    async fn oldest_waiting(&self) -> Result<OldestWaiting>;
 }
 
 /// Lists what needs attention.

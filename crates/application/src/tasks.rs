@@ -3,6 +3,7 @@
 //! A new kind is a payload in a domain crate ([`civitas_kernel::TaskPayload`]), a [`TaskHandler`], and a line in
 //! `server/src/wiring.rs`. Domain crates add tasks with [`civitas_kernel::TaskQueue`].
 
+use crate::metrics::{self, LeasedWork};
 use crate::worker_loop::{POLL, WorkSource, run_loop};
 use crate::{Announcer, Store};
 use async_trait::async_trait;
@@ -10,8 +11,11 @@ use civitas_kernel::{Error, Result, clock};
 use civitas_tasks::{LEASE, LONGEST_RUN, Outcome, Task};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 use tokio::sync::watch;
+
+/// How long a task waits after a fault of the database.
+const DATABASE_WAIT: Duration = Duration::seconds(5);
 
 /// The environment of one run of a task.
 #[derive(Clone, Copy)]
@@ -35,7 +39,7 @@ pub trait TaskHandler: Send + Sync + 'static {
     /// # Errors
     /// After `Rejected`, `NotFound` and the like the task is given up. Any other error is tried again with increasing
     /// delays, eight times in all ([`civitas_tasks::next_attempt`]); so are a panic, and a run longer than
-    /// [`LONGEST_RUN`].
+    /// [`LONGEST_RUN`]. A fault of the database ([`Error::is_of_database`]) does not count as an attempt.
     async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome>;
 }
 
@@ -56,7 +60,8 @@ impl TaskKinds {
     }
 }
 
-/// Executes tasks until it is stopped.
+/// Executes tasks of some kinds until it is stopped. Kinds that wait for different services have workers of their own, so
+/// that a service that does not answer delays only its own tasks.
 pub struct TaskWorker {
     store: Arc<dyn Store>,
     announcer: Announcer,
@@ -75,9 +80,9 @@ impl TaskWorker {
     }
 
     /// Runs the handler; errors, panics and timeouts become an outcome.
-    async fn outcome(&self, task: &Task) -> Outcome {
+    async fn outcome(&self, task: &Task) -> End {
         let Some(handler) = self.kinds.0.get(task.kind.as_str()).cloned() else {
-            return Outcome::GiveUp("nobody knows this kind".into());
+            return End::Counted(Outcome::GiveUp("nobody knows this kind".into()));
         };
         let (store, announcer, claimed) = (self.store.clone(), self.announcer.clone(), task.clone());
         let turn = tokio::spawn(async move {
@@ -85,11 +90,20 @@ impl TaskWorker {
             tokio::time::timeout(LONGEST_RUN.unsigned_abs(), handler.run(turn, &claimed)).await
         });
         let fault = match turn.await {
-            Ok(Ok(Ok(outcome))) => return outcome,
+            Ok(Ok(Ok(outcome))) => return End::Counted(outcome),
             Ok(Ok(Err(error))) => error,
             Ok(Err(too_long)) => Error::Unavailable(too_long.into()),
             Err(panic) => Error::internal(panic),
         };
+        if fault.is_of_database() {
+            tracing::warn!(attempt = task.attempt, %fault, "the task waits until a fault of the database is over");
+            return End::Uncounted(clock::now() + DATABASE_WAIT);
+        }
+        End::Counted(Self::after(task, &fault))
+    }
+
+    /// The outcome of an error that counts as an attempt.
+    fn after(task: &Task, fault: &Error) -> Outcome {
         if fault.cause().is_none() {
             return Outcome::GiveUp(fault.description().into_owned().into());
         }
@@ -98,19 +112,39 @@ impl TaskWorker {
         } else {
             tracing::error!(attempt = task.attempt, %fault, "the task met an internal error");
         }
-        Outcome::after(&fault, task.attempt, clock::now())
+        Outcome::after(fault, task.attempt, clock::now())
     }
 
-    async fn settle(&self, task: &Task, outcome: Outcome) -> Result<bool> {
-        match outcome {
-            Outcome::Done => self.store.tasks().end(task).await,
-            Outcome::Again(due) => self.store.tasks().postpone(task, due).await,
-            Outcome::GiveUp(reason) => {
+    async fn settle(&self, task: &Task, end: End) -> Result<bool> {
+        let tasks = self.store.tasks();
+        match end {
+            End::Counted(Outcome::Done) => {
+                metrics::task_ended(&task.kind, "done");
+                tasks.end(task).await
+            }
+            End::Counted(Outcome::Again(due)) => {
+                metrics::task_ended(&task.kind, "retried");
+                tasks.postpone(task, due, true).await
+            }
+            End::Uncounted(due) => {
+                metrics::task_ended(&task.kind, "waited");
+                tasks.postpone(task, due, false).await
+            }
+            End::Counted(Outcome::GiveUp(reason)) => {
                 tracing::warn!(attempt = task.attempt, %reason, "the task is given up");
-                self.store.tasks().end(task).await
+                metrics::task_ended(&task.kind, "given_up");
+                tasks.end(task).await
             }
         }
     }
+}
+
+/// The end of a run.
+enum End {
+    /// The run counts as an attempt.
+    Counted(Outcome),
+    /// A fault of the database: it does not count; retry not before this time.
+    Uncounted(OffsetDateTime),
 }
 
 #[async_trait]
@@ -131,10 +165,13 @@ impl WorkSource for TaskWorker {
         fields(task = %task.id, kind = task.kind, organization = task.organization.0)
     )]
     async fn execute(&self, task: Task) {
-        let outcome = self.outcome(&task).await;
-        match self.settle(&task, outcome).await {
+        let end = self.outcome(&task).await;
+        match self.settle(&task, end).await {
             Ok(true) => {}
-            Ok(false) => tracing::debug!("the task has ended, or was replaced by another one"),
+            Ok(false) => {
+                tracing::debug!("the task has ended, or was replaced by another one");
+                metrics::leases_lost(LeasedWork::Task, 1);
+            }
             Err(error) => {
                 tracing::error!(%error, "the outcome of the task could not be stored; it will run again");
             }

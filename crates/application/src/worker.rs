@@ -1,11 +1,13 @@
 //! The job worker: claims jobs, runs them, renews its leases (contract 09 A.5).
 
+use crate::metrics::{self, LeasedWork};
 use crate::worker_loop::{POLL, WorkSource, goes_on, run_loop};
 use crate::{Commands, Store};
 use async_trait::async_trait;
-use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, LEASE, MOST_ATTEMPTS, next_attempt};
-use civitas_kernel::{Error, Result, clock, sortable_id};
-use std::sync::Arc;
+use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, JobStore, LEASE, MOST_ATTEMPTS, next_attempt};
+use civitas_kernel::{Error, JobId, Result, clock, sortable_id};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
@@ -21,23 +23,47 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 pub struct Worker {
     commands: Arc<Commands>,
     /// Its name in leases.
-    name: Arc<str>,
+    name: String,
     /// The most jobs it runs at once.
     concurrency: usize,
+    /// The jobs that it runs: it renews the leases of these alone. A job that was claimed by a statement whose answer was
+    /// lost is released when its lease ends.
+    running: Mutex<HashSet<JobId>>,
 }
 
 impl Worker {
     /// A worker that runs at most this many jobs at once.
     pub fn new(commands: Arc<Commands>, concurrency: usize) -> Self {
-        Self { commands, name: sortable_id().to_string().into(), concurrency }
+        Self { commands, name: sortable_id().to_string(), concurrency, running: Mutex::default() }
     }
 
-    /// Runs jobs until `stop` is true; then waits for running jobs, or lets their leases expire.
+    /// Runs jobs until `stop` is true; then waits for running jobs, and gives back those that do not end in time.
     pub async fn run(self, stop: watch::Receiver<bool>) {
-        let keeper = tokio::spawn(keep_leases(self.commands.clone(), self.name.clone()));
         let concurrency = self.concurrency;
-        run_loop(Arc::new(self), concurrency, stop).await;
+        let worker = Arc::new(self);
+        let keeper = tokio::spawn(keep_leases(worker.clone()));
+        run_loop(worker.clone(), concurrency, stop).await;
         keeper.abort();
+        worker.release().await;
+    }
+
+    fn jobs(&self) -> &dyn JobStore {
+        self.commands.store().jobs()
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashSet<JobId>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives back the jobs that still run after the worker has stopped, without counting their start.
+    async fn release(&self) {
+        if self.running().is_empty() {
+            return;
+        }
+        match self.jobs().release_all(&self.name, clock::now()).await {
+            Ok(released) => tracing::info!(released, "jobs that did not end in time were given back"),
+            Err(error) => tracing::warn!(%error, "jobs that did not end in time wait until their leases end"),
+        }
     }
 }
 
@@ -47,19 +73,22 @@ impl WorkSource for Worker {
 
     async fn claim(&self, limit: i64) -> Vec<Job> {
         let now = clock::now();
-        let claimed = self.commands.store().jobs().claim(&self.name, now, now + LEASE, limit).await;
-        claimed.unwrap_or_else(|error| {
+        let claimed = self.jobs().claim(&self.name, now, now + LEASE, limit).await;
+        let claimed = claimed.unwrap_or_else(|error| {
             tracing::warn!(%error, "no jobs could be claimed");
             Vec::new()
-        })
+        });
+        self.running().extend(claimed.iter().map(|job| job.id));
+        claimed
     }
 
     async fn execute(&self, job: Job) {
         run_one(&self.commands, &self.name, &job).await;
+        self.running().remove(&job.id);
     }
 
     async fn wait(&self) {
-        self.commands.store().jobs().wait(POLL).await;
+        self.jobs().wait(POLL).await;
     }
 }
 
@@ -86,15 +115,16 @@ pub async fn take_over(store: &dyn Store, mut stop: watch::Receiver<bool>) {
 /// Renews the leases of this worker, and releases jobs of lost workers. While the database cannot be written, no worker
 /// can renew its leases; such workers are not lost. After such a fault the search for lost workers waits until all
 /// running workers had time to renew.
-async fn keep_leases(commands: Arc<Commands>, name: Arc<str>) {
+async fn keep_leases(worker: Arc<Worker>) {
     let mut heartbeat = Pulse::new(HEARTBEAT.unsigned_abs());
     let mut ticks = interval(RECLAIM);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let jobs = commands.store().jobs();
+    let jobs = worker.jobs();
     loop {
         ticks.tick().await;
         if heartbeat.is_due(Instant::now()) {
-            let renewed = jobs.renew(&name, clock::now() + LEASE).await;
+            let running: Vec<JobId> = worker.running().iter().copied().collect();
+            let renewed = jobs.renew(&worker.name, &running, clock::now() + LEASE).await;
             if let Err(error) = &renewed {
                 tracing::warn!(%error, "the leases could not be renewed");
             }
@@ -105,7 +135,10 @@ async fn keep_leases(commands: Arc<Commands>, name: Arc<str>) {
         }
         match jobs.reclaim(clock::now(), &Failure::worker_lost()).await {
             Ok(0) => {}
-            Ok(lost) => tracing::warn!(lost, "jobs of lost workers were released"),
+            Ok(lost) => {
+                tracing::warn!(lost, "jobs of lost workers were released");
+                metrics::leases_lost(LeasedWork::Job, lost);
+            }
             Err(error) => {
                 tracing::warn!(%error, "the search for jobs of lost workers failed");
                 heartbeat.beat(Instant::now(), false);
@@ -160,17 +193,18 @@ async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
         };
         let outcome = outcome.unwrap_or_else(|panic| Err(Error::internal(panic)));
         let end = match outcome {
-            Ok(finish) => Ok(finish),
+            Ok(finish) => Ok((finish, "completed")),
             Err(fault @ Error::Unavailable(_)) => Err(fault),
             Err(error) => store_failure(commands, worker, job, error).await,
         };
         match end {
-            Ok(Finish::Lost) => {
+            Ok((Finish::Lost, _)) => {
                 tracing::warn!(job = %job.id, "another worker owns the job; nothing was stored");
-                return;
+                return metrics::job_ended("lost");
             }
-            Ok(_) => return,
+            Ok((_, outcome)) => return metrics::job_ended(outcome),
             Err(fault) => {
+                metrics::job_ended("waited");
                 let wait = waits.next().unwrap_or(LONGEST_WAIT);
                 tracing::warn!(job = %job.id, %fault, ?wait, "the job waits until a fault of the machine is over");
                 sleep(wait).await;
@@ -180,21 +214,26 @@ async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
 }
 
 /// Stores a failure. A transient error is tried again after a delay, until the attempts are used up; other errors are
-/// final.
-async fn store_failure(commands: &Commands, worker: &str, job: &Job, error: Error) -> Result<Finish> {
+/// final. Returns the outcome beside the result of storing it.
+async fn store_failure(
+    commands: &Commands,
+    worker: &str,
+    job: &Job,
+    error: Error,
+) -> Result<(Finish, &'static str)> {
     let jobs = commands.store().jobs();
     let now = clock::now();
     if error.is_transient() {
         tracing::warn!(job = %job.id, attempt = job.attempts, %error, "the job met a transient error");
         if let Some(delay) = next_attempt(job.attempts).filter(|_| job.attempts < MOST_ATTEMPTS) {
-            return jobs.release(worker, job.id, now + delay, false).await;
+            return Ok((jobs.release(worker, job.id, now + delay, false).await?, "retried"));
         }
-        return jobs.fail(worker, job.id, &Failure::worker_lost(), now).await;
+        return Ok((jobs.fail(worker, job.id, &Failure::worker_lost(), now).await?, "failed"));
     }
     if error.cause().is_some() {
         tracing::error!(job = %job.id, %error, "the job failed");
     }
-    jobs.fail(worker, job.id, &Failure::from(&error), now).await
+    Ok((jobs.fail(worker, job.id, &Failure::from(&error), now).await?, "failed"))
 }
 
 #[cfg(test)]

@@ -50,6 +50,22 @@ pub enum Error {
     Internal(BoxError),
 }
 
+/// The cause of an [`Error::Unavailable`] that the database is to blame for, and no other service.
+#[derive(Debug)]
+struct DatabaseFault(BoxError);
+
+impl fmt::Display for DatabaseFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for DatabaseFault {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
 /// The label of a list of field errors; the sheets name one for each resource (contract 01 §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wording {
@@ -98,6 +114,16 @@ impl Error {
     /// `Ok` without field errors.
     pub fn unless_valid(wording: Wording, fields: Vec<FieldError>) -> Result<()> {
         if fields.is_empty() { Ok(()) } else { Err(Self::Invalid { wording, fields }) }
+    }
+
+    /// The database is unreachable, full or read-only, or has no free connection.
+    pub fn database(cause: impl Into<BoxError>) -> Self {
+        Self::Unavailable(Box::new(DatabaseFault(cause.into())))
+    }
+
+    /// Whether it was made by [`Error::database`].
+    pub fn is_of_database(&self) -> bool {
+        matches!(self, Self::Unavailable(cause) if cause.is::<DatabaseFault>())
     }
 
     /// The `error_description` of the answer, and the `error_message` of a failed job.
@@ -168,6 +194,14 @@ mod tests {
             ],
         };
         assert_eq!(error.description(), "Title cannot be blank. Body cannot be blank");
+    }
+
+    #[test]
+    fn a_fault_of_the_database_is_told_from_that_of_another_service() {
+        let fault = Error::database("the disk is full");
+        assert!(fault.is_of_database() && fault.is_transient());
+        assert_eq!(fault.cause().map(ToString::to_string).as_deref(), Some("the disk is full"));
+        assert!(!Error::Unavailable("no route".into()).is_of_database());
     }
 
     #[test]

@@ -7,15 +7,13 @@ use actix_web::error::PayloadError;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, ContentDisposition, HeaderMap};
 use actix_web::web::{Bytes, Payload};
-use civitas_application::Files;
+use civitas_application::{Files, Pace};
 use civitas_attachments::{ByteStream, ReceiveOutcome};
 use civitas_kernel::{Error, Result};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
 
 /// The name of the field with the file.
 pub(crate) const FILE: &str = "file";
@@ -25,8 +23,6 @@ const CHUNKS: usize = 4;
 const SURROUNDINGS: u64 = 1024 * 1024;
 /// The most parts of a form.
 const MOST_PARTS: usize = 1_000;
-/// How long the first bytes may take; each KiB that arrives adds a second.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The file of a form.
 #[derive(Debug)]
@@ -59,7 +55,7 @@ pub(crate) async fn read(
         return Err(StatusCode::PAYLOAD_TOO_LARGE);
     }
     let failure: Rc<Cell<Option<StatusCode>>> = Rc::default();
-    let body = Body { payload, started: Instant::now(), received: 0, longest };
+    let body = Body { payload, pace: Pace::upload(), received: 0, longest };
     let chunks = stream::unfold((body, failure.clone()), |(mut body, failure)| async move {
         let next = body.next().await?.map_err(|status| {
             failure.set(Some(status));
@@ -76,17 +72,17 @@ pub(crate) async fn read(
 /// A body that is read in time.
 struct Body {
     payload: Payload,
-    started: Instant,
+    pace: Pace,
     received: u64,
     longest: u64,
 }
 
 impl Body {
     async fn next(&mut self) -> Option<Result<Bytes, StatusCode>> {
-        let deadline = self.started + PATIENCE + Duration::from_secs(self.received / 1024);
-        match timeout_at(deadline, self.payload.next()).await {
-            Ok(None) => None,
-            Ok(Some(Ok(chunk))) => {
+        match self.pace.wait(self.payload.next()).await {
+            Some(None) => None,
+            Some(Some(Ok(chunk))) => {
+                self.pace.received(chunk.len() as u64);
                 self.received += chunk.len() as u64;
                 Some(if self.received <= self.longest {
                     Ok(chunk)
@@ -94,8 +90,8 @@ impl Body {
                     Err(StatusCode::PAYLOAD_TOO_LARGE)
                 })
             }
-            Ok(Some(Err(_))) => Some(Err(StatusCode::BAD_REQUEST)),
-            Err(_) => Some(Err(StatusCode::REQUEST_TIMEOUT)),
+            Some(Some(Err(_))) => Some(Err(StatusCode::BAD_REQUEST)),
+            None => Some(Err(StatusCode::REQUEST_TIMEOUT)),
         }
     }
 }

@@ -68,6 +68,16 @@ settings! {
     files_url: String = "file://<data_dir>/files",
     /// Address and port to listen on; port 0 takes a free one.
     listen: SocketAddr = "127.0.0.1:3000",
+    /// Address and port of `/live`, `/ready` and `/metrics` (Prometheus text), apart from the public listener. None: they
+    /// are not served.
+    operations_listen: Option<SocketAddr> = "",
+    /// Connections of clients at most. Further ones are closed at once. None or 0: no limit.
+    max_connections: Limit = "10000",
+    /// Connections at most from one address, of IPv6 from one network of 64 bits. `trusted_proxies` are exempt. None or
+    /// 0: no limit.
+    max_connections_per_address: Limit = "1000",
+    /// A connection is closed when its client has not received what was sent to it for this time, in seconds. On Linux.
+    stalled_connection_seconds: NonZeroU32 = "30",
     /// PEM file with the certificate and its chain. With it the listener speaks HTTPS; SIGHUP reads it again.
     tls_certificate: Option<PathBuf> = "",
     /// PEM file with the private key of the certificate.
@@ -98,6 +108,8 @@ settings! {
     max_requests_per_second_per_client: Limit = "",
     /// The longest body of a request, in bytes; uploads of files have limits of their own.
     max_body_bytes: NonZeroUsize = "1048576",
+    /// The longest time in which such a body arrives, in seconds. Uploads of files must keep 16 KiB a second instead.
+    body_time_seconds: NonZeroU32 = "60",
     /// The longest payload of an asynchronous job, in bytes. None or 0: no limit.
     max_async_api_job_payload_bytes: Limit = "",
     /// The longest extended data that may come of one write, in bytes. None or 0: no limit but the next one.

@@ -12,10 +12,12 @@
 //! # Ok::<(), civitas_server::config::ConfigError>(())
 //! ```
 
+mod admission;
 pub mod cli;
 pub mod config;
 mod doctor;
 pub mod files;
+mod operations;
 mod panel;
 pub mod secret_key;
 mod site;

@@ -3,7 +3,9 @@
 //! HTTP runs on its own threads (one single-threaded runtime each), background work on the runtime that calls
 //! [`start`], so that neither starves the other.
 
+use crate::admission::Admission;
 use crate::config::Config;
+use crate::operations::Operations;
 use crate::store::{Database, Lock};
 use crate::tls::Certificate;
 use crate::{files, panel, secret_key, site, webhooks};
@@ -24,6 +26,7 @@ use civitas_kernel::{Error, Result};
 use civitas_mail::{Log, Smtp};
 use civitas_panel::Panel;
 use civitas_tokens::{Argon2Passwords, Signer};
+use futures_util::future::join_all;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -37,6 +40,13 @@ use tokio::task::{JoinHandle, spawn_blocking};
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How long requests may take to end when the server stops, in seconds.
 const GRACE_SECONDS: u64 = 10;
+
+/// The most mails that are sent at once.
+const MAILS: usize = 8;
+/// The most hosts that are checked at once.
+const HOST_CHECKS: usize = 16;
+/// The most accounts whose data is erased at once.
+const ERASURES: usize = 1;
 
 /// Which parts of a server run in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +65,10 @@ pub struct Running {
     pub store: Arc<dyn Store>,
     /// The link to the page that creates the first administrator; `None` when there is one.
     pub setup_link: Option<String>,
+    /// The address for operators; `None` without `operations_listen`.
+    pub operations_address: Option<SocketAddr>,
     http: Option<Http>,
+    operations: Option<Operations>,
     workers: Option<JoinHandle<()>>,
     stop: watch::Sender<bool>,
     /// Held until the last worker has ended.
@@ -114,11 +127,26 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     } else {
         (None, None)
     };
+    let operations = match config.operations_listen {
+        Some(listen) => Some(Operations::start(listen, store.clone()).await?),
+        None => None,
+    };
+    let operations_address = operations.as_ref().map(|operations| operations.address);
     let address = http.as_ref().map(|http| http.address);
     if let Some(address) = address {
         tracing::info!(%address, "listening");
     }
-    Ok(Running { address, store, setup_link, http, workers, stop, _lock: lock })
+    Ok(Running {
+        address,
+        store,
+        setup_link,
+        operations_address,
+        http,
+        operations,
+        workers,
+        stop,
+        _lock: lock,
+    })
 }
 
 /// Starts the background workers.
@@ -130,7 +158,10 @@ fn workers(
 ) -> Result<JoinHandle<()>> {
     let commands = api.commands();
     let jobs = Worker::new(commands.clone(), config.worker_count());
-    let tasks = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), task_kinds(config)?);
+    let lanes = task_lanes(config)?.map(|(kinds, concurrency)| {
+        let worker = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), kinds);
+        worker.run(concurrency, told.clone())
+    });
     let webhooks = webhooks::Workers::of(config, commands.store(), commands.announcer(), told)?;
     let cleanup = Cleanup {
         store: commands.store().clone(),
@@ -139,14 +170,14 @@ fn workers(
     };
     let (store, files) = (commands.store().clone(), api.files().clone());
     let audit = AuditRetention::new(store.clone(), config.audit_retention_days.as_days());
-    let (told, count) = (told.clone(), config.worker_count());
+    let told = told.clone();
     Ok(tokio::spawn(async move {
         if is_alone {
             take_over(&*store, told.clone()).await;
         }
         tokio::join!(
             jobs.run(told.clone()),
-            tasks.run(count, told.clone()),
+            join_all(lanes),
             webhooks.run(is_alone, told.clone()),
             cleanup.run(told.clone()),
             files.run_reaper(told.clone()),
@@ -155,8 +186,9 @@ fn workers(
     }))
 }
 
-/// All kinds of tasks with their handlers.
-fn task_kinds(config: &Config) -> Result<TaskKinds> {
+/// The lanes of tasks: the kinds of each, and how many tasks of it run at once. Kinds of one lane wait for the same
+/// service; a service that does not answer delays its own lane alone.
+fn task_lanes(config: &Config) -> Result<[(TaskKinds, usize); 3]> {
     let checks = HostCheckHandler {
         resolver: Arc::new(Names::at(config.dns_server)?),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
@@ -165,7 +197,11 @@ fn task_kinds(config: &Config) -> Result<TaskKinds> {
     let mailer = mailer(config)?;
     let mails = MailHandler { mailer: mailer.clone(), site: site::of(config) };
     let invitations = InvitationHandler { mailer, site: site::of(config) };
-    Ok(TaskKinds::default().on(mails).on(invitations).on(checks).on(ErasureHandler))
+    Ok([
+        (TaskKinds::default().on(mails).on(invitations), MAILS),
+        (TaskKinds::default().on(checks), HOST_CHECKS),
+        (TaskKinds::default().on(ErasureHandler), ERASURES),
+    ])
 }
 
 fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {
@@ -180,6 +216,7 @@ fn settings(config: &Config) -> Settings {
         site: site::of(config),
         trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
         max_body_bytes: config.max_body_bytes.get(),
+        body_time: Duration::from_secs(config.body_time_seconds.get().into()),
         max_async_api_job_payload_bytes: config.max_async_api_job_payload_bytes.0,
         max_extended_data_payload_bytes: config.max_extended_data_payload_bytes.0,
         max_extended_data_stored_bytes: config.max_extended_data_stored_bytes.0,
@@ -202,6 +239,9 @@ impl Running {
 
     /// Stops in order: no new requests and jobs; running ones have time to end, then the leases of jobs expire.
     pub async fn stop(self) {
+        if let Some(operations) = &self.operations {
+            operations.begin_stop();
+        }
         if let Some(http) = self.http {
             http.api.close_streams();
             http.handle.stop(true).await;
@@ -215,6 +255,9 @@ impl Running {
             && let Err(error) = workers.await
         {
             tracing::error!(%error, "the workers failed");
+        }
+        if let Some(operations) = self.operations {
+            operations.stop().await;
         }
     }
 }
@@ -230,9 +273,10 @@ impl Http {
         let (tell, told) = oneshot::channel();
         let (listen, in_use, interface) = (config.listen, certificate.clone(), api.clone());
         let is_https = config.public_scheme.as_str() == "https";
+        let admission = Admission::of(config);
         let thread = thread::Builder::new().name("http".to_owned()).spawn(move || {
             System::new().block_on(async move {
-                match server(listen, in_use, interface, panel, is_https) {
+                match server(listen, in_use, interface, panel, admission, is_https) {
                     Ok((address, server)) => {
                         // The receiver may be dropped; the server ends with the process.
                         let _ = tell.send(Ok((address, server.handle())));
@@ -256,6 +300,7 @@ fn server(
     certificate: Option<Arc<Certificate>>,
     api: Arc<Api>,
     panel: Arc<Panel>,
+    admission: Arc<Admission>,
     is_https: bool,
 ) -> io::Result<(SocketAddr, Server)> {
     let http = HttpServer::new(move || {
@@ -264,6 +309,7 @@ fn server(
         let app = App::new().wrap(headers).configure(move |config| panel.configure(config));
         app.configure(move |config| api.configure(config))
     });
+    let http = http.on_connect(move |io, data| admission.on_connect(io, data));
     let http = http.disable_signals().shutdown_timeout(GRACE_SECONDS).client_request_timeout(HEAD_TIME);
     let http = match certificate {
         Some(certificate) => http.bind_rustls_0_23(listen, certificate.server_config()?)?,

@@ -23,6 +23,7 @@ enum Trick {
     GiveUp,
     Refuse,
     Stumble,
+    NoDatabase,
     Panic,
 }
 
@@ -48,6 +49,7 @@ impl TaskHandler for Juggler {
             Trick::GiveUp => Ok(Outcome::GiveUp("it is too hard".into())),
             Trick::Refuse => Err(Error::rejected("no")),
             Trick::Stumble => Err(Error::Unavailable("no route".into())),
+            Trick::NoDatabase => Err(Error::database("no connection is free")),
             Trick::Panic => panic!("dropped"),
         }
     }
@@ -155,6 +157,22 @@ async fn a_fault_or_a_panic_is_tried_again_later_and_the_worker_goes_on() {
         let mut tricks: Vec<(Trick, i64)> = left.iter().map(|t| (t.read().unwrap(), t.attempt)).collect();
         tricks.sort_by_key(|(trick, _)| *trick as u8);
         assert_eq!(tricks, [(Trick::Stumble, 2), (Trick::Panic, 2)]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fault_of_the_database_is_not_counted_as_an_attempt() {
+    for world in worlds().await {
+        let circus = Circus::open(world.database.store());
+        circus.ask(world.mine, Trick::NoDatabase).await;
+        circus.has_run(1).await;
+        assert_eq!(circus.close().await, [(Trick::NoDatabase, 1)]);
+        let left = left(world.store()).await;
+        assert_eq!(
+            left.iter().map(|task| task.attempt).collect::<Vec<_>>(),
+            [1],
+            "the first attempt is still to come"
+        );
     }
 }
 

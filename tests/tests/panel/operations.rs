@@ -38,7 +38,7 @@ async fn failed_mail(service: &Service) -> i64 {
     service.store.queue().add(&task).await.unwrap();
     let claimed = service.store.tasks().claim(&["mail"], now + hour, now + 2 * hour, 9).await.unwrap();
     for task in &claimed {
-        assert!(service.store.tasks().postpone(task, now + hour).await.unwrap());
+        assert!(service.store.tasks().postpone(task, now + hour, true).await.unwrap());
     }
     user
 }

@@ -4,6 +4,7 @@
 mod forms;
 mod operations;
 mod publications;
+mod queues;
 mod webhooks;
 
 use civitas_blogs::{PostNeighbours, PostQuery};

@@ -74,6 +74,17 @@ impl<T: Debug + Serialize> ToSql<sql::Json, Db> for JsonColumn<T> {
     }
 }
 
+/// A column that is read even if its value is invalid, so that one broken row does not fail a query of many rows. The
+/// error says why the value could not be read.
+#[derive(Debug, Clone, FromSqlRow)]
+pub(crate) struct Tolerant<C>(pub(crate) Result<C, String>);
+
+impl<ST, C: FromSql<ST, Db>> FromSql<ST, Db> for Tolerant<C> {
+    fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
+        Ok(Self(C::from_sql(raw).map_err(|error| error.to_string())))
+    }
+}
+
 /// A UUID column. (Diesel binds `Uuid` itself on PostgreSQL alone.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
 #[diesel(sql_type = sql::Uuid)]

@@ -51,7 +51,7 @@ fn meaning(failure: Failure) -> Error {
             _ => return Error::internal(failure),
         },
         // The connection is broken: the database became unreachable during a transaction.
-        Failure::BrokenTransactionManager => return Error::Unavailable(failure.into()),
+        Failure::BrokenTransactionManager => return Error::database(failure),
         _ => return Error::internal(failure),
     };
     let cause = match kind {
@@ -61,7 +61,7 @@ fn meaning(failure: Failure) -> Error {
     };
     match cause {
         Cause::Conflict => Error::Conflict(failure.into()),
-        Cause::Machine => Error::Unavailable(failure.into()),
+        Cause::Machine => Error::database(failure),
         Cause::Timeout => Error::Timeout(failure.into()),
         Cause::Other => Error::internal(failure),
     }

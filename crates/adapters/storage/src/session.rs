@@ -1,18 +1,23 @@
 //! Connections: the pools, or the one connection of an open transaction. Every port is implemented on [`Session`],
 //! so that each method is the same inside and outside a transaction.
 
+use crate::database_clock::{DatabaseClock, ProcessClock};
 use crate::engine::{self, Conn, Epoch};
 use crate::failure::Stored;
-use civitas_kernel::{Error, Event, Locales, OrganizationId, PageRequest, Result};
+use civitas_application::metrics;
+use civitas_kernel::{Error, Event, Locales, OrganizationId, PageRequest, Result, clock};
 use deadpool::Runtime;
 use deadpool::managed::Timeouts;
 use diesel_async::pooled_connection::AsyncDieselConnectionManager;
 use diesel_async::pooled_connection::deadpool::{Object, Pool};
 use diesel_async::{AsyncConnection, TransactionManager};
+use futures_util::FutureExt;
 use std::ops::{Deref, DerefMut};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
+use time::OffsetDateTime;
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard, Notify};
 
 /// The settings of the connections.
@@ -62,8 +67,14 @@ pub(crate) struct Pools {
 /// The pools, or one open transaction.
 pub(crate) struct Session {
     source: Source,
-    wakeups: Arc<Wakeups>,
+    shared: Arc<Shared>,
     locales: Locales,
+}
+
+/// What the sessions of a process share.
+struct Shared {
+    wakeups: Wakeups,
+    clock: DatabaseClock,
 }
 
 /// The kinds of work that workers of this process wait for.
@@ -149,7 +160,16 @@ impl Session {
             engine::check_confinement(&mut connection).await?;
         }
         let (epoch, confines) = (Epoch::open(settings)?, settings.row_level_security);
-        Ok(Self::over(pools, Some(epoch), settings.wait, settings.locales.clone(), confines))
+        let session = Self::over(pools, Some(epoch), settings.wait, settings.locales.clone(), confines);
+        session.database_time(clock::now()).await?;
+        Ok(session)
+    }
+
+    /// The same, with another clock as that of the process.
+    pub(crate) async fn open_with_clock(settings: &Settings, clock: ProcessClock) -> Result<Self> {
+        let session = Self::open(settings).await?;
+        let shared = Shared { wakeups: Wakeups::default(), clock: DatabaseClock::new(clock) };
+        Ok(Self { shared: Arc::new(shared), ..session })
     }
 
     /// These pools. `epoch`: `None` where nothing counts the commits.
@@ -161,7 +181,8 @@ impl Session {
         confines: bool,
     ) -> Self {
         let database = Database { pools, epoch, wait, written: std::sync::Mutex::default(), confines };
-        Self { source: Source::Database(Box::new(database)), wakeups: Arc::default(), locales }
+        let shared = Shared { wakeups: Wakeups::default(), clock: DatabaseClock::new(clock::now) };
+        Self { source: Source::Database(Box::new(database)), shared: Arc::new(shared), locales }
     }
 
     /// The languages of the deployment.
@@ -283,7 +304,7 @@ impl Session {
     /// Notifies workers of new work: at once, or after the commit.
     pub(crate) fn notify(&self, work: Work) {
         match &self.source {
-            Source::Database(_) => notify(&self.wakeups[work as usize]),
+            Source::Database(_) => notify(&self.shared.wakeups[work as usize]),
             Source::Transaction(open) => open.has_work[work as usize].store(true, Ordering::Relaxed),
         }
     }
@@ -291,7 +312,17 @@ impl Session {
     /// Waits for a notification of this work, at most this long.
     pub(crate) async fn listen(&self, work: Work, at_most: Duration) {
         // The caller polls in both cases.
-        let _ = tokio::time::timeout(at_most, self.wakeups[work as usize].notified()).await;
+        let _ = tokio::time::timeout(at_most, self.shared.wakeups[work as usize].notified()).await;
+    }
+
+    /// This time of the process as a time of the database's clock, in which the times of leases and the times at which
+    /// work is due are stored: so that a node with a wrong clock neither takes the work of others nor leaves it.
+    pub(crate) async fn database_time(&self, at: OffsetDateTime) -> Result<OffsetDateTime> {
+        let clock = &self.shared.clock;
+        if clock.is_outdated() {
+            clock.measure(&mut *self.read().await?).await?;
+        }
+        Ok(at + clock.offset())
     }
 
     /// A number that changes with each commit, if the engine has a cheap one.
@@ -307,7 +338,7 @@ impl Session {
         let Source::Database(database) = &self.source else {
             return Err(Error::internal("a transaction begins none"));
         };
-        let connection = database.pools.writer.get().await.map_err(unavailable)?;
+        let connection = connection(&database.pools.writer).await?;
         // Wrapped before BEGIN, so that a dropped future leaves no transaction open.
         let open = Open {
             connection: Mutex::new(Some(connection)),
@@ -316,7 +347,7 @@ impl Session {
             confines: database.confines,
         };
         let source = Source::Transaction(Box::new(open));
-        let session = Session { source, wakeups: self.wakeups.clone(), locales: self.locales.clone() };
+        let session = Session { source, shared: self.shared.clone(), locales: self.locales.clone() };
         engine::begin(&mut *session.write().await?, database.wait).await.stored()?;
         Ok(session)
     }
@@ -341,7 +372,7 @@ impl Session {
         engine::commit(&mut connection).await.stored()?;
         drop(connection);
         open.connection.lock().await.take(); // back to the pool
-        for (wakeup, has_work) in self.wakeups.iter().zip(&open.has_work) {
+        for (wakeup, has_work) in self.shared.wakeups.iter().zip(&open.has_work) {
             if has_work.load(Ordering::Relaxed) {
                 notify(wakeup);
             }
@@ -378,7 +409,19 @@ impl Drop for Open {
 }
 
 async fn guard(pool: &Pool<Conn>) -> Result<ConnectionGuard<'static>> {
-    Ok(ConnectionGuard::Pooled(Box::new(pool.get().await.map_err(unavailable)?)))
+    Ok(ConnectionGuard::Pooled(Box::new(connection(pool).await?)))
+}
+
+/// A connection of the pool. Measures the wait if there is no idle one.
+async fn connection(pool: &Pool<Conn>) -> Result<Object<Conn>> {
+    let mut connection = pin!(pool.get());
+    if let Some(connection) = connection.as_mut().now_or_never() {
+        return connection.map_err(unavailable);
+    }
+    let begun = Instant::now();
+    let connection = connection.await;
+    metrics::connection_waited(begun.elapsed(), connection.is_ok());
+    connection.map_err(unavailable)
 }
 
 /// Wakes all waiting workers; if there is none, the next one that waits.
@@ -388,7 +431,7 @@ fn notify(wakeup: &Notify) {
 }
 
 fn unavailable(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::Unavailable(Box::new(cause))
+    Error::database(cause)
 }
 
 /// A connection. It is returned when the guard is dropped.

@@ -31,6 +31,7 @@ use civitas_tasks::{TaskLog, TaskStore};
 use civitas_webhooks::{DeliveryLog, DeliveryQueue, Outbox, RegistrationStore};
 use diesel_async::SimpleAsyncConnection;
 use std::sync::Arc;
+use time::OffsetDateTime;
 
 /// Opens the database; creates the SQLite file if missing. Does not migrate or check the schema: see [`crate::migrate`]
 /// and [`crate::schema`].
@@ -39,6 +40,14 @@ use std::sync::Arc;
 /// `Unavailable` when the database does not answer; `Internal` for invalid settings.
 pub async fn open(settings: &Settings) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(Session::open(settings).await?))
+}
+
+/// The same, with another clock as that of the process: for tests of machines whose clocks differ.
+///
+/// # Errors
+/// As [`open`].
+pub async fn open_with_clock(settings: &Settings, clock: fn() -> OffsetDateTime) -> Result<Arc<dyn Store>> {
+    Ok(Arc::new(Session::open_with_clock(settings, clock).await?))
 }
 
 #[async_trait]

@@ -1,6 +1,7 @@
 //! One turn of a registration: sends what is due, records what the receiver answered.
 
 use crate::Store;
+use crate::metrics::{self, LeasedWork};
 use crate::worker_loop::goes_on;
 use civitas_kernel::{RegistrationId, Result, clock, sortable_id};
 use civitas_webhooks::{
@@ -272,6 +273,7 @@ impl<'a> Turn<'a> {
         let tx = store.begin().await?;
         let Some(mut health) = tx.deliveries().lock_leased(worker, self.id).await? else {
             tx.rollback().await;
+            metrics::leases_lost(LeasedWork::Delivery, 1);
             return Ok(false);
         };
         let was_enabled = health.disabled_at.is_none();

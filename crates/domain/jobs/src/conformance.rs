@@ -1,7 +1,12 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
+mod fairness;
 mod log;
 
+pub use fairness::{
+    a_flood_of_one_organization_delays_others_by_a_few_jobs, alternates_between_organizations,
+    keeps_the_order_within_an_organization, retries_in_turn,
+};
 pub use log::{
     counts_jobs_by_status, filters_the_log, pages_of_the_log_do_not_overlap, removes_jobs_that_ended,
     removes_the_jobs_of_a_user, shows_a_job_to_administrators,
@@ -175,7 +180,7 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
 pub async fn filters_by_key_and_status(world: World<'_>) -> Result<()> {
     let vote = Job { command_key: "vote_proposals#create".to_owned(), ..job(world.mine, SERVICE, 1) };
     let failed = job(world.mine, SERVICE, 0);
-    for job in [&vote, &failed] {
+    for job in [&failed, &vote] {
         world.jobs.add(job).await?;
     }
     assert_eq!(world.jobs.claim("w", NOW, NOW + LEASE, 1).await?[0].id, failed.id);
@@ -196,10 +201,10 @@ pub async fn filters_by_key_and_status(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The oldest due jobs are claimed, up to the limit, each by one worker.
+/// The due jobs that were added first are claimed, up to the limit, each by one worker.
 pub async fn claims_the_oldest_due_jobs(world: World<'_>) -> Result<()> {
     let [late, early, future] = [20, 10, 90].map(|seconds| job(world.mine, SERVICE, seconds));
-    for job in [&late, &early, &future] {
+    for job in [&future, &early, &late] {
         world.jobs.add(job).await?;
     }
     let now = NOW + Duration::seconds(60);
@@ -301,14 +306,16 @@ pub async fn takes_over_what_a_dead_process_left(world: World<'_>) -> Result<()>
     Ok(())
 }
 
-/// A heartbeat extends the leases of its worker's jobs only.
+/// A heartbeat extends the leases of the given jobs of its worker only.
 pub async fn renews_the_leases_of_one_worker(world: World<'_>) -> Result<()> {
     let [alive, dead] = [1, 2].map(|seconds| job(world.mine, SERVICE, seconds));
     world.jobs.add(&alive).await?;
     world.claim("alive", NOW + Duration::seconds(5)).await?;
     world.jobs.add(&dead).await?;
     world.claim("dead", NOW + Duration::seconds(5)).await?;
-    world.jobs.renew("alive", NOW + LEASE * 3).await?;
+    let both = [alive.id, dead.id];
+    world.jobs.renew("alive", &both, NOW + LEASE * 3).await?;
+    world.jobs.renew("dead", &[], NOW + LEASE * 3).await?;
     assert_eq!(world.jobs.reclaim(NOW + LEASE * 2, &Failure::worker_lost()).await?, 1);
     assert_eq!(world.find(&alive).await?.summary.status, JobStatus::Processing);
     assert_eq!(world.find(&dead).await?.summary.status, JobStatus::Pending);
@@ -327,6 +334,22 @@ pub async fn takes_back_what_a_worker_releases(world: World<'_>) -> Result<()> {
     assert_eq!(world.claim("w", due).await?[0].attempts, 2);
     assert_eq!(world.jobs.release("w", job.id, due, true).await?, Finish::Recorded);
     assert_eq!(world.claim("w", due).await?[0].attempts, 2, "the second attempt was forgiven");
+    Ok(())
+}
+
+/// A worker that stops gives back its jobs, at once and without a lost attempt; those of others stay.
+pub async fn takes_back_all_jobs_of_a_worker_that_stops(world: World<'_>) -> Result<()> {
+    let [mine, other] = [1, 2].map(|seconds| job(world.mine, SERVICE, seconds));
+    let now = NOW + Duration::seconds(5);
+    world.jobs.add(&mine).await?;
+    world.claim("w", now).await?;
+    world.jobs.add(&other).await?;
+    world.claim("other", now).await?;
+    assert_eq!(world.jobs.release_all("w", now).await?, 1);
+    assert_eq!(world.jobs.release_all("w", now).await?, 0);
+    assert_eq!(world.jobs.complete("w", mine.id, &json!(1), now).await?, Finish::Lost);
+    let again = world.claim("next", now).await?;
+    assert_eq!(again.iter().map(|job| (job.id, job.attempts)).collect::<Vec<_>>(), [(mine.id, 1)]);
     Ok(())
 }
 

@@ -56,8 +56,10 @@ pub trait JobStore: Send + Sync {
     /// Removes the owner's job, in any status. Whether there was one.
     async fn remove(&self, organization: OrganizationId, owner: JobOwner, id: JobId) -> Result<bool>;
 
-    /// Claims the oldest jobs that are due, at most `limit`: they are `processing`, leased to this worker until
-    /// `until`, started once more. One job is claimed by one worker.
+    /// Claims jobs that are due, at most `limit`: they are `processing`, leased to this worker until `until`, started
+    /// once more. One job is claimed by one worker. Organizations take turns: a job waits for at most a few jobs of each
+    /// other organization, however many of them wait. The jobs of one organization are claimed in the order in which
+    /// they were added. A job that cannot be read has failed with `InternalError`, and is left out.
     async fn claim(
         &self,
         worker: &str,
@@ -65,14 +67,17 @@ pub trait JobStore: Send + Sync {
         until: OffsetDateTime,
         limit: i64,
     ) -> Result<Vec<Job>>;
-    /// Extends the leases of all jobs of this worker.
-    async fn renew(&self, worker: &str, until: OffsetDateTime) -> Result<()>;
+    /// Extends the leases of these jobs, if this worker owns them.
+    async fn renew(&self, worker: &str, jobs: &[JobId], until: OffsetDateTime) -> Result<()>;
     /// Returns jobs whose lease ended before `now` to `pending`, due after the delay of their attempt; after the last
     /// attempt they have failed with `lost`. Returns their number.
     async fn reclaim(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64>;
     /// Returns all jobs that are being processed to `pending`, due at `now`; after the last attempt they have failed
     /// with `lost`. For a process without other workers. How many there were.
     async fn take_over(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64>;
+    /// Returns all jobs of this worker, which stops, to `pending`, due at `now`. Their last start is not counted.
+    /// Returns their number.
+    async fn release_all(&self, worker: &str, now: OffsetDateTime) -> Result<u64>;
     /// Completes a job this worker still owns. A null result is none. Its command is removed; so it is when a job fails.
     async fn complete(&self, worker: &str, id: JobId, result: &Value, now: OffsetDateTime) -> Result<Finish>;
     /// Fails a job this worker still owns.

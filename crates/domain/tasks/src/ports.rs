@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 pub trait TaskStore: Send + Sync {
     /// Claims tasks of these kinds that are due, at most `limit`, the one that is due longest first. Each counts one
     /// more attempt, and is due again at `until` unless it ends before: one task is claimed by one worker.
-    /// Tasks of other kinds wait for another worker.
+    /// Tasks of other kinds wait for another worker. A task that cannot be read is given up, and left out.
     async fn claim(
         &self,
         kinds: &[&'static str],
@@ -23,8 +23,9 @@ pub trait TaskStore: Send + Sync {
     /// Makes all claimed tasks due at `now`. For a process without other workers. Returns their number.
     async fn take_over(&self, now: OffsetDateTime) -> Result<u64>;
     /// Postpones a claimed task until `due`. Whether the worker still owned it: not when its lease has expired and
-    /// another one claimed it, nor when it was replaced or withdrawn.
-    async fn postpone(&self, task: &Task, due: OffsetDateTime) -> Result<bool>;
+    /// another one claimed it, nor when it was replaced or withdrawn. The attempt can be not counted, after a fault of
+    /// the database.
+    async fn postpone(&self, task: &Task, due: OffsetDateTime, is_counted: bool) -> Result<bool>;
     /// Removes a claimed task: it is done, or given up. Whether the worker still owned it. In the transaction of the
     /// task's effect, roll back on `false`: then the effect happens once.
     async fn end(&self, task: &Task) -> Result<bool>;

@@ -198,6 +198,12 @@ pub mod dialect {
         Box::new(on.eq_any(uuids(ids)))
     }
 
+    /// The function that returns the largest of its arguments.
+    pub const GREATEST: &str = "greatest";
+
+    /// The time of the database; `None` where it is that of this process.
+    pub const DATABASE_TIME: Option<&str> = Some("clock_timestamp()");
+
     /// The size of the database in bytes.
     pub const DATABASE_BYTES: &str = "pg_database_size(current_database())";
 

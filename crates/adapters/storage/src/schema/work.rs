@@ -23,6 +23,7 @@ diesel::table! {
         leased_until -> Nullable<Moment>,
         created_at -> Moment,
         updated_at -> Moment,
+        turn -> BigInt,
     }
 }
 

@@ -2,8 +2,11 @@
 
 #![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
 
+mod leases;
+mod turns;
+
 use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn, UuidColumn};
-use crate::engine::{Db, dialect};
+use crate::engine::Db;
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
 use crate::schema::jobs;
@@ -11,11 +14,9 @@ use crate::session::{Session, Work};
 use async_trait::async_trait;
 use civitas_jobs::{
     Failure, Finish, Job, JobField, JobFilter, JobOwner, JobPayload, JobReport, JobStatus, JobStore,
-    JobSummary, MOST_ATTEMPTS, next_attempt,
+    JobSummary,
 };
-use civitas_kernel::{
-    ClientId, FieldError, JobId, OrganizationId, Page, PageRequest, Result, TokenId, UserId, clock,
-};
+use civitas_kernel::{FieldError, JobId, OrganizationId, Page, PageRequest, Result, clock};
 use diesel::dsl::{Eq, exists, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
@@ -26,8 +27,8 @@ use serde_json::value::RawValue;
 use std::time::Duration;
 use time::OffsetDateTime;
 
-/// The columns to write of a new job, and to read of a claimed one.
-#[derive(Queryable, Selectable, Insertable)]
+/// The columns to write of a new job.
+#[derive(Insertable)]
 #[diesel(table_name = jobs, check_for_backend(Db))]
 struct Row {
     id: UuidColumn,
@@ -66,21 +67,6 @@ pub(super) struct ReportRow {
     error_class: Option<String>,
     error_message: Option<String>,
     error_details: Option<JsonColumn<Vec<FieldError>>>,
-}
-
-impl From<Row> for Job {
-    fn from(row: Row) -> Self {
-        Self {
-            id: JobId(row.id.0),
-            organization: OrganizationId(row.organization_id),
-            owner: JobOwner { client: ClientId(row.api_client_id), user: row.user_id.map(UserId) },
-            token: TokenId(row.access_token_id),
-            command_key: row.command_key,
-            payload: row.payload.0,
-            attempts: row.attempts,
-            created_at: row.created_at,
-        }
-    }
 }
 
 impl From<&Job> for Row {
@@ -198,11 +184,6 @@ pub(super) fn ended() -> SqlLiteral<Bool> {
     sql("jobs.status IN ('completed', 'failed')")
 }
 
-/// The same condition as the index `jobs_due`: a bound value would not match it.
-fn pending() -> SqlLiteral<Bool> {
-    sql("jobs.status = 'pending'")
-}
-
 /// The same condition as the index `jobs_leased`.
 fn processing() -> SqlLiteral<Bool> {
     sql("jobs.status = 'processing'")
@@ -235,8 +216,11 @@ impl Session {
 #[async_trait]
 impl JobStore for Session {
     async fn add(&self, job: &Job) -> Result<()> {
+        let due_at = self.database_time(job.created_at).await?;
+        let row = Row { due_at, ..Row::from(job) };
+        let turn = turns::next(row.organization_id, due_at);
         diesel::insert_into(jobs::table)
-            .values(Row::from(job))
+            .values((row, jobs::turn.eq(turn)))
             .execute(&mut *self.write().await?)
             .await
             .stored()?;
@@ -294,82 +278,23 @@ impl JobStore for Session {
         until: OffsetDateTime,
         limit: i64,
     ) -> Result<Vec<Job>> {
-        let atomic = self.atomic().await?;
-        let due = jobs::table
-            .filter(pending())
-            .filter(jobs::due_at.le(now))
-            .order((jobs::due_at, jobs::created_at))
-            .limit(limit)
-            .select(jobs::id);
-        let due: Vec<UuidColumn> =
-            dialect::skip_locked!(due).load(&mut *atomic.connection().await?).await.stored()?;
-        let mut claimed: Vec<Row> = Vec::new();
-        if !due.is_empty() {
-            claimed = diesel::update(jobs::table.filter(jobs::id.eq_any(due)))
-                .set((
-                    jobs::status.eq(EnumColumn(JobStatus::Processing)),
-                    jobs::worker.eq(worker),
-                    jobs::leased_until.eq(until),
-                    jobs::attempts.eq(jobs::attempts + 1),
-                    jobs::updated_at.eq(now),
-                ))
-                .returning(Row::as_returning())
-                .get_results(&mut *atomic.connection().await?)
-                .await
-                .stored()?;
-        }
-        atomic.commit().await?;
-        claimed.sort_by_key(|row| (row.due_at, row.created_at));
-        Ok(claimed.into_iter().map(Into::into).collect())
+        leases::claim(self, worker, now, until, limit).await
     }
 
-    async fn renew(&self, worker: &str, until: OffsetDateTime) -> Result<()> {
-        diesel::update(jobs::table)
-            .filter(processing())
-            .filter(jobs::worker.eq(worker))
-            .set(jobs::leased_until.eq(until))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .map(drop)
+    async fn renew(&self, worker: &str, jobs: &[JobId], until: OffsetDateTime) -> Result<()> {
+        leases::renew(self, worker, jobs, until).await
     }
 
     async fn reclaim(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
-        let atomic = self.atomic().await?;
-        let ended = || jobs::table.filter(processing()).filter(jobs::leased_until.lt(now));
-        let mut reclaimed = 0;
-        for attempt in 1..=MOST_ATTEMPTS {
-            let Some(delay) = next_attempt(attempt) else { continue };
-            reclaimed += diesel::update(ended().filter(jobs::attempts.le(attempt)))
-                .set((Transition::to(JobStatus::Pending, now), jobs::due_at.eq(now + delay)))
-                .execute(&mut *atomic.connection().await?)
-                .await
-                .stored()?;
-        }
-        reclaimed += diesel::update(ended())
-            .set(Transition::failed(lost, now).ended())
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        atomic.commit().await?;
-        Ok(reclaimed as u64)
+        leases::reclaim(self, now, lost).await
     }
 
     async fn take_over(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
-        let atomic = self.atomic().await?;
-        let failed =
-            diesel::update(jobs::table.filter(processing()).filter(jobs::attempts.ge(MOST_ATTEMPTS)))
-                .set(Transition::failed(lost, now).ended())
-                .execute(&mut *atomic.connection().await?)
-                .await
-                .stored()?;
-        let pending = diesel::update(jobs::table.filter(processing()))
-            .set((Transition::to(JobStatus::Pending, now), jobs::due_at.eq(now)))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        atomic.commit().await?;
-        Ok((failed + pending) as u64)
+        leases::take_over(self, now, lost).await
+    }
+
+    async fn release_all(&self, worker: &str, now: OffsetDateTime) -> Result<u64> {
+        leases::release_all(self, worker, now).await
     }
 
     async fn complete(&self, worker: &str, id: JobId, result: &Value, now: OffsetDateTime) -> Result<Finish> {
@@ -382,6 +307,7 @@ impl JobStore for Session {
     }
 
     async fn release(&self, worker: &str, id: JobId, due: OffsetDateTime, forgive: bool) -> Result<Finish> {
+        let due = self.database_time(due).await?;
         let released = diesel::update(jobs::table.find(UuidColumn(id.0)))
             .filter(jobs::worker.eq(worker))
             .filter(processing())

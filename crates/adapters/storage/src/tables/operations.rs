@@ -12,9 +12,12 @@ use crate::schema::{
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::{SendInvitation, SendMail};
-use civitas_application::{Concern, DeploymentFigures, Found, Load, MOST_FOUND, OperationsStore, Queue};
+use civitas_application::{
+    Concern, DeploymentFigures, Found, Load, MOST_FOUND, OldestWaiting, OperationsStore, Queue,
+};
 use civitas_jobs::JobStatus;
 use civitas_kernel::{OrganizationId, Result, TaskPayload};
+use civitas_organizations::CheckHost;
 use civitas_webhooks::DeliveryStatus;
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -24,6 +27,9 @@ use time::OffsetDateTime;
 
 /// Number of rows, number of rows with an organization, the smallest and the largest organization.
 type Counted = (i64, i64, Option<i64>, Option<i64>);
+
+/// The times of three queues.
+type Times = (Option<OffsetDateTime>, Option<OffsetDateTime>, Option<OffsetDateTime>);
 
 fn found((number, with_organization, first, last): Counted) -> Found {
     let is_one = number < MOST_FOUND && with_organization == number && first == last;
@@ -149,5 +155,31 @@ impl OperationsStore for Session {
         .await
         .stored()?;
         Ok(Load { jobs: queue(jobs), deliveries: queue(deliveries), tasks: queue(tasks), database_bytes })
+    }
+
+    async fn oldest_waiting(&self) -> Result<OldestWaiting> {
+        let first = |column: &str, of: &str, order: &str| {
+            sql::<Nullable<Moment>>(&format!("(SELECT {column} FROM {of} ORDER BY {order} LIMIT 1)"))
+        };
+        let task = |kind: &str| {
+            first("due_at", &format!("tasks WHERE kind = '{kind}' AND due_at IS NOT NULL"), "due_at")
+        };
+        let due =
+            "webhook_registrations WHERE due_at IS NOT NULL AND disabled_at IS NULL AND paused_at IS NULL";
+        let (tasks, others, database_bytes): (Times, Times, i64) = diesel::select((
+            (task(SendMail::KIND), task(SendInvitation::KIND), task(CheckHost::KIND)),
+            (
+                first("created_at", "jobs WHERE status = 'pending'", "created_at"),
+                first("occurred_at", "outbox WHERE position IS NULL", "id"),
+                first("due_at", due, "due_at"),
+            ),
+            sql::<BigInt>(DATABASE_BYTES),
+        ))
+        .get_result(&mut *self.read().await?)
+        .await
+        .stored()?;
+        let ((mail, invitation, host_check), (job, event, delivery)) = (tasks, others);
+        let mail = [mail, invitation].into_iter().flatten().min();
+        Ok(OldestWaiting { job, mail, host_check, event, delivery, database_bytes })
     }
 }

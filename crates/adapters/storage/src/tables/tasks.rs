@@ -1,22 +1,24 @@
 //! Tasks and their leases. A claimed task is due again when its lease expires.
 
-use crate::columns::{JsonColumn, UuidColumn};
+use crate::columns::{self, JsonColumn, Tolerant, UuidColumn};
 use crate::engine::{Db, dialect};
 use crate::failure::Stored;
 use crate::schema::tasks;
-use crate::session::{Session, Work};
+use crate::session::{Atomic, Session, Work};
 use async_trait::async_trait;
 use civitas_kernel::{
     LogPage, LogRequest, LogStart, NewTask, OrganizationId, Result, TaskId, TaskQueue, sortable_id,
 };
 use civitas_tasks::{Task, TaskFilter, TaskLog, TaskStore, WaitingTask};
 use diesel::dsl::{exists, not, sql};
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use diesel_async::RunQueryDsl;
 use serde_json::Value;
 use std::time::Duration;
 use time::OffsetDateTime;
+use uuid::Uuid;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = tasks, check_for_backend(Db))]
@@ -24,32 +26,111 @@ struct Row {
     id: UuidColumn,
     organization_id: i64,
     kind: String,
-    payload: JsonColumn<Value>,
+    payload: Tolerant<JsonColumn<Value>>,
     attempts: i64,
 }
 
-impl From<Row> for Task {
-    fn from(row: Row) -> Self {
-        Self {
-            id: TaskId(row.id.0),
-            organization: OrganizationId(row.organization_id),
-            kind: row.kind,
-            payload: row.payload.0,
-            attempt: row.attempts,
+impl Row {
+    /// The task; its id and the cause when its payload cannot be read.
+    fn into_task(self) -> Result<Task, (Uuid, String)> {
+        let payload = self.payload.0.map_err(|cause| (self.id.0, cause))?;
+        Ok(Task {
+            id: TaskId(self.id.0),
+            organization: OrganizationId(self.organization_id),
+            kind: self.kind,
+            payload: payload.0,
+            attempt: self.attempts,
+        })
+    }
+}
+
+/// Of one of these kinds. They are names of the code, so that they can be part of the text: PostgreSQL then knows how rare a
+/// kind is, and takes the index `tasks_due_of_kind` for it.
+fn of_kinds(kinds: &[&'static str]) -> SqlLiteral<Bool> {
+    match kinds {
+        [] => sql("1 = 0"),
+        [kind] => sql(&format!("tasks.kind = '{kind}'")),
+        _ => sql(&format!("tasks.kind IN ('{}')", kinds.join("', '"))),
+    }
+}
+
+impl Session {
+    /// The ids of due tasks, the longest due first. Each kind is read by a range of an index: the tasks of other kinds
+    /// cost nothing.
+    async fn oldest_due(
+        &self,
+        atomic: &Atomic<'_>,
+        kinds: &[&'static str],
+        now: OffsetDateTime,
+        limit: i64,
+    ) -> Result<Vec<UuidColumn>> {
+        let mut oldest: Vec<(OffsetDateTime, UuidColumn)> = Vec::new();
+        for kind in kinds {
+            let of_kind = tasks::table
+                .filter(of_kinds(&[*kind]))
+                .filter(tasks::due_at.le(now))
+                .order((tasks::due_at, tasks::id))
+                .limit(limit)
+                .select((tasks::due_at, tasks::id));
+            let of_kind: Vec<(OffsetDateTime, UuidColumn)> =
+                dialect::skip_locked!(of_kind).load(&mut *atomic.connection().await?).await.stored()?;
+            oldest.extend(of_kind);
         }
+        oldest.sort_by_key(|(due_at, id)| (*due_at, id.0));
+        oldest.truncate(usize::try_from(limit).unwrap_or_default());
+        Ok(oldest.into_iter().map(|(_, id)| id).collect())
+    }
+
+    /// Claims once: the tasks, and whether others were given up because they cannot be read.
+    async fn claim_tasks(
+        &self,
+        kinds: &[&'static str],
+        now: OffsetDateTime,
+        until: OffsetDateTime,
+        limit: i64,
+    ) -> Result<(Vec<Task>, bool)> {
+        let atomic = self.atomic().await?;
+        let oldest = self.oldest_due(&atomic, kinds, now, limit).await?;
+        let mut rows: Vec<Row> = diesel::update(tasks::table.filter(tasks::id.eq_any(&oldest)))
+            .set((tasks::attempts.eq(tasks::attempts + 1), tasks::due_at.eq(until), tasks::claimed.eq(true)))
+            .returning(Row::as_returning())
+            .get_results(&mut *atomic.connection().await?)
+            .await
+            .stored()?;
+        rows.sort_by_key(|row| oldest.iter().position(|id| *id == row.id));
+        let (mut claimed, mut broken) = (Vec::new(), Vec::new());
+        for row in rows {
+            match row.into_task() {
+                Ok(task) => claimed.push(task),
+                Err(fault) => broken.push(fault),
+            }
+        }
+        if !broken.is_empty() {
+            let ids: Vec<Uuid> = broken.iter().map(|(id, _)| *id).collect();
+            diesel::delete(tasks::table.filter(columns::any_uuid(tasks::id.nullable(), &ids)))
+                .execute(&mut *atomic.connection().await?)
+                .await
+                .stored()?;
+        }
+        atomic.commit().await?;
+        for (task, cause) in &broken {
+            tracing::error!(%task, cause, "a task is given up: its payload cannot be read");
+        }
+        Ok((claimed, !broken.is_empty()))
     }
 }
 
 #[async_trait]
 impl TaskQueue for Session {
     async fn add(&self, task: &NewTask) -> Result<()> {
+        let due_at = self.database_time(task.due_at).await?;
         // A task that replaces another one has a new id: the worker of the old one has lost its lease.
         let fresh = (
             tasks::id.eq(UuidColumn(sortable_id())),
             tasks::payload.eq(JsonColumn(&task.payload)),
             tasks::attempts.eq(0),
             tasks::claimed.eq(false),
-            tasks::due_at.eq(task.due_at),
+            tasks::due_at.eq(due_at),
         );
         let place = (
             tasks::organization_id.eq(task.organization.0),
@@ -94,28 +175,23 @@ impl TaskStore for Session {
         until: OffsetDateTime,
         limit: i64,
     ) -> Result<Vec<Task>> {
-        let due = || tasks::table.filter(tasks::kind.eq_any(kinds)).filter(tasks::due_at.le(now));
+        let (now, until) = (self.database_time(now).await?, self.database_time(until).await?);
+        let due = tasks::table.filter(of_kinds(kinds)).filter(tasks::due_at.le(now));
         // Reads first: mostly there is nothing to do, and then it need not wait for the writer.
-        let any: bool = diesel::select(exists(due())).get_result(&mut *self.read().await?).await.stored()?;
+        let any: bool = diesel::select(exists(due)).get_result(&mut *self.read().await?).await.stored()?;
         if !any {
             return Ok(Vec::new());
         }
-        let atomic = self.atomic().await?;
-        let oldest = due().order((tasks::due_at, tasks::id)).limit(limit).select(tasks::id);
-        let oldest: Vec<UuidColumn> =
-            dialect::skip_locked!(oldest).load(&mut *atomic.connection().await?).await.stored()?;
-        let mut claimed: Vec<Row> = diesel::update(tasks::table.filter(tasks::id.eq_any(&oldest)))
-            .set((tasks::attempts.eq(tasks::attempts + 1), tasks::due_at.eq(until), tasks::claimed.eq(true)))
-            .returning(Row::as_returning())
-            .get_results(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        atomic.commit().await?;
-        claimed.sort_by_key(|row| oldest.iter().position(|id| *id == row.id));
-        Ok(claimed.into_iter().map(Into::into).collect())
+        loop {
+            let (claimed, is_any_broken) = self.claim_tasks(kinds, now, until, limit).await?;
+            if !claimed.is_empty() || !is_any_broken {
+                return Ok(claimed);
+            }
+        }
     }
 
     async fn take_over(&self, now: OffsetDateTime) -> Result<u64> {
+        let now = self.database_time(now).await?;
         let claimed = diesel::update(tasks::table.filter(tasks::claimed))
             .set((tasks::due_at.eq(now), tasks::claimed.eq(false)))
             .execute(&mut *self.write().await?)
@@ -124,10 +200,12 @@ impl TaskStore for Session {
         Ok(claimed as u64)
     }
 
-    async fn postpone(&self, task: &Task, due: OffsetDateTime) -> Result<bool> {
+    async fn postpone(&self, task: &Task, due: OffsetDateTime, is_counted: bool) -> Result<bool> {
+        let due = self.database_time(due).await?;
+        let attempts = task.attempt - i64::from(!is_counted);
         let postponed = diesel::update(tasks::table.find(UuidColumn(task.id.0)))
             .filter(tasks::attempts.eq(task.attempt))
-            .set((tasks::due_at.eq(due), tasks::claimed.eq(false)))
+            .set((tasks::due_at.eq(due), tasks::claimed.eq(false), tasks::attempts.eq(attempts)))
             .execute(&mut *self.write().await?)
             .await
             .stored()?;
@@ -203,6 +281,7 @@ impl TaskLog for Session {
     }
 
     async fn bring_forward(&self, kinds: &[&'static str], now: OffsetDateTime, limit: i64) -> Result<u64> {
+        let now = self.database_time(now).await?;
         let atomic = self.atomic().await?;
         let later = || {
             tasks::table

@@ -8,7 +8,7 @@ mod log;
 mod recording;
 
 use super::webhook_registrations::{Row as RegistrationRow, rights};
-use crate::columns::{self, EnumColumn, UuidColumn};
+use crate::columns::{self, EnumColumn, Tolerant, UuidColumn};
 use crate::engine::{Conn, Db, dialect, sql as sql_types};
 use crate::failure::Stored;
 use crate::insert::{AT_ONCE, Insert, inserted};
@@ -62,7 +62,12 @@ inserted! {
 }
 
 impl<'a> NewRow<'a> {
-    fn of(delivery: &'a NewDelivery, organization: Option<i64>, now: OffsetDateTime) -> Self {
+    fn of(
+        delivery: &'a NewDelivery,
+        organization: Option<i64>,
+        due_at: OffsetDateTime,
+        now: OffsetDateTime,
+    ) -> Self {
         let (event, payload) = match &delivery.content {
             Content::Event(event, _) => (Some(UuidColumn(*event)), None),
             Content::Test(payload) => (None, Some(payload.as_str())),
@@ -77,25 +82,28 @@ impl<'a> NewRow<'a> {
             status: EnumColumn(DeliveryStatus::Pending),
             attempts: 0,
             replayed_after: 0,
-            due_at: delivery.due_at,
+            due_at,
             created_at: now,
         }
     }
 }
 
 /// The columns of a due delivery, with the body of its event.
-type DueRow = (UuidColumn, EnumColumn<EventName>, Option<String>, Option<String>, i64, i64);
+type DueRow = (UuidColumn, Tolerant<EnumColumn<EventName>>, Option<String>, Option<String>, i64, i64);
 
-fn due_delivery((id, name, own, of_event, attempts, replayed_after): DueRow) -> DueDelivery {
-    DueDelivery {
+/// The delivery; its id and the cause when its name cannot be read.
+fn due_delivery(
+    (id, name, own, of_event, attempts, replayed_after): DueRow,
+) -> Result<DueDelivery, (Uuid, String)> {
+    Ok(DueDelivery {
         id: DeliveryId(id.0),
-        name: name.0,
+        name: name.0.map_err(|cause| (id.0, cause))?.0,
         is_test: own.is_some(),
         // One of both is there: a check of the table, and a foreign key.
         payload: own.or(of_event).unwrap_or_default(),
         attempts,
         replayed_after,
-    }
+    })
 }
 
 /// The condition of the partial indexes: a bound value would not match it.
@@ -126,10 +134,36 @@ async fn lock_registrations(connection: &mut Conn, ids: &[i64]) -> Result<Vec<(i
     dialect::for_update!(rows).load(connection).await.stored()
 }
 
+impl Session {
+    /// Gives up deliveries that cannot be read.
+    async fn bury(&self, broken: &[(Uuid, String)], now: OffsetDateTime) -> Result<()> {
+        if broken.is_empty() {
+            return Ok(());
+        }
+        for (delivery, cause) in broken {
+            tracing::error!(%delivery, cause, "a delivery is given up: its name cannot be read");
+        }
+        let ids: Vec<Uuid> = broken.iter().map(|(id, _)| *id).collect();
+        diesel::update(deliveries::table)
+            .filter(columns::any_uuid(deliveries::id.nullable(), &ids))
+            .filter(pending())
+            .set((
+                deliveries::status.eq(EnumColumn(DeliveryStatus::Dead)),
+                deliveries::reason.eq("its name cannot be read"),
+                deliveries::ended_at.eq(now),
+            ))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+}
+
 #[async_trait]
 impl DeliveryQueue for Session {
     async fn add(&self, new: &[NewDelivery]) -> Result<()> {
         let Some(earliest) = new.iter().map(|delivery| delivery.due_at).min() else { return Ok(()) };
+        let offset = self.database_time(earliest).await? - earliest;
         let mut ids: Vec<i64> = new.iter().map(|delivery| delivery.registration.0).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -140,12 +174,15 @@ impl DeliveryQueue for Session {
         let now = clock::now();
         let rows: Vec<NewRow<'_>> = new
             .iter()
-            .filter_map(|one| Some(NewRow::of(one, *organizations.get(&one.registration.0)?, now)))
+            .filter_map(|one| {
+                let organization = *organizations.get(&one.registration.0)?;
+                Some(NewRow::of(one, organization, one.due_at + offset, now))
+            })
             .collect();
         for some in rows.chunks(AT_ONCE) {
             Insert(some).execute(&mut *atomic.connection().await?).await.stored()?;
         }
-        make_due(&mut *atomic.connection().await?, &ids, earliest).await?;
+        make_due(&mut *atomic.connection().await?, &ids, earliest + offset).await?;
         atomic.commit().await?;
         self.notify(Work::Deliveries);
         Ok(())
@@ -195,11 +232,12 @@ impl DeliveryQueue for Session {
         except: &[DeliveryId],
         limit: i64,
     ) -> Result<Vec<DueDelivery>> {
+        let at = self.database_time(now).await?;
         let mut due = deliveries::table
             .left_join(outbox::table)
             .filter(deliveries::registration_id.eq(id.0))
             .filter(pending())
-            .filter(deliveries::due_at.le(now))
+            .filter(deliveries::due_at.le(at))
             .into_boxed::<Db>();
         if !except.is_empty() {
             let except: Vec<Uuid> = except.iter().map(|id| id.0).collect();
@@ -219,7 +257,15 @@ impl DeliveryQueue for Session {
             .load(&mut *self.read().await?)
             .await
             .stored()?;
-        Ok(rows.into_iter().map(due_delivery).collect())
+        let (mut found, mut broken) = (Vec::new(), Vec::new());
+        for row in rows {
+            match due_delivery(row) {
+                Ok(delivery) => found.push(delivery),
+                Err(fault) => broken.push(fault),
+            }
+        }
+        self.bury(&broken, now).await?;
+        Ok(found)
     }
 
     async fn lock_leased(&self, worker: &str, id: RegistrationId) -> Result<Option<Health>> {

@@ -1,6 +1,6 @@
 //! Registrations for webhooks.
 
-use crate::columns::{self, ColumnValue, JsonColumn, columns};
+use crate::columns::{self, ColumnValue, JsonColumn, Tolerant, columns};
 use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::schema::webhook_registrations::{self, self as registrations};
@@ -54,26 +54,47 @@ impl Row {
 }
 
 /// The columns of a receiver: those of the registration, its client, and the switches of its organization.
-type ReceiverRow = (i64, Option<i64>, JsonColumn<Vec<String>>, String, String, Option<JsonColumn<Features>>);
+type ReceiverRow = (
+    i64,
+    Option<i64>,
+    Tolerant<JsonColumn<Vec<String>>>,
+    String,
+    String,
+    Option<Tolerant<JsonColumn<Features>>>,
+);
 
 /// The rights of a client with these columns.
 pub(super) fn rights(scopes: &str, permissions: &str) -> ReceiverRights {
     ReceiverRights { scopes: Scopes::read(scopes), permissions: Abilities::read(permissions) }
 }
 
-fn receiver((id, organization, subscriptions, scopes, permissions, features): ReceiverRow) -> Receiver {
+/// The receiver. `None`, with a message in the log, when its subscriptions or the features of its organization cannot
+/// be read: the receivers of others are not concerned.
+fn receiver(
+    (id, organization, subscriptions, scopes, permissions, features): ReceiverRow,
+) -> Option<Receiver> {
+    let columns = subscriptions
+        .0
+        .and_then(|subscriptions| Ok((subscriptions, features.map(|features| features.0).transpose()?)));
+    let (subscriptions, features) = match columns {
+        Ok(columns) => columns,
+        Err(cause) => {
+            tracing::error!(registration = id, cause, "a registration is left out: it cannot be read");
+            return None;
+        }
+    };
     let switches = features.map_or(Switches::ALL_ON, |JsonColumn(features)| Switches {
         api: features.enabled,
         proposals: features.proposals_enabled,
         meetings: features.meetings_enabled,
     });
-    Receiver {
+    Some(Receiver {
         id: RegistrationId(id),
         organization: organization.map(OrganizationId),
         subscriptions: ColumnValue::from_column(subscriptions),
         rights: rights(&scopes, &permissions),
         switches,
-    }
+    })
 }
 
 type Own =
@@ -256,6 +277,6 @@ impl RegistrationStore for Session {
             .load(&mut *self.read().await?)
             .await
             .stored()?;
-        Ok(rows.into_iter().map(receiver).collect())
+        Ok(rows.into_iter().filter_map(receiver).collect())
     }
 }

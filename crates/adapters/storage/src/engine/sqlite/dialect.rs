@@ -37,6 +37,12 @@ pub fn among_uuids<QS: 'static>(on: Expr<QS, Binary>, ids: &[uuid::Uuid]) -> Con
     Box::new(Among { on, value: "unhex(value)", ids: uuids(ids) })
 }
 
+/// The function that returns the largest of its arguments.
+pub const GREATEST: &str = "max";
+
+/// The time of the database; `None` where it is that of this process.
+pub const DATABASE_TIME: Option<&str> = None;
+
 /// The size of the database in bytes.
 pub const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";

@@ -22,6 +22,7 @@ pub(super) async fn claim(
     until: OffsetDateTime,
     limit: i64,
 ) -> Result<Vec<RegistrationId>> {
+    let (now, until) = (session.database_time(now).await?, session.database_time(until).await?);
     let is_free = || registrations::leased_until.is_null().or(registrations::leased_until.le(now));
     let due = || {
         registrations::table
@@ -60,6 +61,7 @@ pub(super) async fn claim(
 
 /// Extends all leases of a worker.
 pub(super) async fn renew(session: &Session, worker: &str, until: OffsetDateTime) -> Result<()> {
+    let until = session.database_time(until).await?;
     let leased = || registrations::table.filter(registrations::worker.eq(worker));
     // Most calls find none, and do not wait for the write lock.
     let is_any: bool =

@@ -285,6 +285,7 @@ impl DeliveryLog for Session {
         now: OffsetDateTime,
         limit: i64,
     ) -> Result<u64> {
+        let due = self.database_time(now).await?;
         let atomic = self.atomic().await?;
         let found: Vec<(UuidColumn, i64)> = to_replay(organization, which, now)
             .limit(limit)
@@ -302,7 +303,7 @@ impl DeliveryLog for Session {
             .filter(deliveries::ended_at.lt(now))
             .set((
                 deliveries::status.eq(EnumColumn(DeliveryStatus::Pending)),
-                deliveries::due_at.eq(now),
+                deliveries::due_at.eq(due),
                 deliveries::ended_at.eq(None::<OffsetDateTime>),
                 deliveries::reason.eq(None::<&str>),
                 deliveries::replayed_after.eq(deliveries::attempts),
@@ -310,7 +311,7 @@ impl DeliveryLog for Session {
             .execute(&mut *atomic.connection().await?)
             .await
             .stored()?;
-        make_due(&mut *atomic.connection().await?, &registration, now).await?;
+        make_due(&mut *atomic.connection().await?, &registration, due).await?;
         atomic.commit().await?;
         self.notify(Work::Deliveries);
         Ok(replayed as u64)

@@ -113,6 +113,7 @@ pub(super) async fn record(
     health: &Health,
     now: OffsetDateTime,
 ) -> Result<()> {
+    let offset = session.database_time(now).await? - now;
     let atomic = session.atomic().await?;
     let mut existing = lock(&atomic, id, outcomes).await?;
     let mut attempts: Vec<AttemptRow> = Vec::new();
@@ -127,6 +128,10 @@ pub(super) async fn record(
         Insert(some).execute(&mut *atomic.connection().await?).await.stored()?;
     }
     for ((end, is_attempted), ids) in groups {
+        let end = match end {
+            End::Retry(at) => End::Retry(at + offset),
+            end => end,
+        };
         store(&atomic, &end, is_attempted, &ids, now).await?;
     }
     diesel::update(registrations::table.find(id.0))

@@ -1,0 +1,48 @@
+//! The order in which jobs are claimed: start-time fair queuing between organizations.
+//!
+//! A new job gets the turn after the last waiting job of its organization, but not before the turn that is served now.
+//! So the jobs of one organization keep their order, and a job of an organization without waiting jobs is claimed after
+//! at most one or two jobs of each other organization, however many of them wait. Jobs are claimed in the order of one
+//! index; the turn of a new job takes a lookup in each of four indexes.
+//!
+//! Source: docs/decisions/0035-lanes-and-fairness.md.
+
+use crate::engine::dialect::GREATEST;
+use crate::engine::sql::Moment;
+use diesel::dsl::{AsExprOf, sql};
+use diesel::expression::{SqlLiteral, UncheckedBind};
+use diesel::sql_types::{BigInt, Bool};
+use time::OffsetDateTime;
+
+/// The condition of the indexes `jobs_in_turn` and `jobs_in_turn_of_organization`.
+pub(super) const WAITING: &str = "jobs.status || '' = 'pending'";
+
+/// The jobs that wait.
+pub(super) fn waiting() -> SqlLiteral<Bool> {
+    sql(WAITING)
+}
+
+type OfOrganization = UncheckedBind<SqlLiteral<BigInt>, AsExprOf<i64, BigInt>>;
+type DueAt = UncheckedBind<SqlLiteral<BigInt, OfOrganization>, AsExprOf<OffsetDateTime, Moment>>;
+/// The expression of [`next`].
+pub(super) type Turn = SqlLiteral<BigInt, DueAt>;
+
+/// The turn of a new job of an organization. The turn that is served now is the lowest one of a job that is due; if no
+/// job is due, the highest one of a job that waits for its retry or runs. Two transactions that do not see each other
+/// may give the same turn.
+pub(super) fn next(organization: i64, now: OffsetDateTime) -> Turn {
+    let last =
+        |of: &str| format!("coalesce((SELECT turn FROM jobs WHERE {of} ORDER BY turn DESC LIMIT 1), 0)");
+    let running = last("jobs.status || '' = 'processing'");
+    let retried = last(WAITING);
+    sql::<BigInt>(&format!(
+        "1 + {GREATEST}(coalesce((SELECT turn FROM jobs WHERE {WAITING} AND organization_id = "
+    ))
+    .bind::<BigInt, _>(organization)
+    // The range makes SQLite prefer the index of this order to others of the organization.
+    .sql(&format!(
+        " AND turn >= 0 ORDER BY turn DESC LIMIT 1), 0), coalesce((SELECT turn FROM jobs WHERE {WAITING} AND due_at <= "
+    ))
+    .bind::<Moment, _>(now)
+    .sql(&format!(" ORDER BY turn LIMIT 1), {GREATEST}({retried}, {running})))"))
+}

@@ -1,0 +1,233 @@
+//! Figures of this process for monitoring, in the text format of Prometheus. Labels have few values: patterns of routes,
+//! statuses, outcomes, lanes. No label names an organization, a user or a record.
+
+use crate::operations::OldestWaiting;
+use prometheus::core::Collector;
+use prometheus::{
+    Encoder, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
+    Registry, TextEncoder,
+};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use time::OffsetDateTime;
+
+/// The upper bounds of durations of requests, in seconds.
+const REQUEST_SECONDS: &[f64] =
+    &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+/// The upper bounds of waits for a connection to the database, in seconds.
+const WAIT_SECONDS: &[f64] = &[0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0];
+
+/// A kind of work with leases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeasedWork {
+    /// Jobs.
+    Job,
+    /// Tasks of the platform.
+    Task,
+    /// Registrations with deliveries.
+    Delivery,
+}
+
+/// All metrics of the process.
+struct Metrics {
+    registry: Registry,
+    requests: HistogramVec,
+    response_cache: IntCounterVec,
+    jobs: IntCounterVec,
+    tasks: IntCounterVec,
+    lost_leases: IntCounterVec,
+    connection_waits: Histogram,
+    connection_timeouts: IntCounter,
+    oldest_waiting: GaugeVec,
+    database_bytes: IntGauge,
+    open_connections: IntGauge,
+    refused_connections: IntCounter,
+}
+
+static METRICS: LazyLock<Metrics> = LazyLock::new(|| Metrics::new().expect("names and labels are valid"));
+
+/// The same metric, registered.
+fn registered<M: Collector + Clone + 'static>(registry: &Registry, metric: M) -> prometheus::Result<M> {
+    registry.register(Box::new(metric.clone()))?;
+    Ok(metric)
+}
+
+impl Metrics {
+    fn new() -> prometheus::Result<Self> {
+        let registry = Registry::new_custom(Some("civitas".to_owned()), None)?;
+        let counters = |name: &str, help: &str, labels: &[&str]| {
+            registered(&registry, IntCounterVec::new(Opts::new(name, help), labels)?)
+        };
+        let counter = |name: &str, help: &str| registered(&registry, IntCounter::new(name, help)?);
+        let gauge = |name: &str, help: &str| registered(&registry, IntGauge::new(name, help)?);
+        let durations =
+            HistogramOpts::new("http_request_seconds", "Durations of requests, to the head of the answer.");
+        let requests =
+            HistogramVec::new(durations.buckets(REQUEST_SECONDS.to_vec()), &["route", "method", "status"])?;
+        let waits = HistogramOpts::new(
+            "database_connection_wait_seconds",
+            "Waits for a connection to the database; connections that were free at once are not counted.",
+        );
+        let waits = Histogram::with_opts(waits.buckets(WAIT_SECONDS.to_vec()))?;
+        let oldest = Opts::new(
+            "oldest_waiting_seconds",
+            "How long the oldest item of a lane has waited since it was due; 0 if none waits.",
+        );
+        Ok(Self {
+            requests: registered(&registry, requests)?,
+            response_cache: counters("response_cache_total", "Lookups in the response cache.", &["result"])?,
+            jobs: counters("jobs_total", "Runs of jobs, by outcome.", &["outcome"])?,
+            tasks: counters(
+                "tasks_total",
+                "Runs of tasks of the platform, by outcome.",
+                &["kind", "outcome"],
+            )?,
+            lost_leases: counters("lost_leases_total", "Leases that were lost or taken over.", &["work"])?,
+            connection_waits: registered(&registry, waits)?,
+            connection_timeouts: counter(
+                "database_connection_timeouts_total",
+                "Waits for a connection to the database that ended without one.",
+            )?,
+            oldest_waiting: registered(&registry, GaugeVec::new(oldest, &["lane"])?)?,
+            database_bytes: gauge("database_bytes", "Size of the database.")?,
+            open_connections: gauge("http_open_connections", "Open connections of clients.")?,
+            refused_connections: counter(
+                "http_refused_connections_total",
+                "Connections of clients that were closed because there were too many.",
+            )?,
+            registry,
+        })
+    }
+}
+
+/// Whether requests are counted: only if somebody can read the metrics.
+static COUNTS_REQUESTS: AtomicBool = AtomicBool::new(false);
+
+/// Counts requests and lookups in the response cache from now on.
+pub fn count_requests() {
+    COUNTS_REQUESTS.store(true, Ordering::Relaxed);
+}
+
+/// Counts a request. `route`: its pattern, not its path.
+pub fn request(route: &str, method: &str, status: u16, duration: Duration) {
+    if !COUNTS_REQUESTS.load(Ordering::Relaxed) {
+        return;
+    }
+    let labels = [route, method, &status.to_string()];
+    METRICS.requests.with_label_values(&labels).observe(duration.as_secs_f64());
+}
+
+/// Counts a lookup in the response cache.
+pub fn response_cache(is_hit: bool) {
+    if !COUNTS_REQUESTS.load(Ordering::Relaxed) {
+        return;
+    }
+    METRICS.response_cache.with_label_values(&[if is_hit { "hit" } else { "miss" }]).inc();
+}
+
+/// Counts a run of a job: `completed`, `failed`, `retried`, `waited` (for the end of a fault of the machine), `lost`.
+pub fn job_ended(outcome: &'static str) {
+    METRICS.jobs.with_label_values(&[outcome]).inc();
+}
+
+/// Counts a run of a task: `done`, `retried`, `waited` (for the end of a fault of the database), `given_up`.
+pub fn task_ended(kind: &str, outcome: &'static str) {
+    METRICS.tasks.with_label_values(&[kind, outcome]).inc();
+}
+
+/// Counts leases that a worker lost, or that others took over.
+pub fn leases_lost(work: LeasedWork, number: u64) {
+    let work = match work {
+        LeasedWork::Job => "job",
+        LeasedWork::Task => "task",
+        LeasedWork::Delivery => "delivery",
+    };
+    METRICS.lost_leases.with_label_values(&[work]).inc_by(number);
+}
+
+/// Counts a wait for a connection to the database, and whether it ended with one.
+pub fn connection_waited(duration: Duration, is_connected: bool) {
+    METRICS.connection_waits.observe(duration.as_secs_f64());
+    if !is_connected {
+        METRICS.connection_timeouts.inc();
+    }
+}
+
+/// Counts a connection of a client that was opened (1) or closed (-1).
+pub fn open_connections(change: i64) {
+    METRICS.open_connections.add(change);
+}
+
+/// Counts a connection of a client that was closed at once.
+pub fn connection_refused() {
+    METRICS.refused_connections.inc();
+}
+
+/// Sets the figures that are read from the database.
+pub fn set_waiting(waiting: &OldestWaiting, now: OffsetDateTime) {
+    let lanes = [
+        ("job", waiting.job),
+        ("mail", waiting.mail),
+        ("host_check", waiting.host_check),
+        ("event", waiting.event),
+        ("delivery", waiting.delivery),
+    ];
+    for (lane, since) in lanes {
+        let seconds = since.map_or(0.0, |since| (now - since).as_seconds_f64().max(0.0));
+        METRICS.oldest_waiting.with_label_values(&[lane]).set(seconds);
+    }
+    METRICS.database_bytes.set(waiting.database_bytes);
+}
+
+/// All metrics, in the text format of Prometheus.
+///
+/// # Errors
+/// `Internal` when a metric has no valid text, which is a bug.
+pub fn text() -> civitas_kernel::Result<String> {
+    let mut text = Vec::new();
+    TextEncoder::new()
+        .encode(&METRICS.registry.gather(), &mut text)
+        .map_err(civitas_kernel::Error::internal)?;
+    String::from_utf8(text).map_err(civitas_kernel::Error::internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    #[test]
+    fn all_metrics_have_a_text() {
+        let now = datetime!(2026-03-01 09:30 UTC);
+        count_requests();
+        request("/proposals/{id}", "GET", 200, Duration::from_millis(3));
+        response_cache(true);
+        job_ended("completed");
+        task_ended("mail", "done");
+        leases_lost(LeasedWork::Job, 2);
+        connection_waited(Duration::from_millis(20), false);
+        open_connections(1);
+        connection_refused();
+        let job = Some(now - time::Duration::seconds(90));
+        let mail = Some(now + time::Duration::seconds(90));
+        set_waiting(&OldestWaiting { job, mail, database_bytes: 4096, ..OldestWaiting::default() }, now);
+        let text = text().unwrap();
+        for line in [
+            "civitas_http_request_seconds_count{method=\"GET\",route=\"/proposals/{id}\",status=\"200\"} 1",
+            "civitas_response_cache_total{result=\"hit\"} 1",
+            "civitas_jobs_total{outcome=\"completed\"} 1",
+            "civitas_tasks_total{kind=\"mail\",outcome=\"done\"} 1",
+            "civitas_lost_leases_total{work=\"job\"} 2",
+            "civitas_database_connection_wait_seconds_count 1",
+            "civitas_database_connection_timeouts_total 1",
+            "civitas_oldest_waiting_seconds{lane=\"job\"} 90",
+            "civitas_oldest_waiting_seconds{lane=\"mail\"} 0",
+            "civitas_database_bytes 4096",
+            "civitas_http_open_connections 1",
+            "civitas_http_refused_connections_total 1",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Limits of connections: how many there are in all and from one address, and how long a client may leave what was sent
+//! to it.
+//!
+//! actix-web calls [`Admission::on_connect`] for each connection, after its TLS handshake. Handshakes and heads of
+//! requests have time limits of their own.
+
+use crate::config::Config;
+use actix_tls::accept::rustls_0_23::TlsStream;
+use actix_web::dev::Extensions;
+use actix_web::rt::net::TcpStream;
+use civitas_application::metrics;
+use ipnet::IpNet;
+use socket2::SockRef;
+use std::any::Any;
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr, Shutdown};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Admits connections.
+pub(crate) struct Admission {
+    /// The most connections.
+    most: usize,
+    /// The most connections from one address.
+    most_per_address: usize,
+    /// The peers that are exempt from it: many clients connect through them.
+    proxies: Vec<IpNet>,
+    /// How long sent bytes may stay unread.
+    stall: Duration,
+    open: Mutex<Open>,
+}
+
+/// The open connections.
+#[derive(Default)]
+struct Open {
+    all: usize,
+    per_address: HashMap<IpAddr, usize>,
+}
+
+/// An admitted connection; counted until it is dropped.
+struct Admitted {
+    admission: Arc<Admission>,
+    address: IpAddr,
+}
+
+impl Admission {
+    pub(crate) fn of(config: &Config) -> Arc<Self> {
+        Arc::new(Self {
+            most: config.max_connections.0.unwrap_or(usize::MAX),
+            most_per_address: config.max_connections_per_address.0.unwrap_or(usize::MAX),
+            proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
+            stall: Duration::from_secs(config.stalled_connection_seconds.get().into()),
+            open: Mutex::default(),
+        })
+    }
+
+    /// Closes the connection if there are too many; otherwise counts it until its end.
+    pub(crate) fn on_connect(self: &Arc<Self>, io: &dyn Any, data: &mut Extensions) {
+        let tls = || io.downcast_ref::<TlsStream<TcpStream>>().map(|stream| stream.get_ref().0);
+        let Some(stream) = io.downcast_ref::<TcpStream>().or_else(tls) else { return };
+        let Ok(peer) = stream.peer_addr() else { return };
+        let socket = SockRef::from(stream);
+        match self.try_open(peer.ip()) {
+            Some(admitted) => {
+                #[cfg(target_os = "linux")]
+                if let Err(error) = socket.set_tcp_user_timeout(Some(self.stall)) {
+                    tracing::debug!(%error, "a connection has no time limit for what is sent");
+                }
+                data.insert(admitted);
+            }
+            None => {
+                metrics::connection_refused();
+                tracing::debug!(%peer, "a connection is refused: there are too many");
+                // The client may have closed it.
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+        }
+    }
+
+    fn try_open(self: &Arc<Self>, peer: IpAddr) -> Option<Admitted> {
+        let address = counted_address(peer);
+        let is_exempt = self.proxies.iter().any(|network| network.contains(&peer.to_canonical()));
+        let mut open = self.open();
+        let from_address = open.per_address.get(&address).copied().unwrap_or_default();
+        if open.all >= self.most || (from_address >= self.most_per_address && !is_exempt) {
+            return None;
+        }
+        open.all += 1;
+        open.per_address.insert(address, from_address + 1);
+        metrics::open_connections(1);
+        Some(Admitted { admission: self.clone(), address })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        let mut open = self.admission.open();
+        open.all -= 1;
+        if let Some(number) = open.per_address.get_mut(&self.address) {
+            *number -= 1;
+            if *number == 0 {
+                open.per_address.remove(&self.address);
+            }
+        }
+        metrics::open_connections(-1);
+    }
+}
+
+/// The address that counts: of IPv6 the network of 64 bits, which one client has.
+fn counted_address(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admission(most: usize, most_per_address: usize) -> Arc<Admission> {
+        let proxies = vec!["10.0.0.0/8".parse().unwrap()];
+        let (stall, open) = (Duration::from_secs(1), Mutex::default());
+        Arc::new(Admission { most, most_per_address, proxies, stall, open })
+    }
+
+    #[test]
+    fn connections_are_limited_in_all_and_per_address() {
+        let admission = admission(5, 2);
+        let try_open = |address: &str| admission.try_open(address.parse().unwrap());
+        let mut held: Vec<_> = (0..2).map(|_| try_open("192.0.2.1").unwrap()).collect();
+        assert!(
+            try_open("192.0.2.1").is_none() && try_open("::ffff:192.0.2.1").is_none(),
+            "the third of an address"
+        );
+        held.extend(["2001:db8::1", "2001:db8::2"].map(|address| try_open(address).unwrap()));
+        assert!(try_open("2001:db8::3").is_none(), "the third of a network");
+        held.push(try_open("2001:db8:0:1::1").unwrap());
+        assert!(try_open("192.0.2.9").is_none(), "the sixth of all");
+        held.clear();
+        assert!(admission.open().per_address.is_empty() && admission.open().all == 0);
+        assert!(try_open("192.0.2.1").is_some());
+    }
+
+    #[test]
+    fn proxies_have_no_limit_of_their_own() {
+        let admission = admission(5, 2);
+        let held: Vec<_> = (0..6).filter_map(|_| admission.try_open("10.1.2.3".parse().unwrap())).collect();
+        assert_eq!(held.len(), 5);
+    }
+}

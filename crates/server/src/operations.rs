@@ -1,0 +1,161 @@
+//! The listener for operators: `/live`, `/ready` and `/metrics`. It is apart from the public one, and answers while that one
+//! stops.
+
+use actix_web::dev::ServerHandle;
+use actix_web::http::header::ContentType;
+use actix_web::rt::System;
+use actix_web::{App, HttpResponse, HttpServer, web};
+use civitas_application::{Store, metrics};
+use civitas_kernel::{Error, Result, clock};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use tokio::sync::{Mutex, oneshot};
+use tokio::time::{Instant, timeout};
+
+/// How long what was read from the database is answered again.
+const FRESH: Duration = Duration::from_secs(3);
+/// How long the database may take for an answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The running listener.
+pub(crate) struct Operations {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    state: Arc<State>,
+    handle: ServerHandle,
+    thread: thread::JoinHandle<()>,
+}
+
+/// What its answers depend on.
+struct State {
+    store: Arc<dyn Store>,
+    is_stopping: AtomicBool,
+    /// Whether the database could be written, and when that was tried.
+    ready: Mutex<Option<(Instant, bool)>>,
+    /// When the figures of the database were read.
+    measured: Mutex<Option<Instant>>,
+}
+
+impl Operations {
+    /// Starts listening.
+    ///
+    /// # Errors
+    /// When the address is taken.
+    pub(crate) async fn start(listen: SocketAddr, store: Arc<dyn Store>) -> Result<Self> {
+        metrics::count_requests();
+        let is_stopping = AtomicBool::new(false);
+        let state =
+            Arc::new(State { store, is_stopping, ready: Mutex::default(), measured: Mutex::default() });
+        let (tell, told) = oneshot::channel();
+        let shared = state.clone();
+        let thread = thread::Builder::new().name("operations".to_owned()).spawn(move || {
+            System::new().block_on(async move {
+                match server(listen, shared) {
+                    Ok((address, server)) => {
+                        // The receiver may be dropped; the server ends with the process.
+                        let _ = tell.send(Ok((address, server.handle())));
+                        if let Err(error) = server.await {
+                            tracing::error!(%error, "the listener for operators failed");
+                        }
+                    }
+                    Err(error) => drop(tell.send(Err(error))),
+                }
+            });
+        });
+        let thread = thread.map_err(Error::internal)?;
+        let begun = told.await.map_err(Error::internal)?;
+        let (address, handle) =
+            begun.map_err(|error| Error::internal(format!("listening on {listen}: {error}")))?;
+        tracing::info!(%address, "listening for operators");
+        Ok(Self { address, state, handle, thread })
+    }
+
+    /// From now on the server is not ready.
+    pub(crate) fn begin_stop(&self) {
+        self.state.is_stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Stops listening.
+    pub(crate) async fn stop(self) {
+        self.handle.stop(false).await;
+        if tokio::task::spawn_blocking(|| self.thread.join()).await.is_err() {
+            tracing::error!("the thread of the listener for operators failed");
+        }
+    }
+}
+
+fn server(listen: SocketAddr, state: Arc<State>) -> io::Result<(SocketAddr, actix_web::dev::Server)> {
+    let http = HttpServer::new(move || {
+        App::new()
+            .app_data(web::Data::from(state.clone()))
+            .route("/live", web::get().to(live))
+            .route("/ready", web::get().to(ready))
+            .route("/metrics", web::get().to(show_metrics))
+    });
+    let http = http.workers(1).disable_signals().bind(listen)?;
+    let address = http.addrs().first().copied().unwrap_or(listen);
+    Ok((address, http.run()))
+}
+
+async fn live() -> HttpResponse {
+    HttpResponse::Ok().content_type(ContentType::plaintext()).body("live\n")
+}
+
+async fn ready(state: web::Data<State>) -> HttpResponse {
+    let (mut answer, text) = if state.is_stopping.load(Ordering::Relaxed) {
+        (HttpResponse::ServiceUnavailable(), "stopping\n")
+    } else if state.is_ready().await {
+        (HttpResponse::Ok(), "ready\n")
+    } else {
+        (HttpResponse::ServiceUnavailable(), "the database does not answer\n")
+    };
+    answer.content_type(ContentType::plaintext()).body(text)
+}
+
+async fn show_metrics(state: web::Data<State>) -> HttpResponse {
+    state.measure().await;
+    match metrics::text() {
+        Ok(text) => HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(text),
+        Err(error) => {
+            tracing::error!(%error, "the metrics have no text");
+            HttpResponse::InternalServerError().finish()
+        }
+    }
+}
+
+impl State {
+    /// Whether the database can be written; tried at most every few seconds.
+    async fn is_ready(&self) -> bool {
+        let mut ready = self.ready.lock().await;
+        if let Some((at, is_ready)) = *ready
+            && at.elapsed() < FRESH
+        {
+            return is_ready;
+        }
+        let found = timeout(PATIENCE, self.store.check_writable()).await;
+        if let Ok(Err(error)) = &found {
+            tracing::warn!(%error, "the server is not ready");
+        }
+        let is_ready = matches!(found, Ok(Ok(())));
+        *ready = Some((Instant::now(), is_ready));
+        is_ready
+    }
+
+    /// Reads the figures of the database; at most every few seconds. The last ones stay if it does not answer.
+    async fn measure(&self) {
+        let mut measured = self.measured.lock().await;
+        if measured.is_some_and(|at| at.elapsed() < FRESH) {
+            return;
+        }
+        match timeout(PATIENCE, self.store.operations().oldest_waiting()).await {
+            Ok(Ok(waiting)) => metrics::set_waiting(&waiting, clock::now()),
+            Ok(Err(error)) => tracing::warn!(%error, "the figures of the database could not be read"),
+            Err(_) => tracing::warn!("the database took too long for its figures"),
+        }
+        *measured = Some(Instant::now());
+    }
+}

@@ -1,0 +1,1 @@
+drop index tasks_due_of_kind;

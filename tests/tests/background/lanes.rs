@@ -1,0 +1,54 @@
+//! Lanes: a service that does not answer delays its own tasks alone.
+
+use civitas_accounts::{MailKind, SendMail};
+use civitas_kernel::{NewTask, OrganizationId, UserId, clock};
+use civitas_tests::NameServer;
+use civitas_tests::mail_server::SilentServer;
+use civitas_tests::service::{CITIES, SYSTEM_CLIENTS, Service};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// The mails that wait: many more than are sent at once.
+const MAILS: i64 = 100;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_are_checked_while_the_mail_server_is_silent() {
+    let (silent, names) = (SilentServer::open().await, NameServer::start().await);
+    names.name("new.example.test", "192.0.2.1");
+    let (mails, server) = (silent.url(), names.address.to_string());
+    let settings = [
+        ("smtp_url", mails.as_str()),
+        ("mail_from", "no-reply@city.example"),
+        ("dns_server", server.as_str()),
+        ("loadbalancer_ips", "192.0.2.1"),
+        ("workers", "1"),
+    ];
+    for service in Service::on_both_engines_with(&format!("{CITIES}{SYSTEM_CLIENTS}"), &settings).await {
+        let city = service.id("organization", "city");
+        let user = UserId(service.id("user", "norablum"));
+        let before = silent.accepted();
+        for _ in 0..MAILS {
+            let mail = SendMail { mail: MailKind::Welcome, user };
+            let task = NewTask::of(OrganizationId(city), &mail, clock::now()).unwrap();
+            service.store.queue().add(&task).await.unwrap();
+        }
+        let started = Instant::now();
+        while silent.accepted() == before {
+            assert!(started.elapsed() < Duration::from_secs(30), "no mail is sent");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let system = service.anonymous().of_system("city_system").await;
+        let body = json!({"data": {"host": "new.example.test"}});
+        system.put(&format!("/organizations/{city}/sync"), &body).await.is(200);
+        let started = Instant::now();
+        loop {
+            let found = service.store.organizations().find(OrganizationId(city)).await.unwrap().unwrap();
+            if found.host == "new.example.test" {
+                break;
+            }
+            assert!(started.elapsed() < Duration::from_secs(20), "the host is not checked");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert!(silent.accepted() - before < usize::try_from(MAILS).unwrap(), "mails still wait");
+    }
+}

@@ -1,0 +1,90 @@
+//! `/live`, `/ready` and `/metrics`.
+
+use civitas_accounts::{MailKind, SendMail};
+use civitas_kernel::{NewTask, OrganizationId, UserId, clock};
+use civitas_tests::service::{CITIES, Service, http};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+async fn get(service: &Service, path: &str) -> (u16, String) {
+    let address = service.operations.expect("it listens for operators");
+    let response = http().get(format!("http://{address}{path}")).send().await.unwrap();
+    (response.status().as_u16(), response.text().await.unwrap())
+}
+
+/// The value of a metric with these labels.
+fn value(text: &str, metric: &str) -> Option<f64> {
+    text.lines().find_map(|line| line.strip_prefix(metric)?.trim().parse().ok())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn operators_see_the_figures_of_a_server() {
+    for service in Service::on_both_engines_with(CITIES, &[("operations_listen", "127.0.0.1:0")]).await {
+        assert_eq!(get(&service, "/live").await.0, 200);
+        assert_eq!(get(&service, "/ready").await.0, 200);
+        assert_eq!(get(&service, "/proposals").await.0, 404, "nothing else");
+        let nora = service.user("norablum").await;
+        nora.get("/proposals").await.is(200);
+        nora.get("/proposals/987654321").await.is(404);
+        nora.get("/nowhere").await.is(404);
+        let body = json!({"object_path": "k", "data": 1});
+        let accepted = nora.put("/me/extended_data", &body).await.is(202);
+        nora.finished(&accepted).await;
+        let user = UserId(service.id("user", "norablum"));
+        let city = OrganizationId(service.id("organization", "city"));
+        let mail = SendMail { mail: MailKind::Welcome, user };
+        let future = clock::now() + time::Duration::HOUR;
+        service.store.queue().add(&NewTask::of(city, &mail, future).unwrap()).await.unwrap();
+        let text = metrics(&service).await;
+        for metric in [
+            "civitas_http_request_seconds_count{method=\"GET\",route=\"/proposals\",status=\"200\"}",
+            "civitas_http_request_seconds_count{method=\"GET\",route=\"/proposals/{id}\",status=\"404\"}",
+            "civitas_http_request_seconds_count{method=\"any\",route=\"none\",status=\"404\"}",
+            "civitas_jobs_total{outcome=\"completed\"}",
+            "civitas_database_bytes",
+            "civitas_http_open_connections",
+        ] {
+            assert!(value(&text, metric).is_some_and(|value| value >= 1.0), "{metric} in\n{text}");
+        }
+        for lane in ["job", "mail", "host_check", "event", "delivery"] {
+            let metric = format!("civitas_oldest_waiting_seconds{{lane=\"{lane}\"}}");
+            assert!(value(&text, &metric).is_some_and(|value| value < 60.0), "{metric} in\n{text}");
+        }
+        assert!(
+            !text.contains("city.test") && !text.contains("norablum"),
+            "no data of organizations:\n{text}"
+        );
+        service.stop().await;
+    }
+}
+
+/// The metrics once the figures of the database are there.
+async fn metrics(service: &Service) -> String {
+    let begun = Instant::now();
+    loop {
+        let (status, text) = get(service, "/metrics").await;
+        assert_eq!(status, 200);
+        // A job is counted just after its end is stored.
+        let has_job = text.contains("civitas_jobs_total");
+        if has_job && value(&text, "civitas_database_bytes").is_some_and(|bytes| bytes > 0.0) {
+            return text;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "{text}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_database_lost_its_schema_is_not_ready() {
+    for service in Service::on_both_engines_with(CITIES, &[("operations_listen", "127.0.0.1:0")]).await {
+        service.database.execute("DELETE FROM __diesel_schema_migrations").await;
+        assert_eq!(get(&service, "/ready").await.0, 503);
+        assert_eq!(get(&service, "/live").await.0, 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_setting_nobody_listens_for_operators() {
+    let services = Service::on_both_engines().await;
+    assert!(services.iter().all(|service| service.operations.is_none()));
+}
