@@ -3,6 +3,7 @@
 use crate::keys::{SECRET_BYTES, SecretKeys, derive};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use civitas_kernel::{Error, Result};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom, SystemRandom};
 
@@ -37,13 +38,14 @@ impl Sealing {
         std::iter::once(&self.first).chain(&self.older).find_map(|key| open(key, sealed))
     }
 
-    /// The same text sealed with the first key; the inner `None` when it is already. The outer `None` as [`Self::open`]
-    /// and [`Self::seal`].
-    pub(crate) fn reseal(&self, sealed: &str) -> Option<Option<String>> {
+    /// The same text sealed with the first key; `None` when it is already. `fault` is the error when no key opens it, or
+    /// the system gives no random bytes.
+    pub(crate) fn reseal(&self, sealed: &str, fault: impl Fn() -> Error) -> Result<Option<String>> {
         if open(&self.first, sealed).is_some() {
-            return Some(None);
+            return Ok(None);
         }
-        self.seal(&self.open(sealed)?).map(Some)
+        let text = self.open(sealed).ok_or_else(&fault)?;
+        self.seal(&text).map(Some).ok_or_else(fault)
     }
 }
 
@@ -79,10 +81,11 @@ mod tests {
         let sealed = old.seal("secret").unwrap();
         assert_eq!(both.open(&sealed).as_deref(), Some("secret"));
         assert_eq!(new.open(&sealed), None);
-        assert_eq!(new.reseal(&sealed), None, "no key opens it");
-        let resealed = both.reseal(&sealed).unwrap().unwrap();
+        let fault = || Error::internal("no key opens it");
+        assert!(new.reseal(&sealed, fault).is_err());
+        let resealed = both.reseal(&sealed, fault).unwrap().unwrap();
         assert_eq!(new.open(&resealed).as_deref(), Some("secret"));
-        assert_eq!(both.reseal(&resealed), Some(None), "it is sealed with the first key");
+        assert_eq!(both.reseal(&resealed, fault).unwrap(), None, "it is sealed with the first key");
         assert_eq!(old.open(&both.seal("secret").unwrap()), None);
     }
 }

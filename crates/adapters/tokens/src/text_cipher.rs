@@ -24,7 +24,7 @@ impl PanelCipher {
     /// # Errors
     /// `Internal` when no key opens it.
     pub fn reseal(&self, sealed: &str) -> Result<Option<String>> {
-        self.0.reseal(sealed).ok_or_else(changed)
+        self.0.reseal(sealed, changed)
     }
 }
 

@@ -26,7 +26,7 @@ impl WebhookCipher {
     /// # Errors
     /// `Internal` when no key opens it.
     pub fn reseal(&self, sealed: &str) -> Result<Option<String>> {
-        self.0.reseal(sealed).ok_or_else(changed)
+        self.0.reseal(sealed, changed)
     }
 }
 
