@@ -56,28 +56,8 @@ impl Engine {
     pub async fn open_with(self, url: &str, pool_size: usize, wait: Duration) -> Result<Arc<dyn Store>> {
         let url = url.to_owned();
         match self {
-            Self::Sqlite => {
-                sqlite::open(&sqlite::Settings {
-                    url,
-                    pool_size,
-                    wait,
-                    locales: Locales::standard(),
-                    limits: sqlite::StatementLimits::default(),
-                    row_level_security: true,
-                })
-                .await
-            }
-            Self::Postgres => {
-                postgres::open(&postgres::Settings {
-                    url,
-                    pool_size,
-                    wait,
-                    locales: Locales::standard(),
-                    limits: postgres::StatementLimits::default(),
-                    row_level_security: true,
-                })
-                .await
-            }
+            Self::Sqlite => sqlite::open(&of_sqlite(url, pool_size, wait)).await,
+            Self::Postgres => postgres::open(&of_postgres(url, pool_size, wait)).await,
         }
     }
 
@@ -85,28 +65,8 @@ impl Engine {
     pub async fn migrate(self, url: &str) -> Result<Vec<String>> {
         let (url, pool_size, wait) = (url.to_owned(), CONNECTIONS, WAIT);
         match self {
-            Self::Sqlite => {
-                sqlite::migrate(&sqlite::Settings {
-                    url,
-                    pool_size,
-                    wait,
-                    locales: Locales::standard(),
-                    limits: sqlite::StatementLimits::default(),
-                    row_level_security: true,
-                })
-                .await
-            }
-            Self::Postgres => {
-                postgres::migrate(&postgres::Settings {
-                    url,
-                    pool_size,
-                    wait,
-                    locales: Locales::standard(),
-                    limits: postgres::StatementLimits::default(),
-                    row_level_security: true,
-                })
-                .await
-            }
+            Self::Sqlite => sqlite::migrate(&of_sqlite(url, pool_size, wait)).await,
+            Self::Postgres => postgres::migrate(&of_postgres(url, pool_size, wait)).await,
         }
     }
 }
@@ -242,14 +202,10 @@ impl Database {
     /// # Panics
     /// When it does not open.
     pub async fn open_with_clock(&self, clock: fn() -> OffsetDateTime) -> Arc<dyn Store> {
-        let (url, pool_size, wait, locales) = (self.url.clone(), CONNECTIONS, WAIT, Locales::standard());
+        let (url, pool_size, wait) = (self.url.clone(), CONNECTIONS, WAIT);
         let opened = match self.engine {
-            Engine::Sqlite => {
-                sqlite::open_with_clock(&sqlite::Settings { url, pool_size, wait, locales }, clock).await
-            }
-            Engine::Postgres => {
-                postgres::open_with_clock(&postgres::Settings { url, pool_size, wait, locales }, clock).await
-            }
+            Engine::Sqlite => sqlite::open_with_clock(&of_sqlite(url, pool_size, wait), clock).await,
+            Engine::Postgres => postgres::open_with_clock(&of_postgres(url, pool_size, wait), clock).await,
         };
         opened.expect("the database opens")
     }
@@ -398,6 +354,16 @@ impl Drop for Database {
             }
         }
     }
+}
+
+fn of_sqlite(url: String, pool_size: usize, wait: Duration) -> sqlite::Settings {
+    let (locales, limits) = (Locales::standard(), sqlite::StatementLimits::default());
+    sqlite::Settings { url, pool_size, wait, locales, limits, row_level_security: true }
+}
+
+fn of_postgres(url: String, pool_size: usize, wait: Duration) -> postgres::Settings {
+    let (locales, limits) = (Locales::standard(), postgres::StatementLimits::default());
+    postgres::Settings { url, pool_size, wait, locales, limits, row_level_security: true }
 }
 
 /// A new database of the server, copied from the template.

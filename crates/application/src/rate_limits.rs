@@ -157,8 +157,8 @@ impl ClientLimit {
     }
 }
 
-/// The address or network that is limited as one.
-fn network_of(source: IpAddr) -> IpAddr {
+/// The source that is limited as one: an IPv4 address, or an IPv6 network of 64 bits.
+pub fn network_of(source: IpAddr) -> IpAddr {
     match source.to_canonical() {
         IpAddr::V6(address) => match Ipv6Net::new(address, IPV6_SOURCE) {
             Ok(network) => network.network().into(),

@@ -8,12 +8,12 @@ use crate::config::Config;
 use actix_tls::accept::rustls_0_23::TlsStream;
 use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream;
-use civitas_application::metrics;
+use civitas_application::{metrics, network_of};
 use ipnet::IpNet;
 use socket2::SockRef;
 use std::any::Any;
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr, Shutdown};
+use std::net::{IpAddr, Shutdown};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -60,25 +60,22 @@ impl Admission {
         let Some(stream) = io.downcast_ref::<TcpStream>().or_else(tls) else { return };
         let Ok(peer) = stream.peer_addr() else { return };
         let socket = SockRef::from(stream);
-        match self.try_open(peer.ip()) {
-            Some(admitted) => {
-                #[cfg(target_os = "linux")]
-                if let Err(error) = socket.set_tcp_user_timeout(Some(self.stall)) {
-                    tracing::debug!(%error, "a connection has no time limit for what is sent");
-                }
-                data.insert(admitted);
-            }
-            None => {
-                metrics::connection_refused();
-                tracing::debug!(%peer, "a connection is refused: there are too many");
-                // The client may have closed it.
-                let _ = socket.shutdown(Shutdown::Both);
-            }
+        let Some(admitted) = self.try_open(peer.ip()) else {
+            metrics::connection_refused();
+            tracing::debug!(%peer, "a connection is refused: there are too many");
+            // The client may have closed it.
+            let _ = socket.shutdown(Shutdown::Both);
+            return;
+        };
+        #[cfg(target_os = "linux")]
+        if let Err(error) = socket.set_tcp_user_timeout(Some(self.stall)) {
+            tracing::debug!(%error, "a connection has no time limit for what is sent");
         }
+        data.insert(admitted);
     }
 
     fn try_open(self: &Arc<Self>, peer: IpAddr) -> Option<Admitted> {
-        let address = counted_address(peer);
+        let address = network_of(peer);
         let is_exempt = self.proxies.iter().any(|network| network.contains(&peer.to_canonical()));
         let mut open = self.open();
         let from_address = open.per_address.get(&address).copied().unwrap_or_default();
@@ -107,14 +104,6 @@ impl Drop for Admitted {
             }
         }
         metrics::open_connections(-1);
-    }
-}
-
-/// The address that counts: of IPv6 the network of 64 bits, which one client has.
-fn counted_address(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-        address => address,
     }
 }
 

@@ -60,7 +60,7 @@ async fn a_short_client_secret_and_a_costly_password_hash_are_refused() {
             client("s3cret"),
             "civitas: line 1: api_client \"app\": client_secret must have at least 22 characters",
         ),
-        (user(4_194_304), "civitas: line 1: user \"u\": password_hash must have m=8 to 262144"),
+        (user(4_194_304), "civitas: line 1: user \"u\": password_hash costs too much: at most 256 MiB"),
     ] {
         let said = city.type_in(&["import", "-"], &line).await;
         assert_eq!((said.code, said.out.as_str()), (1, ""));

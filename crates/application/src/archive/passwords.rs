@@ -118,6 +118,10 @@ mod tests {
         async fn verify(&self, _: Secret, hash: Option<String>) -> Result<bool> {
             Ok(hash.is_some())
         }
+
+        fn check_hash(&self, _: &str) -> Result<()> {
+            Ok(())
+        }
     }
 
     #[tokio::test]

@@ -21,7 +21,7 @@ use time::OffsetDateTime;
 type Scoped<'a> = IntoBoxed<'a, login_failures::table, crate::engine::Db>;
 
 /// The failures of a name in an organization.
-fn of<'a>(organization: OrganizationId, name: &'a Digest) -> Scoped<'a> {
+fn of(organization: OrganizationId, name: &Digest) -> Scoped<'_> {
     login_failures::table
         .filter(dsl::organization_id.eq(organization.0))
         .filter(dsl::name_digest.eq(name.as_str()))
