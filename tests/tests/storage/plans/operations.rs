@@ -31,9 +31,9 @@ async fn filled(engine: Engine) -> Option<World> {
     let rare = format!("CASE n % 100 WHEN 0 THEN {at} END");
     let sql = format!(
         "{numbers} INSERT INTO users (organization_id, nickname, nickname_folded, email, name, admin, confirmed_at, \
-         blocked_at, locked_at, managed, failed_logins, extended_data, extended_data_text, created_at, updated_at) \
+         blocked_at, locked_at, managed, extended_data, extended_data_text, created_at, updated_at) \
          SELECT {mine}, 'P' || n, 'p' || n, 'p' || n || '@example.org', 'P', n % 100 = 0, \
-         CASE WHEN n % 100 <> 0 THEN {at} END, {rare}, {rare}, false, 0, '{{}}', '{{}}', {at}, {at} FROM numbers"
+         CASE WHEN n % 100 <> 0 THEN {at} END, {rare}, {rare}, false, '{{}}', '{{}}', {at}, {at} FROM numbers"
     );
     world.database.execute(&sql).await;
     world.store().analyze().await.unwrap();
