@@ -97,7 +97,7 @@ impl HeldLock {
     pub async fn release(self) {
         match self {
             Self::Sqlite(mut connection) => {
-                connection.batch_execute("ROLLBACK").expect("the end of the lock")
+                connection.batch_execute("ROLLBACK").expect("the end of the lock");
             }
             Self::Postgres(client) => client.batch_execute("ROLLBACK").await.expect("the end of the lock"),
         }
