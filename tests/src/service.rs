@@ -110,6 +110,8 @@ impl Service {
             ("data_dir".to_owned(), directory.path().display().to_string()),
             ("listen".to_owned(), "127.0.0.1:0".to_owned()),
             ("row_level_security".to_owned(), "true".to_owned()),
+            // Tests send a thousand requests at once from one address.
+            ("max_connections_per_address".to_owned(), "5000".to_owned()),
             ("secret_key".to_owned(), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".to_owned()),
         ];
         if settings.iter().all(|(name, _)| *name != "dns_server") {

@@ -2,7 +2,8 @@
 //! check behind the conditions of every statement (setting `row_level_security`).
 //!
 //! A transaction that is not confined, and a statement outside a transaction, sees all rows: workers serve all
-//! organizations. Rows without organization are visible to all.
+//! organizations. Rows without organization are visible to all, and so are the hosts and names of organizations, which
+//! are unique in the deployment.
 
 use super::{Conn, Harness};
 use crate::failure::Stored;
@@ -45,7 +46,7 @@ pub async fn check_confinement(connection: &mut Conn) -> Result<()> {
     Ok(())
 }
 
-/// Gives every table with an organization the policy, or removes it from all.
+/// Gives every table with an organization, except their hosts and names, the policy, or removes it from all.
 pub fn confine_tables(harness: &mut Harness, confines: bool) -> QueryResult<()> {
     harness.batch_execute(if confines { ADD } else { REMOVE })
 }
@@ -54,6 +55,7 @@ const ADD: &str = "DO $do$ DECLARE name text; BEGIN
     FOR name IN SELECT c.table_name FROM information_schema.columns c
         JOIN information_schema.tables t USING (table_schema, table_name)
         WHERE c.table_schema = current_schema() AND c.column_name = 'organization_id' AND t.table_type = 'BASE TABLE'
+            AND c.table_name NOT IN ('organization_hosts', 'organization_names')
     LOOP
         EXECUTE format('DROP POLICY IF EXISTS one_organization ON %I', name);
         EXECUTE format($policy$CREATE POLICY one_organization ON %I USING (coalesce(
