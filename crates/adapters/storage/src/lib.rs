@@ -19,6 +19,7 @@ mod insert;
 mod list_changes;
 mod migrate;
 mod old_rows;
+mod pools;
 mod records;
 mod schema;
 mod session;
@@ -29,5 +30,5 @@ mod visibility;
 #[cfg(feature = "sqlite")]
 pub use engine::in_memory;
 pub use migrate::{SchemaState, migrate, schema};
-pub use session::{Settings, StatementLimits};
+pub use pools::{Settings, StatementLimits};
 pub use store::{open, open_with_clock};

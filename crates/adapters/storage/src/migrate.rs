@@ -1,7 +1,7 @@
 //! Migrations: applies them, and lists which are applied.
 
 use crate::engine::{self, Conn, Db, MIGRATIONS};
-use crate::session::Settings;
+use crate::pools::Settings;
 use civitas_kernel::Result;
 use diesel::QueryResult;
 use diesel::migration::{Migration, MigrationSource};

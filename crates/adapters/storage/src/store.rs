@@ -3,7 +3,8 @@
 use crate::engine;
 use crate::failure::Stored;
 use crate::migrate;
-use crate::session::{Session, Settings};
+use crate::pools::Settings;
+use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::login_failures::LoginFailureStore;
 use civitas_accounts::magic_links::MagicLinkStore;

@@ -1,7 +1,7 @@
 //! What is specific to PostgreSQL.
 
 use crate::failure::Cause;
-use crate::session::{self, Pools, Settings};
+use crate::pools::{self, Pools, Settings};
 use civitas_kernel::{Error, Result};
 use diesel::connection::SimpleConnection;
 use diesel::deserialize;
@@ -90,7 +90,7 @@ pub fn pools(settings: &Settings) -> Result<Pools> {
         config.recycling_method = RecyclingMethod::Fast;
         config.custom_setup = Box::new(move |url| connect(url, usage, limit).boxed());
         let manager = AsyncDieselConnectionManager::new_with_config(&settings.url, config);
-        session::pool(manager, settings.pool_size, settings.wait)
+        pools::pool(manager, settings.pool_size, settings.wait)
     };
     let reader = pool(Usage::Reading, settings.limits.read)?;
     Ok(Pools { searcher: reader.clone(), reader, writer: pool(Usage::Writing, settings.limits.write)? })

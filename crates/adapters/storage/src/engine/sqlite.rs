@@ -3,7 +3,7 @@
 //! caller's thread: they take a few microseconds from the page cache, and are never cancelled.
 
 use crate::failure::Cause;
-use crate::session::{self, Pools, Settings};
+use crate::pools::{self, Pools, Settings};
 use civitas_kernel::{Error, OrganizationId, Result};
 use diesel::connection::{AnsiTransactionManager, SimpleConnection};
 use diesel::deserialize;
@@ -100,7 +100,7 @@ pub fn pools(settings: &Settings) -> Result<Pools> {
             std::future::ready(connection).boxed()
         });
         let manager = AsyncDieselConnectionManager::new_with_config(path_of(&settings.url)?, config);
-        session::pool(manager, size, settings.wait)
+        pools::pool(manager, size, settings.wait)
     };
     let limits = settings.limits;
     let cores = available_parallelism().map_or(1, usize::from);

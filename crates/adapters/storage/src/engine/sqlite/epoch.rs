@@ -1,7 +1,7 @@
 //! A number that changes with every commit.
 
 use super::{Db, connect, path_of};
-use crate::session::Settings;
+use crate::pools::Settings;
 use civitas_kernel::{Error, Result};
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::Integer;

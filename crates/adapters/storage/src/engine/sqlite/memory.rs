@@ -1,7 +1,8 @@
 //! A database in memory: for tests, and for programs that keep nothing.
 
 use super::{Conn, MIGRATIONS, Place, Runtime, dialect};
-use crate::session::{self, Pools, Session, StatementLimits};
+use crate::pools::{self, Pools, StatementLimits};
+use crate::session::Session;
 use civitas_application::Store;
 use civitas_kernel::{Error, Locales, Result, sortable_id};
 use diesel::connection::SimpleConnection;
@@ -56,7 +57,7 @@ fn open(url: &str) -> diesel::migration::Result<Pool<Conn>> {
         std::future::ready(connection).boxed()
     });
     let manager = AsyncDieselConnectionManager::new_with_config(url, config);
-    Ok(session::pool(manager, 1, WAIT)?)
+    Ok(pools::pool(manager, 1, WAIT)?)
 }
 
 fn runtime() -> Runtime {

@@ -1,6 +1,6 @@
 //! Where statements run, and how long they may take.
 
-use crate::session::StatementLimits;
+use crate::pools::StatementLimits;
 use civitas_statement_limit::{Cancellation, run};
 use diesel_async::sync_connection_wrapper::SpawnBlocking;
 use futures_util::FutureExt;
