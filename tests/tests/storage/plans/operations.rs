@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use time::OffsetDateTime;
 
 /// [`RECORDS`] jobs of two organizations, and as many accounts; one of a hundred is blocked, locked, an administrator.
-async fn filled(engine: Engine) -> Option<World> {
+async fn prepared(engine: Engine) -> Option<World> {
     set_default_instrumentation(recorder).unwrap();
     let world = World::fresh(engine).await?;
     let (mine, other, client) = (world.fixtures.mine, world.other, world.fixtures.client);
@@ -37,8 +37,12 @@ async fn filled(engine: Engine) -> Option<World> {
     );
     world.database.execute(&sql).await;
     world.store().analyze().await.unwrap();
-    // On one connection, whose statements run on this thread.
-    Some(world.in_transaction().await)
+    Some(world)
+}
+
+/// The same on one connection, whose statements run on this thread.
+async fn filled(engine: Engine) -> Option<World> {
+    Some(prepared(engine).await?.in_transaction().await)
 }
 
 /// Checks that no plan scans the table. On SQLite, whose choice does not depend on the rows of a test, that one of them
@@ -98,7 +102,7 @@ async fn the_log_of_jobs_is_read_in_the_order_of_indexes() {
 /// The choice of PostgreSQL depends on the rows of a test: it reads an empty table as a whole.
 #[tokio::test]
 async fn the_rows_of_a_removed_organization_and_of_a_client_are_found_by_indexes() {
-    let Some(world) = filled(Engine::Sqlite).await else { return };
+    let Some(world) = prepared(Engine::Sqlite).await else { return };
     let store = world.store();
     for organization in [world.other, world.mine] {
         commit(store, async |tx| tx.organizations().remove(organization).await).await.unwrap();
