@@ -60,6 +60,13 @@ async fn counted(client: &Client, method: Method, path: &str, body: Option<&Valu
     assert!(answer.status.is_success(), "{path}: {}", answer.text);
     // Not of the request: workers search their tables.
     let is_of_workers = |text: &str| {
+        // Of the sweep of what is old, which begins with the server.
+        if text.contains("login_failures")
+            || text.contains("mail_counts")
+            || text.contains("IS NOT NULL) ORDER BY")
+        {
+            return true;
+        }
         let is_of_relay = text.contains("outbox") && !text.starts_with("INSERT ");
         let tables = ["jobs", "tasks", "relay", "webhook_", "meeting_reminders"];
         is_of_relay || tables.iter().any(|table| text.contains(table))
