@@ -45,6 +45,24 @@ receivers:
     cargo build --package civitas-server
     tests/receivers/run
 
+# the OpenAPI document, with three linters (needs Python 3 with pip, Node.js, npm)
+openapi:
+    cargo build --package civitas-server
+    tests/openapi/run
+
+# the packages of clients: generated, built and tested (needs Python 3 with pip, Node.js, npm)
+clients:
+    cargo build --package civitas-server
+    clients/run
+
+# hostile input: each target this many seconds, all at the same time; a failure prints a seed for CIVITAS_FUZZ_SEED
+fuzz SECONDS="3600":
+    CIVITAS_FUZZ_SECONDS={{ SECONDS }} nice -n 19 cargo test --package civitas-tests --test hostile -- --nocapture --test-threads=16
+
+# records and tokens of other organizations: this many requests on each engine
+probes COUNT="20000":
+    CIVITAS_PROBES={{ COUNT }} cargo test --package civitas-tests --test probes -- --nocapture
+
 # the documentation of the code, opened in a browser
 docs:
     cargo doc --workspace --no-deps --open
@@ -66,6 +84,16 @@ load *ARGS:
 load-webhooks *ARGS:
     cargo build --release --package civitas-server --package civitas-load
     target/release/load webhooks {{ ARGS }}
+
+# an hour of mixed load; fails if something is lost, repeated or leaked (--engine sqlite|postgres)
+soak *ARGS="--engine sqlite":
+    cargo build --release --package civitas-server --package civitas-load
+    target/release/load soak {{ ARGS }}
+
+# healthy clients beside 2,000 slow connections (--engine sqlite|postgres)
+slow *ARGS="--engine sqlite":
+    cargo build --release --package civitas-server --package civitas-load
+    target/release/load slow {{ ARGS }}
 
 # licences, bans, sources, advisories of all dependencies (needs cargo-deny)
 deny:

@@ -22,6 +22,7 @@ use tokio_postgres::{Client, NoTls};
 use url::Url;
 
 mod contents;
+mod schema;
 
 const LOCAL: &str = "postgres://postgres@127.0.0.1:5432/postgres";
 const MIGRATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/postgres");
@@ -168,6 +169,17 @@ impl Database {
             url,
             home: Home::Elsewhere,
         }
+    }
+
+    /// A new PostgreSQL database at this address, with a server that the caller ends.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub async fn postgres_at(url: &str) -> Self {
+        let engine = Engine::Postgres;
+        engine.migrate(url).await.expect("the schema");
+        let store = engine.open(url).await.expect("the database opens");
+        Self { engine, store, url: url.to_owned(), home: Home::Elsewhere }
     }
 
     /// A new SQLite database in memory.

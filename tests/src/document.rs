@@ -1,6 +1,6 @@
 //! Validates every answer of the tests against the OpenAPI document.
 
-use civitas_kernel::Locales;
+use civitas_kernel::{ClassNames, Locales};
 use jsonschema::Validator as Schema;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -29,15 +29,15 @@ impl Validator {
     /// # Panics
     /// When the document is not JSON.
     pub fn new() -> Self {
-        Self::with_locales(&Locales::standard())
+        Self::of(&Locales::standard(), &ClassNames::default())
     }
 
-    /// Uses the document of a deployment with these languages.
+    /// Uses the document of a deployment with these languages and class names.
     ///
     /// # Panics
     /// When the document is not JSON.
-    pub fn with_locales(locales: &Locales) -> Self {
-        Self::over(serde_json::from_str(&civitas_api::openapi(locales)).expect("the document is JSON"))
+    pub fn of(locales: &Locales, names: &ClassNames) -> Self {
+        Self::over(serde_json::from_str(&civitas_api::openapi(locales, names)).expect("the document is JSON"))
     }
 
     /// Uses another document.

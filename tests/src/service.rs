@@ -8,7 +8,7 @@ use civitas_application::Store;
 use civitas_application::archive::{
     ExportOptions, ExportServices, FileServices, ImportOptions, WebhookArchive, export, import,
 };
-use civitas_kernel::{Locales, clock};
+use civitas_kernel::{ClassNames, Locales, clock};
 use civitas_server::config::{Config, Sources};
 use civitas_server::wiring::{Running, start};
 use civitas_server::{files, webhooks};
@@ -102,8 +102,12 @@ impl Service {
         settings: &[(&str, &str)],
         environment: Vec<(String, String)>,
     ) -> Self {
-        let locales = settings.iter().find(|(name, _)| *name == "locales");
-        let locales = locales.map_or_else(Locales::standard, |(_, list)| list.parse().expect("locales"));
+        let setting =
+            |wanted: &str| settings.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
+        let locales =
+            setting("locales").map_or_else(Locales::standard, |list| list.parse().expect("locales"));
+        let names = setting("class_name_prefix")
+            .map_or_else(ClassNames::default, |prefix| prefix.parse().expect("a prefix"));
         let directory = tempfile::tempdir().expect("a directory");
         let mut flags = vec![
             ("database_url".to_owned(), database.url().to_owned()),
@@ -144,10 +148,10 @@ impl Service {
             refs: report["refs"].clone(),
             running: Some(running),
             flags,
-            validator: if locales == Locales::standard() {
+            validator: if locales == Locales::standard() && names == ClassNames::default() {
                 VALIDATOR.clone()
             } else {
-                Arc::new(Validator::with_locales(&locales))
+                Arc::new(Validator::of(&locales, &names))
             },
             database,
             objects,
@@ -320,6 +324,18 @@ impl Client {
         Self { token: Some(token.to_owned()), ..self.clone() }
     }
 
+    /// The same client without a token.
+    #[must_use]
+    pub fn without_token(&self) -> Self {
+        Self { token: None, ..self.clone() }
+    }
+
+    /// The same client of another host.
+    #[must_use]
+    pub fn of_host(&self, host: &str) -> Self {
+        Self { host: host.to_owned(), ..self.clone() }
+    }
+
     /// `GET {base}{path}`
     pub async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, &[], None).await
@@ -362,8 +378,8 @@ impl Client {
     }
 
     /// `POST {base}{path}` to a server that may end at any time; `None` without an answer.
-    pub async fn try_post(&self, path: &str, body: &Value) -> Option<Answer> {
-        let headers = [("content-type", "application/json")];
+    pub async fn try_post(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Option<Answer> {
+        let headers = [headers, &[("content-type", "application/json")]].concat();
         let body = body.to_string().into_bytes();
         self.try_raw(Method::POST, &format!("{BASE}{path}"), &headers, Some(body)).await.ok()
     }

@@ -38,6 +38,7 @@ macro_rules! records_on_both_engines {
         mod $engine {
             $crate::records_on_both_engines!(@ $variant $domain $store:
                 keeps_every_member,
+                adds_several_together,
                 keeps_organizations_apart,
                 saves_only_what_is_there,
                 pages_in_order_without_gaps,

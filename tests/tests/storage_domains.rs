@@ -90,6 +90,7 @@ mod attachments {
     civitas_tests::on_both_engines!(in a transaction civitas_attachments::conformance:
         marks_files_that_nothing_refers_to,
         finds_files_to_delete,
+        adopts_pending_files,
         serves_attached_files,
         lists_and_filters,
         keeps_organizations_apart,

@@ -144,6 +144,7 @@ mod webhooks {
 mod audit {
     civitas_tests::on_both_engines!(in a transaction civitas_audit::conformance:
         keeps_every_member,
+        erases_the_details_of_a_user,
         keeps_organizations_apart,
         pages_do_not_overlap,
         filters,
@@ -182,8 +183,10 @@ mod tasks {
 mod storage {
     mod audit;
     mod concurrency;
+    mod idempotency;
     mod leases;
     mod memory;
+    mod migrations;
     mod operations;
     mod plans;
     mod removals;

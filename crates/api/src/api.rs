@@ -6,14 +6,16 @@ use crate::resources::{self, events};
 use crate::response_cache::ResponseCache;
 use crate::route::{Limits, Route};
 use crate::router::Router;
+use actix_web::web::Bytes;
 use civitas_application::{Announcer, AuthenticationLimit, Commands, Files, Site};
-use civitas_kernel::Locales;
+use civitas_kernel::{ClassNames, Locales};
 use std::sync::Arc;
 
 /// The JSON interface, created once per process.
 pub struct Api {
     pub(crate) backend: Arc<Backend>,
-    pub(crate) document: String,
+    /// All answers share these bytes.
+    pub(crate) document: Bytes,
     pub(crate) response_cache: ResponseCache,
     pub(crate) router: Router,
 }
@@ -26,7 +28,7 @@ impl Api {
             extended_data: settings.extended_data_limit(),
         };
         let routes = resources::all(limits);
-        let document = document(&routes.list, &settings.site.locales).to_string();
+        let document = openapi_of(&routes.list, &settings.site.locales, &settings.site.class_names).into();
         let announcer = announcer(settings.site.clone());
         Arc::new(Self {
             backend: Arc::new(Backend::new(settings, services, announcer, routes.registry)),
@@ -72,7 +74,11 @@ pub fn routes() -> Vec<Route> {
     resources::all(Limits::default()).list
 }
 
-/// The OpenAPI document of a deployment with these languages, as text.
-pub fn openapi(locales: &Locales) -> String {
-    document(&routes(), locales).to_string()
+/// The OpenAPI document of a deployment with these languages and class names, as text.
+pub fn openapi(locales: &Locales, names: &ClassNames) -> String {
+    openapi_of(&routes(), locales, names)
+}
+
+fn openapi_of(routes: &[Route], locales: &Locales, names: &ClassNames) -> String {
+    names.written_in(document(routes, locales).to_string())
 }

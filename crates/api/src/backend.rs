@@ -1,6 +1,7 @@
 //! Services shared by all requests: settings, store, commands, tokens.
 
-use civitas_accounts::{Passwords, TokenSigner};
+use crate::running_keys::RunningKeys;
+use civitas_accounts::{Passwords, TextCipher, TokenSigner};
 use civitas_application::{
     Announcer, AuthenticationLimit, ClientLimit, Commands, EventStreams, Files, Registry, Site, Store,
     TokenService,
@@ -45,6 +46,8 @@ pub struct Settings {
     pub max_failed_authentications_per_minute: Option<NonZeroU32>,
     /// How long 20 failed logins close a login (contract 02 §2.3).
     pub login_lock: Duration,
+    /// Whether writes are refused.
+    pub read_only: bool,
 }
 
 impl Settings {
@@ -64,6 +67,8 @@ pub struct Services {
     pub signer: Arc<dyn TokenSigner>,
     /// Checks passwords.
     pub passwords: Arc<dyn Passwords>,
+    /// Encrypts answers to writes with an idempotency key.
+    pub answer_cipher: Arc<dyn TextCipher>,
     /// Stores the bytes of files.
     pub objects: Arc<dyn FileStore>,
     /// Receives and inspects files.
@@ -96,6 +101,10 @@ pub(crate) struct Backend {
     pub(crate) authentication_limit: Arc<AuthenticationLimit>,
     /// Limits the requests of clients.
     pub(crate) client_limit: ClientLimit,
+    /// The idempotency keys of writes that are being executed.
+    pub(crate) running_keys: RunningKeys,
+    /// Encrypts answers that are kept.
+    pub(crate) answer_cipher: Arc<dyn TextCipher>,
     /// Receives, stores and serves files.
     pub(crate) files: Files,
     /// What registrations of webhooks need.
@@ -118,7 +127,8 @@ impl Backend {
         announcer: Announcer,
         registry: Registry,
     ) -> Self {
-        let Services { store, signer, passwords, objects, intake, webhooks, runtime } = services;
+        let Services { store, signer, passwords, answer_cipher, objects, intake, webhooks, runtime } =
+            services;
         let files = Files::new(store.clone(), announcer.clone(), objects, intake);
         let limit = settings.max_async_api_job_payload_bytes;
         let commands = Commands::new(registry, store.clone(), announcer.clone(), signer.clone(), limit);
@@ -146,6 +156,8 @@ impl Backend {
             signer,
             authentication_limit,
             client_limit,
+            running_keys: RunningKeys::default(),
+            answer_cipher,
             files,
             webhooks,
             event_streams,

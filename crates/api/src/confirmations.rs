@@ -41,6 +41,9 @@ async fn confirm(backend: &Backend, request: &HttpRequest) -> Result<Locale, Api
         links.check_confirmation(&tenant, &token, now).await?;
         return Ok(tenant.default_locale);
     }
+    if backend.settings.read_only {
+        return Err(ApiError::ReadOnly);
+    }
     Ok(links.confirm(&tenant, &token, now).await?)
 }
 

@@ -37,6 +37,8 @@ pub struct Doc {
     pub(crate) is_secret: bool,
     /// Whether the answer is a stream of server-sent events.
     pub(crate) is_stream: bool,
+    /// Whether the answer has the header `Location`.
+    pub(crate) has_location: bool,
 }
 
 /// A query parameter.
@@ -136,6 +138,11 @@ impl Doc {
     /// Caches must not store the answer.
     pub(crate) fn secret(self) -> Self {
         Self { is_secret: true, ..self }
+    }
+
+    /// The answer has the header `Location`.
+    pub(crate) fn with_location(self) -> Self {
+        Self { has_location: true, ..self }
     }
 
     /// Takes this body, if it is one.

@@ -12,6 +12,9 @@ use utoipa::ToSchema;
 /// The media type of every document.
 pub(crate) const JSON: &str = "application/json; charset=utf-8";
 
+/// When a client may try a write again while the deployment is read-only, in seconds.
+const READ_ONLY_SECONDS: &str = "60";
+
 /// The error of a request: from a domain crate, or from HTTP.
 #[derive(Debug)]
 pub(crate) enum ApiError {
@@ -40,6 +43,14 @@ pub(crate) enum ApiError {
     EventGone,
     /// The caller has too many streams, requests or refused credentials. How long to wait, in seconds.
     TooManyRequests(u64),
+    /// The idempotency key of the request was used for another one.
+    KeyReused,
+    /// A request with the same idempotency key is being executed.
+    KeyInUse,
+    /// The deployment is read-only, and the request would change something.
+    ReadOnly,
+    /// There are more requests than the machine can answer.
+    Overloaded,
 }
 
 impl From<RetryAfter> for ApiError {
@@ -102,7 +113,30 @@ impl ApiError {
             Self::Moved(_) => (StatusCode::MOVED_PERMANENTLY, ""),
             Self::EventGone => (StatusCode::GONE, "410: Gone"),
             Self::TooManyRequests(_) => (StatusCode::TOO_MANY_REQUESTS, "429: Too many requests"),
+            Self::KeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "422: Unprocessable entity"),
+            Self::KeyInUse => (StatusCode::CONFLICT, "409: Conflict"),
+            Self::ReadOnly | Self::Overloaded => {
+                (StatusCode::SERVICE_UNAVAILABLE, "503: Service unavailable")
+            }
         }
+    }
+
+    /// Its status.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.kind().0
+    }
+
+    /// Its body.
+    pub(crate) fn body(&self) -> String {
+        let details = if let Self::Error(error) = self { error.details() } else { &[] };
+        let state = matches!(self, Self::Bearer(_)).then_some("unauthorized");
+        let body = ErrorBody {
+            error: self.kind().1,
+            error_description: &self.description(),
+            error_details: details,
+            state,
+        };
+        serde_json::to_string(&body).unwrap_or_default()
     }
 
     fn description(&self) -> String {
@@ -110,6 +144,9 @@ impl ApiError {
             Self::Error(error) => error.description().into_owned(),
             Self::Bearer(fault) => fault.description().to_owned(),
             Self::EventGone => "Event is no longer available".to_owned(),
+            Self::KeyReused => "Idempotency-Key was used for another request".to_owned(),
+            Self::KeyInUse => "A request with this Idempotency-Key is in progress".to_owned(),
+            Self::ReadOnly => "Service is read-only".to_owned(),
             Self::NoCredentials => Error::Unauthenticated.description().into_owned(),
             other => other.kind().1.split_once(": ").map_or("", |(_, text)| text).to_owned(),
         }
@@ -125,8 +162,7 @@ impl ApiError {
         {
             tracing::error!(%cause, "the request failed");
         }
-        let (status, label) = self.kind();
-        let mut response = HttpResponse::build(status);
+        let mut response = HttpResponse::build(self.status());
         match self {
             Self::Error(Error::Unauthenticated) | Self::Bearer(_) => {
                 response.insert_header((WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#));
@@ -146,17 +182,17 @@ impl ApiError {
             Self::TooManyRequests(seconds) => {
                 response.insert_header((RETRY_AFTER, seconds.to_string()));
             }
-            Self::Error(Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_)) => {
+            Self::ReadOnly => {
+                response.insert_header((RETRY_AFTER, READ_ONLY_SECONDS));
+            }
+            Self::KeyInUse
+            | Self::Overloaded
+            | Self::Error(Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_)) => {
                 response.insert_header((RETRY_AFTER, "1"));
             }
             _ => {}
         }
-        let details = if let Self::Error(error) = self { error.details() } else { &[] };
-        let state = matches!(self, Self::Bearer(_)).then_some("unauthorized");
-        let body =
-            ErrorBody { error: label, error_description: &self.description(), error_details: details, state };
-        let text = serde_json::to_string(&body).unwrap_or_default();
-        response.content_type(JSON).body(text)
+        response.content_type(JSON).body(self.body())
     }
 }
 

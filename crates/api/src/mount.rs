@@ -2,14 +2,16 @@
 
 use crate::api::Api;
 use crate::route::BASE;
-use crate::{confirmations, pipeline, served_files, service};
+use crate::{confirmations, overload, pipeline, served_files, service};
 use actix_web::{HttpRequest, web};
 use std::sync::Arc;
 
 impl Api {
-    /// Mounts all routes and pages.
+    /// Mounts all routes and pages on the thread of the caller, in its runtime.
     pub fn configure(self: &Arc<Self>, config: &mut web::ServiceConfig) {
+        overload::watch();
         service::mount(config, self, BASE);
+        service::mount_metadata(config, self);
         confirmations::mount(config, &self.backend);
         served_files::mount(config, &self.backend);
         let api = self.clone();

@@ -3,6 +3,7 @@
 //! name, so a response always matches its description. A new resource declares its routes, and adds its first path
 //! segment to `tags`; wrappers like `space_item_response` are generated when a route names them.
 
+mod bodies;
 mod build;
 mod components;
 mod operations;
@@ -19,7 +20,7 @@ mod webhooks;
 use crate::route::{BASE, Route};
 use civitas_kernel::Locales;
 use operations::{SERVICE_TOKEN, USER_TOKEN};
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
 use utoipa::openapi::{Components, ComponentsBuilder, Info, InfoBuilder, OpenApiBuilder};
@@ -51,6 +52,10 @@ pub(crate) fn document(routes: &[Route], locales: &Locales) -> Value {
         schemas::absent_not_null(schema.1);
     }
     name_locales(&mut document["components"]["schemas"], locales);
+    bodies::write_in_place(&mut document);
+    bodies::fill_texts(&mut document);
+    document["info"]["contact"] = json!({"name": "Civitas"});
+    document["info"]["license"] = json!({"name": "Apache License 2.0", "identifier": "Apache-2.0"});
     document
 }
 

@@ -5,6 +5,8 @@ use crate::backend::Backend;
 use crate::body::{self, Body};
 use crate::error::ApiError;
 use crate::incoming::Incoming;
+use crate::keyed_write::KeyedWrite;
+use crate::overload;
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::request::{Request, auth_context, bearer};
@@ -17,7 +19,7 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderName};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::Callers;
-use civitas_application::{metrics, source_address};
+use civitas_application::{metrics, source_address, traces};
 use civitas_kernel::{Ctx, Error, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
 use futures_util::future::{Either, LocalBoxFuture, Ready, ready};
@@ -36,6 +38,9 @@ pub(crate) fn serve(
     http: HttpRequest,
     payload: Payload,
 ) -> Either<Ready<HttpResponse>, LocalBoxFuture<'static, HttpResponse>> {
+    if overload::refuses() {
+        return Either::Left(ready(ApiError::Overloaded.respond()));
+    }
     let begun = Instant::now();
     let origin = Origin::of(&api.backend, &http);
     let cache_key = CacheKey::read(&**api.backend.store(), &http, &origin);
@@ -51,8 +56,8 @@ pub(crate) fn serve(
         };
         count(Some(&cached.route), &response, begun);
         // Only `answered` is logged here; the span is not needed if that level is disabled.
-        if tracing::enabled!(tracing::Level::DEBUG) {
-            span(&cached.route).in_scope(|| answered(&response));
+        if tracing::enabled!(tracing::Level::DEBUG) || traces::are_exported() {
+            span(&cached.route, &api.backend, &http).in_scope(|| answered(&response));
         }
         return Either::Left(ready(response));
     }
@@ -74,7 +79,7 @@ async fn dispatch(
     let Some(Found { route, parameters }) = api.router.find(http.method(), http.match_info().as_str()) else {
         return (None, no_route(&api, &http, &origin).await);
     };
-    let span = span(&route);
+    let span = span(&route, &api.backend, &http);
     let asked_at = clock::now();
     let response = async {
         let response = match process(api.clone(), &route, parameters, &http, payload, origin).await {
@@ -111,12 +116,15 @@ fn count(route: Option<&Route>, response: &HttpResponse, begun: Instant) {
     metrics::request(route, method, response.status().as_u16(), begun.elapsed());
 }
 
-fn span(route: &Route) -> Span {
+fn span(route: &Route, backend: &Backend, http: &HttpRequest) -> Span {
+    let peer = http.peer_addr().map(|peer| peer.ip());
+    let header = http.headers().get("traceparent").and_then(|value| value.to_str().ok());
     tracing::info_span!(
         "api.request",
         id = %sortable_id(),
         method = %route.method,
         route = route.path.as_str(),
+        traceparent = traces::caller_trace(peer, header, &backend.settings.trusted_proxies),
         organization = tracing::field::Empty,
         client = tracing::field::Empty,
         status = tracing::field::Empty,
@@ -158,6 +166,9 @@ async fn process(
     if route.gate == Gate::NoAction {
         return Err(ApiError::NoAction);
     }
+    if api.backend.settings.read_only && route.writes() {
+        return Err(ApiError::ReadOnly);
+    }
     Span::current().record("organization", tenant.id.0);
     let (body, incoming) = receive(&api.backend, route, http, payload).await?;
     let Body { members: body, bytes } = body;
@@ -167,15 +178,10 @@ async fn process(
     let now = clock::now();
     let authorization = http.headers().get_all(AUTHORIZATION);
     let authorization: Vec<&str> = authorization.map(|v| v.to_str().unwrap_or("?")).collect();
-    let ctx = match route.gate {
-        Gate::Needs(access) => {
-            let ctx = authenticate(&api.backend, &tenant, now, &authorization).await?;
-            Span::current().record("client", ctx.caller.client_uid.as_str());
-            api.backend.client_limit.take(ctx.caller.client)?;
-            ctx.require(&access)?;
-            Some(ctx)
-        }
-        Gate::Open | Gate::Token | Gate::NoAction => None,
+    let ctx = authorize(&api.backend, route, &tenant, now, &authorization).await?;
+    let keyed = match &ctx {
+        Some(ctx) if route.writes() => KeyedWrite::read(&api.backend, ctx, http)?,
+        _ => None,
     };
     let request = Request {
         ctx,
@@ -191,6 +197,7 @@ async fn process(
         language: OnceLock::new(),
         accept_language: text_of(http, &ACCEPT_LANGUAGE),
         last_event_id: http.headers().get(LAST_EVENT_ID).map(|v| v.to_str().unwrap_or("?").to_owned()),
+        keyed,
         parameters,
         tenant,
         backend: api.backend.clone(),
@@ -218,11 +225,22 @@ async fn receive(
     Ok((body::read(http, payload, limit, time).await?, None))
 }
 
-/// Calls the handler; counts refused credentials.
+/// Calls the handler, unless the answer to this request was kept; counts refused credentials.
 async fn answer(route: &Arc<Route>, request: Request, incoming: Option<Incoming>, is_heavy: bool) -> Answer {
     let (backend, from) = (request.backend.clone(), request.from);
+    let (keyed, now) = (request.keyed.clone(), request.now);
+    if keyed.is_some()
+        && incoming.is_none()
+        && let Some(kept) = request.kept_answer(&request.body.to_string()).await?
+    {
+        return Ok(kept);
+    }
     let answer =
         if is_heavy { aside(route, request).await } else { route.handler.call(request, incoming).await };
+    let answer = match (answer, keyed) {
+        (Err(error), Some(keyed)) => keyed.refused(error, now).await,
+        (answer, _) => answer,
+    };
     if route.takes_credentials() && answer.as_ref().is_err_and(refuses_a_client) {
         backend.authentication_limit.count(from);
     }
@@ -263,6 +281,22 @@ fn is_on(tenant: &Tenant, path: &str) -> bool {
         Some(feature) => tenant.features.is_on(feature),
         None => tenant.features.enabled,
     }
+}
+
+/// The caller, with the rights that the route requires; `None` on a route without token.
+async fn authorize(
+    backend: &Backend,
+    route: &Route,
+    tenant: &Tenant,
+    now: OffsetDateTime,
+    sent: &[&str],
+) -> Result<Option<Ctx>, ApiError> {
+    let Gate::Needs(access) = route.gate else { return Ok(None) };
+    let ctx = authenticate(backend, tenant, now, sent).await?;
+    Span::current().record("client", ctx.caller.client_uid.as_str());
+    backend.client_limit.take(ctx.caller.client)?;
+    ctx.require(&access)?;
+    Ok(Some(ctx))
 }
 
 async fn authenticate(

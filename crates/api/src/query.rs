@@ -2,7 +2,7 @@
 
 use civitas_kernel::filter::{RawFilter, RawValue};
 use civitas_kernel::{
-    ComponentId, Direction, Error, Locales, Order, PageRequest, Result, SpaceManifest, Within,
+    ClassNames, ComponentId, Direction, Error, Locales, Order, PageRequest, Result, SpaceManifest, Within,
 };
 use std::collections::BTreeMap;
 use url::form_urlencoded;
@@ -52,11 +52,12 @@ impl Query {
         deployment.choose(self.list("locales"))
     }
 
-    /// The value of `filter[..]`.
+    /// The value of `filter[..]`. The values of a list come as `filter[id_in][]=1`, `filter[id_in][0]=1`, or as
+    /// `filter[id_in]=1` again and again. `names`: understands the class names in filters of types.
     ///
     /// # Errors
     /// `Rejected` when it is not a map.
-    pub(crate) fn filter(&self) -> Result<RawFilter> {
+    pub(crate) fn filter(&self, names: &ClassNames) -> Result<RawFilter> {
         let mut filter = RawFilter::default();
         for (key, value) in &self.0 {
             let Some(rest) = key.strip_prefix("filter") else { continue };
@@ -67,9 +68,12 @@ impl Query {
             let Some((name, tail)) = rest.split_once(']').filter(|(name, _)| !name.is_empty()) else {
                 return Err(Error::rejected("filter must be a map"));
             };
+            let value = if name.contains("_type") { names.canonical(value) } else { value.into() };
             match tail {
-                "" => filter.0.push((name.to_owned(), RawValue::One(value.clone()))),
-                "[]" => push(&mut filter, name, value),
+                "" if is_list(name) => push_one(&mut filter, name, &value),
+                "" => filter.0.push((name.to_owned(), RawValue::One(value.into_owned()))),
+                "[]" => push(&mut filter, name, &value),
+                _ if is_list(name) && is_index(tail) => push(&mut filter, name, &value),
                 _ => return Err(Error::rejected(format!("Unknown filter: {name}{tail}"))),
             }
             // Counted while reading: the search for the list of a name is linear in the number of filters.
@@ -144,6 +148,13 @@ impl Query {
         text.finish()
     }
 
+    /// All parameters as one text that does not depend on their order.
+    pub(crate) fn canonical(&self) -> String {
+        let mut pairs: Vec<_> = self.0.iter().collect();
+        pairs.sort();
+        format!("{pairs:?}")
+    }
+
     /// The parameters as one canonical text, for validators.
     pub(crate) fn fingerprint(&self) -> String {
         let mut pairs: Vec<_> = self.0.iter().filter(|(key, _)| !key.starts_with("locales")).collect();
@@ -152,16 +163,36 @@ impl Query {
     }
 }
 
+/// Whether a filter takes a list of values.
+fn is_list(name: &str) -> bool {
+    name.ends_with("_in")
+}
+
+/// Whether this is the index of a list: `[0]`.
+fn is_index(tail: &str) -> bool {
+    let index = tail.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    index.is_some_and(|index| index.bytes().all(|byte| byte.is_ascii_digit()) && !index.is_empty())
+}
+
+/// Adds a value of a list; a value that came alone before becomes the first of the list.
 fn push(filter: &mut RawFilter, name: &str, value: &str) {
-    for (key, values) in &mut filter.0 {
-        if let RawValue::Many(values) = values
-            && key == name
-        {
-            values.push(value.to_owned());
-            return;
-        }
+    let Some((_, sent)) = filter.0.iter_mut().find(|(key, _)| key == name) else {
+        filter.0.push((name.to_owned(), RawValue::Many(vec![value.to_owned()])));
+        return;
+    };
+    match sent {
+        RawValue::Many(values) => values.push(value.to_owned()),
+        RawValue::One(first) => *sent = RawValue::Many(vec![std::mem::take(first), value.to_owned()]),
     }
-    filter.0.push((name.to_owned(), RawValue::Many(vec![value.to_owned()])));
+}
+
+/// Adds a value of a list that came without brackets.
+fn push_one(filter: &mut RawFilter, name: &str, value: &str) {
+    if filter.0.iter().any(|(key, _)| key == name) {
+        push(filter, name, value);
+    } else {
+        filter.0.push((name.to_owned(), RawValue::One(value.to_owned())));
+    }
 }
 
 #[cfg(test)]
@@ -189,13 +220,15 @@ mod tests {
 
     #[test]
     fn filters_are_a_map_of_values_and_lists() {
-        let filter =
-            query("filter%5Bid_in%5D%5B%5D=1&filter[id_in][]=2&filter[slug]=a&other=1").filter().unwrap();
+        let names = ClassNames::default();
+        let filter = query("filter%5Bid_in%5D%5B%5D=1&filter[id_in][]=2&filter[slug]=a&other=1")
+            .filter(&names)
+            .unwrap();
         let list = RawValue::Many(vec!["1".to_owned(), "2".to_owned()]);
         let one = RawValue::One("a".to_owned());
         assert_eq!(filter.0, [("id_in".to_owned(), list), ("slug".to_owned(), one)]);
         for bad in ["filter=abc", "filter[]=1", "filter[a"] {
-            assert!(query(bad).filter().is_err(), "{bad}");
+            assert!(query(bad).filter(&names).is_err(), "{bad}");
         }
     }
 

@@ -15,6 +15,7 @@ use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, empty};
 use ring::digest::{Context, SHA256};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
@@ -99,7 +100,7 @@ pub(crate) struct Reply {
     status: StatusCode,
     content: Content,
     validators: Option<Validators>,
-    headers: Vec<(&'static str, String)>,
+    headers: Vec<(Cow<'static, str>, String)>,
     media_type: &'static str,
 }
 
@@ -124,6 +125,39 @@ impl Reply {
         let body = serde_json::to_vec(document).map_err(Error::internal)?;
         let content = Content::Whole(body.into());
         Ok(Self { status, content, validators: None, headers: Vec::new(), media_type: JSON })
+    }
+
+    /// A document that is already rendered.
+    pub(crate) fn json_text(status: StatusCode, body: String) -> Self {
+        Self { content: Content::Whole(body.into()), ..Self::empty(status) }
+    }
+
+    /// An answer that was kept.
+    ///
+    /// # Errors
+    /// `Internal` for a status that does not exist.
+    pub(crate) fn kept(status: u16, headers: Vec<(String, String)>, body: String) -> Result<Self> {
+        let status = StatusCode::from_u16(status).map_err(Error::internal)?;
+        let headers = headers.into_iter().map(|(name, value)| (name.into(), value)).collect();
+        Ok(Self { headers, ..Self::json_text(status, body) })
+    }
+
+    /// Its status.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The headers that were added, names and values.
+    pub(crate) fn headers(&self) -> Vec<(String, String)> {
+        self.headers.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()
+    }
+
+    /// The body as text.
+    ///
+    /// # Errors
+    /// `Internal` for a body that is no text.
+    pub(crate) fn text(&self) -> Result<&str> {
+        std::str::from_utf8(self.whole()).map_err(Error::internal)
     }
 
     /// Server-sent events, which neither the response cache nor other caches and proxies store or delay.
@@ -233,7 +267,7 @@ impl Reply {
 
     /// Adds a header.
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.headers.push((name, value.into()));
+        self.headers.push((name.into(), value.into()));
         self
     }
 
@@ -252,7 +286,7 @@ impl Reply {
             }
         }
         for (name, value) in &self.headers {
-            response.insert_header((*name, value.as_str()));
+            response.insert_header((name.as_ref(), value.as_str()));
         }
         match &self.content {
             Content::Whole(body) if fresh || body.is_empty() => response.finish(),

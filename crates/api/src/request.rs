@@ -2,12 +2,14 @@
 
 use crate::backend::Backend;
 use crate::document::LanguageParameter;
+use crate::keyed_write::KeyedWrite;
 use crate::query::Query;
 use crate::tenancy::Origin;
 use actix_web::http::Method;
 use civitas_accounts::AuthContext;
 use civitas_application::{Ports, RenderContext};
-use civitas_kernel::{AnswerLanguages, Ctx, Error, Locale, Locales, Result, choose_language};
+use civitas_kernel::filter::RawFilter;
+use civitas_kernel::{AnswerLanguages, ClassNames, Ctx, Error, Locale, Locales, Result, choose_language};
 use civitas_organizations::Tenant;
 use serde_json::Value;
 use std::net::IpAddr;
@@ -46,6 +48,8 @@ pub(crate) struct Request {
     pub(crate) accept_language: Option<String>,
     /// The `Last-Event-ID` header as sent.
     pub(crate) last_event_id: Option<String>,
+    /// The write, if it has an idempotency key.
+    pub(crate) keyed: Option<Arc<KeyedWrite>>,
     /// The path parameters.
     pub(crate) parameters: Vec<(String, String)>,
 }
@@ -125,6 +129,19 @@ impl Request {
         }
         let read = self.query.locales(self.backend.locales())?;
         Ok(self.locales.get_or_init(|| read).as_ref())
+    }
+
+    /// The prefix of class names.
+    pub(crate) fn class_names(&self) -> &ClassNames {
+        &self.backend.settings.site.class_names
+    }
+
+    /// The filters of a list.
+    ///
+    /// # Errors
+    /// Those of [`Query::filter`].
+    pub(crate) fn filter(&self) -> Result<RawFilter> {
+        self.query.filter(self.class_names())
     }
 
     /// A path parameter, as text.

@@ -9,9 +9,10 @@ use crate::reply::Reply;
 use crate::request::Request;
 use crate::typed_body::{Body, Sent};
 use actix_web::http::{Method, StatusCode};
-use civitas_application::{CommandOutput, Ports, Registry, View};
+use civitas_application::{CommandOutput, Ports, Registry, Transaction, View};
 use civitas_kernel::{Access, Command, Handle, Result};
 use futures_util::future::LocalBoxFuture;
+use serde_json::Value;
 use std::future::Future;
 
 /// The path prefix of the interface.
@@ -92,6 +93,14 @@ impl Route {
     /// Whether its answers name or count blog posts.
     pub(crate) fn shows_posts(&self) -> bool {
         ["/attachments", "/blogs", "/components"].iter().any(|path| self.path.starts_with(path))
+    }
+
+    /// Whether it changes something. A magic link is consumed by GET; the introspection of a token is a read.
+    pub(crate) fn writes(&self) -> bool {
+        match self.method {
+            Method::GET | Method::HEAD => self.path.starts_with("/me/magic_links/"),
+            _ => self.path != "/oauth/introspect",
+        }
     }
 
     /// Whether it checks the credentials of clients or users.
@@ -273,8 +282,11 @@ impl Routes {
         self.on(id, method, write.path, Gate::Needs(C::ACCESS), doc, move |request| async move {
             let languages = request.languages(from)?;
             let command = read(&request, Sent::new(&request.body, false))?;
-            let id = request.backend.commands.enqueue(request.ctx()?, languages, command).await?;
-            Ok((endpoints.accepted)(&request, id)?)
+            let (commands, accepted) = (&request.backend.commands, endpoints.accepted);
+            let keep = async |tx: &dyn Transaction, id| request.keep(tx, &accepted(&request, id)?).await;
+            let keep = request.keyed.is_some().then_some(keep);
+            let id = commands.enqueue(request.ctx()?, languages, command, keep).await?;
+            Ok(accepted(&request, id)?)
         });
         self.name_command::<C>();
     }
@@ -294,13 +306,14 @@ impl Routes {
         self.on(id, method, path, gate, doc, move |request| async move {
             let languages = request.languages(from)?;
             let command = read(&request, Sent::new(&request.body, true))?;
-            let commands = &request.backend.commands;
-            let document = commands.execute(request.ctx()?, &request.tenant, &languages, command).await?;
-            if status == StatusCode::NO_CONTENT {
-                return Ok(Reply::empty(status));
-            }
-            let reply = (endpoints.complete)(Reply::json(status, &document)?, &document);
-            Ok(if is_secret { reply.with("Cache-Control", "no-store") } else { reply })
+            let reply = |document: &Value| {
+                if status == StatusCode::NO_CONTENT {
+                    return Ok(Reply::empty(status));
+                }
+                let reply = (endpoints.complete)(Reply::json(status, document)?, document);
+                Ok(if is_secret { reply.with("Cache-Control", "no-store") } else { reply })
+            };
+            request.execute(&languages, command, reply).await
         });
         self.name_command::<C>();
     }

@@ -5,9 +5,17 @@ use crate::api::Api;
 use crate::error::{ApiError, JSON};
 use crate::tenancy::{self, HostLookup, Origin};
 use actix_web::http::StatusCode;
+use actix_web::http::header::CACHE_CONTROL;
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, web};
+use civitas_kernel::Scope;
+use serde_json::json;
 use std::sync::Arc;
 
+/// The path of the metadata of the token endpoints.
+pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-authorization-server";
+/// How clients present their credentials.
+const CLIENT_AUTHENTICATION: [&str; 2] = ["client_secret_basic", "client_secret_post"];
 const LANDING: &str = include_str!("pages/landing.html");
 
 /// A handler of a service page.
@@ -34,14 +42,49 @@ pub(crate) fn mount(config: &mut web::ServiceConfig, api: &Arc<Api>, base: &str)
     config.route(&format!("{base}/health"), web::head().to(check));
 }
 
+/// The metadata of the token endpoints of an organization, at its host (contract 02 §2.6, RFC 8414).
+pub(crate) fn mount_metadata(config: &mut web::ServiceConfig, api: &Arc<Api>) {
+    let api = api.clone();
+    let answer = move |request: HttpRequest| {
+        let api = api.clone();
+        async move { metadata(&api, &request).await.unwrap_or_else(|refusal| refusal.respond()) }
+    };
+    config.route(WELL_KNOWN, web::get().to(answer.clone()));
+    config.route(WELL_KNOWN, web::head().to(answer));
+}
+
+async fn metadata(api: &Api, request: &HttpRequest) -> Result<HttpResponse, ApiError> {
+    let tenant =
+        tenancy::resolve(&api.backend, request, &Origin::of(&api.backend, request)).await?.tenant()?;
+    let site = &api.backend.settings.site;
+    let host = site.origin(&tenant.host);
+    let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
+    let metadata = json!({
+        "issuer": host,
+        "token_endpoint": format!("{host}/oauth/token"),
+        "introspection_endpoint": format!("{host}/oauth/introspect"),
+        "revocation_endpoint": format!("{host}/oauth/revoke"),
+        "grant_types_supported": ["client_credentials", "password"],
+        "response_types_supported": [],
+        "scopes_supported": scopes,
+        "token_endpoint_auth_methods_supported": CLIENT_AUTHENTICATION,
+        "introspection_endpoint_auth_methods_supported": CLIENT_AUTHENTICATION,
+        "revocation_endpoint_auth_methods_supported": CLIENT_AUTHENTICATION,
+        "service_documentation": format!("{}/docs", site.base(&tenant.host)),
+    });
+    let mut response = HttpResponse::Ok();
+    response.insert_header((CACHE_CONTROL, "public, max-age=3600"));
+    Ok(response.content_type(JSON).body(metadata.to_string()))
+}
+
 struct Page {
     media_type: &'static str,
-    body: String,
+    body: Bytes,
 }
 
 impl Page {
-    fn html(body: String) -> Self {
-        Self { media_type: "text/html; charset=utf-8", body }
+    fn html(body: impl Into<Bytes>) -> Self {
+        Self { media_type: "text/html; charset=utf-8", body: body.into() }
     }
 
     fn respond(self) -> HttpResponse {
@@ -50,7 +93,7 @@ impl Page {
 }
 
 fn landing(_: &Api) -> Page {
-    Page::html(LANDING.to_owned())
+    Page::html(LANDING)
 }
 
 fn document(api: &Api) -> Page {

@@ -1,19 +1,24 @@
 //! Deletes jobs that have ended (`job_retention_days`), tokens, links and sessions whose time is over
-//! (`token_retention_days`), failed logins that do not count any more, counts of mails, and the rows of removed
-//! organizations and API clients.
+//! (`token_retention_days`), failed logins that do not count any more, counts of mails, answers to writes with an
+//! idempotency key, and the rows of removed organizations and API clients.
 
 use crate::Store;
+use crate::idempotency::ANSWERS_KEPT_FOR;
 use crate::sweeping::{BATCH, Sweep, run_sweeps};
 use async_trait::async_trait;
 use civitas_accounts::login_failures::MOST_FAILED_NAMES;
 use civitas_accounts::mail_limits::MAILS_COUNT_FOR;
 use civitas_kernel::{Result, clock};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use time::{Duration, OffsetDateTime};
 use tokio::sync::watch;
 
 /// The most rows of one batch of jobs, or of removed records: each may have 1 MiB.
 const LARGE: i64 = 100;
+
+/// The number of removed rows after which the statistics of the tables are updated.
+const MANY: u64 = 10_000;
 
 /// Deletes what is old, in small batches.
 pub struct Cleanup {
@@ -28,7 +33,7 @@ pub struct Cleanup {
 impl Cleanup {
     /// Runs until `stop` is true.
     pub async fn run(self, stop: watch::Receiver<bool>) {
-        run_sweeps(&self, stop).await;
+        run_sweeps(&Sweeper { cleanup: self, removed: Removed::default() }, stop).await;
     }
 
     /// One batch of each table. Returns the number of rows that were removed.
@@ -45,15 +50,60 @@ impl Cleanup {
         }
         removed += self.store.login_failures().remove_unneeded(now, MOST_FAILED_NAMES, BATCH).await?;
         removed += self.store.mail_counts().remove_before(now - MAILS_COUNT_FOR, BATCH).await?;
+        let kept_since = now - ANSWERS_KEPT_FOR;
+        removed += self.store.idempotency_keys().remove_answers_before(kept_since, LARGE).await?;
         Ok(removed + self.store.removals().remove_rows(LARGE).await?)
     }
 }
 
+/// The rows that were removed since the statistics of the tables were updated.
+#[derive(Default)]
+struct Removed(AtomicU64);
+
+impl Removed {
+    /// Counts the rows of a batch. Whether many were removed, and this batch is empty: then they are counted from 0.
+    fn is_over(&self, rows: u64) -> bool {
+        if rows > 0 {
+            self.0.fetch_add(rows, Ordering::Relaxed);
+            return false;
+        }
+        self.0.swap(0, Ordering::Relaxed) >= MANY
+    }
+}
+
+/// The sweeps of a process.
+struct Sweeper {
+    cleanup: Cleanup,
+    removed: Removed,
+}
+
 #[async_trait]
-impl Sweep for Cleanup {
+impl Sweep for Sweeper {
     const WHAT: &'static str = "rows that are old, or belong to removed organizations and clients";
 
+    /// After the last batch of a large removal, such as that of an organization, updates the statistics of the tables.
     async fn sweep(&self) -> Result<u64> {
-        self.sweep_at(clock::now()).await
+        let rows = self.cleanup.sweep_at(clock::now()).await?;
+        if self.removed.is_over(rows) {
+            self.cleanup.store.analyze().await?;
+        }
+        Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_are_updated_once_after_the_last_batch_of_a_large_removal() {
+        let removed = Removed::default();
+        assert!(!removed.is_over(0), "nothing was removed");
+        assert!(!removed.is_over(MANY - 1));
+        assert!(!removed.is_over(0), "few rows were removed");
+        assert!(!removed.is_over(MANY - 1), "the count begins again after an empty batch");
+        assert!(!removed.is_over(1), "there may be another batch");
+        assert!(removed.is_over(0));
+        assert!(!removed.is_over(0), "once");
     }
 }

@@ -158,28 +158,30 @@ impl Commands {
         self.announcer.site()
     }
 
-    /// Executes a command synchronously, and renders its result in these languages.
+    /// Executes a command synchronously, and renders its result in these languages. `finish` turns the result into the
+    /// answer, in the transaction of the command.
     #[tracing::instrument(name = "application.commands.execute", skip_all, fields(name = C::NAME))]
-    pub async fn execute<C: Command<Output: CommandOutput>>(
+    pub async fn execute<C: Command<Output: CommandOutput>, T>(
         &self,
         ctx: &Ctx,
         tenant: &Tenant,
         languages: &AnswerLanguages,
         command: C,
-    ) -> Result<Value> {
+        finish: impl AsyncFn(&dyn Transaction, Value) -> Result<T>,
+    ) -> Result<T> {
         let registered = self.registry.of::<C>()?;
         (registered.use_case)(as_store_ports(&*self.store)).precheck(ctx, &command).await?;
         let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
             confine(tx, ctx).await?;
             let context = RenderContext::new(ctx, tenant, self.site(), languages);
             let run = Run { tx, context, announcer: &self.announcer, now: ctx.now };
-            registered.run(run, command.clone(), registered.view).await
+            finish(tx, registered.run(run, command.clone(), registered.view).await?).await
         });
         work.await
     }
 
     /// Runs the checks before a job, stores the command as a job, and commits. The result will be rendered in
-    /// these languages.
+    /// these languages. `finish` is as in [`Self::execute`]; `None`: the job is stored without a transaction, which costs less.
     ///
     /// # Errors
     /// Those of the command's `check_enqueue`; `Payload exceeds maximum size of N bytes`.
@@ -189,6 +191,7 @@ impl Commands {
         ctx: &Ctx,
         languages: AnswerLanguages,
         command: C,
+        finish: Option<impl AsyncFn(&dyn Transaction, JobId) -> Result<()>>,
     ) -> Result<JobId> {
         let use_case = (self.registry.of::<C>()?.use_case)(as_store_ports(&*self.store));
         use_case.check_enqueue(ctx, &command).await?;
@@ -205,7 +208,16 @@ impl Commands {
             attempts: 0,
             created_at: ctx.now,
         };
-        self.store.jobs().add(&job).await?;
+        match finish {
+            None => self.store.jobs().add(&job).await?,
+            Some(finish) => {
+                let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
+                    tx.jobs().add(&job).await?;
+                    finish(tx, job.id).await
+                });
+                work.await?;
+            }
+        }
         Ok(job.id)
     }
 

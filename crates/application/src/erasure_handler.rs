@@ -16,8 +16,8 @@ const BETWEEN: Duration = Duration::from_millis(50);
 const BATCHES: usize = 200;
 
 /// Removes the jobs of a deleted account with their commands and results, the events with its data with their
-/// deliveries, and its links and sessions. Entries of the audit trail stay for `audit_retention_days`: their chain
-/// could not be verified without them.
+/// deliveries, its refs of archives, the details of entries of the audit trail, and its links and sessions. The entries themselves stay:
+/// their chain could not be verified without them.
 pub struct ErasureHandler;
 
 #[async_trait]
@@ -33,9 +33,12 @@ impl TaskHandler for ErasureHandler {
             return Ok(Outcome::Done);
         }
         store.ended_credentials().remove_of_user(of, user).await?;
+        store.idempotency_keys().remove_answers_of_user(of, user).await?;
+        store.refs().remove(of, "user", &user.to_string()).await?;
         for _ in 0..BATCHES {
             let removed = store.job_log().remove_of_user(of, user, BATCH).await?
-                + store.outbox().remove_of_user(of, user, BATCH).await?;
+                + store.outbox().remove_of_user(of, user, BATCH).await?
+                + store.audit().erase_user(of, user, BATCH).await?;
             if removed == 0 {
                 return Ok(Outcome::Done);
             }

@@ -23,6 +23,8 @@ pub enum Dependency {
     Dns,
     /// The mail server.
     Mail,
+    /// The newest backup.
+    Backups,
 }
 
 impl Dependency {
@@ -38,6 +40,7 @@ impl Dependency {
             Self::Database => "database",
             Self::Dns => "dns",
             Self::Mail => "mail",
+            Self::Backups => "backups",
         }
     }
 }

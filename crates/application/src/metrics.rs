@@ -43,6 +43,9 @@ struct Metrics {
     database_bytes: IntGauge,
     open_connections: IntGauge,
     refused_connections: IntCounter,
+    refused_requests: IntCounter,
+    backups: IntCounterVec,
+    newest_backup: IntGauge,
 }
 
 static METRICS: LazyLock<Metrics> = LazyLock::new(|| Metrics::new().expect("names and labels are valid"));
@@ -96,6 +99,15 @@ impl Metrics {
                 "http_refused_connections_total",
                 "Connections of clients that were closed because there were too many.",
             )?,
+            refused_requests: counter(
+                "http_refused_requests_total",
+                "Requests that were refused because the machine had too many.",
+            )?,
+            backups: counters("backups_total", "Backups by this process, by outcome.", &["outcome"])?,
+            newest_backup: gauge(
+                "newest_backup_timestamp_seconds",
+                "When the newest complete backup that this process knows of was made, as Unix time; 0 if it knows of none.",
+            )?,
             registry,
         })
     }
@@ -136,6 +148,16 @@ pub fn task_ended(kind: &str, outcome: &'static str) {
     METRICS.tasks.with_label_values(&[kind, outcome]).inc();
 }
 
+/// Counts a backup: `made` or `failed`.
+pub fn backup_ended(outcome: &'static str) {
+    METRICS.backups.with_label_values(&[outcome]).inc();
+}
+
+/// When the newest complete backup was made.
+pub fn newest_backup(at: OffsetDateTime) {
+    METRICS.newest_backup.set(at.unix_timestamp());
+}
+
 /// Counts leases that a worker lost, or that others took over.
 pub fn leases_lost(work: LeasedWork, number: u64) {
     let work = match work {
@@ -162,6 +184,11 @@ pub fn open_connections(change: i64) {
 /// Counts a connection of a client that was closed at once.
 pub fn connection_refused() {
     METRICS.refused_connections.inc();
+}
+
+/// Counts a request that was refused at once.
+pub fn request_refused() {
+    METRICS.refused_requests.inc();
 }
 
 /// Sets the figures that are read from the database.
@@ -209,6 +236,7 @@ mod tests {
         connection_waited(Duration::from_millis(20), false);
         open_connections(1);
         connection_refused();
+        request_refused();
         let job = Some(now - time::Duration::seconds(90));
         let mail = Some(now + time::Duration::seconds(90));
         set_waiting(&OldestWaiting { job, mail, database_bytes: 4096, ..OldestWaiting::default() }, now);
@@ -226,6 +254,7 @@ mod tests {
             "civitas_database_bytes 4096",
             "civitas_http_open_connections 1",
             "civitas_http_refused_connections_total 1",
+            "civitas_http_refused_requests_total 1",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
         }

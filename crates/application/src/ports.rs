@@ -1,5 +1,6 @@
 //! All ports, on the connection pool or inside one transaction.
 
+use crate::idempotency::IdempotencyStore;
 use crate::operations::OperationsStore;
 use async_trait::async_trait;
 use civitas_accounts::login_failures::LoginFailureStore;
@@ -41,6 +42,8 @@ pub trait Ports: Send + Sync {
     fn login_failures(&self) -> &dyn LoginFailureStore;
     /// Counts of mails to addresses that callers name.
     fn mail_counts(&self) -> &dyn MailCounts;
+    /// Answers to writes with an idempotency key.
+    fn idempotency_keys(&self) -> &dyn IdempotencyStore;
     /// Roles in spaces.
     fn roles(&self) -> &dyn RoleStore;
     /// Accounts of the system panel.
@@ -142,8 +145,10 @@ pub trait Ports: Send + Sync {
 /// All ports on the pool; begins transactions.
 #[async_trait]
 pub trait Store: Ports {
-    /// Begins a transaction that may write. On SQLite it is the only one.
+    /// Begins a transaction that may write. On SQLite it is the only one; those that wait for it are committed together.
     async fn begin(&self) -> Result<Box<dyn Transaction>>;
+    /// The same, for a transaction that takes longer than some milliseconds: no other one waits for its commit.
+    async fn begin_long(&self) -> Result<Box<dyn Transaction>>;
     /// Checks that the database answers and has the schema this build needs.
     async fn ready(&self) -> Result<()>;
     /// Checks that the database can be written, by a write, at most once in 5 s; in between as [`Self::ready`].
@@ -188,6 +193,22 @@ pub trait RefStore: Send + Sync {
         reference: &str,
         id: &str,
     ) -> Result<()>;
+    /// The ids of those of these records that were imported, with their refs.
+    async fn find_many(
+        &self,
+        organization: Option<OrganizationId>,
+        kind: &str,
+        references: &[&str],
+    ) -> Result<Vec<(String, String)>>;
+    /// The same as [`Self::add`] for several different refs, with their ids.
+    async fn add_many(
+        &self,
+        organization: Option<OrganizationId>,
+        kind: &str,
+        ids: &[(&str, String)],
+    ) -> Result<()>;
+    /// Removes the refs of a row: they may name a person. A later import of the same archive creates the record again.
+    async fn remove(&self, organization: OrganizationId, kind: &str, id: &str) -> Result<()>;
 }
 
 /// Deletes the rows of organizations and API clients that were removed

@@ -1,10 +1,10 @@
 //! The input of views besides the record.
 
-use civitas_kernel::{AnswerLanguages, Ctx, Locale, Locales};
+use civitas_kernel::{AnswerLanguages, ClassNames, Ctx, Locale, Locales};
 use civitas_organizations::Tenant;
 
-/// Settings of the deployment for views: its languages, and scheme and port of absolute links; by default `https` and
-/// no port (contract 01 §5, §10).
+/// Settings of the deployment for views: its languages and class names, and scheme and port of absolute links; by default
+/// `https` and no port (contract 01 §2, §5, §10).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     /// `https` or `http`.
@@ -13,6 +13,15 @@ pub struct Site {
     pub port: Option<u16>,
     /// The languages of the deployment.
     pub locales: Locales,
+    /// The prefix of class names.
+    pub class_names: ClassNames,
+}
+
+impl Default for Site {
+    fn default() -> Self {
+        let (locales, class_names) = (Locales::standard(), ClassNames::default());
+        Self { scheme: "https".to_owned(), port: None, locales, class_names }
+    }
 }
 
 impl Site {

@@ -7,7 +7,7 @@ use civitas_accounts::grants::{
 };
 use civitas_accounts::{AuthContext, Passwords, RegistrationMails, TokenSigner};
 use civitas_audit::{Action, Actor, AuditFilter, AuditScope, Record};
-use civitas_kernel::{Error, PageRequest, Result, UserId};
+use civitas_kernel::{ClientId, Error, PageRequest, Result, UserId};
 use civitas_organizations::Tenant;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -78,6 +78,23 @@ impl TokenService {
             }
             GrantKind::Impersonate(asked) => self.impersonate(tenant, &granted, asked, now).await,
         }
+    }
+
+    /// The client whose credentials a request carries (contract 02 §3). A refusal is written into the audit trail.
+    ///
+    /// # Errors
+    /// `invalid_client`.
+    pub async fn authenticate(
+        &self,
+        tenant: &Tenant,
+        request: &TokenRequest,
+        now: OffsetDateTime,
+    ) -> Result<ClientId> {
+        let known = (Grants { clients: self.store.clients() }).authenticate(tenant.id, request).await;
+        if matches!(known, Err(Error::OAuth { .. })) {
+            self.record_refusal(tenant, request.client_id().unwrap_or_default(), None, now).await;
+        }
+        known
     }
 
     /// Finds or creates the user, with events, in one transaction. Of two concurrent registrations of one name, one is

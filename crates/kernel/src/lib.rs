@@ -14,6 +14,7 @@
 //! ```
 
 mod access;
+mod class_names;
 pub mod clock;
 mod command;
 mod component_place;
@@ -23,6 +24,7 @@ mod event;
 pub mod extended_data;
 pub mod filter;
 mod ids;
+mod integers;
 mod languages;
 pub mod limits;
 mod locale;
@@ -34,6 +36,7 @@ mod task;
 mod within;
 
 pub use access::{Abilities, Ability, Access, Need, Scope, Scopes};
+pub use class_names::ClassNames;
 pub use command::{Command, Handle};
 pub use component_place::ComponentPlace;
 pub use ctx::{Caller, Ctx, ReadContext, TokenUser, UserState, Viewer};
@@ -45,6 +48,7 @@ pub use ids::{
     ProposalId, QuestionId, QuestionnaireId, RegistrationId, ResponseId, StateId, StepId, SurveyId, TaskId,
     TokenId, UploadId, UserId, VoteId, random_job_id, random_key, sortable_id,
 };
+pub use integers::{integer, whole};
 pub use languages::{AnswerLanguages, choose_language};
 pub use locale::{Locale, Locales, Translated};
 pub use page::{Direction, LogPage, LogRequest, LogStart, Order, Page, PageRequest};

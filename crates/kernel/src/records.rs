@@ -131,6 +131,16 @@ pub trait Records<E: Entity>: Send + Sync {
     /// [`Entity::taken`] when another record has its key; the transaction can continue.
     async fn add(&self, organization: OrganizationId, record: &E) -> Result<E::Id>;
 
+    /// Stores new records with few statements, and returns their ids in the same order. `None`: nothing was stored,
+    /// because one of them has the key of another record, or because this kind of record is stored one by one; then
+    /// [`Self::add`] stores each, or returns its error.
+    ///
+    /// # Errors
+    /// Those of the database.
+    async fn add_many(&self, _organization: OrganizationId, _records: &[E]) -> Result<Option<Vec<E::Id>>> {
+        Ok(None)
+    }
+
     /// Stores a new state.
     ///
     /// # Errors

@@ -10,6 +10,9 @@ use civitas_application::RetryAfter;
 use civitas_kernel::{Error, FieldError, sortable_id};
 use time::OffsetDateTime;
 
+/// When a form may be sent again while the deployment is read-only, in seconds.
+const READ_ONLY_SECONDS: u64 = 60;
+
 #[derive(Template)]
 #[template(path = "pages/broken.html")]
 struct Broken<'a> {
@@ -80,6 +83,13 @@ pub(crate) fn too_many(words: &Words, wait: RetryAfter) -> Reply {
     let text = words.tell("too-many-lede", &[("seconds", seconds.to_string().into())]);
     let body = render(&Short { text, href: SIGN_IN_PATH.to_owned(), label: words.say("too-many-open") });
     alone(words, StatusCode::TOO_MANY_REQUESTS, words.say("too-many-title"), body).after(seconds)
+}
+
+/// The page of a form while the deployment is read-only.
+pub(crate) fn read_only(words: &Words) -> Reply {
+    let text = words.say("read-only-lede");
+    let body = render(&Short { text, href: "/system".to_owned(), label: words.say("nav-start") });
+    alone(words, StatusCode::SERVICE_UNAVAILABLE, words.say("read-only-title"), body).after(READ_ONLY_SECONDS)
 }
 
 /// The page of a form that could not be read.

@@ -16,6 +16,7 @@ mod form_tokens;
 mod format;
 mod mount;
 mod notice;
+mod observed;
 mod pages;
 mod panel;
 mod parts;

@@ -3,6 +3,7 @@
 use crate::arrival::{Arrival, LOCALE, SESSION, SIGN_IN_PATH};
 use crate::form::Submitted;
 use crate::format::Zone;
+use crate::observed::observed;
 use crate::pages::{self, Handler, setup, sign_in};
 use crate::panel::{Panel, SETUP_PATH};
 use crate::query::Query;
@@ -72,8 +73,8 @@ impl Panel {
                 let panel = panel.clone();
                 async move {
                     if let Some(asset) = assets::find(request.path()) {
-                        return Reply::File { media_type: asset.media_type, content: asset.content }
-                            .respond();
+                        let file = Reply::File { media_type: asset.media_type, content: asset.content };
+                        return observed(&panel, &request, async { file.respond() }).await;
                     }
                     Arrival::serve(panel, request, payload, async |arrival: Arrival| {
                         arrival.dispatch(&[]).await
@@ -93,9 +94,22 @@ impl Arrival {
         payload: web::Payload,
         serve: impl AsyncFnOnce(Self) -> Result<Reply>,
     ) -> HttpResponse {
+        let answer = Self::answer(panel.clone(), request.clone(), payload, serve);
+        observed(&panel, &request, answer).await
+    }
+
+    async fn answer(
+        panel: Arc<Panel>,
+        request: HttpRequest,
+        payload: web::Payload,
+        serve: impl AsyncFnOnce(Self) -> Result<Reply>,
+    ) -> HttpResponse {
         let query = Query::read(request.query_string());
         let words = words_of(&request, &query);
         let now = clock::now();
+        if panel.settings.read_only && !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return error::read_only(&words).respond();
+        }
         let read = if upload::is_multipart(&request) {
             read_upload(&panel, &request, payload, now).await
         } else {
@@ -179,7 +193,9 @@ impl Arrival {
         let Some((id, administrator, session)) = sessions.find(&digest, self.now).await? else {
             return Ok(None);
         };
-        if let Some(expires_at) = session.extended(self.now) {
+        if let Some(expires_at) = session.extended(self.now)
+            && !self.panel.settings.read_only
+        {
             sessions.touch(&digest, self.now, expires_at).await?;
         }
         let words = administrator.locale.map_or(self.words, Words::of);

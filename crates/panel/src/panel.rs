@@ -30,6 +30,8 @@ pub struct Settings {
     pub docs_path: &'static str,
     /// The most extended data a record may have, in bytes of compact JSON; `None` for no limit.
     pub extended_data_limit: Option<usize>,
+    /// Whether forms are refused.
+    pub read_only: bool,
 }
 
 /// What the panel needs from outside.

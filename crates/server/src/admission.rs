@@ -54,6 +54,11 @@ impl Admission {
         })
     }
 
+    /// How long sent bytes may stay unread.
+    pub(crate) fn stall(&self) -> Duration {
+        self.stall
+    }
+
     /// Closes the connection if there are too many; otherwise counts it until its end.
     pub(crate) fn on_connect(self: &Arc<Self>, io: &dyn Any, data: &mut Extensions) {
         let tls = || io.downcast_ref::<TlsStream<TcpStream>>().map(|stream| stream.get_ref().0);

@@ -7,6 +7,7 @@ mod admin;
 mod api_client;
 mod archive;
 mod audit;
+mod backup;
 mod demo;
 mod doctor;
 mod files;
@@ -20,6 +21,7 @@ mod webhook;
 use crate::config::{Config, ConfigError, Sources};
 use crate::store::Database;
 use crate::telemetry;
+use crate::traces::Traces;
 use civitas_application::Store;
 use civitas_kernel::OrganizationId;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -51,6 +53,10 @@ enum Command {
     Import(archive::ImportArgs),
     /// Writes the database, or one organization, as an archive.
     Export(archive::ExportArgs),
+    /// Makes a backup while the server runs, and restores its database into a temporary one before it is complete.
+    Backup(backup::BackupArgs),
+    /// Restores a backup into an empty database, or checks it.
+    Restore(backup::RestoreArgs),
     /// The bytes of attachments: moves them to another store, and compares them with the database.
     #[command(subcommand)]
     Files(files::FilesCommand),
@@ -149,6 +155,8 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         Command::Migrate(args) => migrate::run(args, &sources, console).await,
         Command::Import(args) => archive::import(args, &sources, console).await,
         Command::Export(args) => archive::export(args, &sources, console).await,
+        Command::Backup(args) => backup::backup(args, &sources, console).await,
+        Command::Restore(args) => backup::restore(args, &sources, console).await,
         Command::Files(command) => files::run(command, &sources, console).await,
         Command::ApiClient(args) => api_client::run(args, &sources, console).await,
         Command::Webhook(command) => webhook::run(command, &sources, console).await,
@@ -158,7 +166,8 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         Command::Key(command) => key::run(command, &sources, console).await,
         Command::Openapi => {
             let config = Config::load(&sources).map_err(because)?;
-            writeln!(console.stdout, "{}", civitas_api::openapi(&config.locales)).map_err(because)
+            writeln!(console.stdout, "{}", civitas_api::openapi(&config.locales, &config.class_name_prefix))
+                .map_err(because)
         }
         Command::Doctor => doctor::run(&sources, console).await,
         Command::Completions { shell } => {
@@ -181,6 +190,13 @@ fn configure(sources: &Sources) -> Result<Config, ConfigError> {
     let config = Config::load(sources)?;
     telemetry::begin(&config);
     Ok(config)
+}
+
+/// Reads the configuration; starts logging and the export of traces.
+fn configure_server(sources: &Sources) -> Outcome<(Config, Option<Traces>)> {
+    let config = Config::load(sources).map_err(because)?;
+    let traces = telemetry::begin_server(&config).map_err(|error| Failure::Because(error.to_string()))?;
+    Ok((config, traces))
 }
 
 /// Opens the database; an error if its schema is not the one this build needs.

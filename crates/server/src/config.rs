@@ -10,9 +10,10 @@ mod values;
 
 pub use example::example;
 pub use layers::{ConfigError, Sources};
-pub use values::{LogFormat, Scheme, SecretKey, Shape};
+pub use values::{Endpoint, LogFormat, Origin, Scheme, SecretKey, Shape};
 
-use civitas_kernel::Locales;
+use civitas_backup::TimeOfDay;
+use civitas_kernel::{ClassNames, Locales};
 use layers::Layers;
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
@@ -85,6 +86,9 @@ settings! {
     /// The languages of the deployment, as `en` or `pt-BR`; 1 to 60. Mails and pages of the service exist in English,
     /// French and Spanish; readers of others get the default language of their organization.
     locales: Locales = "en, fr, es",
+    /// The prefix of class names in answers, events and the OpenAPI document, as in `Platform::Assembly`: `Decidim` for
+    /// clients that were written for that product. Requests are understood with this prefix, `Platform` and `Decidim`.
+    class_name_prefix: ClassNames = "Platform",
     /// How absolute links begin: `https` or `http`. `demo` says http.
     public_scheme: Scheme = "https",
     /// The port written in absolute links. None: no port is written. `demo` says the one it listens on.
@@ -121,6 +125,12 @@ settings! {
     /// Address and port of the DNS server asked for hosts of organizations and targets of webhooks. None: the
     /// system's.
     dns_server: Option<SocketAddr> = "",
+    /// Origins (`https://app.example`) whose pages in browsers may use the interface and the token endpoints; `*` for all.
+    /// Credentials of browsers are never accepted. None: no other origin may.
+    cors_allowed_origins: Vec<Origin> = "",
+    /// Whether nothing is changed: reads are served, writes answer 503 with `Retry-After`, and background work waits.
+    /// `true` or `false`. Tokens that were issued before stay valid; a new token is a write.
+    read_only: bool = "false",
     /// How often a host that waits for confirmation is looked at, in seconds.
     host_check_interval_seconds: NonZeroU32 = "60",
     /// Networks (CIDR) webhooks may reach although they are not public: a receiver on the own network.
@@ -136,6 +146,16 @@ settings! {
     token_retention_days: Limit = "7",
     /// How long entries of the audit trail are kept, in days. None or 0: for ever.
     audit_retention_days: Limit = "365",
+    /// Where backups are stored: `file://PATH`, or `s3://BUCKET/PREFIX` with the same variables `AWS_*` as `files_url`. One
+    /// place for each deployment, on another machine than the data.
+    backup_to: Option<String> = "",
+    /// The times of day (UTC) at which a backup is made, as `02:30`. None: only `civitas backup` makes one.
+    backup_times: Vec<TimeOfDay> = "",
+    /// The age recipients (`age1...`) that backups are encrypted to. None: they are not encrypted, and do not have the
+    /// generated secret key.
+    backup_recipients: Vec<String> = "",
+    /// How long backups are kept, in days; the newest one stays. None or 0: for ever.
+    backup_retention_days: Limit = "30",
     /// The server outgoing mail is given to: `smtps://USER:PASSWORD@HOST`, or `smtp://USER:PASSWORD@HOST?tls=required`
     /// for STARTTLS. None: mails are logged without their links, and not sent.
     smtp_url: Option<String> = "",
@@ -154,6 +174,9 @@ settings! {
     log: String = "info",
     /// `text` for people, `json` for machines.
     log_format: LogFormat = "text",
+    /// The collector that traces are sent to by OTLP over HTTP: `http://HOST:4318`; `/v1/traces` is added. None: no
+    /// traces are made.
+    otlp_endpoint: Option<Endpoint> = "",
 }
 
 impl Config {
@@ -207,6 +230,21 @@ impl Config {
                 self.is_sqlite() || !self.secret_key.is_empty(),
                 "database_url",
                 "is PostgreSQL, which needs a secret_key: set CIVITAS_SECRET_KEY to the output of `openssl rand -base64 32`, on all nodes the same",
+            ),
+            (
+                self.backup_to.as_deref().is_none_or(|url| begins(url, &["file://", "s3://"])),
+                "backup_to",
+                "must begin with file:// or s3://",
+            ),
+            (
+                self.backup_times.is_empty() || self.backup_to.is_some(),
+                "backup_times",
+                "needs backup_to beside it",
+            ),
+            (
+                self.backup_recipients.iter().all(|text| civitas_database_copies::is_recipient(text)),
+                "backup_recipients",
+                "must be age recipients (age1...), as `age-keygen` prints them",
             ),
             (values::is_filter(&self.log), "log", "must be a log filter, as info or info,civitas_api=debug"),
         ];

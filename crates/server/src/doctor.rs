@@ -1,5 +1,6 @@
 //! The checks of what a server needs: each tells the state, or what to do.
 
+use crate::backup::{Place, cause};
 use crate::config::Config;
 use crate::files::store_of;
 use crate::secret_key;
@@ -25,6 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const FILES_PATIENCE: Duration = Duration::from_secs(15);
 /// The largest difference between the clocks of the data directory and of the process.
 const TOLERANCE: time::Duration = time::Duration::seconds(5);
+/// A backup that is older than this is too old.
+const OLD_BACKUP: time::Duration = time::Duration::days(2);
 /// A time before this means that the clock is not set.
 const EPOCH: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
 /// The number of organizations whose hosts are looked up.
@@ -42,8 +45,8 @@ pub(crate) struct Doctor {
 impl HealthChecks for Doctor {
     async fn run(&self) -> Vec<HealthFinding> {
         let config = &self.config;
-        let (files, mail, (schema, database, dns)) =
-            tokio::join!(files(config), mail(config), database_and_hosts(config));
+        let (files, mail, backups, (schema, database, dns)) =
+            tokio::join!(files(config), mail(config), backups(config), database_and_hosts(config));
         let finding = |dependency, state| HealthFinding { dependency, state };
         vec![
             finding(Dependency::Configuration, Ok("every setting can be read".to_owned())),
@@ -55,6 +58,7 @@ impl HealthChecks for Doctor {
             finding(Dependency::Database, database),
             finding(Dependency::Dns, dns),
             finding(Dependency::Mail, mail),
+            finding(Dependency::Backups, backups),
         ]
     }
 }
@@ -100,6 +104,28 @@ async fn files(config: &Config) -> Finding {
             Err(format!("{cause}: check files_url and, for s3://, the variables AWS_*"))
         }
         Err(_) => Err(format!("{place} does not answer: check files_url and the variables AWS_*")),
+    }
+}
+
+/// Checks that there is a new backup, if the configuration has times for backups.
+async fn backups(config: &Config) -> Finding {
+    let Some(to) = &config.backup_to else {
+        return Ok("backup_to is not set: `civitas backup --to` makes one".to_owned());
+    };
+    let found = async { Place::open(config, to)?.target().newest().await };
+    let newest = match timeout(FILES_PATIENCE, found).await {
+        Ok(Ok(newest)) => newest,
+        Ok(Err(error)) => return Err(format!("{to}: {}: check backup_to", cause(&error))),
+        Err(_) => return Err(format!("{to} does not answer: check backup_to and the variables AWS_*")),
+    };
+    let is_old = newest.is_none_or(|newest| newest < clock::now() - OLD_BACKUP);
+    match newest {
+        _ if config.backup_times.is_empty() && is_old => {
+            Ok(format!("{to} has no backup of the last two days; backup_times is not set"))
+        }
+        Some(newest) if !is_old => Ok(format!("the newest one in {to} is of {newest}")),
+        Some(newest) => Err(format!("the newest one in {to} is of {newest}: see the log of the server")),
+        None => Err(format!("{to} has none: see the log of the server, or run `civitas backup`")),
     }
 }
 

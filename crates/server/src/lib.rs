@@ -13,8 +13,12 @@
 //! ```
 
 mod admission;
+mod answer_body;
+pub mod backup;
 pub mod cli;
+mod compression;
 pub mod config;
+mod cors;
 mod doctor;
 pub mod files;
 mod operations;
@@ -24,5 +28,6 @@ mod site;
 pub mod store;
 pub mod telemetry;
 mod tls;
+mod traces;
 pub mod webhooks;
 pub mod wiring;

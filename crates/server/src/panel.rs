@@ -31,6 +31,7 @@ pub(crate) fn panel(
         setup_token: URL_SAFE_NO_PAD.encode(&derive(key, "setup of the first administrator")[..18]),
         docs_path: "/api/rest_full/v0.3/docs",
         extended_data_limit: api.extended_data_limit(),
+        read_only: config.read_only,
     };
     let services = Services {
         store: commands.store().clone(),

@@ -4,18 +4,21 @@
 //! [`start`], so that neither starves the other.
 
 use crate::admission::Admission;
-use crate::config::Config;
+use crate::answer_body::limited;
+use crate::backup::ScheduledBackups;
+use crate::config::{Config, Origin};
+use crate::cors::cors;
 use crate::operations::Operations;
 use crate::store::{Database, Lock};
 use crate::tls::Certificate;
-use crate::{files, panel, secret_key, site, webhooks};
-use actix_web::dev::{Server, ServerHandle};
+use crate::{compression, files, panel, secret_key, site, webhooks};
+use actix_web::dev::{Server, ServerHandle, Service};
 use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::middleware::DefaultHeaders;
 use actix_web::rt::System;
 use actix_web::{App, HttpServer};
 use civitas_accounts::Mailer;
-use civitas_api::{Api, Services, Settings, WebhookServices};
+use civitas_api::{Api, Services, Settings, WebhookServices, normalize};
 use civitas_application::audit::AuditRetention;
 use civitas_application::{
     Cleanup, ErasureHandler, HostCheckHandler, InvitationHandler, MailHandler, Store, TaskKinds, TaskWorker,
@@ -25,8 +28,8 @@ use civitas_dns::Names;
 use civitas_kernel::{Error, Result};
 use civitas_mail::{Log, Smtp};
 use civitas_panel::Panel;
-use civitas_tokens::{Argon2Passwords, Signer};
-use futures_util::future::join_all;
+use civitas_tokens::{AnswerCipher, Argon2Passwords, Signer};
+use futures_util::future::{OptionFuture, join_all};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -43,6 +46,8 @@ const GRACE_SECONDS: u64 = 10;
 
 /// The most mails that are sent at once.
 const MAILS: usize = 8;
+/// The most invitations that are sent at once. An archive may have many; mails that people wait for do not wait for them.
+const INVITATIONS: usize = 2;
 /// The most hosts that are checked at once.
 const HOST_CHECKS: usize = 16;
 /// The most accounts whose data is erased at once.
@@ -99,6 +104,20 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     let database = Database::of(&config);
     let lock = database.lock()?;
     let store = database.open().await?;
+    start_over(config, parts, store, lock).await
+}
+
+/// Starts some parts of a server over an open store. `lock` is that of its SQLite file, and is held until the server ends;
+/// `None` on PostgreSQL.
+///
+/// # Errors
+/// As [`start`].
+pub async fn start_over(
+    config: Config,
+    parts: Parts,
+    store: Arc<dyn Store>,
+    lock: Option<Lock>,
+) -> Result<Running> {
     let keys = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
     let resolver = Arc::new(Names::at(config.dns_server)?);
     let services = Services {
@@ -107,6 +126,7 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
             resolver: resolver.clone(),
             cipher: Arc::new(webhooks::cipher(&config)?),
         },
+        answer_cipher: Arc::new(AnswerCipher::of(&keys)),
         objects: Arc::new(files::store_of(&config)?),
         intake: Arc::new(files::intake_of(&config)?),
         store: store.clone(),
@@ -117,7 +137,11 @@ pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     let api = Api::new(settings(&config), services);
     let (stop, told) = watch::channel(false);
     // The lock excludes other servers.
-    let workers = if parts.workers { Some(workers(&config, &api, &told, lock.is_some())?) } else { None };
+    let workers = if parts.workers && !config.read_only {
+        Some(workers(&config, &api, &told, lock.is_some())?)
+    } else {
+        None
+    };
     let (http, setup_link) = if parts.http {
         let panel = panel::panel(&config, &api, resolver, &keys)?;
         let setup = panel.setup_path().await?;
@@ -170,6 +194,7 @@ fn workers(
     };
     let (store, files) = (commands.store().clone(), api.files().clone());
     let audit = AuditRetention::new(store.clone(), config.audit_retention_days.as_days());
+    let backups = ScheduledBackups::of(config, store.clone())?;
     let told = told.clone();
     Ok(tokio::spawn(async move {
         if is_alone {
@@ -181,14 +206,15 @@ fn workers(
             webhooks.run(is_alone, told.clone()),
             cleanup.run(told.clone()),
             files.run_reaper(told.clone()),
-            audit.run(told),
+            audit.run(told.clone()),
+            OptionFuture::from(backups.map(|backups| backups.run(told))),
         );
     }))
 }
 
-/// The lanes of tasks: the kinds of each, and how many tasks of it run at once. Kinds of one lane wait for the same
-/// service; a service that does not answer delays its own lane alone.
-fn task_lanes(config: &Config) -> Result<[(TaskKinds, usize); 3]> {
+/// The lanes of tasks: the kinds of each, and how many tasks of it run at once. A service that does not answer, or many
+/// tasks of one kind, delay their own lane alone.
+fn task_lanes(config: &Config) -> Result<[(TaskKinds, usize); 4]> {
     let checks = HostCheckHandler {
         resolver: Arc::new(Names::at(config.dns_server)?),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
@@ -198,7 +224,8 @@ fn task_lanes(config: &Config) -> Result<[(TaskKinds, usize); 3]> {
     let mails = MailHandler { mailer: mailer.clone(), site: site::of(config) };
     let invitations = InvitationHandler { mailer, site: site::of(config) };
     Ok([
-        (TaskKinds::default().on(mails).on(invitations), MAILS),
+        (TaskKinds::default().on(mails), MAILS),
+        (TaskKinds::default().on(invitations), INVITATIONS),
         (TaskKinds::default().on(checks), HOST_CHECKS),
         (TaskKinds::default().on(ErasureHandler), ERASURES),
     ])
@@ -224,6 +251,7 @@ fn settings(config: &Config) -> Settings {
         max_failed_authentications_per_minute: config.max_failed_authentications_per_minute.as_rate(),
         max_requests_per_second_per_client: config.max_requests_per_second_per_client.as_rate(),
         login_lock: time::Duration::minutes(config.login_lock_minutes.get().into()),
+        read_only: config.read_only,
     }
 }
 
@@ -273,10 +301,11 @@ impl Http {
         let (tell, told) = oneshot::channel();
         let (listen, in_use, interface) = (config.listen, certificate.clone(), api.clone());
         let is_https = config.public_scheme.as_str() == "https";
+        let origins = config.cors_allowed_origins.clone();
         let admission = Admission::of(config);
         let thread = thread::Builder::new().name("http".to_owned()).spawn(move || {
             System::new().block_on(async move {
-                match server(listen, in_use, interface, panel, admission, is_https) {
+                match server(listen, in_use, interface, panel, admission, (is_https, origins)) {
                     Ok((address, server)) => {
                         // The receiver may be dropped; the server ends with the process.
                         let _ = tell.send(Ok((address, server.handle())));
@@ -301,15 +330,31 @@ fn server(
     api: Arc<Api>,
     panel: Arc<Panel>,
     admission: Arc<Admission>,
-    is_https: bool,
+    (is_https, origins): (bool, Vec<Origin>),
 ) -> io::Result<(SocketAddr, Server)> {
+    let stall = admission.stall();
     let http = HttpServer::new(move || {
         let (api, panel) = (api.clone(), panel.clone());
         let headers = security_headers(is_https);
-        let app = App::new().wrap(headers).configure(move |config| panel.configure(config));
+        let app = App::new().wrap_fn(move |request, service| {
+            let answer = service.call(request);
+            async move { Ok(answer.await?.map_body(|_, body| limited(body, stall))) }
+        });
+        let app = app.wrap_fn(|request, service| {
+            let encoding = compression::encoding_for(&request);
+            let answer = service.call(request);
+            async move { Ok(compression::compressed(answer.await?, encoding)) }
+        });
+        let app = app.wrap(cors(&origins)).wrap(headers).wrap_fn(|mut request, service| {
+            normalize(&mut request);
+            service.call(request)
+        });
+        let app = app.configure(move |config| panel.configure(config));
         app.configure(move |config| api.configure(config))
     });
     let http = http.on_connect(move |io, data| admission.on_connect(io, data));
+    // An answer in several pieces would wait for the acknowledgement of the first one, 40 ms on Linux.
+    let http = http.tcp_nodelay(true);
     let http = http.disable_signals().shutdown_timeout(GRACE_SECONDS).client_request_timeout(HEAD_TIME);
     let http = match certificate {
         Some(certificate) => http.bind_rustls_0_23(listen, certificate.server_config()?)?,

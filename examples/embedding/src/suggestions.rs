@@ -39,7 +39,7 @@ pub async fn publish(
     component: ComponentId,
     suggestion: Suggestion,
 ) -> Result<ProposalId> {
-    let id = drafts.handle(ctx, CreateDraft { component }).await?.id;
+    let id = drafts.handle(ctx, CreateDraft { component, within: Within::default() }).await?.id;
     let within = Within { component: Some(component), ..Within::default() };
     let texts = [Some(suggestion.title.into()), Some(suggestion.body.into())];
     drafts.handle(ctx, UpdateDraft::new(id, within, texts, None)?).await?;

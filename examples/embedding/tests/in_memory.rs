@@ -5,7 +5,7 @@
 use async_trait::async_trait;
 use civitas_application::{Announcer, EventViews, LoadedRecord, Ports, Site, Store, Transaction};
 use civitas_embedding_example::{Association, Suggestion, SuggestionBox, explain, publish};
-use civitas_kernel::{Ability, Ctx, Event, Locales, PageRequest, Result, Subject};
+use civitas_kernel::{Ability, Ctx, Event, PageRequest, Result, Subject};
 use civitas_organizations::Tenant;
 use civitas_proposals::{Drafts, ProposalQuery, READ_PROPOSALS};
 use serde_json::{Value, json};
@@ -93,7 +93,7 @@ impl EventViews for Ids {
 #[tokio::test]
 async fn an_announcer_stores_the_events_with_the_change() {
     let (association, suggestions, nora) = garden().await;
-    let site = Site { scheme: "https".to_owned(), port: None, locales: Locales::standard() };
+    let site = Site::default();
     let announcer = Announcer::new(Arc::new(Ids), site);
     let work = async |tx: &dyn Transaction| {
         let drafts = Drafts { store: tx.proposals(), components: tx.component_lookup() };

@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::city::{CLIENT_ID, CLIENT_SECRET, HOST};
-use reqwest::header::{AUTHORIZATION, ETAG, HOST as HOST_HEADER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, ETAG, HOST as HOST_HEADER};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -13,6 +13,9 @@ pub const BASE: &str = "/api/rest_full/v0.3";
 
 /// No single request may take longer.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The server closes idle connections after 5 s: the client drops them earlier.
+const IDLE: Duration = Duration::from_secs(2);
 
 /// An answer.
 pub struct Answer {
@@ -52,7 +55,7 @@ impl Client {
     pub fn new(address: SocketAddr) -> Outcome<Self> {
         // A second install is refused, and changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder().timeout(PATIENCE).no_proxy().build()?;
+        let http = reqwest::Client::builder().timeout(PATIENCE).pool_idle_timeout(IDLE).no_proxy().build()?;
         Ok(Self { http, address, bearer: None })
     }
 
@@ -66,22 +69,29 @@ impl Client {
         Self { bearer: Some(bearer.to_owned()), ..self.clone() }
     }
 
+    /// The token, if there is one.
+    pub fn bearer(&self) -> Option<&str> {
+        self.bearer.as_deref()
+    }
+
     /// A token of the client itself, or of a user.
     pub async fn token(&self, nickname: Option<&str>) -> Outcome<String> {
         let mut grant = grant();
-        if let Some(nickname) = nickname {
-            grant["grant_type"] = "password".into();
-            grant["auth_type"] = "impersonate".into();
-            grant["username"] = nickname.into();
-        }
+        impersonate(&mut grant, nickname);
         let answer = self.post("/oauth/token", &grant, None).await?.is(200)?.json()?;
         Ok(answer["access_token"].as_str().ok_or("an answer without token")?.to_owned())
     }
 
     /// A token of the client itself, of this scope.
     pub async fn token_for(&self, scope: &str) -> Outcome<String> {
+        self.token_of(None, scope).await
+    }
+
+    /// A token of the client itself, or of a user; of this scope.
+    pub async fn token_of(&self, nickname: Option<&str>, scope: &str) -> Outcome<String> {
         let mut grant = grant();
         grant["scope"] = scope.into();
+        impersonate(&mut grant, nickname);
         let answer = self.post("/oauth/token", &grant, None).await?.is(200)?.json()?;
         Ok(answer["access_token"].as_str().ok_or("an answer without token")?.to_owned())
     }
@@ -104,6 +114,12 @@ impl Client {
         send(request).await
     }
 
+    /// `PUT` of plain text.
+    pub async fn put_text(&self, path: &str, text: &'static str) -> Outcome<Answer> {
+        let request = self.request(Method::PUT, path).header(CONTENT_TYPE, "text/plain");
+        send(request.body(text)).await
+    }
+
     /// `DELETE`.
     pub async fn delete(&self, path: &str) -> Outcome<Answer> {
         send(self.request(Method::DELETE, path)).await
@@ -116,6 +132,14 @@ impl Client {
             Some(bearer) => request.header(AUTHORIZATION, format!("Bearer {bearer}")),
             None => request,
         }
+    }
+}
+
+fn impersonate(grant: &mut Value, nickname: Option<&str>) {
+    if let Some(nickname) = nickname {
+        grant["grant_type"] = "password".into();
+        grant["auth_type"] = "impersonate".into();
+        grant["username"] = nickname.into();
     }
 }
 

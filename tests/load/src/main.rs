@@ -11,9 +11,13 @@ mod forms;
 mod ledger;
 mod machine;
 mod measure;
+mod pace;
+mod postgres;
 mod process;
 mod report;
 mod run;
+mod slow;
+mod soak;
 mod stage;
 mod voting;
 mod webhooks;
@@ -34,6 +38,10 @@ enum Command {
     Forms(forms::Args),
     /// Measures webhooks and event streams, and prints a table.
     Webhooks(webhooks::Args),
+    /// Drives a mixed load for a long time, and checks that nothing is lost, repeated or leaked.
+    Soak(soak::Args),
+    /// Measures healthy clients beside thousands of slow connections.
+    Slow(slow::Args),
     /// Counts webhooks; `webhooks` starts it by itself.
     Receiver(webhooks::ReceiverArgs),
     /// Serves the baseline server; `run` starts it by itself.
@@ -45,6 +53,8 @@ fn main() -> ExitCode {
         Command::Run(args) => run::begin(&args),
         Command::Forms(args) => forms::begin(&args),
         Command::Webhooks(args) => webhooks::begin(&args),
+        Command::Soak(args) => soak::begin(&args),
+        Command::Slow(args) => slow::begin(&args),
         Command::Receiver(args) => webhooks::serve(&args),
         Command::Baseline(args) => baseline::serve(args),
     };

@@ -63,6 +63,22 @@ impl Process {
         self.status("VmRSS")
     }
 
+    /// What it holds in memory now apart from mapped files, in KiB.
+    pub fn anonymous(&self) -> Outcome<u64> {
+        self.status("RssAnon")
+    }
+
+    /// The number of its threads.
+    pub fn threads(&self) -> Outcome<u64> {
+        let text = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        Ok(field(&text, "Threads").ok_or("the kernel tells no Threads")?.parse()?)
+    }
+
+    /// The number of its open file descriptors.
+    pub fn open_files(&self) -> Outcome<u64> {
+        Ok(u64::try_from(fs::read_dir(format!("/proc/{}/fd", self.child.id()))?.count())?)
+    }
+
     /// The most it held since [`Self::forget_peak`], in KiB.
     pub fn peak(&self) -> Outcome<u64> {
         self.status("VmHWM")

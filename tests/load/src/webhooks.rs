@@ -4,7 +4,7 @@ mod bare;
 mod receiver;
 mod streams;
 
-pub use receiver::{Args as ReceiverArgs, serve};
+pub use receiver::{Args as ReceiverArgs, Receiver, serve};
 
 use crate::Outcome;
 use crate::city;
@@ -13,7 +13,7 @@ use crate::machine;
 use crate::process::Process;
 use crate::stage::Home;
 use crate::wrk::precise;
-use receiver::{BlackHole, Counted, Receiver};
+use receiver::{BlackHole, Counted};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

@@ -26,16 +26,18 @@ const POSTGRES_COLUMNS: &str = "SELECT table_name::text, column_name::text FROM 
      WHERE table_schema = 'public' AND table_name NOT LIKE '\\_\\_%' ORDER BY 1, 2";
 
 impl Database {
-    /// The columns, as `table.column`, of all tables where some row contains this text, in any case.
+    /// The columns, as `table.column`, of all tables where some row contains one of these texts, in any case.
     ///
     /// # Panics
     /// When the database refuses a statement.
-    pub async fn columns_with(&self, text: &str) -> Vec<String> {
-        let text = text.to_lowercase().replace('\'', "''");
-        let condition = |column: &str| match &self.home {
+    pub async fn columns_with(&self, texts: &[&str]) -> Vec<String> {
+        let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase().replace('\'', "''")).collect();
+        let contains = |column: &str, text: &str| match &self.home {
             Home::Server { .. } => format!("position('{text}' IN lower(\"{column}\"::text)) > 0"),
             _ => format!("instr(lower(CAST(\"{column}\" AS text)), '{text}') > 0"),
         };
+        let condition =
+            |column: &str| texts.iter().map(|text| contains(column, text)).collect::<Vec<_>>().join(" OR ");
         let mut found = Vec::new();
         for (table, column) in self.columns().await {
             if self.count(&table, &condition(&column)).await > 0 {
@@ -86,7 +88,7 @@ impl Database {
         rows.into_iter().map(|column| (column.tab, column.col)).collect()
     }
 
-    fn file(&self) -> SqliteConnection {
+    pub(super) fn file(&self) -> SqliteConnection {
         SqliteConnection::establish(self.url.trim_start_matches("sqlite://")).expect("the file opens")
     }
 }

@@ -3,7 +3,7 @@
 use civitas_accounts::{Confirmation, Secret};
 use civitas_application::Site;
 use civitas_application::archive::{ImportOptions, import};
-use civitas_kernel::{Locales, clock};
+use civitas_kernel::clock;
 use civitas_tests::import_options;
 use civitas_tests::mail_server::{MailServer, Received};
 use civitas_tests::service::{Answer, CITIES, Client, Service};
@@ -249,11 +249,7 @@ async fn an_invitation_of_an_archive_is_sent_when_the_import_is_not_quiet() {
                 "kind": "space_moderator", "space": "streets", "invited_at": "2026-03-01T09:00:00Z"})
         };
         let import = async |record: Value, is_quiet: bool| {
-            let announcer = civitas_api::announcer(Site {
-                scheme: "https".to_owned(),
-                port: None,
-                locales: Locales::standard(),
-            });
+            let announcer = civitas_api::announcer(Site::default());
             let announcer = (!is_quiet).then_some(&announcer);
             let options = ImportOptions { announcer, ..import_options(clock::now()) };
             let archive = record.to_string();

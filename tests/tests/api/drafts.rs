@@ -186,3 +186,26 @@ async fn each_change_of_a_draft_leaves_its_event_and_a_refusal_leaves_none() {
         assert!(last["data"]["attributes"].get("extended_data").is_none());
     }
 }
+
+#[tokio::test]
+async fn a_draft_is_begun_only_in_a_component_of_the_space_that_is_named() {
+    for service in Service::on_both_engines().await {
+        let nora = service.user("norablum").await;
+        let component = service.id("component", "ideas");
+        let shown = nora.get(&format!("/components/proposal_components/{component}")).await.is(200);
+        let space = shown.data()["attributes"]["participatory_space_id"].as_str().unwrap().to_owned();
+        let body = json!({"data": {"component_id": component}});
+        for endpoint in ["", "/sync"] {
+            let begin =
+                async |query: &str| nora.post(&format!("/draft_proposals{endpoint}?{query}"), &body).await;
+            begin("space_manifest=towns").await.refuses(400, "manifest not supported: towns");
+            begin("space_id=x").await.refuses(400, "Invalid value for space_id");
+        }
+        let begin = async |query: &str| nora.post(&format!("/draft_proposals/sync?{query}"), &body).await;
+        begin("space_manifest=assemblies").await.refuses(404, "Resource not found");
+        begin("space_id=999999").await.refuses(404, "Resource not found");
+        let accepted = nora.post("/draft_proposals?space_manifest=assemblies", &body).await.is(202);
+        assert_eq!(nora.finished(&accepted).await["status"], "failed");
+        begin(&format!("space_manifest=participatory_processes&space_id={space}")).await.is(200);
+    }
+}

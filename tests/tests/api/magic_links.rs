@@ -55,17 +55,12 @@ async fn a_link_is_made_in_its_shape_with_any_kind_of_body() {
         assert_eq!(made.body, expected);
 
         nora.send(Method::POST, PATH, &[], None).await.is(201);
-        for body in [
-            json!({"data": {}}),
-            json!({"data": null}),
-            json!({"data": {"redirect_url": " "}}),
-            json!({"more": 1}),
-        ] {
+        for body in [json!({"data": {}}), json!({"data": {"redirect_url": " "}}), json!({"more": 1})] {
             let made = nora.post(PATH, &body).await.is(201);
             assert_eq!(made.data()["attributes"]["redirect_url"], Value::Null, "{body}");
             assert_ne!(made.data()["id"], id);
         }
-        for body in [json!({"data": []}), json!({"data": "x"}), json!({"data": 1})] {
+        for body in [json!({"data": null}), json!({"data": []}), json!({"data": "x"}), json!({"data": 1})] {
             nora.post(PATH, &body).await.refuses(400, "data must be an object");
         }
         let form = [("content-type", "application/x-www-form-urlencoded")];

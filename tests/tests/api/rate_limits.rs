@@ -104,3 +104,18 @@ async fn requests_of_one_client_beyond_its_limit_are_refused_cached_answers_too(
         second.get("/proposals").await.is(200);
     }
 }
+
+#[tokio::test]
+async fn introspections_count_for_the_limit_of_the_client_that_asks() {
+    for service in service_with("max_requests_per_second_per_client", "3").await {
+        let full = service.machine().await;
+        let body = json!({"token": full.token});
+        let requests = (0..60).map(|_| full.post("/oauth/introspect", &body));
+        let answers = futures_util::future::join_all(requests).await;
+        let refused = answers.iter().filter(|answer| answer.status == 429).count();
+        let answered = answers.iter().filter(|answer| answer.status == 200).count();
+        assert!(refused > 0 && answered + refused == 60, "{answered} answered, {refused} refused");
+        let second = service.user_through("city", "second", "norablum").await;
+        second.post("/oauth/introspect", &json!({"token": second.token})).await.is(200);
+    }
+}

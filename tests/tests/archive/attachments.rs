@@ -1,14 +1,19 @@
 use crate::{CITY, NOW};
+use async_trait::async_trait;
 use civitas_application::archive::{
-    ExportOptions, ExportServices, ImportError, ImportOptions, Report, export, import,
+    ExportOptions, ExportServices, FileServices, ImportError, ImportOptions, Report, export, import,
 };
 use civitas_application::{Ports, Store};
-use civitas_attachments::{FileStore, StoredFile};
-use civitas_kernel::{AttachmentId, OrganizationId};
-use civitas_tests::{Files, databases, export_services, import_options};
+use civitas_attachments::{ByteStream, Content, FileStore, StoredFile};
+use civitas_kernel::{AttachmentId, OrganizationId, Result as StoreResult, clock};
+use civitas_tests::{Database, Files, databases, export_services, import_options};
 use civitas_tokens::Argon2Passwords;
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Files of all kinds, for [`CITY`].
 const ATTACHED: &str = r#"
@@ -91,6 +96,82 @@ async fn files_are_imported_from_lines_and_paths_and_a_second_import_changes_not
     }
 }
 
+/// Writes to the database before it stores an object, as another process does. Never stores the object after `most`.
+struct Busy<'a> {
+    objects: &'a civitas_files::Store,
+    store: Arc<dyn Store>,
+    stored: AtomicUsize,
+    most: usize,
+}
+
+#[async_trait]
+impl FileStore for Busy<'_> {
+    async fn put(&self, name: &str, content: Content) -> StoreResult<()> {
+        let city = self.store.organizations().find_by_host("city.example").await?.unwrap();
+        self.store.list_changes().touch_list(city, "users", NOW).await?;
+        if self.stored.fetch_add(1, Ordering::Relaxed) >= self.most {
+            std::future::pending::<()>().await;
+        }
+        self.objects.put(name, content).await
+    }
+
+    async fn read(&self, name: &str, range: Range<u64>) -> StoreResult<Option<ByteStream>> {
+        self.objects.read(name, range).await
+    }
+
+    async fn delete(&self, name: &str) -> StoreResult<()> {
+        self.objects.delete(name).await
+    }
+
+    async fn remove_incomplete(&self, age: Duration) -> StoreResult<u64> {
+        self.objects.remove_incomplete(age).await
+    }
+
+    async fn ready(&self) -> StoreResult<()> {
+        self.objects.ready().await
+    }
+}
+
+/// Imports [`ATTACHED`] with this store of objects.
+async fn attach(database: &Database, files: &Files, objects: &Busy<'_>) -> Result<Report, ImportError> {
+    let services = FileServices { objects, ..files.services() };
+    let options = ImportOptions { files: Some(services), ..import_options(NOW) };
+    import(&*database.store, &Argon2Passwords::new(), ATTACHED.as_bytes(), options, &mut |_| {}).await
+}
+
+#[tokio::test]
+async fn others_write_while_files_are_stored() {
+    for database in databases().await {
+        let files = files();
+        read(&*database.store, &files, CITY, false).await.unwrap();
+        let store = database.store();
+        let objects = Busy { objects: &files.objects, store, stored: AtomicUsize::new(0), most: 10 };
+        let report = attach(&database, &files, &objects).await.unwrap();
+        assert_eq!(count(&report, "created", "attachment"), 3);
+        assert_eq!(objects.stored.load(Ordering::Relaxed), 2);
+        assert_eq!(database.count("files", "state = 'stored'").await, 2);
+        assert_eq!(database.count("files", "state <> 'stored' OR organization_id = 0").await, 0);
+    }
+}
+
+#[tokio::test]
+async fn the_files_of_an_import_that_was_killed_are_found_by_the_reaper_a_day_later() {
+    for database in databases().await {
+        let files = files();
+        read(&*database.store, &files, CITY, false).await.unwrap();
+        let store = database.store();
+        let objects = Busy { objects: &files.objects, store, stored: AtomicUsize::new(0), most: 1 };
+        let killed = tokio::time::timeout(Duration::from_secs(3), attach(&database, &files, &objects)).await;
+        assert!(killed.is_err(), "the second object is never stored");
+        let registry = database.store.files();
+        let soon = clock::now() + time::Duration::hours(22);
+        assert_eq!(registry.removed(soon, 10).await.unwrap(), [], "a long import may still need them");
+        let found = registry.removed(clock::now() + time::Duration::hours(24), 10).await.unwrap();
+        assert_eq!(found.len(), 2);
+        assert_eq!(bytes(&files, &found[0].1).await, b"hello world\n");
+    }
+}
+
 #[tokio::test]
 async fn an_import_that_fails_or_is_a_trial_leaves_no_file() {
     for database in databases().await {
@@ -98,9 +179,9 @@ async fn an_import_that_fails_or_is_a_trial_leaves_no_file() {
         let broken =
             format!("{}{{\"type\": \"user\", \"ref\": \"x\", \"organization\": \"city\"}}\n", city());
         assert!(read(store, &files, &broken, false).await.is_err());
-        assert_eq!(objects(&files).await, 0);
+        assert_eq!((objects(&files).await, database.count("files", "1 = 1").await), (0, 0));
         read(store, &files, &city(), true).await.unwrap();
-        assert_eq!(objects(&files).await, 0);
+        assert_eq!((objects(&files).await, database.count("files", "1 = 1").await), (0, 0));
     }
 }
 

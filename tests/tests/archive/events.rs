@@ -3,14 +3,14 @@
 use super::{CITY, NOW, read};
 use civitas_application::archive::{ImportOptions, import};
 use civitas_application::{Announcer, Site, Store, delete_organization};
-use civitas_kernel::{Error, Locales};
+use civitas_kernel::Error;
 use civitas_tests::{databases, import_options};
 use civitas_tokens::Argon2Passwords;
 use civitas_webhooks::Announcement;
 use serde_json::Value;
 
 fn announcer() -> Announcer {
-    civitas_api::announcer(Site { scheme: "https".to_owned(), port: None, locales: Locales::standard() })
+    civitas_api::announcer(Site::default())
 }
 
 async fn tell(store: &dyn Store, archive: &str) {

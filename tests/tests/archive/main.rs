@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod attachments;
+mod chunks;
 mod complete;
 mod events;
 mod forms;

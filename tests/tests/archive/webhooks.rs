@@ -231,3 +231,22 @@ async fn secrets_are_decrypted_only_for_exports_with_secrets() {
         assert!(own.contains("https://hooks.example/a?b=c") && !own.contains("https://hooks.example/ops"));
     }
 }
+
+#[tokio::test]
+async fn events_of_a_newer_version_are_left_out_of_an_export() {
+    for database in databases().await {
+        let report = read(&*database.store, &hooks(), false).await.unwrap();
+        let (hook, wide) = (
+            report.refs["city"]["webhook_registration"]["hook"],
+            report.refs[""]["webhook_registration"]["wide"],
+        );
+        let set = |id: i64, names: &str| {
+            format!("UPDATE webhook_registrations SET subscriptions = '{names}' WHERE id = {id}")
+        };
+        database.execute(&set(hook, r#"["of.a.newer.version", "user.created"]"#)).await;
+        database.execute(&set(wide, r#"["of.a.newer.version"]"#)).await;
+        let exported = exported(&*database.store, true).await;
+        let subscriptions: Vec<_> = exported.iter().map(|row| &row["subscriptions"]).collect();
+        assert_eq!(subscriptions, [&json!(["user.created"])], "an archive cannot have the other one");
+    }
+}

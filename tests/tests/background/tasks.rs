@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use civitas_application::{
     Announcer, EventViews, LoadedRecord, Ports, Site, Store, TaskHandler, TaskKinds, TaskWorker, Turn,
 };
-use civitas_kernel::{Error, Event, Locales, NewTask, OrganizationId, Result, TaskPayload, clock};
+use civitas_kernel::{Error, Event, NewTask, OrganizationId, Result, TaskPayload, clock};
 use civitas_organizations::Tenant;
 use civitas_tasks::{LEASE, Outcome, Task};
 use civitas_tests::{Engine, World};
@@ -81,7 +81,7 @@ struct Circus {
 impl Circus {
     fn open(store: Arc<dyn Store>) -> Self {
         let seen = Arc::<Mutex<Vec<_>>>::default();
-        let site = Site { scheme: "https".to_owned(), port: None, locales: Locales::standard() };
+        let site = Site::default();
         let announcer = Announcer::new(Arc::new(NoViews), site);
         let kinds = TaskKinds::default().on(Juggler(seen.clone()));
         let (stop, told) = watch::channel(false);

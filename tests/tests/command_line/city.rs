@@ -55,6 +55,14 @@ impl City {
         Some(Self(tempfile::tempdir().unwrap(), Some(Database::fresh(Engine::Postgres).await?)))
     }
 
+    /// On PostgreSQL, in a database without tables.
+    pub async fn on_empty_postgres() -> Self {
+        let database = Database::fresh(Engine::Postgres).await.unwrap();
+        database.execute("DROP SCHEMA public CASCADE").await;
+        database.execute("CREATE SCHEMA public AUTHORIZATION civitas_test").await;
+        Self(tempfile::tempdir().unwrap(), Some(database))
+    }
+
     /// With two organizations.
     pub async fn founded(self) -> Self {
         let lines = ["a.example", "b.example"].map(|host| {

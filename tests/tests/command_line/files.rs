@@ -5,7 +5,7 @@ use civitas_application::{Files, Site};
 use civitas_attachments::{FileState, FileStore, StoredFile};
 use civitas_files::{Intake, Store};
 use civitas_kernel::records::Change;
-use civitas_kernel::{Locales, OrganizationId, clock};
+use civitas_kernel::{OrganizationId, clock};
 use civitas_tests::ObjectServer;
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ impl Deployment {
     async fn fill(&mut self) {
         let store = self.city.store().await;
         let intake = Arc::new(Intake::open(self.city.path().join("intake")).unwrap());
-        let site = Site { scheme: "https".to_owned(), port: None, locales: Locales::standard() };
+        let site = Site::default();
         let objects = Arc::new(self.local("data/files"));
         let files = Files::new(store.clone(), civitas_api::announcer(site), objects, intake);
         let image = image::DynamicImage::new_rgb8(30, 20);

@@ -5,6 +5,7 @@
 mod api_client;
 mod archive;
 mod audit;
+mod backup;
 mod city;
 mod files;
 mod key;
@@ -26,6 +27,8 @@ async fn help_is_an_answer_and_wrong_usage_is_exit_code_two() {
         "migrate",
         "import",
         "export",
+        "backup",
+        "restore",
         "files",
         "api-client",
         "webhook",
@@ -176,7 +179,7 @@ async fn the_doctor_finds_what_is_missing_and_says_what_to_do() {
     assert!(sick.out.contains("FAULT schema") && sick.out.contains("run `civitas migrate`"), "{}", sick.out);
     city.run(&["migrate"]).await.done();
     let well = city.run(&["doctor"]).await.done();
-    assert_eq!(well.out.lines().filter(|line| line.starts_with("ok ")).count(), 9, "{}", well.out);
+    assert_eq!(well.out.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{}", well.out);
     let misread = city.run(&["doctor", "--workers", "none"]).await;
     assert_eq!(misread.out, "FAULT configuration --workers must be a number above 0\n");
     let silent = city.run(&["doctor", "--dns-server", "127.0.0.1:9"]).await;

@@ -31,6 +31,8 @@ struct Ledger {
     accepted: Vec<(String, String)>,
     /// The number of requests without an answer.
     unanswered: usize,
+    /// The number of requests that were repeated with their key.
+    repeated: usize,
 }
 
 /// The server of a process of its own. Its settings come in one line of its input; it ends when it is killed.
@@ -77,17 +79,28 @@ fn start_process(flags: &[(String, String)]) -> Server {
     Server { child, _output: output.into_inner() }
 }
 
-fn body(component: i64, title: &str) -> Value {
+/// The body of a request that creates a post.
+pub fn body(component: i64, title: &str) -> Value {
     let attributes = json!({"title": {"en": title}, "body": {"en": "Text"}});
     json!({"data": {"component_id": component, "attributes": attributes}})
 }
 
-/// Writes posts, at once and as jobs in turn, until it is aborted.
+/// Writes posts, at once and as jobs in turn, until it is aborted. Every other writer sends an idempotency key, and repeats
+/// a request until it is answered.
 async fn write(client: Client, component: i64, writer: usize, ledger: Arc<Mutex<Ledger>>) {
+    let repeats = writer.is_multiple_of(2);
     for number in 0_usize.. {
         let title = format!("Post {number} of {writer}");
         let path = if number.is_multiple_of(2) { "/blogs/sync" } else { "/blogs" };
-        let answer = client.try_post(path, &body(component, &title)).await;
+        let key = format!("{number}/{writer}");
+        let headers = [("idempotency-key", key.as_str())];
+        let headers = if repeats { &headers[..] } else { &[] };
+        let mut answer = client.try_post(path, headers, &body(component, &title)).await;
+        while repeats && answer.as_ref().is_none_or(|answer| [409, 503].contains(&answer.status.as_u16())) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            answer = client.try_post(path, headers, &body(component, &title)).await;
+            ledger.lock().await.repeated += 1;
+        }
         let mut ledger = ledger.lock().await;
         match answer {
             None => ledger.unanswered += 1,
@@ -104,7 +117,7 @@ async fn write(client: Client, component: i64, writer: usize, ledger: Arc<Mutex<
 }
 
 /// How often each title is in the list of posts.
-async fn titles(client: &Client) -> HashMap<String, usize> {
+pub async fn titles(client: &Client) -> HashMap<String, usize> {
     let mut titles = HashMap::new();
     for page in 1.. {
         let answer = client.get(&format!("/blogs?per_page=100&page={page}")).await.is(200);
@@ -171,11 +184,13 @@ async fn survives(engine: Engine) {
     let server = start_process(&flags);
     let ledger = ledger.lock().await;
     println!(
-        "{engine:?}: {} acknowledged, {} accepted, {} without an answer",
+        "{engine:?}: {} acknowledged, {} accepted, {} without an answer, {} repeated",
         ledger.acknowledged.len(),
         ledger.accepted.len(),
-        ledger.unanswered
+        ledger.unanswered,
+        ledger.repeated
     );
+    assert!(ledger.repeated > 0, "no request was repeated");
     assert!(ledger.acknowledged.len() > KILLS && ledger.accepted.len() > KILLS, "too few writes");
     let (completed, lost) = ended(&nora, &ledger.accepted).await;
     assert!(lost.len() * 20 < completed.len(), "{} of {} jobs were given up", lost.len(), completed.len());

@@ -3,7 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod clocks;
+mod cluster;
 mod kills;
+mod load;
 mod locks;
 mod machine;
 mod network;

@@ -4,3 +4,4 @@
 
 mod admission;
 mod operations;
+mod tls;

@@ -2,12 +2,19 @@
 
 use civitas_accounts::{MailKind, SendMail};
 use civitas_kernel::{NewTask, OrganizationId, UserId, clock};
-use civitas_tests::service::{CITIES, Service, http};
+use civitas_tests::service::{BASE, CITIES, Service, http};
+use civitas_tests::{Database, Engine};
 use serde_json::json;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
 async fn get(service: &Service, path: &str) -> (u16, String) {
-    let address = service.operations.expect("it listens for operators");
+    get_at(service.operations.expect("it listens for operators"), path).await
+}
+
+async fn get_at(address: SocketAddr, path: &str) -> (u16, String) {
     let response = http().get(format!("http://{address}{path}")).send().await.unwrap();
     (response.status().as_u16(), response.text().await.unwrap())
 }
@@ -27,6 +34,10 @@ async fn operators_see_the_figures_of_a_server() {
         nora.get("/proposals").await.is(200);
         nora.get("/proposals/987654321").await.is(404);
         nora.get("/nowhere").await.is(404);
+        let panel = service.administrator().await;
+        let own = format!("/system/organizations/{}", service.id("organization", "city"));
+        panel.get(&own).await.is(200);
+        panel.get("/system/nowhere").await.is(404);
         let body = json!({"object_path": "k", "data": 1});
         let accepted = nora.put("/me/extended_data", &body).await.is(202);
         nora.finished(&accepted).await;
@@ -40,6 +51,9 @@ async fn operators_see_the_figures_of_a_server() {
             "civitas_http_request_seconds_count{method=\"GET\",route=\"/proposals\",status=\"200\"}",
             "civitas_http_request_seconds_count{method=\"GET\",route=\"/proposals/{id}\",status=\"404\"}",
             "civitas_http_request_seconds_count{method=\"any\",route=\"none\",status=\"404\"}",
+            "civitas_http_request_seconds_count{method=\"GET\",route=\"/system/organizations/{id}\",status=\"200\"}",
+            "civitas_http_request_seconds_count{method=\"POST\",route=\"/system/admins/sign_in\",status=\"302\"}",
+            "civitas_http_request_seconds_count{method=\"GET\",route=\"/system/{rest}\",status=\"404\"}",
             "civitas_jobs_total{outcome=\"completed\"}",
             "civitas_database_bytes",
             "civitas_http_open_connections",
@@ -81,6 +95,32 @@ async fn a_server_whose_database_lost_its_schema_is_not_ready() {
         assert_eq!(get(&service, "/ready").await.0, 503);
         assert_eq!(get(&service, "/live").await.0, 200);
     }
+}
+
+/// A request whose body never ends keeps the server from its end.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_stops_is_not_ready_and_still_lives() {
+    let settings = [("operations_listen", "127.0.0.1:0")];
+    let service = Service::over(Database::fresh(Engine::Sqlite).await.unwrap(), CITIES, &settings).await;
+    let operations = service.operations.unwrap();
+    assert_eq!(get_at(operations, "/ready").await, (200, "ready\n".to_owned()));
+    let mut request = TcpStream::connect(service.address).await.unwrap();
+    let head = format!(
+        "POST {BASE}/oauth/introspect HTTP/1.1\r\nhost: city.test\r\ncontent-type: application/json\r\n\
+         content-length: 1000\r\n\r\n"
+    );
+    request.write_all(head.as_bytes()).await.unwrap();
+    // The server has to have read it.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let look = async {
+        let begun = Instant::now();
+        while get_at(operations, "/ready").await != (503, "stopping\n".to_owned()) {
+            assert!(begun.elapsed() < Duration::from_secs(5), "it is still ready");
+        }
+        assert_eq!(get_at(operations, "/live").await.0, 200);
+    };
+    tokio::join!(service.stop(), look);
+    drop(request);
 }
 
 #[tokio::test(flavor = "multi_thread")]

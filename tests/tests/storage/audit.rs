@@ -124,6 +124,11 @@ async fn every_change_of_a_row_is_found() {
         ("changes = replace(changes, 'active', 'actine')", ChainError::HashDiffers),
         ("changes = replace(changes, ',', ', ')", ChainError::Unreadable),
         ("changes = '[]'", ChainError::HashDiffers),
+        ("details_salt = NULL", ChainError::HashDiffers),
+        ("details_salt = 'x'", ChainError::HashDiffers),
+        ("details_digest = 'x'", ChainError::HashDiffers),
+        ("details_digest = NULL", ChainError::Unreadable),
+        ("details_salt = NULL, details_digest = NULL", ChainError::HashDiffers),
         ("hash = replace(hash, substr(hash, 1, 1), 'g')", ChainError::HashDiffers),
     ];
     for world in worlds().await {

@@ -155,11 +155,7 @@ impl Place {
     /// The service that deletes files, over the same database and store.
     pub fn files(&self) -> Files {
         let intake = Intake::open(self.root.path().join("incoming")).unwrap();
-        let site = civitas_application::Site {
-            scheme: "http".to_owned(),
-            port: None,
-            locales: civitas_kernel::Locales::standard(),
-        };
+        let site = civitas_application::Site { scheme: "http".to_owned(), ..Default::default() };
         let (objects, store) = (Arc::new(self.objects.clone()), self.service.store.clone());
         Files::new(store, civitas_api::announcer(site), objects, Arc::new(intake))
     }

@@ -12,7 +12,7 @@ use civitas_application::archive::{ImportOptions, import};
 use civitas_application::webhooks::{WebhookAdmin, WebhookChanges};
 use civitas_application::{Announcer, Site};
 use civitas_audit::Actor;
-use civitas_kernel::{Ability, EventName, Locales, OrganizationId, RegistrationId, clock, sortable_id};
+use civitas_kernel::{Ability, EventName, OrganizationId, RegistrationId, clock, sortable_id};
 use civitas_tests::{CITIES, Client, Received, Receiver, Secrets, Service, import_options};
 use civitas_tokens::Argon2Passwords;
 use civitas_webhooks::{Announcement, LoggedDelivery, envelope};
@@ -158,7 +158,7 @@ impl Platform {
 }
 
 fn announcer() -> Announcer {
-    civitas_api::announcer(Site { scheme: "https".to_owned(), port: None, locales: Locales::standard() })
+    civitas_api::announcer(Site::default())
 }
 
 fn announcement(organization: OrganizationId, name: EventName, id: &str) -> Announcement {

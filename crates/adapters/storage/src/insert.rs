@@ -1,8 +1,12 @@
 //! Inserts several rows with one statement. Diesel has no such statement for asynchronous connections to SQLite.
 
-use crate::engine::Db;
-use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use crate::engine::{Conn, Db};
+use crate::failure::Stored;
+use civitas_kernel::{OrganizationId, Result};
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
+use diesel::sql_types::BigInt;
+use diesel_async::RunQueryDsl;
 
 /// The most rows of one statement: SQLite allows about 32,000 values.
 pub(crate) const AT_ONCE: usize = 1_000;
@@ -36,6 +40,112 @@ impl<R: InsertedRow> QueryFragment<Db> for Insert<'_, R> {
         }
         Ok(())
     }
+}
+
+/// The columns of a record to insert, without `id` and `organization_id`; implemented by `columns!`.
+pub(crate) trait Columns: Send + Sync {
+    /// Their names.
+    const NAMES: &'static [&'static str];
+
+    /// Binds their values, each after a comma.
+    fn bind<'b>(&'b self, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()>;
+}
+
+/// The most values of one statement: SQLite allows 32,766, PostgreSQL 65,535.
+const MOST_VALUES: usize = 30_000;
+
+/// The insert of these records of an organization, at least one. Leaves out those whose key another record has, and
+/// returns the ids of the others.
+struct InsertRecords<'a, C> {
+    table: &'static str,
+    organization: i64,
+    rows: &'a [C],
+}
+
+impl<C> QueryId for InsertRecords<'_, C> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<C> Query for InsertRecords<'_, C> {
+    type SqlType = BigInt;
+}
+
+impl<C: Columns> QueryFragment<Db> for InsertRecords<'_, C> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        // The text depends on the number of rows.
+        pass.unsafe_to_cache_prepared();
+        pass.push_sql("INSERT INTO ");
+        pass.push_identifier(self.table)?;
+        pass.push_sql(" (organization_id");
+        for name in C::NAMES {
+            pass.push_sql(", ");
+            pass.push_identifier(name)?;
+        }
+        pass.push_sql(") VALUES ");
+        for (place, row) in self.rows.iter().enumerate() {
+            pass.push_sql(if place == 0 { "(" } else { ", (" });
+            pass.push_bind_param::<BigInt, _>(&self.organization)?;
+            row.bind(&mut pass)?;
+            pass.push_sql(")");
+        }
+        pass.push_sql(" ON CONFLICT DO NOTHING RETURNING id");
+        Ok(())
+    }
+}
+
+/// The removal of rows by id.
+struct DeleteRows<'a> {
+    table: &'static str,
+    ids: &'a [i64],
+}
+
+impl QueryId for DeleteRows<'_> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl QueryFragment<Db> for DeleteRows<'_> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        pass.unsafe_to_cache_prepared();
+        pass.push_sql("DELETE FROM ");
+        pass.push_identifier(self.table)?;
+        pass.push_sql(" WHERE id IN (");
+        for (place, id) in self.ids.iter().enumerate() {
+            if place > 0 {
+                pass.push_sql(", ");
+            }
+            pass.push_bind_param::<BigInt, _>(id)?;
+        }
+        pass.push_sql(")");
+        Ok(())
+    }
+}
+
+/// Inserts records of an organization with few statements. Returns their ids in the same order; `None`: nothing was
+/// inserted, because another record has the key of one of them.
+pub(crate) async fn insert_records<C: Columns>(
+    connection: &mut Conn,
+    table: &'static str,
+    organization: OrganizationId,
+    rows: &[C],
+) -> Result<Option<Vec<i64>>> {
+    let mut ids: Vec<i64> = Vec::with_capacity(rows.len());
+    for some in rows.chunks(MOST_VALUES / (C::NAMES.len() + 1)) {
+        let insert = InsertRecords { table, organization: organization.0, rows: some };
+        let added: Vec<i64> = insert.load(connection).await.stored()?;
+        ids.extend(added);
+    }
+    if ids.len() == rows.len() {
+        // Rows are inserted in their order, each with a higher id than those before it. The order in which an engine
+        // returns them is not defined.
+        ids.sort_unstable();
+        return Ok(Some(ids));
+    }
+    for some in ids.chunks(MOST_VALUES) {
+        DeleteRows { table, ids: some }.execute(connection).await.stored()?;
+    }
+    Ok(None)
 }
 
 /// Lists the table and the columns of a row to insert, with their SQL types.

@@ -29,6 +29,8 @@ mod visibility;
 
 #[cfg(feature = "sqlite")]
 pub use engine::in_memory;
+#[cfg(feature = "postgres")]
+pub use engine::{connect_client, create_tables};
 pub use migrate::{SchemaState, migrate, schema};
 pub use pools::{Settings, StatementLimits};
 pub use store::{open, open_with_clock};

@@ -1,12 +1,15 @@
 //! Settings of the connections, and their pools.
 
-use crate::engine::Conn;
+use crate::engine::{Conn, Writer};
+use civitas_application::metrics;
 use civitas_kernel::{Error, Locales, Result};
 use deadpool::Runtime;
 use deadpool::managed::Timeouts;
 use diesel_async::pooled_connection::AsyncDieselConnectionManager;
-use diesel_async::pooled_connection::deadpool::Pool;
-use std::time::Duration;
+use diesel_async::pooled_connection::deadpool::{Object, Pool};
+use futures_util::FutureExt;
+use std::pin::pin;
+use std::time::{Duration, Instant};
 
 /// The settings of the connections.
 #[derive(Debug, Clone)]
@@ -49,7 +52,7 @@ pub(crate) struct Pools {
     /// For reads that may take long: their statements do not run on the caller's thread.
     pub(crate) searcher: Pool<Conn>,
     /// For writes.
-    pub(crate) writer: Pool<Conn>,
+    pub(crate) writer: Writer,
 }
 
 /// The settings of pools of both engines.
@@ -61,4 +64,19 @@ pub(crate) fn pool(
     let timeouts = Timeouts { wait: Some(wait), create: Some(wait), recycle: Some(wait) };
     let builder = Pool::builder(manager).max_size(size).timeouts(timeouts).runtime(Runtime::Tokio1);
     builder.build().map_err(Error::internal)
+}
+
+/// A connection of the pool. Measures the wait if there is no idle one.
+///
+/// # Errors
+/// `Unavailable` when none is free in time, or the database does not answer.
+pub(crate) async fn connection(pool: &Pool<Conn>) -> Result<Object<Conn>> {
+    let mut connection = pin!(pool.get());
+    if let Some(connection) = connection.as_mut().now_or_never() {
+        return connection.map_err(Error::database);
+    }
+    let begun = Instant::now();
+    let connection = connection.await;
+    metrics::connection_waited(begun.elapsed(), connection.is_ok());
+    connection.map_err(Error::database)
 }

@@ -11,9 +11,13 @@
 //!   Model)>>`;
 //! - `changeset changeset;`: computes columns: `async fn(&mut Conn, OrganizationId, &Model) -> Result<Changeset>`;
 //! - `write write_authors;`: writes members that are stored elsewhere, after the row: `async fn(&mut Conn,
-//!   OrganizationId, Id, before: Option<&Model>, after: &Model) -> Result<()>`.
+//!   OrganizationId, Id, before: Option<&Model>, after: &Model) -> Result<()>`;
+//! - `many plain;`: stores several records with one statement; `many changesets;` where columns are computed: `async
+//!   fn(&mut Conn, OrganizationId, &[Model]) -> Result<Vec<Changeset>>`; `many .. then write_many;` where members are
+//!   stored elsewhere: `async fn(&mut Conn, OrganizationId, &[Id], &[Model]) -> Result<()>`.
 
 use crate::session::{Atomic, Session};
+use civitas_kernel::records::Entity;
 use civitas_kernel::{Event, OrganizationId, Result};
 
 impl Session {
@@ -37,6 +41,15 @@ impl Session {
     }
 }
 
+/// The lists that new records change, each once, and the events of the records.
+pub(crate) fn of_new<E: Entity>(ids: &[E::Id], records: &[E]) -> (Vec<&'static str>, Vec<Event>) {
+    let mut lists: Vec<&'static str> = records.iter().flat_map(|record| record.lists_changed(None)).collect();
+    lists.sort_unstable();
+    lists.dedup();
+    let events = ids.iter().zip(records).flat_map(|(id, record)| record.events(*id, None)).collect();
+    (lists, events)
+}
+
 /// See the documentation of this module.
 macro_rules! records {
     (
@@ -44,6 +57,7 @@ macro_rules! records {
         $(read $read:path;)?
         $(changeset $changeset:path;)?
         $(write $write:path;)?
+        $(many $many:tt $(then $write_many:path)?;)?
     ) => {
         const _: () = {
             use ::civitas_kernel::records::{Change, Entity, Records};
@@ -92,6 +106,28 @@ macro_rules! records {
                     Ok(id)
                 }
 
+                $(
+                    async fn add_many(
+                        &self,
+                        organization: OrganizationId,
+                        records: &[$Model],
+                    ) -> Result<Option<Vec<$Id>>> {
+                        let atomic = self.atomic().await?;
+                        let mut guard = atomic.connection().await?;
+                        let connection = &mut *guard;
+                        let rows = $crate::records::records!(@many connection organization records $many);
+                        let table = stringify!($table);
+                        let ids = $crate::insert::insert_records(connection, table, organization, &rows).await?;
+                        let Some(ids) = ids else { return Ok(None) };
+                        let ids: Vec<$Id> = ids.into_iter().map(<$Id>::from_column).collect();
+                        $($write_many(connection, organization, &ids, records).await?;)?
+                        drop(guard);
+                        let (lists, events) = $crate::records::of_new(&ids, records);
+                        self.finish_write(atomic, organization, lists, events).await?;
+                        Ok(Some(ids))
+                    }
+                )?
+
                 async fn save(&self, organization: OrganizationId, id: $Id, change: &Change<$Model>) -> Result<()> {
                     let atomic = self.atomic().await?;
                     let mut guard = atomic.connection().await?;
@@ -134,6 +170,12 @@ macro_rules! records {
         rows.into_iter().map(Into::into).collect()
     }};
     (@read $connection:ident $rows:ident $read:path) => { $read($connection, $rows).await? };
+    (@many $connection:ident $organization:ident $records:ident plain) => {
+        $records.iter().map(Changeset::of).collect::<Vec<_>>()
+    };
+    (@many $connection:ident $organization:ident $records:ident $many:ident) => {
+        $many($connection, $organization, $records).await?
+    };
     (@changeset $connection:ident $organization:ident $record:ident) => { Changeset::of($record) };
     (@changeset $connection:ident $organization:ident $record:ident $changeset:path) => {
         $changeset($connection, $organization, $record).await?

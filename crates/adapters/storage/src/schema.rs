@@ -18,9 +18,9 @@ pub(crate) use self::forms::{
     answer_options, answers, display_conditions, matrix_rows, questionnaires, questions, responses, surveys,
 };
 pub(crate) use self::people::{
-    access_tokens, administrators, api_clients, confirmations, login_failures, magic_links, mail_counts,
-    organization_hosts, organization_names, organizations, panel_sessions, panel_used_forms, roles, sessions,
-    spaces, steps, users,
+    access_tokens, administrators, api_clients, confirmations, idempotency_keys, login_failures, magic_links,
+    mail_counts, organization_hosts, organization_names, organizations, panel_sessions, panel_used_forms,
+    roles, sessions, spaces, steps, users,
 };
 pub(crate) use self::webhooks::{
     meeting_reminders, outbox, relay, webhook_attempts, webhook_deliveries, webhook_registrations,

@@ -1,22 +1,21 @@
 //! Connections: the pools, or the one connection of an open transaction. Every port is implemented on [`Session`],
 //! so that each method is the same inside and outside a transaction.
 
+mod guards;
+
+pub(crate) use guards::{Atomic, ConnectionGuard, Single};
+
 use crate::database_clock::{DatabaseClock, ProcessClock};
-use crate::engine::{self, Conn, Epoch};
+use crate::engine::{self, Conn, Epoch, WriteTransaction};
 use crate::failure::Stored;
-use crate::pools::{Pools, Settings};
-use civitas_application::metrics;
+use crate::pools::{Pools, Settings, connection};
 use civitas_kernel::{Error, Event, Locales, OrganizationId, PageRequest, Result, clock};
-use diesel_async::pooled_connection::deadpool::{Object, Pool};
-use diesel_async::{AsyncConnection, TransactionManager};
-use futures_util::FutureExt;
-use std::ops::{Deref, DerefMut};
-use std::pin::pin;
+use diesel_async::pooled_connection::deadpool::Pool;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
-use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard, Notify};
+use tokio::sync::{Mutex, MutexGuard, Notify};
 
 /// The pools, or one open transaction.
 pub(crate) struct Session {
@@ -57,8 +56,6 @@ enum Source {
 struct Database {
     pools: Pools,
     epoch: Option<Epoch>,
-    /// How long a write waits for the lock of another process.
-    wait: Duration,
     /// The time of the last successful write of [`Session::note_write_check`].
     written: std::sync::Mutex<Option<Instant>>,
     /// As the setting `row_level_security`.
@@ -67,8 +64,8 @@ struct Database {
 
 /// An open transaction.
 struct Open {
-    /// `None` after commit or rollback.
-    connection: Mutex<Option<Object<Conn>>>,
+    /// `None` after commit or rollback. Dropped by an error, a panic or with its request, it is rolled back.
+    transaction: Mutex<Option<WriteTransaction>>,
     announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
     /// The kinds of work that were added; their workers are notified after the commit.
     has_work: [AtomicBool; KINDS],
@@ -97,13 +94,13 @@ impl Session {
     /// `Unavailable` when it does not; `Internal` for invalid settings.
     pub(crate) async fn open(settings: &Settings) -> Result<Self> {
         let pools = engine::pools(settings)?;
-        drop(pools.writer.get().await.map_err(unavailable)?);
+        let mut connection = pools.writer.connection().await?;
         if settings.row_level_security {
-            let mut connection = pools.writer.get().await.map_err(unavailable)?;
             engine::check_confinement(&mut connection).await?;
         }
+        drop(connection);
         let (epoch, confines) = (Epoch::open(settings)?, settings.row_level_security);
-        let session = Self::over(pools, Some(epoch), settings.wait, settings.locales.clone(), confines);
+        let session = Self::over(pools, Some(epoch), settings.locales.clone(), confines);
         session.database_time(clock::now()).await?;
         Ok(session)
     }
@@ -116,14 +113,8 @@ impl Session {
     }
 
     /// These pools. `epoch`: `None` where nothing counts the commits.
-    pub(crate) fn over(
-        pools: Pools,
-        epoch: Option<Epoch>,
-        wait: Duration,
-        locales: Locales,
-        confines: bool,
-    ) -> Self {
-        let database = Database { pools, epoch, wait, written: std::sync::Mutex::default(), confines };
+    pub(crate) fn over(pools: Pools, epoch: Option<Epoch>, locales: Locales, confines: bool) -> Self {
+        let database = Database { pools, epoch, written: std::sync::Mutex::default(), confines };
         let shared = Shared { wakeups: Wakeups::default(), clock: DatabaseClock::new(clock::now) };
         Self { source: Source::Database(Box::new(database)), shared: Arc::new(shared), locales }
     }
@@ -164,9 +155,7 @@ impl Session {
     pub(crate) async fn write(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
             Source::Database(database) => {
-                let mut connection = guard(&database.pools.writer).await?;
-                engine::before_write(&mut connection, database.wait).await.stored()?;
-                Ok(connection)
+                Ok(ConnectionGuard::Own(Box::new(database.pools.writer.alone().await?)))
             }
             Source::Transaction(open) => open.guard().await,
         }
@@ -205,6 +194,16 @@ impl Session {
             Source::Database(_) => Atomic::Own(Box::new(self.begin_own().await?)),
             Source::Transaction(_) => Atomic::Joined(self),
         })
+    }
+
+    /// For one statement. On SQLite its commit is that of all transactions that wait for the writer.
+    pub(crate) async fn single(&self) -> Result<Single<'_>> {
+        match &self.source {
+            Source::Database(database) if !engine::COMMITS_GROUPS => {
+                Ok(Single::Alone(Box::new(Mutex::new(database.pools.writer.alone().await?))))
+            }
+            _ => Ok(Single::Part(self.atomic().await?)),
+        }
     }
 
     /// Checks that events can be recorded: always in a transaction, never on the pool, where they would be lost.
@@ -278,21 +277,32 @@ impl Session {
 
     /// Begins a transaction.
     pub(crate) async fn begin_own(&self) -> Result<Session> {
-        let Source::Database(database) = &self.source else {
-            return Err(Error::internal("a transaction begins none"));
-        };
-        let connection = connection(&database.pools.writer).await?;
-        // Wrapped before BEGIN, so that a dropped future leaves no transaction open.
+        let database = self.database()?;
+        Ok(self.within(database, database.pools.writer.begin().await?))
+    }
+
+    /// Begins a transaction that takes long.
+    pub(crate) async fn begin_long(&self) -> Result<Session> {
+        let database = self.database()?;
+        Ok(self.within(database, database.pools.writer.begin_long().await?))
+    }
+
+    fn database(&self) -> Result<&Database> {
+        match &self.source {
+            Source::Database(database) => Ok(database),
+            Source::Transaction(_) => Err(Error::internal("a transaction begins none")),
+        }
+    }
+
+    fn within(&self, database: &Database, transaction: WriteTransaction) -> Session {
         let open = Open {
-            connection: Mutex::new(Some(connection)),
+            transaction: Mutex::new(Some(transaction)),
             announced: std::sync::Mutex::default(),
             has_work: Default::default(),
             confines: database.confines,
         };
         let source = Source::Transaction(Box::new(open));
-        let session = Session { source, shared: self.shared.clone(), locales: self.locales.clone() };
-        engine::begin(&mut *session.write().await?, database.wait).await.stored()?;
-        Ok(session)
+        Session { source, shared: self.shared.clone(), locales: self.locales.clone() }
     }
 
     /// Keeps the open transaction away from rows of other organizations, if the setting `row_level_security` is on.
@@ -311,10 +321,8 @@ impl Session {
         let Source::Transaction(open) = &self.source else {
             return Err(Error::internal("only a transaction can be committed"));
         };
-        let mut connection = open.guard().await?;
-        engine::commit(&mut connection).await.stored()?;
-        drop(connection);
-        open.connection.lock().await.take(); // back to the pool
+        let transaction = open.transaction.lock().await.take();
+        transaction.ok_or_else(is_over)?.commit().await?;
         for (wakeup, has_work) in self.shared.wakeups.iter().zip(&open.has_work) {
             if has_work.load(Ordering::Relaxed) {
                 notify(wakeup);
@@ -326,108 +334,32 @@ impl Session {
     /// Rolls the open transaction back.
     pub(crate) async fn rollback(&self) -> Result<()> {
         let Source::Transaction(open) = &self.source else { return Ok(()) };
-        let mut connection = open.guard().await?;
-        <Conn as AsyncConnection>::TransactionManager::rollback_transaction(&mut *connection)
-            .await
-            .stored()?;
-        drop(connection);
-        open.connection.lock().await.take();
-        Ok(())
+        match open.transaction.lock().await.take() {
+            Some(transaction) => transaction.rollback().await,
+            None => Ok(()),
+        }
     }
+}
+
+fn is_over() -> Error {
+    Error::internal("the transaction is over")
 }
 
 impl Open {
     async fn guard(&self) -> Result<ConnectionGuard<'_>> {
-        let connection = MutexGuard::try_map(self.connection.lock().await, |c| c.as_mut().map(|c| &mut **c));
-        connection.map(ConnectionGuard::Shared).map_err(|_| Error::internal("the transaction is over"))
-    }
-}
-
-/// Closes the connection of a transaction that was not ended (error, panic, dropped request), which rolls back at once.
-/// In the pool it would keep its locks until its next use.
-impl Drop for Open {
-    fn drop(&mut self) {
-        drop(self.connection.get_mut().take().map(Object::take));
+        let connection = MutexGuard::try_map(self.transaction.lock().await, |transaction| {
+            transaction.as_mut().and_then(WriteTransaction::connection)
+        });
+        connection.map(ConnectionGuard::Shared).map_err(|_| is_over())
     }
 }
 
 async fn guard(pool: &Pool<Conn>) -> Result<ConnectionGuard<'static>> {
-    Ok(ConnectionGuard::Pooled(Box::new(connection(pool).await?)))
-}
-
-/// A connection of the pool. Measures the wait if there is no idle one.
-async fn connection(pool: &Pool<Conn>) -> Result<Object<Conn>> {
-    let mut connection = pin!(pool.get());
-    if let Some(connection) = connection.as_mut().now_or_never() {
-        return connection.map_err(unavailable);
-    }
-    let begun = Instant::now();
-    let connection = connection.await;
-    metrics::connection_waited(begun.elapsed(), connection.is_ok());
-    connection.map_err(unavailable)
+    Ok(ConnectionGuard::Own(Box::new(connection(pool).await?)))
 }
 
 /// Wakes all waiting workers; if there is none, the next one that waits.
 fn notify(wakeup: &Notify) {
     wakeup.notify_one();
     wakeup.notify_waiters();
-}
-
-fn unavailable(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::database(cause)
-}
-
-/// A connection. It is returned when the guard is dropped.
-pub(crate) enum ConnectionGuard<'a> {
-    /// Of the pool.
-    Pooled(Box<Object<Conn>>),
-    /// Of the open transaction.
-    Shared(MappedMutexGuard<'a, Conn>),
-}
-
-impl Deref for ConnectionGuard<'_> {
-    type Target = Conn;
-
-    fn deref(&self) -> &Conn {
-        match self {
-            Self::Pooled(connection) => connection,
-            Self::Shared(connection) => connection,
-        }
-    }
-}
-
-impl DerefMut for ConnectionGuard<'_> {
-    fn deref_mut(&mut self) -> &mut Conn {
-        match self {
-            Self::Pooled(connection) => connection,
-            Self::Shared(connection) => connection,
-        }
-    }
-}
-
-/// Several statements that are committed together. When dropped, they are rolled back (or left to the open
-/// transaction).
-pub(crate) enum Atomic<'a> {
-    /// A separate transaction.
-    Own(Box<Session>),
-    /// A part of the open transaction.
-    Joined(&'a Session),
-}
-
-impl Atomic<'_> {
-    /// Its connection. Hold one at a time, and none during the commit.
-    pub(crate) async fn connection(&self) -> Result<ConnectionGuard<'_>> {
-        match self {
-            Self::Own(session) => session.write().await,
-            Self::Joined(session) => session.write().await,
-        }
-    }
-
-    /// Commits, or leaves that to the open transaction.
-    pub(crate) async fn commit(self) -> Result<()> {
-        match self {
-            Self::Own(session) => Session::commit(&session).await,
-            Self::Joined(_) => Ok(()),
-        }
-    }
 }

@@ -13,7 +13,9 @@ use civitas_accounts::{
     AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup,
     PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
 };
-use civitas_application::{ListChanges, OperationsStore, Ports, RefStore, Removals, Store, Transaction};
+use civitas_application::{
+    IdempotencyStore, ListChanges, OperationsStore, Ports, RefStore, Removals, Store, Transaction,
+};
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
 use civitas_audit::AuditLog;
 use civitas_blogs::{BlogLookup, PostStore};
@@ -55,6 +57,10 @@ pub async fn open_with_clock(settings: &Settings, clock: fn() -> OffsetDateTime)
 impl Store for Session {
     async fn begin(&self) -> Result<Box<dyn Transaction>> {
         Ok(Box::new(self.begin_own().await?))
+    }
+
+    async fn begin_long(&self) -> Result<Box<dyn Transaction>> {
+        Ok(Box::new(Session::begin_long(self).await?))
     }
 
     async fn ready(&self) -> Result<()> {
@@ -118,6 +124,7 @@ ports! {
     tokens: TokenStore,
     login_failures: LoginFailureStore,
     mail_counts: MailCounts,
+    idempotency_keys: IdempotencyStore,
     roles: RoleStore,
     administrators: AdministratorStore,
     panel_sessions: PanelSessionStore,

@@ -1,4 +1,4 @@
-//! Encrypts short texts of the panel: secrets of second factors, and notices.
+//! Encrypts texts: those of the panel (secrets of second factors, notices), and answers that are kept.
 
 use crate::keys::{SECRET_BYTES, SecretKeys};
 use crate::sealing::Sealing;
@@ -38,6 +38,28 @@ impl TextCipher for PanelCipher {
     }
 }
 
+/// Encrypts answers to writes with an idempotency key, with a key of their own.
+pub struct AnswerCipher(Sealing);
+
+impl AnswerCipher {
+    /// With the keys derived from the deployment's secrets.
+    pub fn of(secrets: &SecretKeys) -> Self {
+        Self(Sealing::new(secrets, "kept answers"))
+    }
+}
+
+impl TextCipher for AnswerCipher {
+    fn seal(&self, text: &str) -> Result<String> {
+        self.0.seal(text).ok_or_else(|| Error::internal("an answer cannot be encrypted"))
+    }
+
+    fn open(&self, sealed: &str) -> Result<String> {
+        let opened = self.0.open(sealed);
+        opened
+            .ok_or_else(|| Error::internal("a kept answer was changed, or encrypted with another secret_key"))
+    }
+}
+
 fn changed() -> Error {
     Error::internal("a text of the panel was changed, or encrypted with another secret_key")
 }
@@ -57,6 +79,7 @@ mod tests {
             assert!(first.is_ascii() && (text.is_empty() || !first.contains(text)));
             assert_eq!(cipher.open(&first).unwrap(), text);
             assert!(PanelCipher::new(&[8; SECRET_BYTES]).open(&first).is_err());
+            assert!(AnswerCipher::of(&SecretKeys::one([7; SECRET_BYTES])).open(&first).is_err());
             assert!(WebhookCipher::new(&[7; SECRET_BYTES]).open(&SealedSecret(first)).is_err());
         }
         for text in ["", "v1.", "v1.AAAA", "plain"] {

@@ -1,12 +1,14 @@
 //! The operation of a route.
 
+use super::build::text;
 use super::{parameters, responses, tags};
-use crate::route::{Gate, Route};
+use crate::route::{Gate, Handler, Route};
 use actix_web::http::{Method, StatusCode};
 use civitas_kernel::{Ability, Access, Need, Scope};
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
-use utoipa::openapi::{Content, Ref, Required, SecurityRequirement};
+use utoipa::openapi::schema::{KnownFormat, SchemaFormat};
+use utoipa::openapi::{Content, Ref, RefOr, Required, Schema, SecurityRequirement};
 
 /// The security scheme of service tokens.
 pub(super) const SERVICE_TOKEN: &str = "credentialFlowBearer";
@@ -40,18 +42,31 @@ pub(super) fn operation(route: &Route) -> Operation {
         .summary(Some(route.doc.summary))
         .description(Some(description(route, access)))
         .parameters(Some(parameters::all(route, access.is_some())))
-        .request_body(route.doc.body.as_ref().map(|schema| body(schema, route.doc.body_is_optional)))
+        .request_body(body(route))
         .responses(responses::all(route, access))
         .securities(Some(access.map(securities).unwrap_or_default()))
         .build()
 }
 
-fn body(schema: &str, is_optional: bool) -> RequestBody {
-    RequestBodyBuilder::new()
+/// The body of a route: bytes, or members as JSON. Forms are in the description only: a generator of Python clients makes
+/// invalid code of two content types.
+fn body(route: &Route) -> Option<RequestBody> {
+    if let Handler::Bytes(_) = route.handler {
+        let bytes = Content::new(Some(binary()));
+        let body = RequestBodyBuilder::new().description(Some("The bytes of the file."));
+        return Some(body.required(Some(Required::True)).content("application/octet-stream", bytes).build());
+    }
+    let members = Content::new(Some(Ref::from_schema_name(route.doc.body.as_ref()?)));
+    let required = if route.doc.body_is_optional { Required::False } else { Required::True };
+    let body = RequestBodyBuilder::new()
         .description(Some("Form encodings are read too, in bracket notation."))
-        .required(Some(if is_optional { Required::False } else { Required::True }))
-        .content("application/json", Content::new(Some(Ref::from_schema_name(schema))))
-        .build()
+        .required(Some(required))
+        .content("application/json", members);
+    Some(body.build())
+}
+
+fn binary() -> RefOr<Schema> {
+    text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary))).into()
 }
 
 /// A user token cannot carry the scope of the system, and a service token has no user (contract 02 §1.3).
@@ -68,7 +83,7 @@ fn securities(access: Access) -> Vec<SecurityRequirement> {
 fn description(route: &Route, access: Option<Access>) -> String {
     let mut lines: Vec<String> = route.doc.note.into_iter().map(str::to_owned).collect();
     if route.status == StatusCode::ACCEPTED {
-        lines.push("Answers with a job at once; `GET /jobs/{id}` tells how it ended.".to_owned());
+        lines.push("Answers with a job at once; `GET /jobs/{id}` shows its result.".to_owned());
     }
     lines.push(match access {
         Some(access) => rights(access),

@@ -13,12 +13,60 @@ use utoipa::openapi::{Ref, RefOr, Required, Schema, Type};
 /// The most values one list of a filter may have (contract 01 §6).
 const MOST_VALUES: usize = 100;
 
+/// The operations whose number of a record is a text in the published document.
+const ID_AS_TEXT: [&str; 12] = [
+    "getComponentExtendedData",
+    "getMeetingExtendedData",
+    "getOrganization",
+    "getProposalExtendedData",
+    "getSpaceExtendedData",
+    "setComponentExtendedData",
+    "setMeetingExtendedData",
+    "setProposalExtendedData",
+    "setSpaceExtendedData",
+    "showAttachment",
+    "updateOrganization",
+    "updateAttachment",
+];
+/// The parameters of a query that are required.
+const REQUIRED: [(&str, &[&str]); 12] = [
+    ("attachmentsDirectUpload", &["filename", "byte_size", "checksum"]),
+    ("getComponentExtendedData", &["object_path"]),
+    ("getMeetingExtendedData", &["object_path"]),
+    ("getOrganizationExtendedData", &["object_path"]),
+    ("getProposalExtendedData", &["object_path"]),
+    ("getSpaceExtendedData", &["object_path"]),
+    ("getUserExtendedData", &["object_path"]),
+    ("listQuestions", &["filter[questionnaire_id]"]),
+    ("setComponentExtendedData", &["object_path"]),
+    ("setMeetingExtendedData", &["object_path"]),
+    ("setProposalExtendedData", &["object_path"]),
+    ("setSpaceExtendedData", &["object_path"]),
+];
+
 /// The parameters of a route.
 pub(super) fn all(route: &Route, takes_bearer: bool) -> Vec<Parameter> {
     let mut all: Vec<Parameter> = in_path(&route.path).collect();
     all.extend(route.doc.query.iter().map(in_query));
-    all.extend(takes_bearer.then(authorization));
+    // A magic link is opened without a token; one that is sent is ignored.
+    all.extend((takes_bearer || route.id == "signInWithMagicLink").then(authorization));
+    for parameter in &mut all {
+        publish(route, parameter);
+    }
     all
+}
+
+/// Gives a parameter the type it has in the published document (contract 12): generated clients check it.
+fn publish(route: &Route, parameter: &mut Parameter) {
+    let name = parameter.name.as_str();
+    let is_id = name == "id" && ID_AS_TEXT.contains(&route.id);
+    let of_space = |end| name.strip_prefix("filter[participatory_space_id_").is_some_and(|rest| rest == end);
+    if is_id || (route.path.starts_with("/components/") && ["eq]", "gt]", "lt]"].into_iter().any(of_space)) {
+        parameter.schema = Some(text().pattern(Some("^[0-9]+$")).into());
+    }
+    if REQUIRED.iter().any(|(id, names)| *id == route.id && names.contains(&name)) {
+        parameter.required = Required::True;
+    }
 }
 
 fn in_path(path: &str) -> impl Iterator<Item = Parameter> {
@@ -41,7 +89,7 @@ fn segment(path: &str, name: &str) -> (RefOr<Schema>, &'static str) {
     match name {
         "id" if by_uuid => {
             let uuid = SchemaFormat::KnownFormat(KnownFormat::Uuid);
-            (text().format(Some(uuid)).into(), "Its UUID: to know it is to be allowed to ask")
+            (text().format(Some(uuid)).into(), "Its UUID")
         }
         "id" if path.starts_with("/roles/") || path.starts_with("/webhook_registrations/") => {
             (text().into(), "Its id")

@@ -28,9 +28,9 @@ fn reads(route: &Route) -> bool {
 fn success(route: &Route) -> Response {
     let says = match route.status {
         StatusCode::CREATED => "Created",
-        StatusCode::ACCEPTED => "Accepted: a job was kept",
-        StatusCode::NO_CONTENT => "Done; there is nothing to say",
-        StatusCode::FOUND => "Go there",
+        StatusCode::ACCEPTED => "Accepted: a job was stored",
+        StatusCode::NO_CONTENT => "Done, without a body",
+        StatusCode::FOUND => "The address is in `Location`",
         _ => "Done",
     };
     let mut response = ResponseBuilder::new().description(says);
@@ -39,6 +39,12 @@ fn success(route: &Route) -> Response {
     }
     if route.doc.is_stream {
         response = response.content(EVENT_STREAM, Content::new(Some(text())));
+    }
+    if route.doc.has_location {
+        response = response.header("Location", header("The address of the result"));
+        if route.status == StatusCode::ACCEPTED {
+            response = response.header("Retry-After", header("In seconds"));
+        }
     }
     if reads(route) {
         response = validators().into_iter().fold(response, |r, (name, header)| r.header(name, header));
@@ -66,7 +72,7 @@ fn not_modified() -> Response {
 /// The host is a secondary one of an organization.
 pub(super) fn moved() -> Response {
     ResponseBuilder::new()
-        .description("The host is not the primary one of its organization: ask there")
+        .description("The host is a secondary one of its organization; the address is in `Location`")
         .header("Location", header("The same address at the primary host"))
         .build()
 }
@@ -75,24 +81,24 @@ fn failures(route: &Route, access: Option<Access>) -> Vec<(u16, &'static str)> {
     let named = |status| route.doc.failures.contains(&status);
     let mut failures = vec![
         (400, "A parameter, the body or the state of the user is not what it must be"),
-        (500, "A fault of the service; nothing else is disclosed"),
+        (500, "The service failed; the cause is in its log"),
         (501, "Switched off for this organization"),
         (503, "Too busy: try again"),
     ];
     if access.is_some() || named(401) {
-        failures.push((401, "No credentials, or none that count"));
+        failures.push((401, "No credentials, or invalid ones"));
     }
     if access.is_some_and(|a| a.scope.is_some() || !matches!(a.need, Need::Nothing)) || named(403) {
         failures.push((403, "A scope or an ability is missing, or this may not be done"));
     }
     match (route.gate, named(404) || route.path.contains("{id}")) {
-        (_, true) => failures.push((404, "There is none, or the host is no organization's")),
+        (_, true) => failures.push((404, "There is no such record, or no organization has this host")),
         (Gate::Token, false) => {}
-        (_, false) => failures.push((404, "The host is no organization's")),
+        (_, false) => failures.push((404, "No organization has this host")),
     }
     if route.method != Method::GET {
         failures.push((413, "The body is too long"));
-        failures.push((415, "The body is of a kind that is not read"));
+        failures.push((415, "The content type of the body is not supported"));
     }
     if named(410) {
         failures.push((410, "The last event is not stored any more"));
@@ -100,8 +106,15 @@ fn failures(route: &Route, access: Option<Access>) -> Vec<(u16, &'static str)> {
     if access.is_some() || route.doc.bearer || route.takes_credentials() || named(429) {
         failures.push((429, "Too many requests, streams or refused credentials"));
     }
-    if named(422) {
-        failures.push((422, "The values do not fit together"));
+    let takes_key = access.is_some() && route.writes();
+    if takes_key {
+        failures.push((409, "A request with the same Idempotency-Key is being executed"));
+    }
+    if named(422) || takes_key {
+        failures.push((
+            422,
+            "The values do not fit together, or the Idempotency-Key was used for another request",
+        ));
     }
     failures
 }
@@ -112,7 +125,7 @@ fn failure(status: u16, says: &str) -> Response {
         .content("application/json", Content::new(Some(Ref::from_schema_name("error"))));
     match status {
         401 => response.header("WWW-Authenticate", header("How to authenticate")).build(),
-        429 | 503 => response.header("Retry-After", header("In seconds")).build(),
+        409 | 429 | 503 => response.header("Retry-After", header("In seconds")).build(),
         _ => response.build(),
     }
 }

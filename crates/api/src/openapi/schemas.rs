@@ -6,7 +6,7 @@ use crate::reply::CollectionMeta;
 use crate::route::Route;
 use serde_json::Value;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{ArrayBuilder, Object, OneOfBuilder, SchemaType};
+use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, Object, SchemaType};
 use utoipa::openapi::{Ref, Schema};
 
 /// Builds all schemas: those of the views and bodies of these routes with the schemas they refer to, the events, and
@@ -38,7 +38,8 @@ fn add_answers(to: &mut Schemas) {
         let value = Schema::Object(Object::builder().schema_type(SchemaType::AnyValue).build());
         to.insert(owner.to_owned(), closed().property("data", value).required("data").into());
     }
-    let cast = OneOfBuilder::new()
+    // Not `oneOf`: tools compare the outer objects alone, which overlap.
+    let cast = AnyOfBuilder::new()
         .description(Some("The vote, or with `include_proposal=true` its proposal."))
         .item(Ref::from_schema_name("vote_proposal_item_response"))
         .item(Ref::from_schema_name("proposal_item_response"));

@@ -17,12 +17,12 @@ pub(super) fn paths() -> Paths {
         answers("The document", "application/json", ObjectBuilder::new().schema_type(Type::Object));
     let health = |says| answers(says, "application/json", Ref::from_schema_name(Health::name()));
     let operations = [
-        ("/", about("The landing page", None), vec![("200", page.clone())]),
-        ("/docs", about("The documentation page", None), vec![("200", page)]),
-        ("/openapi.json", about("This document", Some("getOpenapiDocument")), vec![("200", document)]),
+        ("/", about("The landing page", "getLandingPage"), vec![("200", page.clone())]),
+        ("/docs", about("The documentation page", "getDocumentationPage"), vec![("200", page)]),
+        ("/openapi.json", about("This document", "getOpenapiDocument"), vec![("200", document)]),
         (
             "/health",
-            about("Whether the service works", Some("getHealth")),
+            about("Whether the service works", "getHealth"),
             vec![("200", health("It does")), ("503", health("The database does not answer"))],
         ),
     ];
@@ -30,18 +30,20 @@ pub(super) fn paths() -> Paths {
     for (path, operation, responses) in operations {
         let operation =
             responses.into_iter().fold(operation, |o, (status, answer)| o.response(status, answer));
-        let operation: Operation = operation.response("301", moved()).build();
+        let malformed = ResponseBuilder::new().description("The head of the request is malformed").build();
+        let operation = operation.response("301", moved()).response("400", malformed);
+        let operation: Operation = operation.build();
         paths.add_path_operation(path, vec![HttpMethod::Get], operation);
     }
     paths
 }
 
-fn about(summary: &str, id: Option<&str>) -> OperationBuilder {
+fn about(summary: &str, id: &str) -> OperationBuilder {
     OperationBuilder::new()
         .tag(super::tags::SERVICE)
         .summary(Some(summary))
         .description(Some("Answers on any host, whatever is switched off. No token is needed."))
-        .operation_id(id)
+        .operation_id(Some(id))
         .securities(Some(Vec::<SecurityRequirement>::new()))
 }
 

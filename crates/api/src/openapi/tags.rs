@@ -1,4 +1,4 @@
-//! The groups of operations, by the first segment of their path.
+//! The groups of operations, by their path. Generated clients have a class for each (contract 12).
 
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::{Paths, Tag};
@@ -8,8 +8,9 @@ pub(super) const SERVICE: &str = "Service";
 
 /// The groups in the order of the document, with their descriptions.
 const TAGS: [(&str, &str); 16] = [
-    ("Tokens", "Every other call needs a bearer token from here."),
+    ("OAuth", "Every other call needs a bearer token from here."),
     ("Organizations", "The tenants: one host, one organization."),
+    ("Organizations Extended Data", "What clients attach to an organization."),
     ("Users", "The people of an organization, and their sign-in links."),
     ("Roles", "Who administers what."),
     ("Spaces", "Processes, assemblies, conferences and initiatives: where participation happens."),
@@ -17,9 +18,8 @@ const TAGS: [(&str, &str); 16] = [
         "Components",
         "What a space offers: proposals, meetings, blogs and others, with their settings in force.",
     ),
-    ("Proposals", "What people propose."),
-    ("Draft proposals", "Proposals of their authors alone, until they are published."),
-    ("Votes", "Votes on proposals."),
+    ("Proposals", "What people propose, and votes on it."),
+    ("Draft Proposals", "Proposals of their authors alone, until they are published."),
     ("Meetings", "Where and when people meet."),
     ("Blogs", "Posts of a space."),
     ("Attachments", "Files that belong to records."),
@@ -32,15 +32,15 @@ const TAGS: [(&str, &str); 16] = [
 /// The group of a path.
 pub(super) fn name(path: &str) -> &'static str {
     match path.split('/').nth(1).unwrap_or_default() {
-        "oauth" => "Tokens",
+        "oauth" => "OAuth",
+        "organizations" if path.contains("/extended_data") => "Organizations Extended Data",
         "organizations" => "Organizations",
         "users" | "me" => "Users",
         "roles" => "Roles",
         "spaces" => "Spaces",
         "components" => "Components",
-        "proposals" => "Proposals",
-        "draft_proposals" => "Draft proposals",
-        "vote_proposals" => "Votes",
+        "proposals" | "vote_proposals" => "Proposals",
+        "draft_proposals" => "Draft Proposals",
         "meetings" => "Meetings",
         "blogs" => "Blogs",
         "attachments" => "Attachments",

@@ -26,7 +26,7 @@ use civitas_attachments::{
 };
 use civitas_kernel::{AnswerLanguages, AttachmentId, Error, Result};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use validator::Validate;
 
@@ -83,7 +83,7 @@ struct AttachmentAttributes {
 struct AttachedTo {
     /// Its class name.
     #[serde(rename = "type")]
-    class: &'static str,
+    class: std::borrow::Cow<'static, str>,
     id: i64,
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         (|ports, _| Box::new(writes(ports)), result),
         attach,
     );
-    let announce = Doc::whole::<UploadView>("Announces an upload").created();
+    let announce = Doc::whole::<UploadView>("Announces an upload").created().with_location();
     let announce = announce.with("filename", Holds::Text).with("byte_size", Holds::Integer);
     routes.write_form::<StageUpload, _>(
         "attachmentsDirectUpload",
@@ -231,7 +231,7 @@ fn uploads(ports: &dyn Ports) -> UploadWrites<'_> {
 async fn index(request: Request) -> Answer {
     let context = request.render_context()?;
     let attachments = Attachments { store: request.ports().attachments() };
-    let page = attachments.list(context.ctx, &request.query.filter()?, request.query.page()).await?;
+    let page = attachments.list(context.ctx, &request.filter()?, request.query.page()).await?;
     let changed_at = |found: &AttachmentDetail| found.attachment.updated_at;
     answers::page(&request, LISTS, page, false, changed_at, |found| view(&context, found)).await
 }
@@ -257,6 +257,9 @@ async fn attach(request: Request, body: Option<Incoming>) -> Answer {
     let limit = request.tenant.max_attachment_bytes;
     let files = &request.backend.files;
     let Form { members, file } = body.form(files, limit.unsigned_abs()).await?;
+    if let Some(kept) = request.kept_answer(&content_of(&members, file.as_ref())).await? {
+        return Ok(kept);
+    }
     let received = match file {
         None => None,
         Some((_, ReceiveOutcome::TooLong)) => {
@@ -286,12 +289,19 @@ async fn attach(request: Request, body: Option<Incoming>) -> Answer {
     answer
 }
 
+/// The content of a form as one text, which does not depend on the boundaries of its parts.
+fn content_of(members: &Map<String, Value>, file: Option<&(String, ReceiveOutcome)>) -> String {
+    let file = file.map(|(name, outcome)| match outcome {
+        ReceiveOutcome::Complete(received) => (name, Some((received.md5, received.content.byte_size))),
+        ReceiveOutcome::TooLong => (name, None),
+    });
+    format!("{} {file:?}", Value::Object(members.clone()))
+}
+
 /// Executes the command.
 async fn created(request: &Request, command: AttachFile) -> Answer {
-    let commands = &request.backend.commands;
-    let document =
-        commands.execute(request.ctx()?, &request.tenant, &AnswerLanguages::default(), command).await?;
-    Ok(Reply::json(StatusCode::CREATED, &document)?)
+    let reply = |document: &Value| Reply::json(StatusCode::CREATED, document);
+    request.execute(&AnswerLanguages::default(), command, reply).await
 }
 
 /// Announces an upload; the answer has its address in a header.
@@ -318,15 +328,14 @@ async fn stage(request: Request, body: Option<Incoming>) -> Answer {
         checksum: &checksum,
     };
     let command = StageUpload::new(announcement, request.tenant.max_attachment_bytes)?;
-    let commands = &request.backend.commands;
-    let document =
-        commands.execute(request.ctx()?, &request.tenant, &AnswerLanguages::default(), command).await?;
-    let signed = document["signed_id"].as_str().unwrap_or_default();
-    let path = format_args!("/attachments/direct_upload/{signed}");
-    let address = base(&request.render_context()?, path);
-    Ok(Reply::json(StatusCode::CREATED, &document)?
-        .with("Location", address)
-        .with("Cache-Control", "no-store"))
+    let reply = |document: &Value| {
+        let signed = document["signed_id"].as_str().unwrap_or_default();
+        let path = format_args!("/attachments/direct_upload/{signed}");
+        let address = base(&request.render_context()?, path);
+        let reply = Reply::json(StatusCode::CREATED, document)?;
+        Ok(reply.with("Location", address).with("Cache-Control", "no-store"))
+    };
+    request.execute(&AnswerLanguages::default(), command, reply).await
 }
 
 fn staged_view(staged: Staged) -> UploadView {
@@ -378,6 +387,7 @@ fn view(context: &RenderContext<'_>, found: AttachmentDetail) -> AttachmentView 
     let thumbnail_url =
         if file.as_ref().is_some_and(|file| file.thumbnail_bytes.is_some()) { address(true) } else { None };
     let url = attachment.link.clone().or_else(|| address(false));
+    let class = context.site.class_names.written(attachment.parent.kind.as_str());
     AttachmentView {
         id: id.to_string(),
         kind: AttachmentType,
@@ -390,7 +400,7 @@ fn view(context: &RenderContext<'_>, found: AttachmentDetail) -> AttachmentView 
             url,
             thumbnail_url,
             content_type: Some(file.map_or_else(|| "text/uri-list".to_owned(), |file| file.content_type)),
-            attached_to: AttachedTo { class: attachment.parent.kind.as_str(), id: attachment.parent.id },
+            attached_to: AttachedTo { class, id: attachment.parent.id },
             created_at: CreationDate(attachment.created_at),
             updated_at: EditionDate(attachment.updated_at),
         },

@@ -17,7 +17,7 @@ use civitas_blogs::{
     CreatePost, DestroyPost, PostDetail, PostNeighbours, PostQuery, PostWrites, Posts, Publication,
     READ_POSTS, UpdatePost,
 };
-use civitas_kernel::{ComponentId, Direction, Error, Locales, Order, PostId, Result, Translated};
+use civitas_kernel::{ComponentId, Direction, Error, Locales, Order, PostId, Result, Translated, integer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
@@ -204,7 +204,7 @@ fn writes(ports: &dyn Ports) -> PostWrites<'_> {
 fn create(request: &Request, sent: Sent<'_, ClosedData<PostToCreate>>) -> Result<CreatePost> {
     let PostToCreate { component_id, attributes, .. } = sent.read()?.data;
     let component = match component_id {
-        Some(sent) => sent.as_i64().or_else(|| sent.as_str()?.parse().ok()),
+        Some(sent) => integer(&sent),
         None => request.query.get("component_id").and_then(|text| text.parse().ok()),
     };
     let component = ComponentId(component.ok_or_else(|| Error::rejected("component_id required"))?);
@@ -218,7 +218,9 @@ fn create(request: &Request, sent: Sent<'_, ClosedData<PostToCreate>>) -> Result
 fn update(request: &Request, sent: Sent<'_, ClosedData<PostToUpdate>>) -> Result<UpdatePost> {
     let id = PostId(request.id()?);
     let PostToUpdate { id: sent_id, attributes, .. } = sent.read()?.data;
-    let is_same = |sent: Value| sent.as_str() == Some(&id.to_string()) || sent.as_i64() == Some(id.0);
+    let is_same = |sent: Value| {
+        sent.as_str() == Some(&id.to_string()) || (sent.is_number() && integer(&sent) == Some(id.0))
+    };
     if !sent_id.is_none_or(is_same) {
         return Err(Error::rejected("id does not match the path"));
     }

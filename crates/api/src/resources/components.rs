@@ -10,6 +10,7 @@ use crate::shapes::{
     ToMany, TranslatedProp,
 };
 use civitas_application::{CurrentSettings, RenderContext};
+use civitas_kernel::filter::{Field, Kind};
 use civitas_kernel::{Ability, ComponentId, Error, ProposalId, Result, Translated};
 use civitas_proposals::{Rules, VotingStatus, weight_label};
 use civitas_spaces::{
@@ -17,6 +18,7 @@ use civitas_spaces::{
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use utoipa::ToSchema;
 
 /// The lists whose removals change `Last-Modified` of a list of components.
@@ -49,7 +51,7 @@ pub(crate) struct ComponentAttributes {
     #[schema(value_type = ComponentManifestName)]
     manifest_name: &'static str,
     #[schema(value_type = SpaceClassName)]
-    participatory_space_type: &'static str,
+    participatory_space_type: Cow<'static, str>,
     /// The number of its space, as text.
     participatory_space_id: String,
     name: TranslatedProp,
@@ -85,6 +87,9 @@ pub(crate) struct ComponentLinks {
     draft: Option<ResourceLink>,
 }
 
+/// The filters that the address of one component accepts and ignores, as in the published document (contract 12).
+const IGNORED: &[Field<()>] = &[Field::new("id", Kind::Integer, ())];
+
 pub(crate) fn routes(routes: &mut Routes) {
     let search = Doc::new("Searches the components of all kinds", "component_index_response");
     let search = search.locales().pages().filters(COMPONENT_FIELDS);
@@ -96,6 +101,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     let path = "/components/proposal_components";
     routes.read("listProposalComponents", path, READ_COMPONENTS, doc, move |r| index(r, Some(proposals)));
     let doc = show("Shows a proposals component", "proposal_component_item_response");
+    let doc = doc.pages().filters(IGNORED).noting("Pages and filters are accepted and ignored.");
     let path = "/components/proposal_components/{id}";
     routes.read("showProposalComponent", path, READ_COMPONENTS, doc, show_proposals);
     let doc = list("Lists the blog components", "blog_component_index_response");
@@ -109,7 +115,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 async fn index(request: Request, manifest: Option<ComponentManifest>) -> Answer {
     let context = request.render_context()?;
     let components = Components { store: request.ports().components() };
-    let page = components.list(context.ctx, manifest, &request.query.filter()?, request.query.page()).await?;
+    let page = components.list(context.ctx, manifest, &request.filter()?, request.query.page()).await?;
     let voting_statuses = voting_statuses(&request, &page.items).await?;
     let status = |id| voting_statuses.iter().find(|status| status.component == id);
     let view = |component: ComponentDetail| view(&context, status(component.id), component);
@@ -179,7 +185,7 @@ fn view(
         links: links(context, id, &component, &space_title, voting_status.and_then(|s| s.draft)),
         attributes: ComponentAttributes {
             manifest_name: manifest,
-            participatory_space_type: component.space.manifest.class(),
+            participatory_space_type: context.site.class_names.written(component.space.manifest.class()),
             participatory_space_id: component.space.id.to_string(),
             name: TranslatedProp(component.name.only(context.locales())),
             global_announcement: announcement,

@@ -161,8 +161,9 @@ fn drafts(ports: &dyn Ports) -> Drafts<'_> {
     Drafts { store: ports.proposals(), components: ports.component_lookup() }
 }
 
-fn create(_: &Request, sent: Sent<'_, Data<DraftToCreate>>) -> Result<CreateDraft> {
-    Ok(CreateDraft { component: ComponentId(sent.read()?.data.component_id) })
+fn create(request: &Request, sent: Sent<'_, Data<DraftToCreate>>) -> Result<CreateDraft> {
+    let component = ComponentId(sent.read()?.data.component_id);
+    Ok(CreateDraft { component, within: request.query.within_space()? })
 }
 
 fn update(request: &Request, sent: Sent<'_, Data<DraftToUpdate>>) -> Result<UpdateDraft> {

@@ -105,17 +105,22 @@ async fn show_one(request: Request) -> Answer {
 
 async fn index(request: Request) -> Answer {
     let jobs = Jobs { store: request.ports().jobs() };
-    let page = jobs.list(request.ctx()?, &request.query.filter()?, request.query.page()).await?;
+    let page = jobs.list(request.ctx()?, &request.filter()?, request.query.page()).await?;
     let site = request.backend.commands.site();
     let view = |job| summary(site, &request.tenant.host, job);
     answers::page(&request, &["jobs"], page, false, |job| job.updated_at, view).await
 }
 
 async fn remove(request: Request) -> Answer {
-    let jobs = Jobs { store: request.ports().jobs() };
-    jobs.remove(request.ctx()?, job_id(&request)?).await?;
-    request.ports().list_changes().touch_list(request.tenant.id, "jobs", request.now).await?;
-    Ok(Reply::empty(StatusCode::NO_CONTENT))
+    let (ctx, id, commands) = (request.ctx()?, job_id(&request)?, &request.backend.commands);
+    let removed = commands.announcer().in_transaction(&**commands.store(), request.now, async |tx| {
+        Jobs { store: tx.jobs() }.remove(ctx, id).await?;
+        tx.list_changes().touch_list(request.tenant.id, "jobs", request.now).await?;
+        let reply = Reply::empty(StatusCode::NO_CONTENT);
+        request.keep(tx, &reply).await?;
+        Ok(reply)
+    });
+    Ok(removed.await?)
 }
 
 /// A UUID in its usual form, in any case.

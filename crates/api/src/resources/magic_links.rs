@@ -11,7 +11,7 @@ use actix_web::http::{Method, StatusCode};
 use civitas_accounts::magic_links::{CreateMagicLink, MagicLinks, NewMagicLink, SignedIn};
 use civitas_accounts::{SESSION_LIFETIME, Secret};
 use civitas_application::{OneTimeLinks, Ports, RenderContext};
-use civitas_kernel::Result;
+use civitas_kernel::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -98,7 +98,7 @@ pub(crate) fn routes(routes: &mut Routes) {
              organization or of its allow-list.",
         ),
     });
-    let doc = Doc::silent("Signs in with a link", StatusCode::FOUND);
+    let doc = Doc::silent("Signs in with a link", StatusCode::FOUND).with_location();
     let doc = doc.noting(
         "For browsers: sets the cookie of a participant's session and redirects. `HEAD` answers the same, and does \
          neither.",
@@ -116,7 +116,8 @@ fn magic_links(ports: &dyn Ports) -> MagicLinks<'_> {
 
 fn create(_: &Request, sent: Sent<'_, LinkToCreate>) -> Result<CreateMagicLink> {
     let redirect_url = match sent.read()?.data {
-        None | Some(Value::Null) => None,
+        None => None,
+        Some(Value::Null) => return Err(Error::rejected("data must be an object")),
         data => read_at::<LinkData>("data", data.as_ref())?.redirect_url,
     };
     Ok(CreateMagicLink { redirect_url })

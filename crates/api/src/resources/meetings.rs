@@ -80,7 +80,7 @@ async fn index(request: Request) -> Answer {
     let query = &request.query;
     let (within, order) = (query.within()?, query.order("start_time")?);
     let meetings = Meetings { store: request.ports().meetings() };
-    let page = meetings.list(context.ctx, within, &query.filter()?, order, query.page()).await?;
+    let page = meetings.list(context.ctx, within, &request.filter()?, order, query.page()).await?;
     let (shuffled, view) = (order == Order::Random, |meeting| view(&context, meeting));
     answers::page(&request, LISTS, page, shuffled, |meeting| meeting.changed_at, view).await
 }

@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use civitas_accounts::grants::{Introspected, Introspection, Issued, Revocation, TokenRequest};
 use civitas_accounts::{Callers, Identity, Secret, User};
-use civitas_kernel::{Error, TokenId, UserId, UserState};
+use civitas_kernel::{ClientId, Error, TokenId, UserId, UserState};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -46,7 +46,10 @@ pub(crate) fn routes(routes: &mut Routes) {
     );
     routes.on("createToken", Method::POST, "/oauth/token", Gate::Token, doc, token);
     let doc = Doc::new("Describes a token", "introspect_data").takes_named("introspect_body").fails(401);
-    let doc = doc.bearer().noting("Also at `{host}/oauth/introspect`.");
+    let doc = doc.bearer().noting(
+        "Also at `{host}/oauth/introspect`. Instead of a bearer token the credentials of the client may come in the \
+         body or as HTTP Basic.",
+    );
     routes.on("introspectToken", Method::POST, "/oauth/introspect", Gate::Open, doc, introspect);
     let doc = Doc::new("Revokes a token", "revoke_response").takes_named("revoke_body").fails(403);
     let doc = doc.noting(
@@ -64,18 +67,33 @@ async fn token(request: Request) -> Answer {
 }
 
 async fn introspect(request: Request) -> Answer {
-    let Some(sent) = request.authorization.as_deref() else {
-        return Err(ApiError::Bearer(civitas_accounts::TokenFault::Invalid));
-    };
-    let shown = bearer(&[sent]).unwrap_or_default();
     let introspection = Introspection { callers: callers(&request), users: request.ports().users() };
     let auth = auth_context(&request.tenant, request.now);
+    let client = introspecting_client(&request, &introspection).await?;
+    request.backend.client_limit.take(client)?;
     let wanted = request.body.get("token").and_then(Value::as_str).unwrap_or_default();
-    let found = introspection.describe(auth, shown, wanted).await?.map_err(ApiError::Bearer)?;
+    let found = introspection.describe(auth, client, wanted).await?;
     if wanted.trim().is_empty() {
         return Err(Error::missing("token").into());
     }
     Ok(Reply::json(StatusCode::OK, &described(&request, found))?)
+}
+
+/// The client of the bearer token; without one, the client whose credentials the request carries (RFC 7662 §2.1).
+async fn introspecting_client(
+    request: &Request,
+    introspection: &Introspection<'_>,
+) -> Result<ClientId, ApiError> {
+    let sent = request.authorization.as_deref();
+    let is_bearer = sent.is_some_and(|sent| sent.get(..7).is_some_and(|s| s.eq_ignore_ascii_case("bearer ")));
+    let credentials = token_request(request);
+    if !is_bearer && credentials.names_client() {
+        let service = &request.backend.token_service;
+        return Ok(service.authenticate(&request.tenant, &credentials, request.now).await?);
+    }
+    let shown = sent.and_then(|sent| bearer(&[sent])).unwrap_or_default();
+    let auth = auth_context(&request.tenant, request.now);
+    introspection.client(auth, shown).await?.map_err(ApiError::Bearer)
 }
 
 async fn revoke(request: Request) -> Answer {

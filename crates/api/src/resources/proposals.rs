@@ -145,7 +145,7 @@ async fn index(request: Request) -> Answer {
     let query = &request.query;
     let (within, order) = (query.within()?, query.order("published_at")?);
     let proposals = Proposals { store: request.ports().proposals() };
-    let page = proposals.list(context.ctx, within, &query.filter()?, order, query.page()).await?;
+    let page = proposals.list(context.ctx, within, &request.filter()?, order, query.page()).await?;
     let view = |found| view(&context, &found, Neighbours::default());
     answers::page(&request, LISTS, page, order == Order::Random, |found| found.changed_at, view).await
 }
@@ -156,7 +156,7 @@ async fn show_one(request: Request) -> Answer {
     let (within, order) = (query.within()?, query.order("published_at")?);
     let proposals = Proposals { store: request.ports().proposals() };
     let id = ProposalId(request.id()?);
-    let (found, beside) = proposals.find(context.ctx, id, within, &query.filter()?, order).await?;
+    let (found, beside) = proposals.find(context.ctx, id, within, &request.filter()?, order).await?;
     answers::item(&request, LISTS, found.changed_at, view(&context, &found, beside)).await
 }
 

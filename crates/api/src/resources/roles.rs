@@ -12,9 +12,10 @@ use civitas_accounts::{
     CreateRole, DestroyRole, READ_ROLES, ROLE_FIELDS, RoleDetail, RoleId, Roles, UpdateRole,
 };
 use civitas_application::Ports;
-use civitas_kernel::{Error, Result, UserId};
+use civitas_kernel::{ClassNames, Error, Result, UserId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use utoipa::ToSchema;
 use validator::Validate;
 
@@ -48,7 +49,7 @@ struct RoleAttributes {
     user_id: Option<i64>,
     resource_id: i64,
     #[schema(value_type = RoleResourceName)]
-    resource_type: &'static str,
+    resource_type: Cow<'static, str>,
     /// Null for a role that was given directly.
     #[schema(required, format = "date-time")]
     invited_at: Option<String>,
@@ -112,7 +113,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         path: "/roles",
         read: create,
         use_case: |ports, _| Box::new(roles(ports)),
-        view: |_, role| json!(Document { data: view(&role) }),
+        view: |context, role| json!(Document { data: view(&context.site.class_names, &role) }),
         doc: Doc::item::<RoleView>("Gives somebody a role").created().fails(404).fails(422),
     });
     let doc = Doc::item::<RoleView>("Makes a role in a space one of another type");
@@ -122,7 +123,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         path: "/roles/{id}",
         read: update,
         use_case: |ports, _| Box::new(roles(ports)),
-        view: |_, role| json!(Document { data: view(&role) }),
+        view: |context, role| json!(Document { data: view(&context.site.class_names, &role) }),
         doc: doc.noting("The id changes with the type: the old one is gone.").fails(422),
     });
     routes.write(&Write {
@@ -142,42 +143,47 @@ fn roles(ports: &dyn Ports) -> Roles<'_> {
 
 /// The id in the path. An invalid id is not found.
 fn id(request: &Request) -> Result<RoleId> {
-    RoleId::decode(request.segment("id")).ok_or(Error::NotFound)
+    RoleId::decode_as(request.segment("id"), request.class_names()).ok_or(Error::NotFound)
 }
 
-fn create(_: &Request, sent: Sent<'_, Data<RoleToCreate>>) -> Result<CreateRole> {
+fn create(request: &Request, sent: Sent<'_, Data<RoleToCreate>>) -> Result<CreateRole> {
     let CreateAttributes { resource_type, resource_id, user_id, kind } = sent.read()?.data.attributes;
+    let resource_type = request.class_names().canonical(&resource_type).into_owned();
     Ok(CreateRole { resource_type, resource_id, user: UserId(user_id), role_type: kind })
 }
 
 fn update(request: &Request, sent: Sent<'_, Data<RoleToUpdate>>) -> Result<UpdateRole> {
     let UpdateAttributes { kind, resource_type, resource_id, user_id } = sent.read()?.data.attributes;
+    let resource_type = resource_type.map(|sent| match sent {
+        Value::String(name) => request.class_names().canonical(&name).into(),
+        other => other,
+    });
     let identity = [("resource_type", resource_type), ("resource_id", resource_id), ("user_id", user_id)];
     let sent = identity.into_iter().filter_map(|(name, sent)| Some((name.to_owned(), sent?)));
     Ok(UpdateRole { id: id(request)?, role_type: kind, sent: sent.collect() })
 }
 
 async fn index(request: Request) -> Answer {
-    let roles = roles(request.ports());
-    let page = roles.list(request.ctx()?, &request.query.filter()?, request.query.page()).await?;
-    answers::page(&request, &["roles"], page, false, |role| role.updated_at, |role| view(&role)).await
+    let (roles, names) = (roles(request.ports()), request.class_names());
+    let page = roles.list(request.ctx()?, &request.filter()?, request.query.page()).await?;
+    answers::page(&request, &["roles"], page, false, |role| role.updated_at, |role| view(names, &role)).await
 }
 
 async fn show_one(request: Request) -> Answer {
     let role = roles(request.ports()).find(request.ctx()?, &id(&request)?).await?;
-    Ok(Reply::read(&request, &Document { data: view(&role) }, role.updated_at)?)
+    Ok(Reply::read(&request, &Document { data: view(request.class_names(), &role) }, role.updated_at)?)
 }
 
-fn view(role: &RoleDetail) -> RoleView {
+fn view(names: &ClassNames, role: &RoleDetail) -> RoleView {
     let RoleDetail { id, accepted_invite, created_at, updated_at } = role;
     RoleView {
-        id: id.encode(),
+        id: id.encode_as(names),
         kind: RoleObjectType,
         attributes: RoleAttributes {
             kind: id.role_type().as_str(),
             user_id: id.user().map(|user| user.0),
             resource_id: id.resource_id(),
-            resource_type: id.resource_type(),
+            resource_type: names.written(id.resource_type()),
             invited_at: id.invited_at().map(iso),
             accepted_invite: *accepted_invite,
             created_at: CreationDate(*created_at),

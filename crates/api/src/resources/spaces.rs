@@ -14,6 +14,7 @@ use civitas_kernel::{Ability, SpaceManifest, SpaceRef};
 use civitas_spaces::{READ_SPACES, SPACE_FIELDS, SpaceDetail, Spaces};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use utoipa::ToSchema;
 
 /// The lists whose removals change `Last-Modified` of a list of spaces.
@@ -52,7 +53,7 @@ struct SpaceAttributes {
     manifest_name: &'static str,
     /// Its kind, as a class name.
     #[schema(value_type = SpaceClassName)]
-    participatory_space_type: &'static str,
+    participatory_space_type: Cow<'static, str>,
     title: TranslatedProp,
     subtitle: TranslatedProp,
     short_description: TranslatedProp,
@@ -144,7 +145,7 @@ const KINDS: [(SpaceManifest, &str, &str); 4] = [
 async fn index(request: Request, manifest: Option<SpaceManifest>) -> Answer {
     let context = request.render_context()?;
     let spaces = Spaces { store: request.ports().spaces() };
-    let page = spaces.list(context.ctx, manifest, &request.query.filter()?, request.query.page()).await?;
+    let page = spaces.list(context.ctx, manifest, &request.filter()?, request.query.page()).await?;
     let view = |space| view(&context, space);
     answers::page(&request, LISTS, page, false, |space| space.changed_at, view).await
 }
@@ -170,7 +171,7 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: SpaceDetail) -> SpaceVie
         kind: SpaceType,
         attributes: SpaceAttributes {
             manifest_name: id.manifest.as_str(),
-            participatory_space_type: id.manifest.class(),
+            participatory_space_type: context.site.class_names.written(id.manifest.class()),
             title: part(&space.title),
             subtitle: part(&space.subtitle),
             short_description: part(&space.short_description),
@@ -192,8 +193,9 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: SpaceDetail) -> SpaceVie
 }
 
 fn component_search(context: &RenderContext<'_>, id: SpaceRef) -> ResourceLink {
+    let class = context.site.class_names.written(id.manifest.class());
     let query = url::form_urlencoded::Serializer::new(String::new())
-        .append_pair("filter[participatory_space_type_eq]", id.manifest.class())
+        .append_pair("filter[participatory_space_type_eq]", &class)
         .append_pair("filter[participatory_space_id_eq]", &id.id.to_string())
         .finish();
     let href = base(context, format_args!("/components/search?{query}"));

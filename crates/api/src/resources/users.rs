@@ -87,7 +87,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 async fn index(request: Request) -> Answer {
     let ctx = request.ctx()?;
     let users = Users { store: request.ports().users() };
-    let page = users.list(ctx, &request.query.filter()?, request.query.page()).await?;
+    let page = users.list(ctx, &request.filter()?, request.query.page()).await?;
     let in_full = ctx.may(Ability::OauthExtendedDataRead);
     let view = |(id, user): (UserId, User)| view(&request.tenant, id, &user, in_full);
     answers::page(&request, &["users"], page, false, |(_, user)| user.updated_at, view).await

@@ -120,7 +120,7 @@ fn cast(request: &Request, sent: Sent<'_, VoteToCast>) -> Result<CastVote> {
 async fn index(request: Request) -> Answer {
     let context = request.render_context()?;
     let votes = votes(request.ports());
-    let (within, filter) = (request.query.within_space()?, request.query.filter()?);
+    let (within, filter) = (request.query.within_space()?, request.filter()?);
     let page = votes.list(context.ctx, within, &filter, request.query.page()).await?;
     let view = |(id, vote): (VoteId, Vote)| view(id, &vote);
     answers::page(&request, LISTS, page, false, |(_, vote)| vote.updated_at, view).await

@@ -30,6 +30,7 @@ async fn show(request: Request) -> Answer {
     let origin = site.origin(&request.tenant.host);
     let event = parse_event(request.segment("event_type"));
     let example = event.and_then(|event| webhook_example(event, &origin)).ok_or(Error::NotFound)?;
+    let example = request.class_names().written_in(example);
     let example = RawValue::from_string(example).map_err(Error::internal)?;
     Ok(Reply::read(&request, &example, OffsetDateTime::UNIX_EPOCH)?)
 }

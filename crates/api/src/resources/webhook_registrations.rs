@@ -133,9 +133,11 @@ async fn create(request: Request) -> Answer {
     let sent = sent(&request)?;
     let NewRegistration { registration, secret } =
         checks(&request).new_of_caller(request.ctx()?, &sent).await?;
-    let id = change(&request, async |changes| changes.create(&registration).await).await?;
-    let data = view(id, &registration, Some(&secret));
-    Ok(Reply::json(StatusCode::CREATED, &Document { data })?.with("Cache-Control", "no-store"))
+    let created = change(&request, async |changes| {
+        let data = view(changes.create(&registration).await?, &registration, Some(&secret));
+        Ok(Reply::json(StatusCode::CREATED, &Document { data })?.with("Cache-Control", "no-store"))
+    });
+    created.await
 }
 
 async fn update(request: Request) -> Answer {
@@ -143,8 +145,11 @@ async fn update(request: Request) -> Answer {
     let sent = sent(&request)?;
     let checked = checks(&request).update(ctx, id, &sent).await?;
     let client = ctx.caller.client;
-    let updated = change(&request, async |changes| changes.update(client, id, &checked).await).await?;
-    Ok(Reply::json(StatusCode::OK, &Document { data: view(id, &updated, None) })?)
+    let updated = change(&request, async |changes| {
+        let updated = changes.update(client, id, &checked).await?;
+        Reply::json(StatusCode::OK, &Document { data: view(id, &updated, None) })
+    });
+    updated.await
 }
 
 async fn destroy(request: Request) -> Answer {
@@ -152,10 +157,10 @@ async fn destroy(request: Request) -> Answer {
     checks(&request).destroy(ctx, id).await?;
     let removal = change(&request, async |changes| {
         changes.remove(id).await?;
-        changes.tx.list_changes().touch_list(ctx.organization, LIST, changes.now).await
+        changes.tx.list_changes().touch_list(ctx.organization, LIST, changes.now).await?;
+        Ok(Reply::empty(StatusCode::NO_CONTENT))
     });
-    removal.await?;
-    Ok(Reply::empty(StatusCode::NO_CONTENT))
+    removal.await
 }
 
 /// The checks of writes.
@@ -168,14 +173,17 @@ fn checks(request: &Request) -> RegistrationChecks<'_> {
     }
 }
 
-/// Runs a change of the client in a transaction.
-async fn change<T>(request: &Request, work: impl AsyncFn(WebhookChanges<'_>) -> Result<T>) -> Result<T> {
+/// Runs a change of the client in a transaction, with its answer.
+async fn change(request: &Request, work: impl AsyncFn(WebhookChanges<'_>) -> Result<Reply>) -> Answer {
     let (ctx, commands) = (request.ctx()?, &request.backend.commands);
     let changed = commands.announcer().in_transaction(&**commands.store(), request.now, async |tx| {
         let actor = client_actor(ctx);
-        work(WebhookChanges { tx, organization: None, actor, from: None, now: request.now }).await
+        let changes = WebhookChanges { tx, organization: None, actor, from: None, now: request.now };
+        let reply = work(changes).await?;
+        request.keep(tx, &reply).await?;
+        Ok(reply)
     });
-    changed.await
+    Ok(changed.await?)
 }
 
 /// Reads the body. The values of the attributes are checked by the use-case.

@@ -1,6 +1,6 @@
 //! A serde deserializer over JSON values that reads members of a body with the errors of the contract.
 
-use civitas_kernel::Error;
+use civitas_kernel::{Error, integer};
 use serde::de::{DeserializeSeed, Expected, IntoDeserializer, MapAccess, Unexpected, Visitor};
 use serde::{Deserializer, de, forward_to_deserialize_any};
 use serde_json::{Map, Value};
@@ -102,11 +102,7 @@ impl<'de> Deserializer<'de> for Member<'de> {
     }
 
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BodyError> {
-        let number = match self.present()? {
-            Value::Number(number) => number.as_i64(),
-            Value::String(text) => text.parse().ok(),
-            _ => None,
-        };
+        let number = integer(self.present()?);
         visitor.visit_i64(number.ok_or_else(|| self.must_be("an integer"))?)
     }
 

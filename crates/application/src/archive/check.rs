@@ -5,6 +5,7 @@ use super::context::{ImportOptions, RecordType};
 use super::error::{ImportError, RecordError};
 use super::lines::{Lines, LongTexts};
 use super::passwords::{PasswordHasher, PreparedPasswords};
+use super::prepared_files::KINDS_WITH_FILES;
 use super::progress::{Pass, Progress};
 use super::record::{self, Head, Record};
 use super::refs::{RecordId, unknown};
@@ -38,6 +39,21 @@ const REFERENCES: [(&str, &str); 15] = [
     ("api_client", "api_client"),
     ("collection", "attachment_collection"),
 ];
+
+/// The refs in the members of a record, with the types of the records they refer to.
+pub(super) fn references(members: &Map<String, Value>) -> Vec<(&'static str, &str)> {
+    let mut found = Vec::new();
+    for (member, kind) in REFERENCES {
+        match members.get(member) {
+            Some(Value::String(one)) => found.push((kind, one.as_str())),
+            Some(Value::Array(several)) => {
+                found.extend(several.iter().filter_map(Value::as_str).map(|one| (kind, one)));
+            }
+            _ => {}
+        }
+    }
+    found
+}
 
 /// The refs of the lines that were read.
 #[derive(Default)]
@@ -74,23 +90,33 @@ struct Check<'a> {
     known: KnownRefs,
     /// The organizations by ref; `None`: it does not exist yet.
     organizations: HashMap<String, Option<OrganizationId>>,
+    has_files: bool,
     hasher: PasswordHasher<'a>,
 }
 
-/// Checks all lines of an archive. Returns its passwords.
+/// The result of the first pass.
+pub(super) struct Checked {
+    /// The hashed passwords.
+    pub(super) passwords: PreparedPasswords,
+    /// Whether there are records that can have files.
+    pub(super) has_files: bool,
+}
+
+/// Checks all lines of an archive.
 pub(super) async fn check(
     store: &dyn Store,
     passwords: &dyn Passwords,
     input: impl BufRead + Send,
     options: ImportOptions<'_>,
     progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<PreparedPasswords, ImportError> {
+) -> Result<Checked, ImportError> {
     let mut check = Check {
         store,
         options,
         types: types::all(),
         known: KnownRefs::default(),
         organizations: HashMap::new(),
+        has_files: false,
         hasher: PasswordHasher::new(passwords).map_err(|error| ImportError::Store(0, error))?,
     };
     let mut lines = Lines::new(input);
@@ -106,7 +132,8 @@ pub(super) async fn check(
         checked.map_err(|error| error.at(count, Some((head.kind, head.reference))))?;
         progress(Progress { pass: Pass::Check, lines: lines.count, bytes: lines.bytes });
     }
-    check.hasher.finish().await.map_err(|error| ImportError::Store(0, error))
+    let passwords = check.hasher.finish().await.map_err(|error| ImportError::Store(0, error))?;
+    Ok(Checked { passwords, has_files: check.has_files })
 }
 
 impl Check<'_> {
@@ -123,6 +150,7 @@ impl Check<'_> {
         let kind = types::find(&mut self.types, &head.kind);
         let kind = kind.ok_or_else(|| format!("type {:?} is not known", head.kind))?;
         kind.check_fields(&record, self.options, long_texts)?;
+        self.has_files |= KINDS_WITH_FILES.contains(&head.kind.as_str());
         let members = &record.members;
         self.check_references(own, organization, members).await?;
         self.known.add(own, &head.kind, &head.reference);
@@ -157,20 +185,13 @@ impl Check<'_> {
         organization: Option<OrganizationId>,
         members: &Map<String, Value>,
     ) -> Result<(), RecordError> {
-        for (member, kind) in REFERENCES {
-            let references = match members.get(member) {
-                Some(Value::String(one)) => vec![one.as_str()],
-                Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
-                _ => continue,
-            };
-            for reference in references {
-                if self.known.has(own, kind, reference) {
-                    continue;
-                }
-                let is_new = own.is_some() && organization.is_none();
-                if is_new || self.store.refs().find(organization, kind, reference).await?.is_none() {
-                    return Err(unknown(kind, reference));
-                }
+        for (kind, reference) in references(members) {
+            if self.known.has(own, kind, reference) {
+                continue;
+            }
+            let is_new = own.is_some() && organization.is_none();
+            if is_new || self.store.refs().find(organization, kind, reference).await?.is_none() {
+                return Err(unknown(kind, reference));
             }
         }
         Ok(())
@@ -178,7 +199,7 @@ impl Check<'_> {
 }
 
 /// The id of an organization in an archive, by ref, else by host; `None`: it does not exist yet.
-async fn organization_id(
+pub(super) async fn organization_id(
     store: &dyn Store,
     reference: &str,
     members: &Map<String, Value>,

@@ -1,5 +1,6 @@
 //! What all records of one import share, and the interface of a record type.
 
+use super::chunk::Line;
 use super::error::{ExportError, RecordError};
 use super::files::{FileServices, ImportedFiles};
 use super::lines::LongTexts;
@@ -150,6 +151,22 @@ pub(super) trait RecordType: Send {
         context: &mut ImportContext<'_>,
         record: Record,
     ) -> Result<ImportedRecord, RecordError>;
+
+    /// Adds the rows of these new records with few statements. `None`: nothing was written, because one of them is
+    /// invalid or exists already, or because rows of this type are added one by one; then [`Self::import`] imports each,
+    /// or returns its error.
+    async fn import_together(
+        &mut self,
+        _: &mut ImportContext<'_>,
+        _lines: &[Line],
+    ) -> Result<Option<Vec<ImportedRecord>>, RecordError> {
+        Ok(None)
+    }
+
+    /// Writes what follows from all records. Called once, after the last.
+    async fn finish(&mut self, _: &mut ImportContext<'_>) -> Result<(), RecordError> {
+        Ok(())
+    }
 
     /// Writes the rows of an organization; `None`: the rows that belong to no organization.
     async fn export(

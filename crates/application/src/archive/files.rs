@@ -1,18 +1,18 @@
-//! Files in an archive: base64 text in the line, or a path beside the archive. They are stored while the transaction
-//! of the import is open, and deleted when it rolls back.
+//! Files in an archive: base64 text in the line, or a path beside the archive. Their bytes are stored before the
+//! transaction of the import begins (`stored_files.rs`).
 
 use super::error::RecordError;
 use super::lines::LongTexts;
+use super::prepared_files::PreparedFile;
 use crate::Ports;
 use base64::engine::general_purpose::STANDARD;
 use base64::read::DecoderReader;
 use bytes::Bytes;
 use civitas_attachments::{
-    ByteStream, FileIntake, FileStore, Inspected, ParentKind, ReceiveOutcome, StoredFile,
+    ByteStream, FileIntake, FileState, FileStore, Inspected, ParentKind, ReceiveOutcome, StoredFile,
     sanitize_and_shorten,
 };
 use civitas_kernel::{Error, FileId, OrganizationId, QuestionId, Result};
-use civitas_organizations::Tenant;
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;
 use std::fs::File;
@@ -46,6 +46,47 @@ pub(super) struct FileSource {
     /// A hint: the type is detected.
     #[serde(rename = "content_type")]
     pub(super) _content_type: Option<String>,
+    /// Where it is in the record; see [`PreparedFile::place`].
+    #[serde(skip)]
+    pub(super) place: String,
+}
+
+impl FileSource {
+    /// The files of an answer, each with its place.
+    pub(super) fn placed(sources: Vec<Self>, question: &str) -> impl Iterator<Item = Self> {
+        let placed = move |(number, source)| Self { place: format!("{question}/{number}"), ..source };
+        (0_usize..).zip(sources).map(placed)
+    }
+}
+
+/// A file that a record has.
+#[derive(Clone, Copy)]
+pub(super) struct FileRequest<'r> {
+    /// Its content.
+    pub(super) source: &'r FileSource,
+    /// The `reference_prefix` of the organization.
+    pub(super) prefix: &'r str,
+    /// The most bytes it may have.
+    pub(super) max_bytes: i64,
+    /// What it is attached to.
+    pub(super) kind: ParentKind,
+    /// The time of the import.
+    pub(super) now: OffsetDateTime,
+}
+
+/// A file that was received.
+pub(super) struct ReceivedFile {
+    /// The file, pending.
+    pub(super) file: StoredFile,
+    bytes: ReceivedBytes,
+}
+
+/// Where the bytes of a file are.
+enum ReceivedBytes {
+    /// Prepared, with the pending row if they are stored.
+    Prepared(Option<FileId>),
+    /// In temporary files.
+    Inspected(Box<Inspected>),
 }
 
 /// The files of one import.
@@ -57,6 +98,8 @@ pub(super) struct ImportedFiles<'a> {
     stored: Vec<String>,
     /// The long texts of the current line.
     pub(super) long_texts: LongTexts,
+    /// The prepared files of the current line.
+    prepared: Vec<PreparedFile>,
     /// Files of the answers of the current record.
     pub(super) of_answers: Vec<(QuestionId, Vec<FileSource>)>,
 }
@@ -68,6 +111,7 @@ impl<'a> ImportedFiles<'a> {
             is_dry,
             stored: Vec::new(),
             long_texts: LongTexts::default(),
+            prepared: Vec::new(),
             of_answers: Vec::new(),
         }
     }
@@ -76,38 +120,69 @@ impl<'a> ImportedFiles<'a> {
         self.services.ok_or_else(|| "files cannot be imported here".into())
     }
 
-    /// Receives and inspects a file. Returns its name and content. The limits are those of the interface.
-    pub(super) async fn receive(
+    /// Begins a line with these long texts and prepared files.
+    pub(super) fn begin_line(&mut self, long_texts: LongTexts, prepared: Vec<PreparedFile>) {
+        self.long_texts = long_texts;
+        self.prepared = prepared;
+    }
+
+    /// The prepared file; one that was not prepared is received and inspected. The limits are those of the interface.
+    pub(super) async fn receive(&mut self, request: FileRequest<'_>) -> Result<ReceivedFile, RecordError> {
+        let place = &request.source.place;
+        if let Some(at) = self.prepared.iter().position(|prepared| prepared.place == *place) {
+            let prepared = self.prepared.swap_remove(at);
+            let bytes = ReceivedBytes::Prepared(prepared.row.map(FileId));
+            return Ok(ReceivedFile { file: prepared.into_file(request.now), bytes });
+        }
+        let (file, inspected) = self.receive_now(request).await?;
+        Ok(ReceivedFile { file, bytes: ReceivedBytes::Inspected(Box::new(inspected)) })
+    }
+
+    /// Receives and inspects a file.
+    pub(super) async fn receive_now(
         &mut self,
-        source: &FileSource,
-        tenant: &Tenant,
-        kind: ParentKind,
-        now: OffsetDateTime,
+        request: FileRequest<'_>,
     ) -> Result<(StoredFile, Inspected), RecordError> {
         let services = self.services()?;
-        let (reader, name) = self.open(source, services.directory)?;
-        let limit = tenant.max_attachment_bytes.unsigned_abs();
+        let (reader, name) = self.open(request.source, services.directory)?;
+        let limit = request.max_bytes.unsigned_abs();
         let received = match services.intake.receive(chunks(reader), limit).await? {
             ReceiveOutcome::Complete(received) if received.content.byte_size > 0 => received,
             ReceiveOutcome::Complete(_) => return Err("the file is empty".into()),
             ReceiveOutcome::TooLong => return Err(format!("the file is longer than {limit} bytes").into()),
         };
         let inspected = services.intake.inspect(received).await?;
-        let file = StoredFile::new(&tenant.reference_prefix, name, &inspected, now);
-        match kind.allow_list().refusal(&file) {
+        let file = StoredFile::new(request.prefix, name, &inspected, request.now);
+        match request.kind.allow_list().refusal(&file) {
             None => Ok((file, inspected)),
             Some(error) => Err(error.description.into()),
         }
     }
 
-    /// Stores the bytes and the row of a file, pending.
+    /// Makes a received file one of the organization. The bytes of one that was not prepared are stored now: its record
+    /// has changed since the first pass, or the reaper has deleted the file.
     pub(super) async fn keep(
         &mut self,
         ports: &dyn Ports,
         organization: OrganizationId,
-        file: &StoredFile,
-        inspected: Inspected,
-    ) -> Result<FileId, RecordError> {
+        request: FileRequest<'_>,
+        received: ReceivedFile,
+    ) -> Result<(FileId, StoredFile), RecordError> {
+        let ReceivedFile { file, bytes } = received;
+        let (file, inspected) = match bytes {
+            ReceivedBytes::Inspected(inspected) => (file, *inspected),
+            ReceivedBytes::Prepared(Some(id))
+                if ports.files().adopt(organization, id, request.now).await? =>
+            {
+                return Ok((id, StoredFile { state: FileState::Stored, ..file }));
+            }
+            // Nothing is stored in a dry run.
+            ReceivedBytes::Prepared(None) if self.is_dry => {
+                let file = StoredFile { state: FileState::Stored, ..file };
+                return Ok((ports.files().add(organization, &file).await?, file));
+            }
+            ReceivedBytes::Prepared(_) => self.receive_now(request).await?,
+        };
         let services = self.services()?;
         if !self.is_dry {
             self.stored.push(file.object.clone());
@@ -117,7 +192,8 @@ impl<'a> ImportedFiles<'a> {
                 services.objects.put(&file.thumbnail_object(), thumbnail).await?;
             }
         }
-        Ok(ports.files().add(organization, file).await?)
+        let file = StoredFile { state: FileState::Stored, ..file };
+        Ok((ports.files().add(organization, &file).await?, file))
     }
 
     /// The names of the objects that were stored.
@@ -153,14 +229,17 @@ impl<'a> ImportedFiles<'a> {
     }
 }
 
-/// Deletes the objects of an import that was rolled back.
-pub(super) async fn delete_objects(services: Option<FileServices<'_>>, names: &[String]) {
-    let Some(services) = services else { return };
+/// Deletes the objects of an import that was rolled back. Whether all could be deleted.
+pub(super) async fn delete_objects(services: Option<FileServices<'_>>, names: &[String]) -> bool {
+    let Some(services) = services else { return false };
+    let mut is_done = true;
     for name in names {
         if let Err(error) = services.objects.delete(name).await {
             tracing::warn!(%error, name, "a file of the import could not be deleted");
+            is_done = false;
         }
     }
+    is_done
 }
 
 /// The file at a path inside of the directory of the archive.

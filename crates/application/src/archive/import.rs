@@ -1,23 +1,25 @@
 //! Import: reads an archive into the database, line by line, in two passes.
 
-use super::check::check;
+use super::check::{Checked, check, references};
+use super::chunk::{Chunk, Line};
 use super::context::{ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ImportError, RecordError};
 use super::files::{ImportedFiles, delete_objects};
 use super::lines::Lines;
 use super::passwords::PreparedPasswords;
+use super::prepared_files::PreparedFiles;
 use super::progress::{Pass, Progress};
 use super::record::{self, Head, Record};
 use super::refs::{RecordId, Refs, unknown};
 use super::report::{Outcome, Report};
+use super::stored_files::{discard, store_files};
 use super::target::Target;
 use super::types;
 use crate::{Store, Transaction};
 use civitas_accounts::Passwords;
 use civitas_audit::{Action, Actor, Record as AuditRecord};
 use civitas_kernel::{Error, OrganizationId};
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 
 /// One import.
@@ -25,8 +27,14 @@ struct Import<'a> {
     transaction: &'a dyn Transaction,
     types: Vec<Box<dyn RecordType>>,
     context: ImportContext<'a>,
-    prepared: PreparedPasswords,
+    prepared: Prepared,
     target: Option<Target>,
+}
+
+/// What is done before the transaction begins.
+struct Prepared {
+    passwords: PreparedPasswords,
+    files: PreparedFiles,
 }
 
 /// Reads an archive from a stream into the database (contract 10 §1): checks all lines and copies them to a temporary
@@ -43,14 +51,14 @@ pub async fn import(
 ) -> Result<Report, ImportError> {
     let mut copy = tempfile::tempfile().map_err(not_readable_again)?;
     let mut copied = BufReader::new(Copied { input, copy: BufWriter::new(&mut copy) });
-    let prepared = check(store, passwords, &mut copied, options, progress).await?;
+    let checked = check(store, passwords, &mut copied, options, progress).await?;
     copied.into_inner().copy.flush().map_err(not_readable_again)?;
-    copy.rewind().map_err(not_readable_again)?;
-    write(store, passwords, BufReader::new(copy), (options, prepared), progress).await
+    import_checked(store, passwords, BufReader::new(copy), (options, checked), progress).await
 }
 
-/// Reads an archive into the database (contract 10 §1), twice: first all lines are checked and passwords are hashed,
-/// without a transaction; then the records are written in one transaction.
+/// Reads an archive into the database (contract 10 §1), twice: first all lines are checked, passwords are hashed and the
+/// bytes of files are stored, without a transaction; then the records are written in one transaction. An archive with
+/// files is read once more for them.
 ///
 /// A record with a known ref updates its row with the members it has; equal values change nothing. Events are
 /// discarded unless there is an announcer. Memory is bounded for files of any length. `progress` is called after
@@ -65,8 +73,28 @@ pub async fn import_seekable(
     options: ImportOptions<'_>,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
-    let prepared = check(store, passwords, &mut input, options, progress).await?;
+    let checked = check(store, passwords, &mut input, options, progress).await?;
+    import_checked(store, passwords, input, (options, checked), progress).await
+}
+
+/// Stores the files of an archive that was checked, then writes its records.
+async fn import_checked(
+    store: &dyn Store,
+    passwords: &dyn Passwords,
+    mut input: impl BufRead + Seek + Send,
+    (options, checked): (ImportOptions<'_>, Checked),
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Report, ImportError> {
+    let mut files = PreparedFiles::default();
     input.rewind().map_err(not_readable_again)?;
+    if let Some(services) = options.files.filter(|_| checked.has_files) {
+        files = store_files(store, services, &mut input, options).await?;
+        if let Err(error) = input.rewind() {
+            discard(files, store, options.files).await;
+            return Err(not_readable_again(error));
+        }
+    }
+    let prepared = Prepared { passwords: checked.passwords, files };
     write(store, passwords, input, (options, prepared), progress).await
 }
 
@@ -94,10 +122,16 @@ async fn write(
     store: &dyn Store,
     passwords: &dyn Passwords,
     input: impl BufRead + Send,
-    (options, prepared): (ImportOptions<'_>, PreparedPasswords),
+    (options, prepared): (ImportOptions<'_>, Prepared),
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
-    let transaction = store.begin().await.map_err(|error| ImportError::Store(0, error))?;
+    let transaction = match store.begin_long().await {
+        Ok(transaction) => transaction,
+        Err(error) => {
+            discard(prepared.files, store, options.files).await;
+            return Err(ImportError::Store(0, error));
+        }
+    };
     let context = ImportContext {
         ports: &*transaction,
         passwords,
@@ -114,23 +148,25 @@ async fn write(
         Ok(()) => import.record().await.map_err(|error| ImportError::Store(0, error)),
         Err(error) => Err(error),
     };
-    let Import { context: ImportContext { files, report, .. }, .. } = import;
-    let (done, stored) = (done.map(|()| report), files.into_stored());
-    if done.is_err() || options.dry_run {
-        transaction.rollback().await;
+    let Import { context: ImportContext { files, report, .. }, prepared, .. } = import;
+    let stored = files.into_stored();
+    let ended = match done {
+        Ok(()) if !options.dry_run => {
+            transaction.commit().await.map(|()| report).map_err(|error| ImportError::Store(0, error))
+        }
+        done => {
+            transaction.rollback().await;
+            done.map(|()| report)
+        }
+    };
+    if ended.is_err() || options.dry_run {
         delete_objects(options.files, &stored).await;
-    } else {
-        let committed = transaction.commit().await;
-        if committed.is_err() {
-            delete_objects(options.files, &stored).await;
-        }
-        committed.map_err(|error| ImportError::Store(0, error))?;
-        // The records are committed even if this fails.
-        if let Err(error) = store.analyze().await {
-            tracing::warn!(%error, "the table statistics could not be updated; reads may be slow until they are");
-        }
+        discard(prepared.files, store, options.files).await;
+    } else if let Err(error) = store.analyze().await {
+        // The records are committed.
+        tracing::warn!(%error, "the table statistics could not be updated; reads may be slow until they are");
     }
-    done
+    ended
 }
 
 impl Import<'_> {
@@ -159,25 +195,113 @@ impl Import<'_> {
         if let Some(target) = &mut self.target {
             target.find(self.context.ports).await.map_err(|error| ImportError::Store(0, error))?;
         }
+        let mut chunk = Chunk::default();
         loop {
-            let (line, count) = match lines.next() {
-                Ok(None) => return Ok(()),
-                Ok(Some(line)) => (record::read(line), lines.count),
-                Err(error) => return Err(RecordError::from(error.to_string()).at(lines.count, None)),
-            };
-            let (head, members) = line.map_err(|error| error.at(count, None))?;
-            self.context.files.long_texts = lines.long_texts();
-            self.context.password =
-                self.prepared.take(count).map_err(|error| ImportError::Store(count, error))?;
-            self.import_record(&head, members)
-                .await
-                .map_err(|error| error.at(count, Some((head.kind, head.reference))))?;
-            progress(Progress { pass: Pass::Write, lines: lines.count, bytes: lines.bytes });
+            match self.next_line(&mut lines) {
+                Ok(Some(line)) if chunk.accepts(&line) => chunk.push(line),
+                Ok(Some(line)) => {
+                    self.import_chunk(std::mem::take(&mut chunk), progress).await?;
+                    chunk.push(line);
+                }
+                // An error of an earlier line comes first.
+                end => {
+                    self.import_chunk(chunk, progress).await?;
+                    end?;
+                    return self.finish().await.map_err(|error| error.at(lines.count, None));
+                }
+            }
         }
     }
 
-    async fn import_record(&mut self, head: &Head, members: Map<String, Value>) -> Result<(), RecordError> {
+    fn next_line(&mut self, lines: &mut Lines<impl BufRead>) -> Result<Option<Line>, ImportError> {
+        let (line, count) = match lines.next() {
+            Ok(None) => return Ok(None),
+            Ok(Some(line)) => (record::read(line), lines.count),
+            Err(error) => return Err(RecordError::from(error.to_string()).at(lines.count, None)),
+        };
+        let (head, members) = line.map_err(|error| error.at(count, None))?;
+        let failed = |error| ImportError::Store(count, error);
+        Ok(Some(Line {
+            head,
+            record: Record { organization: None, existing_id: None, members },
+            long_texts: lines.long_texts(),
+            password: self.prepared.passwords.take(count).map_err(failed)?,
+            files: self.prepared.files.take(count).map_err(failed)?,
+            count,
+            length: lines.length(),
+            bytes: lines.bytes,
+        }))
+    }
+
+    /// Imports the records of a chunk together if that is possible, otherwise one by one: then the first invalid one ends
+    /// the import with its error.
+    async fn import_chunk(
+        &mut self,
+        chunk: Chunk,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<(), ImportError> {
+        let mut lines = chunk.into_lines();
+        let is_done = match self.import_together(&mut lines).await {
+            Ok(is_done) => is_done,
+            Err(error) => return Err(error.at(lines.first().map_or(0, |line| line.count), None)),
+        };
+        for line in lines {
+            let at = Progress { pass: Pass::Write, lines: line.count, bytes: line.bytes };
+            if !is_done {
+                let (head, count) = (line.head.clone(), line.count);
+                let imported = self.import_record(line).await;
+                imported.map_err(|error| error.at(count, Some((head.kind, head.reference))))?;
+            }
+            progress(at);
+        }
+        Ok(())
+    }
+
+    /// Adds new records with few statements. Whether it did: nothing is written when one of them is invalid, exists, or
+    /// has to be added alone. Also reads the rows that the records refer to.
+    async fn import_together(&mut self, lines: &mut [Line]) -> Result<bool, RecordError> {
         let Self { transaction, types, context, target, .. } = self;
+        let [first, _, ..] = &*lines else { return Ok(false) };
+        let kind = types::find(types, &first.head.kind);
+        let (Some(kind), Some(organization)) = (kind, &first.head.organization) else { return Ok(false) };
+        let Ok(organization) = find_organization(context, organization).await else { return Ok(false) };
+        load_references(&mut context.refs, organization, lines).await?;
+        let is_accepted = target.as_ref().is_none_or(|target| target.check(Some(organization)).is_ok());
+        if !is_accepted || context.options.announcer.is_some() {
+            return Ok(false);
+        }
+        let name = kind.name();
+        let references: Vec<&str> = lines.iter().map(|line| line.head.reference.as_str()).collect();
+        if context.refs.has_any(organization, name, &references).await? {
+            return Ok(false);
+        }
+        for line in &mut *lines {
+            line.record.organization = Some(organization);
+        }
+        let Some(imported) = kind.import_together(context, lines).await? else { return Ok(false) };
+        let ids = lines.iter().zip(&imported);
+        let ids: Vec<_> = ids.map(|(line, one)| (line.head.reference.as_str(), one.id.clone())).collect();
+        context.refs.add_many(organization, name, &ids).await?;
+        for (line, imported) in lines.iter().zip(&imported) {
+            add_to_report(&mut context.report, name, &line.head, imported);
+        }
+        drop(transaction.announced());
+        Ok(true)
+    }
+
+    /// Writes what follows from all records.
+    async fn finish(&mut self) -> Result<(), RecordError> {
+        for kind in &mut self.types {
+            kind.finish(&mut self.context).await?;
+        }
+        Ok(())
+    }
+
+    async fn import_record(&mut self, line: Line) -> Result<(), RecordError> {
+        let Self { transaction, types, context, target, .. } = self;
+        let Line { head, record, long_texts, password, files, .. } = line;
+        context.files.begin_line(long_texts, files);
+        context.password = password;
         let kind = types::find(types, &head.kind);
         let kind = kind.ok_or_else(|| format!("type {:?} is not known", head.kind))?;
         let name = kind.name();
@@ -190,7 +314,7 @@ impl Import<'_> {
         }
         let existing_id = context.refs.find(organization, name, &head.reference).await?;
         context.reference.clone_from(&head.reference);
-        let record = Record { organization, existing_id: existing_id.clone(), members };
+        let record = Record { organization, existing_id: existing_id.clone(), ..record };
         let imported = kind.import(context, record).await?;
         if let Some(target) = target.as_mut().filter(|_| name == types::ORGANIZATION) {
             target.check_organization(context.ports, &imported).await?;
@@ -198,7 +322,7 @@ impl Import<'_> {
         if existing_id.as_ref() != Some(&imported.id) {
             context.refs.add(organization, name, &head.reference, &imported.id).await?;
         }
-        add_to_report(&mut context.report, name, head, &imported);
+        add_to_report(&mut context.report, name, &head, &imported);
         if imported.outcome == Outcome::Updated {
             for kind in types {
                 kind.invalidate(name);
@@ -210,6 +334,22 @@ impl Import<'_> {
         }
         Ok(())
     }
+}
+
+/// Reads the ids of the refs in the members of these lines, with one query for each type.
+async fn load_references(
+    refs: &mut Refs<'_>,
+    organization: OrganizationId,
+    lines: &[Line],
+) -> Result<(), RecordError> {
+    let mut by_kind: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (kind, reference) in lines.iter().flat_map(|line| references(&line.record.members)) {
+        by_kind.entry(kind).or_default().insert(reference);
+    }
+    for (kind, references) in by_kind {
+        refs.load(organization, kind, &references).await?;
+    }
+    Ok(())
 }
 
 async fn find_organization(

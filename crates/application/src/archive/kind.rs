@@ -1,9 +1,11 @@
 //! The part of import and export that is the same for all record types.
 
+use super::chunk::Line;
 use super::context::{ExportSource, ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ExportError, RecordError};
 use super::lines::LongTexts;
 use super::output::{Output, PAGE, Row};
+use super::owner::Owner;
 use super::record::Record;
 use super::refs::RecordId;
 use super::report::Outcome;
@@ -13,56 +15,6 @@ use civitas_attachments::StoredFile;
 use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin, Records};
 use civitas_kernel::{OrganizationId, Result};
 use serde::de::DeserializeOwned;
-
-/// What rows of a record type belong to.
-pub(super) trait Owner: Copy + Send + Sync {
-    /// Whether a record has the member `organization`.
-    const IN_RECORD: bool = true;
-
-    /// The owner of an imported record; an error if the record must, or must not, have an organization.
-    fn of_record(record: &Record) -> Imported<Self>;
-
-    /// The owner of the rows to export for an organization, or for none; `None` if there are no such rows.
-    fn of_export(organization: Option<OrganizationId>) -> Option<Self>;
-}
-
-/// Each row belongs to an organization.
-impl Owner for OrganizationId {
-    fn of_record(record: &Record) -> Imported<Self> {
-        record.require_organization()
-    }
-
-    fn of_export(organization: Option<OrganizationId>) -> Option<Self> {
-        organization
-    }
-}
-
-/// A row may belong to an organization or to the deployment.
-impl Owner for Option<OrganizationId> {
-    fn of_record(record: &Record) -> Imported<Self> {
-        Ok(record.organization)
-    }
-
-    fn of_export(organization: Option<OrganizationId>) -> Option<Self> {
-        Some(organization)
-    }
-}
-
-/// A record has no organization. In an export: the organization that is exported, or none.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct NoOrganization(pub(super) Option<OrganizationId>);
-
-impl Owner for NoOrganization {
-    const IN_RECORD: bool = false;
-
-    fn of_record(record: &Record) -> Imported<Self> {
-        record.forbid_organization().map(|()| Self(None))
-    }
-
-    fn of_export(organization: Option<OrganizationId>) -> Option<Self> {
-        Some(Self(organization))
-    }
-}
 
 /// The table of members of a record type; written with the macro [`members`].
 #[async_trait]
@@ -123,6 +75,15 @@ pub(super) trait KindStore: Members {
     /// Stores a new entity.
     async fn add(&self, import: &Import<'_, '_, Self>, entity: &Self::Entity) -> Imported<Id<Self>>;
 
+    /// Stores new entities with few statements; see [`Records::add_many`].
+    async fn add_together(
+        &self,
+        _: &Import<'_, '_, Self>,
+        _entities: &[Self::Entity],
+    ) -> Imported<Option<Vec<Id<Self>>>> {
+        Ok(None)
+    }
+
     /// Stores a changed entity.
     async fn save(
         &self,
@@ -168,6 +129,14 @@ impl<K: OrganizationKind> KindStore for K {
         Ok(self.admin(import.context).create(import.owner, entity).await?)
     }
 
+    async fn add_together(
+        &self,
+        import: &Import<'_, '_, K>,
+        entities: &[K::Entity],
+    ) -> Imported<Option<Vec<Id<K>>>> {
+        Ok(self.admin(import.context).create_many(import.owner, entities).await?)
+    }
+
     async fn save(&self, import: &Import<'_, '_, K>, id: Id<K>, change: &Change<K::Entity>) -> Imported {
         Ok(self.admin(import.context).change(import.owner, id, change).await?)
     }
@@ -176,6 +145,10 @@ impl<K: OrganizationKind> KindStore for K {
 /// A record type that follows the common sequence: find or create, apply, check, add or save, follow up.
 #[async_trait]
 pub(super) trait RecordKind: KindStore {
+    /// Whether new records are added together: then `create`, `apply` and `check` write nothing, records with the key
+    /// of another are refused by [`KindStore::add_together`], and there is no [`Self::number`].
+    const TOGETHER: bool = false;
+
     /// A new entity with its required and fixed members; the other members have their defaults.
     async fn create(
         &self,
@@ -223,6 +196,24 @@ pub(super) trait RecordKind: KindStore {
         _before: Option<&Self::Entity>,
         _entity: &Self::Entity,
     ) -> Imported {
+        Ok(())
+    }
+
+    /// Writes what follows from new entities that were stored together.
+    async fn follow_up_together(
+        &mut self,
+        import: &mut Import<'_, '_, Self>,
+        ids: &[Id<Self>],
+        entities: &[Self::Entity],
+    ) -> Imported {
+        for (id, entity) in ids.iter().zip(entities) {
+            self.follow_up(import, *id, None, entity).await?;
+        }
+        Ok(())
+    }
+
+    /// See [`RecordType::finish`].
+    async fn finish(&mut self, _: &mut ImportContext<'_>) -> Imported {
         Ok(())
     }
 
@@ -281,6 +272,26 @@ pub(super) async fn import_fields<K: RecordKind>(
     Ok(ImportedRecord { id: id.to_text(), number, outcome })
 }
 
+/// The entities of new records.
+async fn new_entities<K: RecordKind>(
+    kind: &K,
+    import: &mut Import<'_, '_, K>,
+    lines: &[Line],
+) -> Imported<Vec<K::Entity>> {
+    let options = import.context.options;
+    check_operators(kind, import.owner, options)?;
+    let mut entities = Vec::with_capacity(lines.len());
+    for Line { record, password, .. } in lines {
+        import.context.password.clone_from(password);
+        let fields = record.fields(options.rules(), &LongTexts::default())?;
+        let mut entity = kind.create(import, &fields).await?;
+        kind.apply(import, fields, &mut entity, true).await?;
+        kind.check(import.context, &mut entity)?;
+        entities.push(entity);
+    }
+    Ok(entities)
+}
+
 /// An error for a record with rights over the whole deployment that the import does not accept.
 fn check_operators<K: RecordKind>(kind: &K, owner: K::Owner, options: ImportOptions<'_>) -> Imported {
     if kind.is_of_operators(owner) && !options.allow_operators {
@@ -309,6 +320,29 @@ impl<K: RecordKind> RecordType for K {
         check_operators(self, owner, context.options)?;
         let fields = record.fields(context.options.rules(), &context.files.long_texts)?;
         import_fields(self, &mut Import { context, owner }, &record, fields).await
+    }
+
+    async fn import_together(
+        &mut self,
+        context: &mut ImportContext<'_>,
+        lines: &[Line],
+    ) -> Imported<Option<Vec<ImportedRecord>>> {
+        let Some(first) = lines.first().filter(|_| K::TOGETHER) else { return Ok(None) };
+        let owner = K::Owner::of_record(&first.record)?;
+        let import = &mut Import { context, owner };
+        let entities = match new_entities(self, import, lines).await {
+            Ok(entities) => entities,
+            Err(RecordError::Invalid(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let Some(ids) = self.add_together(import, &entities).await? else { return Ok(None) };
+        self.follow_up_together(import, &ids, &entities).await?;
+        let added = |id: Id<K>| ImportedRecord { id: id.to_text(), number: None, outcome: Outcome::Created };
+        Ok(Some(ids.into_iter().map(added).collect()))
+    }
+
+    async fn finish(&mut self, context: &mut ImportContext<'_>) -> Imported {
+        RecordKind::finish(self, context).await
     }
 
     async fn export(

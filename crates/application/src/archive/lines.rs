@@ -25,6 +25,11 @@ impl LongTexts {
         file.map(Some).ok_or_else(|| "a text contains the character U+0000".into())
     }
 
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether a text is the mark of one of them.
     pub(super) fn has(&self, text: &str) -> bool {
         let number = text.strip_prefix(MARK).and_then(|number| number.parse::<usize>().ok());
@@ -57,6 +62,11 @@ struct Scan {
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(input: R) -> Self {
         Self { input, buffer: Vec::new(), long_texts: LongTexts::default(), count: 0, bytes: 0 }
+    }
+
+    /// The length of the current line in bytes, without its long texts.
+    pub(super) fn length(&self) -> usize {
+        self.buffer.len()
     }
 
     /// The long texts of the current line.

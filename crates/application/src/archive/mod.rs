@@ -12,6 +12,7 @@
 //! ```
 
 mod check;
+mod chunk;
 mod context;
 mod error;
 mod export;
@@ -21,11 +22,14 @@ mod kind;
 mod lines;
 mod members;
 mod output;
+mod owner;
 mod passwords;
+mod prepared_files;
 mod progress;
 mod record;
 mod refs;
 mod report;
+mod stored_files;
 mod table;
 mod target;
 mod types;

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// The members that all types of records have.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Head {
     /// `type`: the name of the record type.
     pub(super) kind: String,

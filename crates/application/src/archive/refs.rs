@@ -9,7 +9,7 @@ use civitas_kernel::{
     ResponseId, SpaceManifest, SpaceRef, StateId, StepId, SurveyId, UserId, VoteId,
 };
 use civitas_spaces::{ComponentManifest, EntryKind, EntryRef};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
 /// The largest number of entries in a cache: some 10 MB of refs.
@@ -127,11 +127,84 @@ impl Referenced for SpaceRef {
 pub(super) struct Refs<'a> {
     ports: &'a dyn Ports,
     cache: BoundedCache<(Option<OrganizationId>, String, String), String>,
+    /// The manifests of components, which cannot change.
+    manifests: BoundedCache<(OrganizationId, ComponentId), ComponentManifest>,
+    /// The states of components by their tokens, which cannot change.
+    states: BoundedCache<(OrganizationId, ComponentId, String), StateId>,
 }
 
 impl<'a> Refs<'a> {
     pub(super) fn new(ports: &'a dyn Ports) -> Self {
-        Self { ports, cache: BoundedCache::new() }
+        Self {
+            ports,
+            cache: BoundedCache::new(),
+            manifests: BoundedCache::new(),
+            states: BoundedCache::new(),
+        }
+    }
+
+    /// Whether a row is stored for one of these refs.
+    pub(super) async fn has_any(
+        &self,
+        organization: OrganizationId,
+        kind: &str,
+        references: &[&str],
+    ) -> Result<bool, RecordError> {
+        let found = self.ports.refs().find_many(Some(organization), kind, references).await?;
+        Ok(!found.is_empty())
+    }
+
+    /// Reads the ids of these refs, those that are not cached with one query.
+    pub(super) async fn load(
+        &mut self,
+        organization: OrganizationId,
+        kind: &str,
+        references: &BTreeSet<&str>,
+    ) -> Result<(), RecordError> {
+        let key = |reference: &str| (Some(organization), kind.to_owned(), reference.to_owned());
+        if self.cache.0.len() + references.len() > MAX_ENTRIES {
+            self.cache.clear();
+        }
+        let is_missing = |reference: &&str| !self.cache.0.contains_key(&key(reference));
+        let missing: Vec<&str> = references.iter().copied().filter(is_missing).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        for (reference, id) in self.ports.refs().find_many(Some(organization), kind, &missing).await? {
+            self.cache.insert(key(&reference), id);
+        }
+        Ok(())
+    }
+
+    /// Stores the ids of several refs.
+    pub(super) async fn add_many(
+        &mut self,
+        organization: OrganizationId,
+        kind: &str,
+        ids: &[(&str, String)],
+    ) -> Result<(), RecordError> {
+        self.ports.refs().add_many(Some(organization), kind, ids).await?;
+        for (reference, id) in ids {
+            self.cache.insert((Some(organization), kind.to_owned(), (*reference).to_owned()), id.clone());
+        }
+        Ok(())
+    }
+
+    /// The state of this token of a component.
+    pub(super) async fn state(
+        &mut self,
+        organization: OrganizationId,
+        component: ComponentId,
+        token: &str,
+    ) -> Result<StateId, RecordError> {
+        let key = (organization, component, token.to_owned());
+        if let Some(id) = self.states.get(&key) {
+            return Ok(id);
+        }
+        let found = self.ports.states().find_by_token(organization, component, token).await?;
+        let (id, _) = found.ok_or_else(|| unknown("state", token))?;
+        self.states.insert(key, id);
+        Ok(id)
     }
 
     /// The stored id of a ref.
@@ -185,9 +258,15 @@ impl<'a> Refs<'a> {
     ) -> Result<ComponentId, RecordError> {
         let reference = required("component", reference)?;
         let id = self.resolve(organization, &reference).await?;
-        let component = self.ports.components().find(organization, id).await?;
-        let component = component.ok_or_else(|| unknown("component", &reference))?;
-        if component.manifest == manifest {
+        let own = if let Some(own) = self.manifests.get(&(organization, id)) {
+            own
+        } else {
+            let component = self.ports.components().find(organization, id).await?;
+            let own = component.ok_or_else(|| unknown("component", &reference))?.manifest;
+            self.manifests.insert((organization, id), own);
+            own
+        };
+        if own == manifest {
             Ok(id)
         } else {
             Err(format!("component {reference:?} does not hold {content}").into())

@@ -1,6 +1,6 @@
 //! Verifies the chains of the audit trail.
 
-use civitas_audit::{AuditLog, ChainError, ChainHead};
+use civitas_audit::{AuditEntry, AuditLog, ChainError, ChainHead};
 use civitas_kernel::{OrganizationId, Result};
 
 /// The entries of a chain that are read at once.
@@ -28,6 +28,8 @@ pub struct Verification {
     pub head: Option<ChainHead>,
     /// The number of entries that were verified.
     pub verified: u64,
+    /// How many of them have no details any more: they were erased with the account of a person.
+    pub erased: u64,
     /// The first entry that breaks the chain.
     pub fault: Option<ChainFault>,
 }
@@ -43,7 +45,8 @@ impl AuditTrail<'_> {
     /// Verifies the chain of an organization, or that of the deployment (`None`), up to its last entry at the start.
     /// Reads all entries, in chunks.
     ///
-    /// It detects changed, removed and moved entries. Anyone who can write the database can compute all hashes again;
+    /// It detects changed, removed and moved entries. It cannot detect that somebody erased the details of an entry, and
+    /// counts such entries: they are about persons whose accounts were deleted. Anyone who can write the database can compute all hashes again;
     /// to detect this, compare number and hash of the head with those of an earlier verification.
     ///
     /// # Errors
@@ -82,7 +85,8 @@ impl AuditTrail<'_> {
 
     async fn walk(&self, organization: Option<OrganizationId>) -> Result<Verification> {
         let head = self.log.head(organization).await?;
-        let mut verification = Verification { organization, head: head.clone(), verified: 0, fault: None };
+        let mut verification =
+            Verification { organization, head: head.clone(), verified: 0, erased: 0, fault: None };
         // Without a head there are no entries.
         let head = head.unwrap_or_default();
         let (mut number, mut hash) = (head.removed_number, head.removed_hash.clone());
@@ -94,6 +98,7 @@ impl AuditTrail<'_> {
                 return Ok(verification);
             }
             for read in page {
+                verification.erased += u64::from(read.entry.as_ref().is_some_and(AuditEntry::is_erased));
                 let followed = match &read.entry {
                     _ if read.number != number + 1 => Err(ChainError::Missing),
                     None => Err(ChainError::Unreadable),
@@ -123,7 +128,7 @@ impl AuditTrail<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use civitas_audit::{Action, Actor, AuditEntry, MockAuditLog, ReadEntry, Record};
+    use civitas_audit::{Action, Actor, MockAuditLog, ReadEntry, Record};
     use time::macros::datetime;
 
     /// A chain of this many entries, and its head.
@@ -172,7 +177,7 @@ mod tests {
         let verified = u64::try_from(length).unwrap();
         assert_eq!(
             verification,
-            Verification { organization: None, head: Some(head), verified, fault: None }
+            Verification { organization: None, head: Some(head), verified, erased: 0, fault: None }
         );
     }
 

@@ -48,6 +48,20 @@ impl Grants<'_> {
         Ok(Granted { client: id, client_uid: client.uid, scope, grant })
     }
 
+    /// The client whose credentials these are, for operations without a grant (contract 02 §3).
+    ///
+    /// # Errors
+    /// `invalid_client` when there are none, or not those of a client of this organization.
+    pub async fn authenticate(
+        &self,
+        organization: OrganizationId,
+        request: &TokenRequest,
+    ) -> Result<ClientId> {
+        let known = self.known_client(organization, request, false).await?;
+        let known = known.filter(|(_, client)| authenticates(client, request));
+        known.map(|(id, _)| id).ok_or_else(invalid_client)
+    }
+
     /// Check 6, which differs for the password grant; with the other grant an unknown client is an authentication
     /// error.
     async fn known_client(

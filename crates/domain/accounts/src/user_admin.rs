@@ -74,6 +74,25 @@ impl UserAdmin<'_> {
     }
 }
 
+fn refusal(what: &str, value: &str, why: &str) -> Error {
+    Error::rejected(format!("{what} {value:?} {why}"))
+}
+
+/// Checks nickname, e-mail address and name.
+fn check_texts(user: &User) -> Result<()> {
+    let User { nickname, email, name, .. } = user;
+    if !is_nickname(nickname) {
+        return Err(refusal("nickname", nickname, "is not valid"));
+    }
+    if !is_email(email) {
+        return Err(refusal("email", email, "is not valid"));
+    }
+    if !is_name(name) {
+        return Err(refusal("name", name, "is not valid"));
+    }
+    Ok(())
+}
+
 #[async_trait]
 impl RecordAdmin<User> for UserAdmin<'_> {
     fn records(&self) -> &dyn Records<User> {
@@ -87,18 +106,9 @@ impl RecordAdmin<User> for UserAdmin<'_> {
         before: Option<(UserId, &User)>,
         user: &User,
     ) -> Result<()> {
-        let User { nickname, email, name, .. } = user;
-        let refuse =
-            |what: &str, value: &str, why: &str| Err(Error::rejected(format!("{what} {value:?} {why}")));
-        if !is_nickname(nickname) {
-            return refuse("nickname", nickname, "is not valid");
-        }
-        if !is_email(email) {
-            return refuse("email", email, "is not valid");
-        }
-        if !is_name(name) {
-            return refuse("name", name, "is not valid");
-        }
+        check_texts(user)?;
+        let User { nickname, email, .. } = user;
+        let refuse = |what, value, why| Err(refusal(what, value, why));
         if user.deleted_at.is_some() {
             return Ok(());
         }
@@ -115,6 +125,15 @@ impl RecordAdmin<User> for UserAdmin<'_> {
         }
         Ok(())
     }
+
+    /// The store refuses a nickname or an e-mail address that another account has.
+    async fn create_many(&self, organization: OrganizationId, users: &[User]) -> Result<Option<Vec<UserId>>> {
+        if users.iter().any(|user| check_texts(user).is_err()) {
+            return Ok(None);
+        }
+        self.store.add_many(organization, users).await
+    }
+
     async fn follow_up(
         &self,
         organization: OrganizationId,

@@ -2,8 +2,8 @@
 
 use crate::{
     Attachment, AttachmentField, AttachmentReader, AttachmentSearch, AttachmentStore, Collection,
-    CollectionStore, FileRegistry, FileState, FileType, PENDING, Parent, ParentLookup, StoredFile, Upload,
-    UploadStore,
+    CollectionStore, FileRegistry, FileState, FileType, NOT_YET, PENDING, Parent, ParentLookup, StoredFile,
+    Upload, UploadStore,
 };
 use civitas_kernel::filter::{Condition, Filter, Is};
 use civitas_kernel::records::Change;
@@ -195,6 +195,23 @@ pub async fn finds_files_to_delete(world: World<'_>) -> Result<()> {
     let after = world.files.stored_after(None, 100).await?;
     assert!(after.iter().any(|(id, _)| *id == stored) && after.iter().all(|(id, _)| *id != young));
     assert!(world.files.stored_after(Some(stored), 100).await?.iter().all(|(id, _)| *id > stored));
+    Ok(())
+}
+
+/// A file that was stored before its organization existed becomes one of the organization once, while it is pending.
+pub async fn adopts_pending_files(world: World<'_>) -> Result<()> {
+    let later = NOW + Duration::DAY;
+    let pending = StoredFile::for_test(NOW, FileState::Pending);
+    let id = world.files.add(NOT_YET, &pending).await?;
+    assert_eq!(world.files.find(world.mine, id).await?, None);
+    assert!(world.files.adopt(world.mine, id, later).await?);
+    let stored = StoredFile { state: FileState::Stored, created_at: later, ..pending };
+    assert_eq!(world.files.find(world.mine, id).await?, Some(stored));
+    assert!(!world.files.adopt(world.other, id, later).await?, "once");
+    let removed = world.files.add(NOT_YET, &StoredFile::for_test(NOW, FileState::Removed)).await?;
+    assert!(!world.files.adopt(world.mine, removed, later).await?, "its bytes may be gone");
+    let own = world.file(FileState::Pending).await?;
+    assert!(!world.files.adopt(world.other, own, later).await?, "another organization has it");
     Ok(())
 }
 

@@ -3,11 +3,14 @@
 
 use crate::{ContentFault, Inspected};
 use civitas_kernel::records::Entity;
-use civitas_kernel::{FileId, random_key};
+use civitas_kernel::{FileId, OrganizationId, random_key};
 use time::{Duration, OffsetDateTime};
 
 /// The most time between the row of a file and the end of the transaction that uses it. Then the file is deleted.
 pub const PENDING: Duration = Duration::hours(1);
+
+/// The organization of the row of a file whose organization may not exist yet. No organization has this number.
+pub const NOT_YET: OrganizationId = OrganizationId(0);
 
 /// What is known of the bytes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

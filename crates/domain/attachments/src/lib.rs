@@ -48,7 +48,7 @@ pub use content::{
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use content::{MockFileIntake, MockFileStore};
-pub use file::{FileState, PENDING, StoredFile};
+pub use file::{FileState, NOT_YET, PENDING, StoredFile};
 pub use filename::{MAX_FILENAME_BYTES, sanitize, sanitize_and_shorten};
 pub use parent::{PARENT_NAMES, Parent, ParentKind};
 pub use ports::{

@@ -118,6 +118,8 @@ actions! {
     "mails.retried" => MailsRetried: "Mails that could not be sent were tried again at once.",
     "archive.imported" => ArchiveImported: "An archive was imported.",
     "archive.exported" => ArchiveExported: "An archive was exported.",
+    "backup.made" => BackupMade: "A backup was made.",
+    "backup.restored" => BackupRestored: "The database was restored from a backup.",
 }
 
 impl fmt::Display for Action {

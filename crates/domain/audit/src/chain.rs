@@ -8,8 +8,10 @@ use std::fmt;
 /// The hash before the first entry.
 pub const EMPTY_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// The version of the canonical form.
-const FORM: i64 = 1;
+/// The version of the canonical form with the details.
+const WITH_DETAILS: i64 = 1;
+/// The version of the canonical form with the digest of the details.
+const WITH_DIGEST: i64 = 2;
 
 /// The ends of a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,14 +73,59 @@ impl fmt::Display for ChainError {
 impl AuditEntry {
     /// The hash of the entry after one with the hash `previous`: SHA-256 of its canonical form, in hexadecimal.
     ///
-    /// The canonical form is a JSON array without spaces: 1, the hash before, organization, number, time in
-    /// microseconds since 1970, kind, id and name of the actor, id and nickname of its user, address, action, kind, id
-    /// and label of the object, and the changes as `[field, before, after]`. What is absent is null.
+    /// The canonical form is a JSON array without spaces: 2, the hash before, organization, number, time in
+    /// microseconds since 1970, kind and id of the actor, id of its user, action, kind and id of the object, and the
+    /// digest of the details. What is absent is null. That of an entry without a digest has 1 instead, and the details
+    /// at their places: the name after the id of the actor, the nickname after that of its user, then the address; the
+    /// label after the id of the object, then the changes.
     pub fn hash_after(&self, previous: &str) -> String {
+        let Some(details) = &self.details else { return self.hash_with_details(previous) };
         let user = self.actor.user();
         let object = self.object.as_ref();
         let form = json!([
-            FORM,
+            WITH_DIGEST,
+            previous,
+            self.organization,
+            self.number,
+            microseconds(self.at),
+            self.actor.kind().as_str(),
+            self.actor.id(),
+            user.map(|(id, _)| id),
+            self.action.as_str(),
+            object.map(|object| &object.kind),
+            object.map(|object| &object.id),
+            details.digest,
+        ]);
+        hexadecimal(digest(&SHA256, form.to_string().as_bytes()).as_ref())
+    }
+
+    /// The digest of the details: SHA-256, in hexadecimal, of a JSON array without spaces: the salt, the name of the
+    /// actor, the nickname of its user, the address, the label of the object, and the changes as `[field, before,
+    /// after]`.
+    pub fn digest_of_details(&self, salt: &str) -> String {
+        let nickname = self.actor.user().map(|(_, nickname)| nickname);
+        let label = self.object.as_ref().map(|object| &object.label);
+        let form = json!([salt, self.actor.name(), nickname, self.from, label, self.changes]);
+        hexadecimal(digest(&SHA256, form.to_string().as_bytes()).as_ref())
+    }
+
+    /// Whether the details are those of the digest, or were erased and are empty.
+    fn has_its_details(&self) -> bool {
+        let Some(details) = &self.details else { return true };
+        if let Some(salt) = &details.salt {
+            return details.digest == self.digest_of_details(salt);
+        }
+        let nickname = self.actor.user().map(|(_, nickname)| nickname);
+        let label = self.object.as_ref().map(|object| object.label.as_str());
+        let texts = [self.actor.name(), nickname, label];
+        texts.into_iter().flatten().all(str::is_empty) && self.from.is_none() && self.changes.is_empty()
+    }
+
+    fn hash_with_details(&self, previous: &str) -> String {
+        let user = self.actor.user();
+        let object = self.object.as_ref();
+        let form = json!([
+            WITH_DETAILS,
             previous,
             self.organization,
             self.number,
@@ -106,7 +153,7 @@ impl AuditEntry {
         if self.number != number + 1 {
             return Err(ChainError::Missing);
         }
-        if self.hash != self.hash_after(hash) {
+        if self.hash != self.hash_after(hash) || !self.has_its_details() {
             return Err(ChainError::HashDiffers);
         }
         Ok(())
@@ -129,7 +176,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Action, Actor, Object, Record};
+    use crate::{Action, Actor, Details, Object, Record};
     use civitas_kernel::{OrganizationId, UserId};
     use proptest::prelude::*;
     use time::macros::datetime;
@@ -179,11 +226,51 @@ mod tests {
 
     #[test]
     fn the_canonical_form_is_the_documented_one() {
-        let entry = &chain(1)[0];
+        let mut entry = chain(1).remove(0);
+        let Details { salt: Some(salt), digest: of_details } = entry.details.clone().unwrap() else {
+            panic!()
+        };
+        let details =
+            format!(r#"["{salt}","App","ada","192.0.2.7","Youth council",[["kind",null,"member"]]]"#);
+        assert_eq!(of_details, hexadecimal(digest(&SHA256, details.as_bytes()).as_ref()));
+        let form = format!(
+            r#"[2,"{EMPTY_HASH}",5,1,1772357400000001,"client","id_app",3,"role.created","role","1","{of_details}"]"#
+        );
+        assert_eq!(entry.hash, hexadecimal(digest(&SHA256, form.as_bytes()).as_ref()));
+        entry.details = None;
+        entry.hash = entry.hash_after(EMPTY_HASH);
         let form = format!(
             r#"[1,"{EMPTY_HASH}",5,1,1772357400000001,"client","id_app","App",3,"ada","192.0.2.7","role.created","role","1","Youth council",[["kind",null,"member"]]]"#
         );
         assert_eq!(entry.hash, hexadecimal(digest(&SHA256, form.as_bytes()).as_ref()));
+    }
+
+    #[test]
+    fn details_are_erased_whole_and_the_chain_stays() {
+        let erase = |entry: &mut AuditEntry| {
+            let user = Some((UserId(3), String::new()));
+            entry.actor = Actor::Client { uid: "id_app".to_owned(), name: String::new(), user };
+            (entry.from, entry.changes) = (None, Vec::new());
+            edit(entry, |object| object.label.clear());
+            entry.details.as_mut().unwrap().salt = None;
+        };
+        let mut entries = chain(3);
+        assert!(!entries[1].is_erased());
+        erase(&mut entries[1]);
+        assert!(entries[1].is_erased());
+        assert_eq!(broken(&entries), None);
+        let edits: [fn(&mut AuditEntry); 5] = [
+            |entry| entry.from = Some("192.0.2.7".to_owned()),
+            |entry| edit(entry, |object| object.label.push('x')),
+            |entry| entry.changes = chain(1)[0].changes.clone(),
+            |entry| entry.details.as_mut().unwrap().digest = EMPTY_HASH.to_owned(),
+            |entry| entry.details = None,
+        ];
+        for (n, edit) in edits.into_iter().enumerate() {
+            let mut entries = entries.clone();
+            edit(&mut entries[1]);
+            assert_eq!(broken(&entries), Some((2, ChainError::HashDiffers)), "{n}");
+        }
     }
 
     #[test]
@@ -233,7 +320,7 @@ mod tests {
         }
         let mut entries = chain(3);
         // A hash that was computed again does not match the next entry.
-        entries[1].from = None;
+        entries[1].action = Action::RoleDeleted;
         entries[1].hash = entries[1].hash_after(&entries[0].hash);
         assert_eq!(broken(&entries), Some((3, ChainError::HashDiffers)));
     }
@@ -249,7 +336,8 @@ mod tests {
                 .on("user", id, label)
                 .follow(&ChainHead::default(), datetime!(2026-03-01 09:30 UTC));
             let (one, other) = (entry(&a, &b), entry(&c, &d));
-            prop_assert_eq!(one.object == other.object, one.hash == other.hash);
+            prop_assert_eq!(one.object == other.object, one.digest_of_details("") == other.digest_of_details("")
+                && one.hash_with_details("") == other.hash_with_details(""));
         }
     }
 }

@@ -84,6 +84,49 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Of entries about a user, and of acts for the user, nothing personal is left, and the chains stay whole.
+pub async fn erases_the_details_of_a_user(world: World<'_>) -> Result<()> {
+    let app = |user| Actor::Client { uid: "id_app".to_owned(), name: "App".to_owned(), user };
+    let ada = || (UserId(3), "ada".to_owned());
+    let full = |actor, id: &str| {
+        let record = Record::new(actor, Action::UserUpdated).on("user", id, "ada").from("192.0.2.7");
+        record.changed("name", None, Some("Ada"))
+    };
+    let records = [
+        full(Actor::Administrator { id: 7, email: "ines@riverton.example".to_owned() }, "3").of(world.mine),
+        full(app(Some(ada())), "4").of(world.mine),
+        full(app(Some((UserId(33), "eve".to_owned()))), "33").of(world.mine),
+        full(app(Some(ada())), "3").of(world.other),
+        full(app(None), "3").on("proposal", "3", "Trees").of(world.mine),
+    ];
+    let mut appended = Vec::new();
+    for record in &records {
+        appended.push(world.log.append(record, NOW).await?);
+    }
+    assert_eq!(world.log.erase_user(world.mine, UserId(3), 1).await?, 2);
+    assert_eq!(world.log.erase_user(world.mine, UserId(3), 1).await?, 0, "no entry is erased twice");
+    let mut entries = Vec::new();
+    for organization in [world.mine, world.other] {
+        let (mut number, mut hash) = (0, EMPTY_HASH.to_owned());
+        for read in world.log.page_after(Some(organization), 0, 100).await? {
+            let entry = read.entry.expect("an entry that can be read");
+            assert_eq!(entry.follows(number, &hash), Ok(()));
+            (number, hash) = (entry.number, entry.hash.clone());
+            entries.push(entry);
+        }
+    }
+    let (erased, kept): (Vec<_>, Vec<_>) = entries.into_iter().partition(AuditEntry::is_erased);
+    assert_eq!(erased.iter().map(|entry| entry.number).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(erased[0].actor, Actor::Administrator { id: 7, email: String::new() });
+    assert_eq!(erased[1].actor.user(), Some((UserId(3), "")));
+    for entry in &erased {
+        let label = entry.object.as_ref().map(|object| object.label.as_str());
+        assert_eq!((label, &entry.from, entry.changes.len()), (Some(""), &None, 0));
+    }
+    assert_eq!(kept, [appended.remove(2), appended.remove(3), appended.remove(2)]);
+    Ok(())
+}
+
 /// Each organization has a chain of its own, and so has the deployment.
 pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     for chain in [Some(world.mine), Some(world.other), None] {

@@ -2,7 +2,7 @@
 
 use crate::changes::{change, cut};
 use crate::{Action, Actor, ChainHead, FieldChange, MAX_CHANGES, changes_between, is_secret};
-use civitas_kernel::{OrganizationId, UserId, clock};
+use civitas_kernel::{OrganizationId, UserId, clock, random_key};
 use serde_json::Value;
 use time::OffsetDateTime;
 
@@ -15,6 +15,17 @@ pub struct Object {
     pub id: String,
     /// The name it had.
     pub label: String,
+}
+
+/// The digest of the details of an entry: the name of the actor, the nickname of its user, the address, the label of
+/// the object, and the changes. The chain has the digest, so that the details can be erased and the chain stays whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Details {
+    /// Random text that is hashed with them: without it nobody can try which details have the digest. `None`: they were
+    /// erased, and the salt with them.
+    pub salt: Option<String>,
+    /// [`AuditEntry::digest_of_details`] of the details that were written.
+    pub digest: String,
 }
 
 /// An entry of the audit trail.
@@ -36,8 +47,17 @@ pub struct AuditEntry {
     pub object: Option<Object>,
     /// The fields that changed, at most [`MAX_CHANGES`].
     pub changes: Vec<FieldChange>,
+    /// The digest of the details; `None`: they are hashed with the entry, and cannot be erased. New entries have one.
+    pub details: Option<Details>,
     /// [`AuditEntry::hash_after`] the entry before it.
     pub hash: String,
+}
+
+impl AuditEntry {
+    /// Whether its details were erased. Their texts are empty then.
+    pub fn is_erased(&self) -> bool {
+        self.details.as_ref().is_some_and(|details| details.salt.is_none())
+    }
 }
 
 /// What is written to the audit trail. Texts are cut to [`MAX_TEXT`](crate::MAX_TEXT) characters.
@@ -137,8 +157,12 @@ impl Record {
             action: self.action,
             object: self.object.clone(),
             changes: self.changes.clone(),
+            details: None,
             hash: String::new(),
         };
+        let salt = random_key();
+        let digest = entry.digest_of_details(&salt);
+        entry.details = Some(Details { salt: Some(salt), digest });
         entry.hash = entry.hash_after(&head.hash);
         entry
     }

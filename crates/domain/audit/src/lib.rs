@@ -1,5 +1,5 @@
-//! The audit trail: who changed what, when, and from where (contract 04 §1). Entries are never changed. Those of an
-//! organization, and those of the deployment, are a chain each: every entry has the SHA-256 of the one before it.
+//! The audit trail: who changed what, when, and from where (contract 04 §1). Entries are never changed, but the
+//! details of those about a person can be erased. The entries of an organization, and those of the deployment, are a chain each: every entry has the SHA-256 of the one before it.
 //!
 //! ```
 //! use civitas_audit::{Action, Actor, ChainHead, Record};
@@ -30,7 +30,7 @@ pub use action::Action;
 pub use actor::{Actor, ActorKind};
 pub use chain::{ChainError, ChainHead, EMPTY_HASH};
 pub use changes::{FieldChange, MAX_CHANGES, MAX_TEXT, changes_between, is_secret};
-pub use entry::{AuditEntry, Object, Record};
+pub use entry::{AuditEntry, Details, Object, Record};
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::MockAuditLog;
 pub use ports::{AuditFilter, AuditLog, AuditScope, ReadEntry, SEARCHED};

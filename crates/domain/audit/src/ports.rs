@@ -2,7 +2,7 @@
 
 use crate::{Action, ActorKind, AuditEntry, ChainHead, Record};
 use async_trait::async_trait;
-use civitas_kernel::{OrganizationId, Page, PageRequest, Result};
+use civitas_kernel::{OrganizationId, Page, PageRequest, Result, UserId};
 use time::OffsetDateTime;
 
 /// A search by text looks at this many of the newest entries that satisfy the other conditions. No index serves a
@@ -84,6 +84,10 @@ pub trait AuditLog: Send + Sync {
         number: i64,
         limit: i64,
     ) -> Result<Vec<ReadEntry>>;
+
+    /// Erases the details of entries about this user, and of those of acts for this user, at most `limit` of each.
+    /// Returns how many were erased. Entries without a digest of their details stay as they are.
+    async fn erase_user(&self, organization: OrganizationId, user: UserId, limit: i64) -> Result<u64>;
 
     /// The head of a chain; `None` when it has never had an entry.
     async fn head(&self, organization: Option<OrganizationId>) -> Result<Option<ChainHead>>;

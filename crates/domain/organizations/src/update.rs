@@ -4,7 +4,7 @@
 use crate::rules::{blank_in, tidy, tidy_all};
 use crate::{Organization, TIME_ZONES, is_host};
 use civitas_kernel::limits::ITEMS;
-use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated, Wording};
+use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated, Wording, integer};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -263,8 +263,7 @@ impl<'a> Update<'a> {
             }
         }
         if let Some(sent) = self.sent.get("comments_max_length") {
-            let number = sent.as_i64().or_else(|| sent.as_str()?.parse().ok());
-            match number {
+            match integer(sent) {
                 Some(length) if length > 0 => self.organization.comments_max_length = length,
                 Some(_) => {
                     let text = "Comments max length must be greater than 0";

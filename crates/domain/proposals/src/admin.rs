@@ -4,6 +4,7 @@ use crate::{DraftErrors, Proposal, ProposalStore, StateStore, plain_text};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, RecordAdmin, Records, find_for_update};
 use civitas_kernel::{Error, Locale, OrganizationId, ProposalId, Result, Translated};
+use std::collections::HashSet;
 use time::OffsetDateTime;
 
 /// Why an act on a proposal is refused.
@@ -134,6 +135,26 @@ impl RecordAdmin<Proposal> for ProposalAdmin<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Compares the drafts with each other too.
+    async fn create_many(
+        &self,
+        organization: OrganizationId,
+        proposals: &[Proposal],
+    ) -> Result<Option<Vec<ProposalId>>> {
+        let mut drafts = HashSet::new();
+        for draft in proposals.iter().filter(|proposal| proposal.published_at.is_none()) {
+            if draft.authors.iter().any(|author| !drafts.insert((*author, draft.component))) {
+                return Ok(None);
+            }
+            match self.prepare(organization, None, draft).await {
+                Ok(()) => {}
+                Err(Error::Rejected(_)) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        self.store.add_many(organization, proposals).await
     }
 }
 

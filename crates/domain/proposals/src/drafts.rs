@@ -19,6 +19,9 @@ pub const DRAFT: Access = Access::user(Scope::Proposals, &[Ability::ProposalsDra
 pub struct CreateDraft {
     /// The proposals component.
     pub component: ComponentId,
+    /// The part of the organization to search for the component.
+    #[serde(default)]
+    pub within: Within,
 }
 
 /// Changes the texts of a draft.
@@ -166,9 +169,11 @@ impl Handle<CreateDraft> for Drafts<'_> {
         self.has_none(ctx, command.component).await
     }
 
-    async fn handle(&self, ctx: &Ctx, CreateDraft { component }: CreateDraft) -> Result<ProposalDetail> {
+    async fn handle(&self, ctx: &Ctx, command: CreateDraft) -> Result<ProposalDetail> {
+        let CreateDraft { component, within } = command;
         self.has_none(ctx, component).await?;
-        let place = self.components.find(ctx.read_context(), component).await?.ok_or(Error::NotFound)?;
+        let place = self.components.find(ctx.read_context(), component).await?;
+        let place = place.filter(|place| within.has(place.space, component)).ok_or(Error::NotFound)?;
         participation(place.participates)?;
         self.limit_allows(ctx, component, &place.rules).await?;
         let draft = Proposal {

@@ -112,8 +112,10 @@ fn faults(field: &'static str, text: &str, longest: i64) -> Vec<FieldError> {
 ///
 /// Source: contract 06 §2.5.
 pub fn plain_text(text: &str) -> String {
-    // An ampersand is text, never the start of a character reference: escaped here, the tokenizer restores it.
-    let escaped = text.replace('&', "&amp;");
+    // An ampersand is text, never the start of a character reference. A private-use character stands for it: the tokenizer
+    // reads an escape in some elements and leaves it in others (`<plaintext>`, `<xmp>`).
+    let stand_in = ('\u{f8e0}'..='\u{f8ff}').find(|c| !text.contains(*c)).unwrap_or('&');
+    let escaped = text.replace('&', stand_in.encode_utf8(&mut [0; 4]));
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
     let mut plain = String::with_capacity(text.len());
@@ -128,7 +130,7 @@ pub fn plain_text(text: &str) -> String {
             _ => {}
         }
     }
-    plain
+    plain.replace(stand_in, "&")
 }
 
 /// The shown texts of a draft's field: the requested languages, else the working one; if that has no text and the field
@@ -194,6 +196,13 @@ mod tests {
         assert_eq!(plain_text("<SCRIPT>a</b>c</script >d<br/>e"), "de");
         assert_eq!(plain_text("a<form>b<form>c</form>d</form>e"), "ade", "the first end tag ends a form");
         assert_eq!(plain_text("kept <script>never ended <b>"), "kept ");
+        for element in ["plaintext", "xmp", "iframe", "textarea"] {
+            assert_eq!(
+                plain_text(&format!("<{element}>R & D &lt; \u{fdd0}")),
+                "R & D &lt; \u{fdd0}",
+                "{element}"
+            );
+        }
     }
 
     #[test]

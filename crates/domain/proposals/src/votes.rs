@@ -7,7 +7,7 @@ use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
     Ability, Access, Command, Ctx, Error, Handle, Page, PageRequest, ProposalId, Result, Scope, UserId,
-    VoteId, Within,
+    VoteId, Within, integer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -202,11 +202,7 @@ fn voting_is_open(place: &Place) -> Result<()> {
 fn sent_weight(data: Option<&Value>) -> Result<i64> {
     let data = data.and_then(Value::as_object).ok_or_else(|| Error::missing("data"))?;
     let sent = data.get("weight").filter(|w| !w.is_null() && w.as_str() != Some(""));
-    let weight = match sent.ok_or_else(|| Error::missing("weight"))? {
-        Value::Number(number) => number.as_i64(),
-        Value::String(text) => text.parse().ok(),
-        _ => None,
-    };
+    let weight = integer(sent.ok_or_else(|| Error::missing("weight"))?);
     weight.ok_or_else(|| wrong_weight("Must be an integer"))
 }
 

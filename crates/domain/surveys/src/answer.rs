@@ -2,7 +2,7 @@
 
 use crate::form::Shape;
 use crate::{FormOption, FormQuestion};
-use civitas_kernel::{AnswerOptionId, MatrixRowId};
+use civitas_kernel::{AnswerOptionId, MatrixRowId, whole};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -149,7 +149,7 @@ fn number(sent: &Value) -> Read<i64> {
         Value::String(text) => {
             text.parse().ok().filter(|number: &i64| number.to_string() == *text).ok_or(Fault::Foreign)
         }
-        Value::Number(number) => number.as_i64().ok_or(Fault::Invalid),
+        Value::Number(number) => whole(number).ok_or(Fault::Invalid),
         _ => Err(Fault::Invalid),
     }
 }

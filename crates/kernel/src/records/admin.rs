@@ -53,6 +53,16 @@ pub trait RecordAdmin<E: Entity>: Send + Sync {
         Ok(id)
     }
 
+    /// Stores new records with few statements, by the same rules as [`Self::create`], and returns their ids in the same
+    /// order. `None`: nothing was stored, because a record breaks a rule, or because this kind of record is stored one
+    /// by one; then [`Self::create`] stores each, or returns its error.
+    ///
+    /// # Errors
+    /// Those of the database.
+    async fn create_many(&self, _organization: OrganizationId, _records: &[E]) -> Result<Option<Vec<E::Id>>> {
+        Ok(None)
+    }
+
     /// Stores a change. An empty one is neither checked nor stored.
     ///
     /// # Errors
@@ -71,9 +81,14 @@ pub trait RecordAdmin<E: Entity>: Send + Sync {
 /// Records of a kind without rules.
 pub struct Plain<'a, E>(pub &'a dyn Records<E>);
 
+#[async_trait]
 impl<E: Entity> RecordAdmin<E> for Plain<'_, E> {
     fn records(&self) -> &dyn Records<E> {
         self.0
+    }
+
+    async fn create_many(&self, organization: OrganizationId, records: &[E]) -> Result<Option<Vec<E::Id>>> {
+        self.0.add_many(organization, records).await
     }
 }
 

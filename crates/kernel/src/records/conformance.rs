@@ -44,6 +44,31 @@ pub async fn keeps_every_member<E: Entity>(world: Samples<'_, E>) -> Result<()> 
     Ok(())
 }
 
+/// Records that are stored together are read back with all members, under ids in their order. Records that cannot be
+/// stored together leave nothing behind.
+pub async fn adds_several_together<E: Entity>(world: Samples<'_, E>) -> Result<()> {
+    let Samples { records, mine, other, samples, .. } = &world;
+    let before = records.page_after(*mine, None, 1_000).await?.len();
+    let Some(ids) = records.add_many(*mine, samples).await? else {
+        assert_eq!(records.page_after(*mine, None, 1_000).await?.len(), before);
+        return Ok(());
+    };
+    assert_eq!(ids.len(), samples.len());
+    for (id, sample) in ids.iter().zip(samples) {
+        assert_eq!(records.find(*mine, *id).await?.as_ref(), Some(sample));
+        assert_eq!(records.find(*other, *id).await?, None);
+    }
+    let stored = records.page_after(*mine, None, 1_000).await?;
+    assert_eq!(stored.len(), before + samples.len());
+    let own: Vec<_> = stored.iter().map(|(id, _)| *id).filter(|id| ids.contains(id)).collect();
+    assert_eq!(own, ids, "ids ascend in the order of the records");
+    if records.add_many(*mine, samples).await?.is_none() {
+        assert_eq!(records.page_after(*mine, None, 1_000).await?.len(), stored.len(), "all or nothing");
+    }
+    assert_eq!(records.add_many(*mine, &[]).await?.unwrap_or_default(), []);
+    Ok(())
+}
+
 /// No organization reads or changes the records of another.
 pub async fn keeps_organizations_apart<E: Entity>(world: Samples<'_, E>) -> Result<()> {
     let Samples { records, mine, other, .. } = world;

@@ -99,6 +99,8 @@ action-extended-data-updated = Extended data changed
 action-job-deleted = Job deleted
 action-archive-imported = Archive imported
 action-archive-exported = Archive exported
+action-backup-made = Backup made
+action-backup-restored = Database restored from a backup
 action-key-reencrypted = Secrets encrypted anew
 action-key-rotated = Secret key rotated
 

@@ -99,6 +99,8 @@ action-extended-data-updated = Datos extendidos modificados
 action-job-deleted = Tarea eliminada
 action-archive-imported = Archivo de datos importado
 action-archive-exported = Archivo de datos exportado
+action-backup-made = Copia de seguridad creada
+action-backup-restored = Base de datos restaurada desde una copia de seguridad
 action-key-reencrypted = Secretos cifrados de nuevo
 action-key-rotated = Clave secreta sustituida
 

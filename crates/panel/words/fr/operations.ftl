@@ -99,6 +99,8 @@ action-extended-data-updated = Données étendues modifiées
 action-job-deleted = Tâche supprimée
 action-archive-imported = Archive importée
 action-archive-exported = Archive exportée
+action-backup-made = Sauvegarde créée
+action-backup-restored = Base de données restaurée depuis une sauvegarde
 action-key-reencrypted = Secrets chiffrés à nouveau
 action-key-rotated = Clé secrète remplacée
 

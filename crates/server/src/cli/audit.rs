@@ -202,6 +202,7 @@ fn verification_json(verification: &Verification) -> Value {
     json!({
         "organization_id": verification.organization,
         "verified": verification.verified,
+        "erased": verification.erased,
         "removed": head.map_or(0, |head| head.removed_number),
         "last": head.map_or(0, |head| head.number),
         "hash": head.map(|head| &head.hash),

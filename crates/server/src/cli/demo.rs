@@ -26,7 +26,7 @@ const CLIENT: &str = "full-access";
 
 pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome {
     let config = configure(sources).map_err(Failure::Because)?;
-    telemetry::begin(&config);
+    let traces = telemetry::begin_server(&config).map_err(|error| Failure::Because(error.to_string()))?;
     let database = Database::of(&config);
     let schema = database.schema().await.map_err(because)?;
     if let (Schema::Newer(_), Some(refusal)) = (&schema, schema.refusal()) {
@@ -51,7 +51,7 @@ pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome 
     // Listens first: if the address were found in use after the import, the secrets would not be printed.
     let news = first_start(&*running.store, options).await?;
     greet(console.stdout, &origin, news.as_ref()).map_err(because)?;
-    until_stopped(running, signals).await
+    until_stopped(running, traces, signals).await
 }
 
 /// Links begin with `http` and have the port, unless configured otherwise.

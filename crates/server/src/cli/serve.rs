@@ -1,8 +1,9 @@
 //! `civitas serve`: runs until a signal stops it.
 
-use super::{Failure, Outcome, because, configure};
+use super::{Failure, Outcome, because, configure_server};
 use crate::config::Sources;
 use crate::store::Database;
+use crate::traces::Traces;
 use crate::wiring::{self, Parts, Running};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -17,7 +18,7 @@ pub(super) struct ServeArgs {
 }
 
 pub(super) async fn run(args: ServeArgs, sources: &Sources) -> Outcome {
-    let config = configure(sources).map_err(because)?;
+    let (config, traces) = configure_server(sources)?;
     // Reported first: a missing key can be detected without a database.
     crate::secret_key::of(&config).map_err(because)?;
     let schema = Database::of(&config).schema().await.map_err(because)?;
@@ -30,7 +31,7 @@ pub(super) async fn run(args: ServeArgs, sources: &Sources) -> Outcome {
     if let Some(link) = &running.setup_link {
         tracing::warn!(%link, "there is no administrator: this link creates the first one, and an organization");
     }
-    until_stopped(running, signals).await
+    until_stopped(running, traces, signals).await
 }
 
 /// The signals that a server handles.
@@ -52,7 +53,7 @@ impl Signals {
 }
 
 /// Runs until SIGTERM or SIGINT, then stops in order. SIGHUP reads the certificate again.
-pub(super) async fn until_stopped(running: Running, mut signals: Signals) -> Outcome {
+pub(super) async fn until_stopped(running: Running, traces: Option<Traces>, mut signals: Signals) -> Outcome {
     loop {
         tokio::select! {
             _ = signals.terminate.recv() => break,
@@ -65,6 +66,9 @@ pub(super) async fn until_stopped(running: Running, mut signals: Signals) -> Out
     }
     tracing::info!("stopping");
     running.stop().await;
+    if let Some(traces) = traces {
+        traces.stop().await;
+    }
     tracing::info!("stopped");
     Ok(())
 }

@@ -2,7 +2,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use civitas_kernel::Locales;
+use civitas_backup::TimeOfDay;
+use civitas_kernel::{ClassNames, Locales};
 use ipnet::IpNet;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -10,6 +11,7 @@ use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::str::FromStr;
 use tracing_subscriber::EnvFilter;
+use url::Url;
 
 /// A value as written: one text (also for a number in the file), or a list of texts.
 #[derive(Debug, Clone)]
@@ -72,9 +74,13 @@ readable! {
     SocketAddr: Text, "must be an address and port, as 127.0.0.1:3000";
     IpAddr: Text, "must be an IP address";
     Network: Text, "must be a network, as 10.0.0.0/8";
+    ClassNames: Text, "must be a capital letter followed by at most 63 letters or digits";
     Scheme: Text, "must be http or https";
     LogFormat: Text, "must be text or json";
     SecretKey: Text, "must be 32 bytes in base64";
+    TimeOfDay: Text, "must be a time of day, as 02:30";
+    Origin: Text, "must be an origin, as https://app.example, or *";
+    Endpoint: Text, "must be an address, as http://127.0.0.1:4318";
     bool: Switch, "must be true or false";
     NonZeroU16: Number, "must be a number from 1 to 65535";
     NonZeroU32: Number, "must be a number from 1 to 4294967295";
@@ -213,6 +219,33 @@ impl FromStr for LogFormat {
     }
 }
 
+/// The origin of pages in browsers, as its header has it; `*` for all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin(pub String);
+
+impl FromStr for Origin {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let is_origin = || Url::parse(text).is_ok_and(|url| url.origin().ascii_serialization() == text);
+        if text == "*" || is_origin() { Ok(Self(text.to_owned())) } else { Err(()) }
+    }
+}
+
+/// The address of a service. It may have a password, and has no output for people.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoint(pub Url);
+
+impl FromStr for Endpoint {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let url = Url::parse(text).map_err(|_| ())?;
+        let is_http = matches!(url.scheme(), "http" | "https") && url.query().is_none();
+        if is_http { Ok(Self(url)) } else { Err(()) }
+    }
+}
+
 /// The deployment's secret: 32 bytes.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecretKey(pub [u8; civitas_tokens::SECRET_BYTES]);
@@ -253,6 +286,7 @@ mod tests {
         assert_eq!(read::<Vec<IpAddr>>(" "), Some(Vec::new()));
         assert_eq!(read::<Option<NonZeroU16>>(""), Some(None));
         assert_eq!(read::<Limit>("0"), read::<Limit>(""));
+        assert_eq!(read::<Vec<Origin>>("https://app.example:8443, *").unwrap().len(), 2);
         assert_eq!(read::<Network>("10.0.0.1"), read::<Network>("10.0.0.1/32"));
         assert_eq!(read::<SecretKey>(&SecretKey([7; 32]).encoded()), Some(SecretKey([7; 32])));
         assert_eq!(format!("{:?}", SecretKey([7; 32])), "SecretKey(..)");
@@ -266,6 +300,14 @@ mod tests {
         assert_eq!(read::<Vec<NonZeroU32>>("5,,60"), None);
         assert_eq!(read::<Scheme>("HTTPS"), None);
         assert_eq!(read::<SocketAddr>("3000"), None);
+        for wrong in
+            ["app.example", "https://app.example/", "https://app.example:443", "https://APP.example", "null"]
+        {
+            assert_eq!(read::<Origin>(wrong), None, "{wrong}");
+        }
+        for wrong in ["127.0.0.1:4318", "ftp://collector", "http://collector/?a=b", "collector"] {
+            assert!(read::<Endpoint>(wrong).is_none(), "{wrong}");
+        }
         assert_eq!(read::<SecretKey>("c2hvcnQ="), None);
         assert_eq!(String::read(&Raw::List(Vec::new())), None);
     }

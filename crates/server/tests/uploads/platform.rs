@@ -3,7 +3,7 @@
 use civitas_application::{Files, Site};
 use civitas_attachments::PENDING;
 use civitas_files::{Intake, Store};
-use civitas_kernel::{Locales, clock};
+use civitas_kernel::clock;
 use civitas_tests::{Database, ObjectServer};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpListener};
@@ -118,7 +118,7 @@ impl Platform {
 
     /// Runs the reaper as if the time for pending files were over.
     pub async fn reap(&self) {
-        let site = Site { scheme: "https".to_owned(), port: None, locales: Locales::standard() };
+        let site = Site::default();
         let intake = Intake::open(self.directory.path().join("reaper")).unwrap();
         let (store, objects) = (self.database.store.clone(), Arc::new(self.objects()));
         let files = Files::new(store, civitas_api::announcer(site), objects, Arc::new(intake));

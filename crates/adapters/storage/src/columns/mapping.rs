@@ -354,6 +354,38 @@ macro_rules! columns {
             $($with: $With,)*
         }
 
+        impl $crate::insert::Columns for Changeset<'_> {
+            const NAMES: &'static [&'static str] = &[
+                $($(<$table::$inner_column as ::diesel::Column>::NAME,)+)*
+                $(<$table::$column as ::diesel::Column>::NAME,)*
+                $(<$table::$extra as ::diesel::Column>::NAME,)*
+                $(<$table::$with as ::diesel::Column>::NAME,)*
+            ];
+
+            fn bind<'b>(
+                &'b self,
+                pass: &mut ::diesel::query_builder::AstPass<'_, 'b, $crate::engine::Db>,
+            ) -> ::diesel::result::QueryResult<()> {
+                $($(
+                    pass.push_sql(", ");
+                    pass.push_bind_param::<::diesel::dsl::SqlTypeOf<$table::$inner_column>, _>(&self.$inner_column)?;
+                )+)*
+                $(
+                    pass.push_sql(", ");
+                    pass.push_bind_param::<::diesel::dsl::SqlTypeOf<$table::$column>, _>(&self.$column)?;
+                )*
+                $(
+                    pass.push_sql(", ");
+                    pass.push_bind_param::<::diesel::dsl::SqlTypeOf<$table::$extra>, _>(&self.$extra)?;
+                )*
+                $(
+                    pass.push_sql(", ");
+                    pass.push_bind_param::<::diesel::dsl::SqlTypeOf<$table::$with>, _>(&self.$with)?;
+                )*
+                Ok(())
+            }
+        }
+
         impl<'a> Changeset<'a> {
             /// Builds it from a model, with columns that are computed elsewhere.
             pub(super) fn of(from: &'a $Model $(, $with: $With)*) -> Self {

@@ -7,10 +7,10 @@ use diesel::connection::SimpleConnection;
 use diesel::deserialize;
 use diesel::pg::PgValue;
 use diesel::serialize::{self, IsNull, Output};
-use diesel::{Connection, ConnectionResult, QueryResult};
+use diesel::{Connection, ConnectionResult};
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
-use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
+use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use futures_util::FutureExt;
 use serde::{Serialize, de::DeserializeOwned};
@@ -19,12 +19,18 @@ use std::time::Duration;
 
 #[path = "postgres/confinement.rs"]
 mod confinement;
+#[path = "postgres/copies.rs"]
+mod copies;
 #[path = "postgres/tls.rs"]
 mod tls;
 #[path = "postgres/wire.rs"]
 mod wire;
+#[path = "postgres/writer.rs"]
+mod writer;
 pub use confinement::{check_confinement, confine, confine_tables};
+pub use copies::{connect_client, create_tables};
 use tls::Usage;
+pub use writer::{Alone, WriteTransaction, Writer};
 
 /// The database.
 pub type Db = diesel::pg::Pg;
@@ -37,6 +43,9 @@ pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migration
 
 /// Updates the statistics of all tables from samples. It may take longer than the time limit of a statement.
 pub const ANALYZE: &str = "BEGIN; SET LOCAL statement_timeout = '10min'; ANALYZE; COMMIT";
+
+/// Whether transactions that wait for each other are committed together.
+pub const COMMITS_GROUPS: bool = false;
 
 /// The SQL types of the schema.
 pub mod sql {
@@ -93,7 +102,8 @@ pub fn pools(settings: &Settings) -> Result<Pools> {
         pools::pool(manager, settings.pool_size, settings.wait)
     };
     let reader = pool(Usage::Reading, settings.limits.read)?;
-    Ok(Pools { searcher: reader.clone(), reader, writer: pool(Usage::Writing, settings.limits.write)? })
+    let writer = Writer::new(pool(Usage::Writing, settings.limits.write)?, settings.wait);
+    Ok(Pools { searcher: reader.clone(), reader, writer })
 }
 
 /// Opens a connection whose statements are cancelled after `limit`, and whose transactions end if the client stalls.
@@ -110,24 +120,6 @@ async fn connect(url: &str, usage: Usage, limit: Duration) -> ConnectionResult<C
         .await
         .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
     Ok(connection)
-}
-
-/// Begins a transaction that may write.
-pub async fn begin(connection: &mut Conn, _: Duration) -> QueryResult<()> {
-    <Conn as AsyncConnection>::TransactionManager::begin_transaction(connection).await
-}
-
-/// Does nothing: a statement waits for the locks it needs.
-#[expect(clippy::unused_async, reason = "on the other engine it waits")]
-pub async fn before_write(_: &mut Conn, _: Duration) -> QueryResult<()> {
-    Ok(())
-}
-
-/// Commits the transaction. On commit of a transaction with a failed statement, PostgreSQL rolls back without an error;
-/// the statement before the commit detects this.
-pub async fn commit(connection: &mut Conn) -> QueryResult<()> {
-    SimpleAsyncConnection::batch_execute(connection, "SELECT 1").await?;
-    <Conn as AsyncConnection>::TransactionManager::commit_transaction(connection).await
 }
 
 /// Runs some work on a separate connection, in one transaction under an exclusive lock.

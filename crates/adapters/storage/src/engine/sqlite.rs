@@ -1,9 +1,10 @@
-//! What is specific to SQLite. One writer connection, because SQLite allows one writer: writers wait in the queue of
-//! its pool instead of getting `SQLITE_BUSY`. Readers see the last commit and never wait (WAL). Statements run on the
-//! caller's thread: they take a few microseconds from the page cache, and are never cancelled.
+//! What is specific to SQLite. One writer connection, because SQLite allows one writer: writers wait for each other
+//! instead of getting `SQLITE_BUSY`. Readers see the last commit and never wait (WAL). Statements run on the
+//! caller's thread: they take a few microseconds from the page cache, and are never cancelled. Commits wait for the disk:
+//! they run on a blocking thread.
 
 use crate::failure::Cause;
-use crate::pools::{self, Pools, Settings};
+use crate::pools::{self, Pools, Settings, StatementLimits};
 use civitas_kernel::{Error, OrganizationId, Result};
 use diesel::connection::{AnsiTransactionManager, SimpleConnection};
 use diesel::deserialize;
@@ -28,9 +29,12 @@ mod epoch;
 mod memory;
 #[path = "sqlite/runtime.rs"]
 mod runtime;
+#[path = "sqlite/writer.rs"]
+mod writer;
 pub use epoch::Epoch;
 pub use memory::in_memory;
 use runtime::{Place, Runtime};
+pub use writer::{Alone, WriteTransaction, Writer};
 
 /// The database.
 pub type Db = diesel::sqlite::Sqlite;
@@ -43,6 +47,9 @@ pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migration
 
 /// Updates the statistics of all tables. Reads at most 1,000 rows of each index: a fraction of a second for any table.
 pub const ANALYZE: &str = "PRAGMA analysis_limit = 1000; ANALYZE";
+
+/// Whether transactions that wait for each other are committed together.
+pub const COMMITS_GROUPS: bool = true;
 
 /// The SQL types of the schema.
 pub mod sql {
@@ -91,27 +98,30 @@ pub fn cause(message: &str) -> Cause {
 /// The pools of the readers, of the readers for searches, and of the one writer. A read is never cancelled with its
 /// caller, a search is.
 pub fn pools(settings: &Settings) -> Result<Pools> {
-    let pool = |size, pragmas: &'static str, place, limit| {
+    let pool = |size, pragmas: &'static str, runtime: Box<dyn Fn() -> Runtime + Send + Sync>| {
         let mut config = ManagerConfig::default();
         config.recycling_method = RecyclingMethod::Fast;
         config.custom_setup = Box::new(move |path| {
-            let runtime = Runtime::new(place, limit);
-            let connection = connect(path, pragmas).map(|c| SyncConnectionWrapper::with_runtime(c, runtime));
+            let connection =
+                connect(path, pragmas).map(|c| SyncConnectionWrapper::with_runtime(c, runtime()));
             std::future::ready(connection).boxed()
         });
         let manager = AsyncDieselConnectionManager::new_with_config(path_of(&settings.url)?, config);
         pools::pool(manager, size, settings.wait)
     };
-    let limits = settings.limits;
+    let StatementLimits { read, write } = settings.limits;
     let cores = available_parallelism().map_or(1, usize::from);
+    let writer = pool(1, WRITER, Box::new(move || Runtime::new(Place::Caller, write)))?;
     Ok(Pools {
-        reader: pool(settings.pool_size, "PRAGMA query_only = ON;", Place::Caller, limits.read)?,
-        searcher: pool(cores * 2, "PRAGMA query_only = ON;", Place::Blocking, limits.read)?,
-        writer: pool(1, WRITER, Place::Caller, limits.write)?,
+        reader: pool(settings.pool_size, READER, Box::new(move || Runtime::new(Place::Caller, read)))?,
+        searcher: pool(cores * 2, READER, Box::new(move || Runtime::new(Place::Blocking, read)))?,
+        writer: Writer::new(writer, settings.wait),
     })
 }
 
-/// The writer waits for other processes in [`lock`], without blocking its thread. What happens in between, such as a
+const READER: &str = "PRAGMA query_only = ON;";
+
+/// The writer waits for other processes in [`begin`], without blocking its thread. What happens in between, such as a
 /// lock that is held for a moment, it waits for shortly. After a checkpoint the file of the write-ahead log is
 /// truncated to 64 MiB.
 const WRITER: &str = "PRAGMA busy_timeout = 100; PRAGMA journal_size_limit = 67108864;";
@@ -168,7 +178,7 @@ fn connect(path: &str, pragmas: &str) -> ConnectionResult<SqliteConnection> {
 ///
 /// # Errors
 /// `Unavailable` when the time is over.
-pub async fn begin(connection: &mut Conn, patience: Duration) -> QueryResult<()> {
+async fn begin(connection: &mut Conn, patience: Duration) -> QueryResult<()> {
     const LONGEST_PAUSE: Duration = Duration::from_millis(100);
     let deadline = Instant::now() + patience;
     let mut pause = Duration::from_millis(1);
@@ -191,7 +201,7 @@ pub async fn begin(connection: &mut Conn, patience: Duration) -> QueryResult<()>
 ///
 /// # Errors
 /// As [`begin`].
-pub async fn before_write(connection: &mut Conn, patience: Duration) -> QueryResult<()> {
+async fn before_write(connection: &mut Conn, patience: Duration) -> QueryResult<()> {
     begin(connection, patience).await?;
     <Conn as AsyncConnection>::TransactionManager::rollback_transaction(connection).await
 }
@@ -216,11 +226,6 @@ pub async fn check_confinement(_: &mut Conn) -> Result<()> {
 #[expect(clippy::unnecessary_wraps, reason = "on the other engine it can fail")]
 pub fn confine_tables(_: &mut Harness, _: bool) -> QueryResult<()> {
     Ok(())
-}
-
-/// Commits the transaction.
-pub async fn commit(connection: &mut Conn) -> QueryResult<()> {
-    <Conn as AsyncConnection>::TransactionManager::commit_transaction(connection).await
 }
 
 /// Runs some work on a separate connection, in one transaction under the write lock.

@@ -20,6 +20,8 @@ diesel::table! {
         object_id -> Nullable<Text>,
         object_label -> Nullable<Text>,
         changes -> Text,
+        details_salt -> Nullable<Text>,
+        details_digest -> Nullable<Text>,
         hash -> Text,
     }
 }

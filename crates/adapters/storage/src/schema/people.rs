@@ -176,6 +176,22 @@ diesel::table! {
 }
 
 diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::engine::sql::{Json, Moment};
+
+    idempotency_keys (digest) {
+        digest -> Text,
+        organization_id -> BigInt,
+        api_client_id -> BigInt,
+        user_id -> Nullable<BigInt>,
+        request_digest -> Text,
+        status -> BigInt,
+        sealed_answer -> Text,
+        created_at -> Moment,
+    }
+}
+
+diesel::table! {
     use diesel::sql_types::{BigInt, Text};
     use crate::engine::sql::Moment;
 

@@ -1,5 +1,7 @@
 //! The audit trail.
 
+mod rows;
+
 use crate::columns::{self, Condition, Expr};
 use crate::engine::{Db, dialect};
 use crate::failure::Stored;
@@ -7,133 +9,15 @@ use crate::filter::literal;
 use crate::schema::{audit_entries as entries, audit_heads as heads};
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_audit::{
-    Action, Actor, ActorKind, AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, Object, ReadEntry,
-    Record, SEARCHED,
-};
-use civitas_kernel::{Error, OrganizationId, Page, PageRequest, Result, UserId};
-use diesel::dsl::{IntoBoxed, exists};
+use civitas_audit::{AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, ReadEntry, Record, SEARCHED};
+use civitas_kernel::{OrganizationId, Page, PageRequest, Result, UserId};
+use diesel::dsl::{IntoBoxed, exists, sql};
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::Text;
+use diesel::sql_types::{Nullable, Text};
 use diesel_async::RunQueryDsl;
+use rows::{HeadRow, Row, key};
 use time::OffsetDateTime;
-
-/// The columns of an entry, as they are: verification reports content that no entry can have.
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = entries, check_for_backend(Db), treat_none_as_default_value = false)]
-struct Row {
-    organization_id: i64,
-    number: i64,
-    at: OffsetDateTime,
-    actor_kind: String,
-    actor_id: Option<String>,
-    actor_name: Option<String>,
-    user_id: Option<i64>,
-    user_name: Option<String>,
-    address: Option<String>,
-    action: String,
-    object_kind: Option<String>,
-    object_id: Option<String>,
-    object_label: Option<String>,
-    changes: String,
-    hash: String,
-}
-
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = heads, check_for_backend(Db))]
-struct HeadRow {
-    number: i64,
-    hash: String,
-    removed_number: i64,
-    removed_hash: String,
-}
-
-/// The deployment is 0: a key has no nulls.
-fn key(organization: Option<OrganizationId>) -> i64 {
-    organization.map_or(0, |id| id.0)
-}
-
-impl Row {
-    fn new(entry: &AuditEntry) -> Result<Self> {
-        let user = entry.actor.user();
-        let object = entry.object.clone();
-        let (object_kind, object_id, object_label) = object
-            .map_or((None, None, None), |object| (Some(object.kind), Some(object.id), Some(object.label)));
-        Ok(Self {
-            organization_id: key(entry.organization),
-            number: entry.number,
-            at: entry.at,
-            actor_kind: entry.actor.kind().as_str().to_owned(),
-            actor_id: entry.actor.id(),
-            actor_name: entry.actor.name().map(str::to_owned),
-            user_id: user.map(|(id, _)| id.0),
-            user_name: user.map(|(_, nickname)| nickname.to_owned()),
-            address: entry.from.clone(),
-            action: entry.action.as_str().to_owned(),
-            object_kind,
-            object_id,
-            object_label,
-            changes: serde_json::to_string(&entry.changes).map_err(Error::internal)?,
-            hash: entry.hash.clone(),
-        })
-    }
-
-    /// `None` when the row has content that no entry can have.
-    fn into_entry(self) -> Option<AuditEntry> {
-        let user = match (self.user_id, self.user_name) {
-            (Some(id), Some(nickname)) => Some((UserId(id), nickname)),
-            (None, None) => None,
-            _ => return None,
-        };
-        let object = match (self.object_kind, self.object_id, self.object_label) {
-            (Some(kind), Some(id), Some(label)) => Some(Object { kind, id, label }),
-            (None, None, None) => None,
-            _ => return None,
-        };
-        let changes = serde_json::from_str(&self.changes).ok()?;
-        if serde_json::to_string(&changes).ok()? != self.changes {
-            return None;
-        }
-        Some(AuditEntry {
-            organization: Some(self.organization_id).filter(|id| *id != 0).map(OrganizationId),
-            number: self.number,
-            at: self.at,
-            actor: Actor::from_parts(
-                ActorKind::parse(&self.actor_kind)?,
-                self.actor_id,
-                self.actor_name,
-                user,
-            )?,
-            from: self.address,
-            action: Action::parse(&self.action)?,
-            object,
-            changes,
-            hash: self.hash,
-        })
-    }
-}
-
-impl From<HeadRow> for ChainHead {
-    fn from(row: HeadRow) -> Self {
-        Self {
-            number: row.number,
-            hash: row.hash,
-            removed_number: row.removed_number,
-            removed_hash: row.removed_hash,
-        }
-    }
-}
-
-impl From<ChainHead> for HeadRow {
-    fn from(head: ChainHead) -> Self {
-        Self {
-            number: head.number,
-            hash: head.hash,
-            removed_number: head.removed_number,
-            removed_hash: head.removed_hash,
-        }
-    }
-}
 
 type Boxed<'a> = IntoBoxed<'a, entries::table, Db>;
 
@@ -180,7 +64,43 @@ fn mentions(part: &str) -> Condition<entries::table> {
     Box::new(actor.or(user).or(object))
 }
 
+/// The text of a column without its characters; null stays null.
+fn emptied(column: &str) -> SqlLiteral<Nullable<Text>> {
+    sql(&format!("substr({column}, 1, 0)"))
+}
+
 impl Session {
+    /// The numbers of rows with details about a user, and of acts for the user; at most `limit` of each.
+    async fn entries_of_user(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        limit: i64,
+    ) -> Result<Vec<i64>> {
+        let own = dialect::unindexed(Box::new(entries::organization_id.nullable())).eq(organization.0);
+        let mut ids: Vec<i64> = entries::table
+            .filter(entries::object_kind.eq("user"))
+            .filter(entries::object_id.eq(user.to_string()))
+            .filter(own)
+            .filter(entries::details_salt.is_not_null())
+            .limit(limit)
+            .select(entries::id)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        let of_acts: Vec<i64> = entries::table
+            .filter(entries::organization_id.eq(organization.0))
+            .filter(entries::user_id.eq(user.0))
+            .filter(entries::details_salt.is_not_null())
+            .limit(limit)
+            .select(entries::id)
+            .load(&mut *self.read().await?)
+            .await
+            .stored()?;
+        ids.extend(of_acts);
+        Ok(ids)
+    }
+
     /// The head of the chain, locked until the transaction ends; a new one if there is none.
     async fn lock_head(&self, organization: Option<OrganizationId>) -> Result<ChainHead> {
         let row = || heads::table.find(key(organization)).select(columns::of::<HeadRow>());
@@ -321,6 +241,29 @@ impl AuditLog for Session {
             .await
             .stored()?;
         Ok(rows.into_iter().map(|row| ReadEntry { number: row.number, entry: row.into_entry() }).collect())
+    }
+
+    async fn erase_user(&self, organization: OrganizationId, user: UserId, limit: i64) -> Result<u64> {
+        let ids = self.entries_of_user(organization, user, limit).await?;
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let found = entries::table
+            .filter(columns::any_of(entries::id.nullable(), &ids))
+            .filter(entries::details_salt.is_not_null());
+        let erased = diesel::update(found)
+            .set((
+                entries::details_salt.eq(None::<String>),
+                entries::actor_name.eq(emptied("actor_name")),
+                entries::user_name.eq(emptied("user_name")),
+                entries::address.eq(None::<String>),
+                entries::object_label.eq(emptied("object_label")),
+                entries::changes.eq("[]"),
+            ))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()?;
+        Ok(erased as u64)
     }
 
     async fn head(&self, organization: Option<OrganizationId>) -> Result<Option<ChainHead>> {

@@ -8,7 +8,7 @@ use crate::records::records;
 use crate::schema::{attachments, files};
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_attachments::{ContentFault, FileRegistry, FileState, StoredFile};
+use civitas_attachments::{ContentFault, FileRegistry, FileState, NOT_YET, StoredFile};
 use civitas_kernel::{FileId, OrganizationId, Result};
 use diesel::dsl::{Eq, Filter, exists, sql};
 use diesel::prelude::*;
@@ -111,6 +111,21 @@ impl FileRegistry for Session {
             .await
             .stored()?;
         Ok(rows.into_iter().map(Into::into).collect())
+    }
+
+    async fn adopt(&self, organization: OrganizationId, id: FileId, now: OffsetDateTime) -> Result<bool> {
+        let pending =
+            of(NOT_YET).filter(files::id.eq(id.0)).filter(files::state.eq(FileState::Pending.as_str()));
+        diesel::update(pending)
+            .set((
+                files::organization_id.eq(organization.0),
+                files::state.eq(FileState::Stored.as_str()),
+                files::created_at.eq(now),
+            ))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(|changed| changed > 0)
     }
 
     async fn forget(&self, ids: &[FileId]) -> Result<()> {

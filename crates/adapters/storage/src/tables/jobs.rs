@@ -219,11 +219,13 @@ impl JobStore for Session {
         let due_at = self.database_time(job.created_at).await?;
         let row = Row { due_at, ..Row::from(job) };
         let turn = turns::next(row.organization_id, due_at);
+        let single = self.single().await?;
         diesel::insert_into(jobs::table)
             .values((row, jobs::turn.eq(turn)))
-            .execute(&mut *self.write().await?)
+            .execute(&mut *single.connection().await?)
             .await
             .stored()?;
+        single.commit().await?;
         self.notify(Work::Jobs);
         Ok(())
     }

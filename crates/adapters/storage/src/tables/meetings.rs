@@ -53,10 +53,26 @@ async fn write_registrations(
     register(connection, organization, id, &after.registrations).await
 }
 
+/// Writes the registered users of new meetings.
+async fn register_all(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    ids: &[MeetingId],
+    meetings: &[Meeting],
+) -> Result<()> {
+    for (id, meeting) in ids.iter().zip(meetings) {
+        if !meeting.registrations.is_empty() {
+            register(connection, organization, *id, &meeting.registrations).await?;
+        }
+    }
+    Ok(())
+}
+
 records! {
     meetings: MeetingId => Meeting;
     read with_registrations;
     write write_registrations;
+    many plain then register_all;
 }
 
 #[async_trait]

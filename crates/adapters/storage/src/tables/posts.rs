@@ -27,7 +27,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
-records! { posts: PostId => Post; }
+records! { posts: PostId => Post; many plain; }
 
 impl Session {
     /// The post, if it is not deleted and its component is visible and inside.

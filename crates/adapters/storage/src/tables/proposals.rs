@@ -9,8 +9,8 @@ mod rows;
 
 pub(super) use self::reading::{published_or_own, shown};
 
-use self::authors::{with_authors, write_authors, written_by};
-use self::rows::{Row, changeset};
+use self::authors::{with_authors, write_authors, write_authors_of, written_by};
+use self::rows::{Row, changeset, changesets};
 use crate::columns::Condition;
 use crate::failure::Stored;
 use crate::records::records;
@@ -40,6 +40,7 @@ records! {
     read with_authors;
     changeset changeset;
     write write_authors;
+    many changesets then write_authors_of;
 }
 
 #[async_trait]

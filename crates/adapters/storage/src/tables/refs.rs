@@ -1,17 +1,58 @@
 //! The rows of records that the archive imported, by their refs.
 
+use crate::engine::Db;
 use crate::failure::Stored;
+use crate::insert::AT_ONCE;
 use crate::schema::archive_refs::{self, dsl};
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_application::RefStore;
 use civitas_kernel::{OrganizationId, Result};
 use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::sql_types::{BigInt, Text};
 use diesel_async::RunQueryDsl;
 
 /// Records without organization are stored under 0: a primary key has no nulls.
 fn key(organization: Option<OrganizationId>) -> i64 {
     organization.map_or(0, |id| id.0)
+}
+
+/// A ref and the id of its row.
+struct RefRow {
+    organization_id: i64,
+    kind: String,
+    reference: String,
+    record_id: String,
+}
+
+/// The insert of these refs, at least one. A ref that is stored gets the new id.
+struct InsertRefs<'a>(&'a [RefRow]);
+
+impl QueryId for InsertRefs<'_> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl QueryFragment<Db> for InsertRefs<'_> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        // The text depends on the number of rows.
+        pass.unsafe_to_cache_prepared();
+        pass.push_sql("INSERT INTO archive_refs (organization_id, kind, ref, record_id) VALUES ");
+        for (place, row) in self.0.iter().enumerate() {
+            pass.push_sql(if place == 0 { "(" } else { ", (" });
+            pass.push_bind_param::<BigInt, _>(&row.organization_id)?;
+            for text in [&row.kind, &row.reference, &row.record_id] {
+                pass.push_sql(", ");
+                pass.push_bind_param::<Text, _>(text)?;
+            }
+            pass.push_sql(")");
+        }
+        pass.push_sql(
+            " ON CONFLICT (organization_id, kind, ref) DO UPDATE SET record_id = excluded.record_id",
+        );
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -48,6 +89,58 @@ impl RefStore for Session {
             .on_conflict((dsl::organization_id, dsl::kind, dsl::reference))
             .do_update()
             .set(dsl::record_id.eq(id))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+
+    async fn find_many(
+        &self,
+        organization: Option<OrganizationId>,
+        kind: &str,
+        references: &[&str],
+    ) -> Result<Vec<(String, String)>> {
+        let mut found = Vec::with_capacity(references.len());
+        for some in references.chunks(AT_ONCE) {
+            let rows: Vec<(String, String)> = archive_refs::table
+                .filter(dsl::organization_id.eq(key(organization)))
+                .filter(dsl::kind.eq(kind))
+                .filter(dsl::reference.eq_any(some))
+                .select((dsl::reference, dsl::record_id))
+                .load(&mut *self.read().await?)
+                .await
+                .stored()?;
+            found.extend(rows);
+        }
+        Ok(found)
+    }
+
+    async fn add_many(
+        &self,
+        organization: Option<OrganizationId>,
+        kind: &str,
+        ids: &[(&str, String)],
+    ) -> Result<()> {
+        let row = |(reference, id): &(&str, String)| RefRow {
+            organization_id: key(organization),
+            kind: kind.to_owned(),
+            reference: (*reference).to_owned(),
+            record_id: id.clone(),
+        };
+        let rows: Vec<RefRow> = ids.iter().map(row).collect();
+        let atomic = self.atomic().await?;
+        for some in rows.chunks(AT_ONCE) {
+            InsertRefs(some).execute(&mut *atomic.connection().await?).await.stored()?;
+        }
+        atomic.commit().await
+    }
+
+    async fn remove(&self, organization: OrganizationId, kind: &str, id: &str) -> Result<()> {
+        diesel::delete(archive_refs::table)
+            .filter(dsl::organization_id.eq(organization.0))
+            .filter(dsl::kind.eq(kind))
+            .filter(dsl::record_id.eq(id))
             .execute(&mut *self.write().await?)
             .await
             .stored()

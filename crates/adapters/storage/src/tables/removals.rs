@@ -16,7 +16,7 @@ use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 /// The tables with an organization, children before parents: a deleted row has few or no rows that cascade.
-const OF_ORGANIZATION: [&str; 34] = [
+const OF_ORGANIZATION: [&str; 35] = [
     "webhook_deliveries",
     "webhook_registrations",
     "uploads",
@@ -28,6 +28,7 @@ const OF_ORGANIZATION: [&str; 34] = [
     "sessions",
     "login_failures",
     "mail_counts",
+    "idempotency_keys",
     "votes",
     "attachments",
     "attachment_collections",
@@ -84,6 +85,7 @@ fn of_client(id: i64, limit: i64) -> Vec<String> {
         delete("uploads", &own, limit),
         delete("access_tokens", &own, limit),
         delete("login_failures", &own, limit),
+        delete("idempotency_keys", &own, limit),
         format!("UPDATE proposals SET api_client_id = NULL WHERE {}", some_rows("proposals", &own, limit)),
         format!("DELETE FROM api_clients WHERE id = {id}"),
     ]

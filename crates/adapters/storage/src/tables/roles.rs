@@ -63,7 +63,7 @@ fn named(id: &SpaceRoleId) -> Condition<roles::table> {
 
 type RoleRow = i64;
 
-records! { roles: RoleRow => Role; }
+records! { roles: RoleRow => Role; many plain; }
 
 #[async_trait]
 impl RoleStore for Session {

@@ -78,7 +78,8 @@ diesel::alias!(users as admins: Admins);
 #[async_trait]
 impl TokenStore for Session {
     async fn add(&self, token: &AccessToken) -> Result<TokenId> {
-        diesel::insert_into(access_tokens::table)
+        let single = self.single().await?;
+        let id = diesel::insert_into(access_tokens::table)
             .values((
                 access_tokens::organization_id.eq(token.organization.0),
                 access_tokens::api_client_id.eq(token.client.0),
@@ -90,10 +91,11 @@ impl TokenStore for Session {
                 access_tokens::revoked_at.eq(token.revoked_at),
             ))
             .returning(access_tokens::id)
-            .get_result(&mut *self.write().await?)
+            .get_result(&mut *single.connection().await?)
             .await
-            .stored()
-            .map(TokenId)
+            .stored()?;
+        single.commit().await?;
+        Ok(TokenId(id))
     }
 
     async fn identify(&self, organization: OrganizationId, id: TokenId) -> Result<Option<Identity>> {

@@ -67,7 +67,7 @@ fn condition(filter: &UserFilter) -> Result<Condition<users::table>> {
     holds(column, &filter.condition)
 }
 
-records! { users: UserId => User; }
+records! { users: UserId => User; many plain; }
 
 #[async_trait]
 impl UserStore for Session {

@@ -18,6 +18,7 @@ use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore};
 use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, count_star};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
+use std::collections::HashMap;
 use time::OffsetDateTime;
 
 diesel::alias!(votes as ballots: Ballots);
@@ -113,9 +114,34 @@ async fn changeset<'a>(
     Ok(Changeset::of(vote, component.ok_or(Error::NotFound)?))
 }
 
+/// The same for several votes.
+async fn changesets<'a>(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    votes: &'a [Vote],
+) -> Result<Vec<Changeset<'a>>> {
+    let mut ids: Vec<i64> = votes.iter().map(|vote| vote.proposal.0).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let components: Vec<(i64, i64)> = proposals::table
+        .filter(proposals::organization_id.eq(organization.0))
+        .filter(columns::any_of(proposals::id.nullable(), &ids))
+        .select((proposals::id, proposals::component_id))
+        .load(connection)
+        .await
+        .stored()?;
+    let components: HashMap<i64, i64> = components.into_iter().collect();
+    let changeset = |vote: &'a Vote| {
+        let component = components.get(&vote.proposal.0).ok_or(Error::NotFound)?;
+        Ok::<_, Error>(Changeset::of(vote, *component))
+    };
+    votes.iter().map(changeset).collect()
+}
+
 records! {
     votes: VoteId => Vote;
     changeset changeset;
+    many changesets;
 }
 
 #[async_trait]

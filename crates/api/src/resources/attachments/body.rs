@@ -3,7 +3,7 @@
 use crate::request::Request;
 use crate::shapes::read_translated;
 use civitas_attachments::{AttachFile, AttachmentEdit, Grouping, Parent, ParentKind, SentText, Source};
-use civitas_kernel::{AttachmentId, CollectionId, Error, FieldError, Locales, Result};
+use civitas_kernel::{AttachmentId, CollectionId, Error, FieldError, Locales, Result, integer};
 use serde_json::{Map, Value};
 
 /// The members of a body, by name.
@@ -69,12 +69,18 @@ fn check_keys(members: &Members, at: &str, is_known: impl Fn(&str) -> bool) -> R
 pub(super) fn new_attachment(request: &Request, members: &Members, source: Source) -> Result<AttachFile> {
     check_keys(members, "", |name| EDITABLE.contains(&name) || OF_NEW.contains(&name))?;
     let kind = filled(members, "attached_to_type").ok_or_else(|| Error::missing("attached_to_type"))?;
-    let kind = kind.as_str().and_then(|name| ParentKind::named(name).ok_or(name).ok()).ok_or_else(|| {
-        let name = kind.as_str().map_or_else(|| kind.to_string(), str::to_owned);
-        Error::rejected(format!("Unknown attached_to_type: {name}"))
-    })?;
+    let kind = kind
+        .as_str()
+        .and_then(|name| ParentKind::named(&request.class_names().canonical(name)))
+        .ok_or_else(|| {
+            let name = kind.as_str().map_or_else(|| kind.to_string(), str::to_owned);
+            Error::rejected(format!("Unknown attached_to_type: {name}"))
+        })?;
     if kind == ParentKind::Answer {
-        return Err(Error::rejected(format!("Unknown attached_to_type: {}", kind.as_str())));
+        return Err(Error::rejected(format!(
+            "Unknown attached_to_type: {}",
+            request.class_names().written(kind.as_str())
+        )));
     }
     let id = filled(members, "attached_to_id").ok_or_else(|| Error::missing("attached_to_id"))?;
     let id = integer(id).ok_or_else(|| Error::rejected("attached_to_id must be an integer"))?;
@@ -123,9 +129,4 @@ fn text(
 
 fn filled<'m>(members: &'m Members, name: &str) -> Option<&'m Value> {
     members.get(name).filter(|sent| !sent.is_null() && *sent != "")
-}
-
-/// An integer, or one as text.
-fn integer(sent: &Value) -> Option<i64> {
-    sent.as_i64().or_else(|| sent.as_str()?.parse().ok())
 }

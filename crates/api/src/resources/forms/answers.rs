@@ -131,7 +131,8 @@ struct AnswerIndex {
 pub(super) fn routes(routes: &mut Routes) {
     let doc = Doc::whole::<AnswerIndex>("Lists the answers to a questionnaire").pages().locale();
     routes.read("listAnswers", "/answers", READ_ANSWERS, QUESTIONNAIRE.describe(doc), index);
-    let doc = Doc::item::<ResponseView>("Submits answers to a questionnaire").locale().created();
+    let doc =
+        Doc::item::<ResponseView>("Submits answers to a questionnaire").locale().created().with_location();
     let submission = Write::<AnswersToCreate, _> {
         ids: ["createAnswersAsync", "createAnswers"],
         method: Method::POST,

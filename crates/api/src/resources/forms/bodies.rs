@@ -1,7 +1,7 @@
 //! Members of bodies (contract 08 §4.4, §5, §6.1).
 
 use crate::shapes::read_translated;
-use civitas_kernel::{Error, Locales, Result, Translated};
+use civitas_kernel::{Error, Locales, Result, Translated, integer};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -90,14 +90,15 @@ impl TryFrom<Value> for Limit {
         if sent.is_null() {
             return Ok(Self(None));
         }
-        let number = sent.as_i64().or_else(|| sent.as_str()?.parse().ok());
-        number.map(|number| Self(Some(number))).ok_or("max_choices and max_characters must be integers")
+        integer(&sent)
+            .map(|number| Self(Some(number)))
+            .ok_or("max_choices and max_characters must be integers")
     }
 }
 
 /// An id as text or integer. 0, which no record has, for anything else.
 pub(super) fn id(sent: &Value) -> i64 {
-    sent.as_i64().or_else(|| sent.as_str()?.parse().ok()).unwrap_or(0)
+    integer(sent).unwrap_or(0)
 }
 
 /// Checks that an object has no other members than these.

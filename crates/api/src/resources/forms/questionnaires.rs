@@ -156,7 +156,7 @@ fn update(
 
 async fn index(request: Request) -> Answer {
     let context = request.localized_context()?;
-    let filter = request.query.filter()?;
+    let filter = request.filter()?;
     let page = reads(request.ports()).list(context.ctx, &filter, request.query.page()).await?;
     let changed_at = |(found, _): &(QuestionnaireDetail, Form)| found.changed_at();
     let view = |(found, form): (QuestionnaireDetail, Form)| view(&context, &found, &form);

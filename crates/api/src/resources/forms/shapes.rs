@@ -214,7 +214,7 @@ impl Parent {
     /// # Errors
     /// `filter[x] required`, `Unknown filter`, `Invalid value for filter`.
     pub(super) fn id(self, request: &Request) -> Result<i64> {
-        let raw = request.query.filter()?;
+        let raw = request.filter()?;
         let mut id = None;
         for filter in read(self.fields, &raw)? {
             let Condition::Integer(Is::Eq(number)) = filter.condition else {

@@ -1,6 +1,6 @@
 //! `attachment`: a file or a link of a record.
 
-use super::super::files::FileSource;
+use super::super::files::{FileRequest, FileSource};
 use super::attachment_collection::{AttachedTo, check_same_parent};
 use super::{Field, OrganizationId, PAGE, Ports, Result, Translated, async_trait};
 use super::{Import, Imported, Moment, OrganizationKind, RecordKind, Rows, members, required};
@@ -88,20 +88,26 @@ async fn set_file(
     }
     let (ports, of, now) = (import.context.ports, import.owner, import.context.options.now);
     let tenant = ports.organizations().tenant(of).await?.ok_or(Error::NotFound)?;
-    let (file, inspected) =
-        import.context.files.receive(&source, &tenant, attachment.parent.kind, now).await?;
+    let request = FileRequest {
+        source: &source,
+        prefix: &tenant.reference_prefix,
+        max_bytes: tenant.max_attachment_bytes,
+        kind: attachment.parent.kind,
+        now,
+    };
+    let received = import.context.files.receive(request).await?;
     if let Some(id) = attachment.file {
         let old = ports.files().find(of, id).await?.ok_or(Error::NotFound)?;
-        if old.sha256 == file.sha256 && old.filename == file.filename {
+        if old.sha256 == received.file.sha256 && old.filename == received.file.filename {
             return Ok(());
         }
         // The former file is deleted by the reaper.
         let removed = StoredFile { state: FileState::Removed, ..old.clone() };
         ports.files().save(of, id, &Change::new(old, removed)).await?;
     }
+    let (id, file) = import.context.files.keep(ports, of, request, received).await?;
     attachment.file_type = FileType::of(&file);
-    let stored = StoredFile { state: FileState::Stored, ..file };
-    attachment.file = Some(import.context.files.keep(ports, of, &stored, inspected).await?);
+    attachment.file = Some(id);
     Ok(())
 }
 

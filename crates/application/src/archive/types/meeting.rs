@@ -49,6 +49,8 @@ impl OrganizationKind for Meetings {
 
 #[async_trait]
 impl RecordKind for Meetings {
+    const TOGETHER: bool = true;
+
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &MeetingFields) -> Imported<Meeting> {
         let manifest = ComponentManifest::Meetings;
         let component =

@@ -1,6 +1,6 @@
 //! `organization`: a tenant.
 
-use super::super::kind::NoOrganization;
+use super::super::owner::NoOrganization;
 use super::{
     Change, Found, Import, ImportContext, Imported, KindStore, Moment, ORGANIZATION, RecordKind, Rows,
     members, required,

@@ -41,6 +41,8 @@ impl OrganizationKind for Posts {
 
 #[async_trait]
 impl RecordKind for Posts {
+    const TOGETHER: bool = true;
+
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &PostFields) -> Imported<Post> {
         let manifest = ComponentManifest::Blogs;
         let component =

@@ -1,6 +1,5 @@
 //! `proposal`: a proposal or a draft.
 
-use super::super::refs::unknown;
 use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
 use super::{
     Import, ImportContext, Imported, Moment, OrganizationKind, PAGE, RecordKind, Rows, members, required,
@@ -83,12 +82,8 @@ async fn set_state(
         Field::Absent => {}
         Field::Null => proposal.state = None,
         Field::Value(token) => {
-            let store = import.context.ports.states();
-            let (id, _) = store
-                .find_by_token(import.owner, proposal.component, token)
-                .await?
-                .ok_or_else(|| unknown("state", token))?;
-            proposal.state = Some(id);
+            let refs = &mut import.context.refs;
+            proposal.state = Some(refs.state(import.owner, proposal.component, token).await?);
         }
     }
     Ok(())
@@ -120,6 +115,8 @@ impl OrganizationKind for Proposals {
 
 #[async_trait]
 impl RecordKind for Proposals {
+    const TOGETHER: bool = true;
+
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &ProposalFields) -> Imported<Proposal> {
         let manifest = ComponentManifest::Proposals;
         let component =

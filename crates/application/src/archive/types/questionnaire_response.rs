@@ -1,7 +1,7 @@
 //! `questionnaire_response`: the answers of one submission. Its session token is not a member: it follows from the
 //! respondent and the salt of the questionnaire.
 
-use super::super::files::FileSource;
+use super::super::files::{FileRequest, FileSource};
 use super::super::output::Row;
 use super::super::refs::{Refs, unknown};
 use super::{ExportSource, Field, ImportContext, Map, OrganizationId, Ports, Result, Value, async_trait};
@@ -76,7 +76,12 @@ fn exported(question: &FormQuestion, row: &AnswerRow) -> Value {
 impl Import<'_, '_, Responses> {
     /// The answer to a question for files. Files of a new response are stored after it has its id; those of an existing
     /// one stay as they are.
-    fn files_of(&mut self, id: QuestionId, value: &Value, former: Option<AnswerRow>) -> Imported<AnswerRow> {
+    fn files_of(
+        &mut self,
+        (id, reference): (QuestionId, &str),
+        value: &Value,
+        former: Option<AnswerRow>,
+    ) -> Imported<AnswerRow> {
         let sources: Option<Vec<FileSource>> =
             serde_json::from_value(value.clone()).map_err(|error| format!("answers: files: {error}"))?;
         let sources = sources.unwrap_or_default();
@@ -84,7 +89,8 @@ impl Import<'_, '_, Responses> {
             return Ok(former);
         }
         if !sources.is_empty() {
-            self.context.files.of_answers.push((id, sources));
+            let placed = FileSource::placed(sources, reference).collect();
+            self.context.files.of_answers.push((id, placed));
         }
         Ok(AnswerRow::of(id, None))
     }
@@ -108,8 +114,15 @@ impl Import<'_, '_, Responses> {
             let mut attached = Vec::new();
             for source in &sources {
                 let files = &mut self.context.files;
-                let (file, inspected) = files.receive(source, &tenant, parent.kind, now).await?;
-                let file_id = files.keep(ports, of, &file, inspected).await?;
+                let request = FileRequest {
+                    source,
+                    prefix: &tenant.reference_prefix,
+                    max_bytes: tenant.max_attachment_bytes,
+                    kind: parent.kind,
+                    now,
+                };
+                let received = files.receive(request).await?;
+                let (file_id, file) = files.keep(ports, of, request, received).await?;
                 let locale = tenant.default_locale;
                 let id = uploads.attach_file(sender, parent, locale, file_id, &file).await?;
                 attached.push(Value::from(id.to_string()));
@@ -158,7 +171,7 @@ async fn set_answers(
         let question = form.question(id).ok_or_else(|| unknown("question", reference))?;
         if question.question.kind == QuestionType::Files {
             let former = response.answers.iter().find(|row| row.question == id).cloned();
-            read.insert(id, import.files_of(id, value, former)?);
+            read.insert(id, import.files_of((id, reference), value, former)?);
             continue;
         }
         let value = with_ids(&mut import.context.refs, import.owner, question, value).await?;

@@ -1,12 +1,14 @@
 //! `role`: a role of a user in a space, or an invitation to it. A `general_admin` has no row of its own: it is a flag
 //! of the account (contract 03 §4.1).
 
+use super::super::chunk::Line;
 use super::super::context::{ImportOptions, ImportedRecord, RecordType};
 use super::super::error::ExportError;
-use super::super::kind::{Members, Owner, import_fields};
+use super::super::kind::{Members, import_fields};
 use super::super::lines::LongTexts;
 use super::super::members::check_fixed;
 use super::super::output::Output;
+use super::super::owner::Owner;
 use super::super::record::Record;
 use super::super::refs::RecordId;
 use super::super::report::Outcome;
@@ -104,6 +106,8 @@ impl OrganizationKind for SpaceRoles {
 
 #[async_trait]
 impl RecordKind for SpaceRoles {
+    const TOGETHER: bool = true;
+
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &RoleFields) -> Imported<Role> {
         let kind = required("kind", &fields.kind)?.in_space()?;
         let space: SpaceRef =
@@ -206,6 +210,16 @@ impl RecordType for Roles {
                 import_fields(&mut SpaceRoles, import, &record, fields).await
             }
         }
+    }
+
+    async fn import_together(
+        &mut self,
+        context: &mut ImportContext<'_>,
+        lines: &[Line],
+    ) -> Imported<Option<Vec<ImportedRecord>>> {
+        let is_admin =
+            |line: &Line| line.record.members.get("kind").is_some_and(|kind| kind == "general_admin");
+        if lines.iter().any(is_admin) { Ok(None) } else { SpaceRoles.import_together(context, lines).await }
     }
 
     async fn export(

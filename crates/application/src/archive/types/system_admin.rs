@@ -1,6 +1,6 @@
 //! `system_admin`: an account of the system panel.
 
-use super::super::kind::NoOrganization;
+use super::super::owner::NoOrganization;
 use super::password::set_hash;
 use super::{Change, Found, Import, Imported, KindStore, PAGE, RecordKind, Rows, members, required};
 use super::{Field, Ports, Result, async_trait};

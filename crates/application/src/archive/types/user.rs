@@ -53,6 +53,8 @@ impl OrganizationKind for Users {
 
 #[async_trait]
 impl RecordKind for Users {
+    const TOGETHER: bool = true;
+
     /// By id, else by nickname among accounts that are not deleted, unless the record has `deleted_at`.
     async fn find_existing(
         &self,

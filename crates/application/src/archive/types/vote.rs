@@ -2,16 +2,20 @@
 //! votes of the user in the component (contract 06 §4.3).
 
 use super::super::refs::BoundedCache;
-use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
+use super::{Import, ImportContext, Imported, Moment, OrganizationKind, PAGE, RecordKind, members, required};
 use super::{OrganizationId, Ports, Result, async_trait};
 use crate::component_admin::minimum_votes;
 use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{ComponentId, Error, ProposalId, UserId, VoteId};
 use civitas_proposals::{Vote, VoteStore};
+use civitas_spaces::ComponentManifest;
+use std::collections::BTreeSet;
 
 pub(super) struct Votes {
     /// The component of a proposal and the minimum of votes there.
     minimums: BoundedCache<ProposalId, (ComponentId, i64)>,
+    /// The organizations whose votes were added together.
+    unsettled: BTreeSet<OrganizationId>,
 }
 
 /// The weights that any component allows (contract 05 §3.8).
@@ -27,7 +31,7 @@ members! { Votes, "vote", OrganizationId, VoteFields, |kind, vote: Vote| {
 
 impl Votes {
     pub(super) fn new() -> Self {
-        Self { minimums: BoundedCache::new() }
+        Self { minimums: BoundedCache::new(), unsettled: BTreeSet::new() }
     }
 
     /// The component of a proposal and the minimum of votes there.
@@ -64,6 +68,10 @@ impl RecordAdmin<Vote> for ImportedVotes<'_> {
             other => other,
         })
     }
+
+    async fn create_many(&self, organization: OrganizationId, votes: &[Vote]) -> Result<Option<Vec<VoteId>>> {
+        self.0.add_many(organization, votes).await
+    }
 }
 
 impl OrganizationKind for Votes {
@@ -79,6 +87,8 @@ impl OrganizationKind for Votes {
 
 #[async_trait]
 impl RecordKind for Votes {
+    const TOGETHER: bool = true;
+
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &VoteFields) -> Imported<Vote> {
         let proposal =
             import.context.refs.resolve(import.owner, &required("proposal", &fields.proposal)?).await?;
@@ -107,6 +117,35 @@ impl RecordKind for Votes {
         if minimum > 0 {
             let votes = ports.votes().count_of_user(of, vote.user, component).await?;
             ports.votes().set_temporary(of, vote.user, component, votes < minimum).await?;
+        }
+        Ok(())
+    }
+
+    async fn follow_up_together(
+        &mut self,
+        import: &mut Import<'_, '_, Self>,
+        _: &[VoteId],
+        _: &[Vote],
+    ) -> Imported {
+        self.unsettled.insert(import.owner);
+        Ok(())
+    }
+
+    /// Makes the votes of all users in a component temporary or final at once.
+    async fn finish(&mut self, context: &mut ImportContext<'_>) -> Imported {
+        for of in std::mem::take(&mut self.unsettled) {
+            let mut after = None;
+            loop {
+                let page = context.ports.components().page_after(of, after, PAGE).await?;
+                let Some((last, _)) = page.last() else { break };
+                after = Some(*last);
+                for (id, component) in &page {
+                    let minimum = minimum_votes(component);
+                    if component.manifest == ComponentManifest::Proposals && minimum > 0 {
+                        context.ports.votes().settle(of, *id, minimum).await?;
+                    }
+                }
+            }
         }
         Ok(())
     }

@@ -134,6 +134,18 @@ fn taken<T>(url: &str) -> Imported<T> {
     Err(format!("url {url:?} has already been taken").into())
 }
 
+/// Whether a registration has an event whose name this version has; a message in the log when it has none.
+fn is_readable(id: RegistrationId, registration: &Registration) -> bool {
+    let is_readable = !registration.subscriptions.is_empty();
+    if !is_readable {
+        tracing::warn!(
+            registration = id.0,
+            "a registration is left out: its events are unknown to this version"
+        );
+    }
+    is_readable
+}
+
 #[async_trait]
 impl KindStore for WebhookRegistrations {
     async fn find_for_update(
@@ -146,13 +158,16 @@ impl KindStore for WebhookRegistrations {
         Ok(found.filter(|registration| registration.organization == of))
     }
 
-    /// The store returns the registrations of all organizations for `None`; these are skipped.
+    /// The store returns the registrations of all organizations for `None`; these are skipped. So are registrations
+    /// without an event of this version: an archive with them could not be imported.
     async fn page(&mut self, ports: &dyn Ports, of: Owner, mut after: Option<RegistrationId>) -> Rows<Self> {
         loop {
             let mut rows = ports.registrations().page_after(of, after, PAGE).await?;
             let Some((last, _)) = rows.last() else { return Ok(rows) };
             after = Some(*last);
-            rows.retain(|(_, registration)| registration.organization == of);
+            rows.retain(|(id, registration)| {
+                registration.organization == of && is_readable(*id, registration)
+            });
             if !rows.is_empty() {
                 return Ok(rows);
             }

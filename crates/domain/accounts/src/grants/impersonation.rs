@@ -4,7 +4,7 @@ use super::{Impersonate, Registration};
 use crate::{RegistrationMails, User, UserStore, is_email, is_name, is_nickname};
 use civitas_kernel::extended_data::{check_size, compact};
 use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
-use civitas_kernel::{Error, FieldError, OrganizationId, Result, UserId, Wording};
+use civitas_kernel::{Error, FieldError, OrganizationId, Result, UserId, Wording, integer};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
@@ -63,8 +63,7 @@ impl Impersonation<'_> {
     }
 
     async fn by_id(&self, organization: OrganizationId, id: &Value) -> Result<Option<(UserId, User)>> {
-        let number = id.as_i64().or_else(|| id.as_str().and_then(|text| text.parse().ok()));
-        let Some(id) = number.map(UserId) else { return Ok(None) };
+        let Some(id) = integer(id).map(UserId) else { return Ok(None) };
         let user = self.users.find(organization, id).await?.filter(|user| user.deleted_at.is_none());
         Ok(user.map(|user| (id, user)))
     }

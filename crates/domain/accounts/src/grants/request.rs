@@ -101,6 +101,11 @@ impl TokenRequest {
         self.client_id.as_deref()
     }
 
+    /// Whether there are credentials of a client, or a part of them.
+    pub fn names_client(&self) -> bool {
+        self.client_id.is_some() || self.client_secret.is_some()
+    }
+
     /// Reads a body. Credentials in it take precedence over those of HTTP Basic.
     pub fn read(body: &Map<String, Value>, basic: Option<(String, Secret)>) -> Self {
         let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -131,9 +136,8 @@ impl TokenRequest {
     }
 
     pub(super) fn into_impersonate(self) -> Result<GrantKind> {
-        // This grant has no password.
-        let stranger = self.unknown.or_else(|| self.password.map(|_| "password".to_owned()));
-        if let Some(name) = stranger {
+        // A password is ignored: libraries send one with this grant.
+        if let Some(name) = self.unknown {
             return Err(unknown_parameter(&name));
         }
         let registration = Registration::read(self.meta)?;
@@ -218,9 +222,15 @@ mod tests {
     fn every_other_key_is_named_also_inside_meta() {
         let refused = |body| impersonate(body).unwrap_err().description().into_owned();
         assert_eq!(refused(json!({"username": "ada", "colour": 1})), "Unknown parameter: colour");
-        assert_eq!(refused(json!({"username": "ada", "password": "x"})), "Unknown parameter: password");
         assert_eq!(refused(json!({"username": "ada", "meta": {"admin": true}})), "Unknown parameter: admin");
         assert_eq!(refused(json!({"username": "ada", "meta": {"email": 3}})), "meta.email must be a string");
+    }
+
+    #[test]
+    fn a_password_beside_an_impersonation_is_ignored() {
+        let asked = impersonate(json!({"username": "ada", "password": "unused"})).unwrap();
+        assert_eq!(asked.username.as_deref(), Some("ada"));
+        assert!(impersonate(json!({"username": "ada", "password": 7})).is_ok());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::callers::{AuthContext, Callers};
 use crate::{
     AccessToken, Claims, ClientStore, Identity, Secret, TokenFault, TokenSigner, TokenStore, User, UserStore,
 };
-use civitas_kernel::{Error, Result, TokenId, UserId};
+use civitas_kernel::{ClientId, Error, Result, TokenId, UserId};
 use time::Duration;
 
 /// A token that was just issued. Its text is not available later.
@@ -91,22 +91,18 @@ pub struct Introspection<'a> {
 }
 
 impl Introspection<'_> {
-    /// Describes a token to the client of the bearer token. The inner `Err` is the fault of the bearer token.
-    pub async fn describe(
-        &self,
-        auth: AuthContext,
-        bearer: &str,
-        token: &str,
-    ) -> Result<Result<Introspected, TokenFault>> {
-        let asking = match self.callers.identify(auth, bearer).await? {
-            Ok((_, identity)) => identity,
-            Err(fault) => return Ok(Err(fault)),
-        };
+    /// The client of the bearer token. The inner `Err` is the fault of that token.
+    pub async fn client(&self, auth: AuthContext, bearer: &str) -> Result<Result<ClientId, TokenFault>> {
+        Ok(self.callers.identify(auth, bearer).await?.map(|(_, identity)| identity.token.client))
+    }
+
+    /// Describes a token to a client.
+    pub async fn describe(&self, auth: AuthContext, client: ClientId, token: &str) -> Result<Introspected> {
         let Ok((id, identity)) = self.callers.identify(auth, token).await? else {
-            return Ok(Ok(Introspected::Inactive));
+            return Ok(Introspected::Inactive);
         };
-        if identity.token.client != asking.token.client {
-            return Ok(Ok(Introspected::Inactive));
+        if identity.token.client != client {
+            return Ok(Introspected::Inactive);
         }
         let user = match identity.token.user {
             Some(user) => self.users.find(auth.organization, user).await?,
@@ -114,7 +110,7 @@ impl Introspection<'_> {
         };
         let active = user.as_ref().is_none_or(|u| u.state().check().is_ok());
         let (identity, user) = (Box::new(identity), user.map(Box::new));
-        Ok(Ok(Introspected::Known { id, identity, user, active }))
+        Ok(Introspected::Known { id, identity, user, active })
     }
 }
 

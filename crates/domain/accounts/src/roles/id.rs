@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use civitas_accounts::RoleId;
-//! use civitas_kernel::{OrganizationId, UserId};
+//! use civitas_kernel::{ClassNames, OrganizationId, UserId};
 //!
 //! let id = RoleId::GeneralAdmin { organization: OrganizationId(1), user: UserId(42) };
 //! assert!(id.encode().starts_with("eyJyZXNvdXJjZV90eXBlIjoiUGxhdGZvcm06Ok9yZ2FuaXphdGlvbiIs"));
@@ -12,7 +12,7 @@
 use super::{RoleKind, RoleType};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use civitas_kernel::{OrganizationId, SpaceManifest, SpaceRef, UserId};
+use civitas_kernel::{ClassNames, OrganizationId, SpaceManifest, SpaceRef, UserId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use time::format_description::BorrowedFormatItem;
@@ -109,11 +109,20 @@ impl RoleId {
 
     /// The text on the wire. Existing clients compare it, so keys, order and spacing are fixed.
     pub fn encode(&self) -> String {
+        self.encoded(self.resource_type())
+    }
+
+    /// The same, with the prefix of these class names.
+    pub fn encode_as(&self, names: &ClassNames) -> String {
+        self.encoded(&names.written(self.resource_type()))
+    }
+
+    fn encoded(&self, resource_type: &str) -> String {
         let user = self.user().map_or("null".to_owned(), |user| user.to_string());
         let invited_at = self.invited_at().map_or("null".to_owned(), |at| format!("\"{}\"", iso(at)));
         let json = format!(
             r#"{{"resource_type":"{}","resource_id":{},"user_id":{user},"invited_at":{invited_at},"type":"{}"}}"#,
-            self.resource_type(),
+            resource_type,
             self.resource_id(),
             self.role_type().as_str(),
         );
@@ -123,11 +132,17 @@ impl RoleId {
     /// Parses a name; the role need not exist. Padding, the order of keys and other keys do not
     /// matter; each of the five members must be there and of its type.
     pub fn decode(text: &str) -> Option<Self> {
+        Self::decode_as(text, &ClassNames::default())
+    }
+
+    /// The same; the class name is understood with each prefix of these.
+    pub fn decode_as(text: &str, names: &ClassNames) -> Option<Self> {
         let json = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok()?;
         // An object first: a struct would also be read from a list.
         let members: Map<String, Value> = serde_json::from_slice(&json).ok()?;
         let members: Members = serde_json::from_value(Value::Object(members)).ok()?;
         let Members { resource_type, resource_id, .. } = members;
+        let resource_type = names.canonical(&resource_type);
         let user = members.user_id.map(UserId);
         let invited_at = match members.invited_at {
             Some(text) => Some(read_iso(&text)?),

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin};
 use civitas_kernel::{
     Ability, Access, Command, Ctx, Error, FieldError, Handle, Result, Scope, SpaceRef, UserId, Wording,
+    integer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -202,12 +203,11 @@ fn role_type(name: &str) -> Result<RoleType> {
 
 /// Whether the identity members that were sent are the role's. Digits in a text are a number.
 fn same_identity(id: &RoleId, sent: &Map<String, Value>) -> Result<()> {
-    let number = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
     let same = |name: &str, value: &Value| match name {
         "resource_type" => value.as_str() == Some(id.resource_type()),
-        "resource_id" => number(value) == Some(id.resource_id()),
+        "resource_id" => integer(value) == Some(id.resource_id()),
         _ if value.is_null() => id.user().is_none(),
-        _ => number(value).is_some_and(|n| id.user() == Some(UserId(n))),
+        _ => integer(value).is_some_and(|n| id.user() == Some(UserId(n))),
     };
     for name in ["resource_type", "resource_id", "user_id"] {
         if sent.get(name).is_some_and(|value| !same(name, value)) {

@@ -40,6 +40,7 @@ pub(super) async fn run(args: FireArgs, sources: &Sources, console: &mut Console
     let event = parse_event(&args.event).ok_or_else(|| no_event(&args.event))?;
     let body = webhook_example(event, &site::of(&config).origin(HOST));
     let body = body.ok_or_else(|| Failure::Because(format!("{event} has no sample data")))?;
+    let body = config.class_name_prefix.written_in(body);
     let secret = secret(args.secret.as_deref())?;
     let (id, at) = (DeliveryId::generate(), clock::now());
     let message = Message { url: &args.url, secret: &secret, id, at, body: &body };

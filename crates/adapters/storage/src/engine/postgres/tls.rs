@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio_postgres::config::{Host, SslMode, SslNegotiation, TargetSessionAttrs};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
-use tokio_postgres::{Config, NoTls, Socket};
+use tokio_postgres::{Client, Config, Connection, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Connects to this address. Over TLS the server must have a certificate for its name that the system trusts
@@ -28,12 +28,50 @@ pub async fn connect(
     usage: Usage,
     silence: Option<Duration>,
 ) -> ConnectionResult<AsyncPgConnection> {
+    match establish(url, usage, silence).await? {
+        Established::Secure(client, connection) => {
+            AsyncPgConnection::try_from_client_and_connection(client, *connection).await
+        }
+        Established::Plain(client, connection) => {
+            AsyncPgConnection::try_from_client_and_connection(client, *connection).await
+        }
+        Established::Local(client) => AsyncPgConnection::try_from(client).await,
+    }
+}
+
+/// The same without Diesel.
+pub async fn connect_client(url: &str, usage: Usage) -> ConnectionResult<Client> {
+    // The task ends with its client, which also receives its errors.
+    match establish(url, usage, None).await? {
+        Established::Secure(client, connection) => {
+            tokio::spawn(connection.map(drop));
+            Ok(client)
+        }
+        Established::Plain(client, connection) => {
+            tokio::spawn(connection.map(drop));
+            Ok(client)
+        }
+        Established::Local(client) => Ok(client),
+    }
+}
+
+/// A connection, and the future that moves its bytes.
+enum Established {
+    Secure(Client, Box<Connection<Socket, SecureStream>>),
+    Plain(Client, Box<Connection<Socket, Wire<Socket>>>),
+    /// Its future runs already.
+    Local(Client),
+}
+
+type SecureStream = <Secure<MakeRustlsConnect> as MakeTlsConnect<Socket>>::Stream;
+
+async fn establish(url: &str, usage: Usage, silence: Option<Duration>) -> ConnectionResult<Established> {
     let mut config: Config = url.parse().map_err(|error| refused(&error))?;
     harden(&mut config, usage, silence);
     if config.get_ssl_mode() == SslMode::Require {
         let secure = Secure { inner: connector()?, silence };
         let (client, connection) = config.connect(secure).await.map_err(|error| refused(&error))?;
-        return AsyncPgConnection::try_from_client_and_connection(client, connection).await;
+        return Ok(Established::Secure(client, Box::new(connection)));
     }
     if let Some(Host::Unix(directory)) = config.get_hosts().first() {
         let port = config.get_ports().first().copied().unwrap_or(5432);
@@ -45,12 +83,12 @@ pub async fn connect(
         let (client, connection) = config.connect_raw(wire, NoTls).await.map_err(|error| refused(&error))?;
         // The task ends with its client, which also receives its errors.
         tokio::spawn(connection.map(drop));
-        return AsyncPgConnection::try_from(client).await;
+        return Ok(Established::Local(client));
     }
     // Without TLS: tokio-postgres treats the plain wire as a TLS stream that needs no negotiation.
     config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
     let (client, connection) = config.connect(Plain { silence }).await.map_err(|error| refused(&error))?;
-    AsyncPgConnection::try_from_client_and_connection(client, connection).await
+    Ok(Established::Plain(client, Box::new(connection)))
 }
 
 /// What a connection is used for.

@@ -1,6 +1,6 @@
 //! A database in memory: for tests, and for programs that keep nothing.
 
-use super::{Conn, MIGRATIONS, Place, Runtime, dialect};
+use super::{Conn, MIGRATIONS, Place, Runtime, Writer, dialect};
 use crate::pools::{self, Pools, StatementLimits};
 use crate::session::Session;
 use civitas_application::Store;
@@ -29,8 +29,8 @@ const WAIT: Duration = Duration::from_secs(5);
 pub async fn in_memory() -> Result<Arc<dyn Store>> {
     let opened = tokio::task::spawn_blocking(|| open(&new_url())).await.map_err(Error::internal)?;
     let pool = opened.map_err(Error::Internal)?;
-    let pools = Pools { reader: pool.clone(), searcher: pool.clone(), writer: pool };
-    Ok(Arc::new(Session::over(pools, None, WAIT, Locales::standard(), false)))
+    let pools = Pools { reader: pool.clone(), searcher: pool.clone(), writer: Writer::new(pool, WAIT) };
+    Ok(Arc::new(Session::over(pools, None, Locales::standard(), false)))
 }
 
 /// The address of a database that nobody else opens.

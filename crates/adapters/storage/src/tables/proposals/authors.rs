@@ -4,13 +4,15 @@ use super::rows::Row;
 use crate::columns;
 use crate::engine::Conn;
 use crate::failure::Stored;
+use crate::insert::{AT_ONCE, Insert, inserted};
 use crate::schema::{proposal_authors, proposals};
 use civitas_kernel::{OrganizationId, ProposalId, Result, UserId};
 use civitas_proposals::Proposal;
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The proposals and drafts a user is an author of. In further conditions `+ 0` prevents the use of an index by SQLite:
 /// it would read all records of a component and search each for the user.
@@ -85,6 +87,32 @@ pub(super) async fn write_authors(
             .execute(connection)
             .await
             .stored()?;
+    }
+    Ok(())
+}
+
+inserted! {
+    Author as proposal_authors { proposal_id: BigInt, user_id: BigInt, position: BigInt }
+}
+
+/// Writes the authors of new proposals. Duplicates are stored once.
+pub(super) async fn write_authors_of(
+    connection: &mut Conn,
+    _: OrganizationId,
+    ids: &[ProposalId],
+    proposals: &[Proposal],
+) -> Result<()> {
+    let mut authors: Vec<Author> = Vec::new();
+    for (id, proposal) in ids.iter().zip(proposals) {
+        let mut seen = HashSet::new();
+        for (position, user) in (0..).zip(&proposal.authors) {
+            if seen.insert(user.0) {
+                authors.push(Author { proposal_id: id.0, user_id: user.0, position });
+            }
+        }
+    }
+    for some in authors.chunks(AT_ONCE) {
+        Insert(some).execute(connection).await.stored()?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use civitas_proposals::{Proposal, PublicState};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 use time::OffsetDateTime;
 
 columns! {
@@ -59,6 +60,29 @@ pub(super) async fn changeset<'a>(
 ) -> Result<Changeset<'a>> {
     let public_state = public_token(connection, proposal).await?;
     Ok(Changeset::of(proposal, public_state))
+}
+
+/// The same for several proposals. Reads each state once.
+pub(super) async fn changesets<'a>(
+    connection: &mut Conn,
+    _: OrganizationId,
+    proposals: &'a [Proposal],
+) -> Result<Vec<Changeset<'a>>> {
+    let mut tokens: HashMap<(StateId, ComponentId), String> = HashMap::new();
+    let mut changesets = Vec::with_capacity(proposals.len());
+    for proposal in proposals {
+        let is_public = proposal.withdrawn_at.is_none() && proposal.state_published_at.is_some();
+        let state = proposal.state.filter(|_| is_public).map(|state| (state, proposal.component));
+        let public_state = match state.and_then(|state| tokens.get(&state)) {
+            Some(token) => token.clone(),
+            None => public_token(connection, proposal).await?,
+        };
+        if let Some(state) = state {
+            tokens.entry(state).or_insert_with(|| public_state.clone());
+        }
+        changesets.push(Changeset::of(proposal, public_state));
+    }
+    Ok(changesets)
 }
 
 /// The first author of a draft, who may have one draft in a component; `None` for other proposals.

@@ -1,0 +1,25 @@
+// Generates src/generated/schema.ts from the OpenAPI document: node generate.mjs BINARY|DOCUMENT
+// BINARY is a built `civitas`, DOCUMENT the output of `civitas openapi`, named *.json.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import openapiTS, { astToString } from 'openapi-typescript';
+
+const source = resolve(process.argv[2]);
+const text = source.endsWith('.json')
+  ? readFileSync(source, 'utf8')
+  : execFileSync(source, ['openapi'], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+const document = JSON.parse(text);
+
+// Leaves out what the transport does: errors, redirects, conditions and the header of the token.
+for (const operation of Object.values(document.paths).flatMap(Object.values)) {
+  const isResult = ([status]) => /^(2..|302)$/.test(status);
+  operation.responses = Object.fromEntries(Object.entries(operation.responses).filter(isResult));
+  operation.parameters = operation.parameters?.filter(({ name }) => name !== 'Authorization');
+}
+
+const directory = fileURLToPath(new URL('.', import.meta.url));
+mkdirSync(`${directory}src/generated`, { recursive: true });
+writeFileSync(`${directory}src/generated/schema.ts`, astToString(await openapiTS(document)));
+copyFileSync(`${directory}../../LICENSE`, `${directory}LICENSE`);

@@ -1,0 +1,110 @@
+//! Connections to write with.
+
+use super::Conn;
+use crate::failure::Stored;
+use crate::pools::connection;
+use civitas_kernel::Result;
+use diesel::connection::TransactionManagerStatus;
+use diesel_async::pooled_connection::deadpool::{Object, Pool};
+use diesel_async::{AsyncConnection, SimpleAsyncConnection, TransactionManager};
+use std::time::Duration;
+
+/// Connections of a pool. A transaction has one of its own.
+pub struct Writer {
+    pool: Pool<Conn>,
+}
+
+/// A connection outside of transactions.
+pub type Alone = Object<Conn>;
+
+impl Writer {
+    /// The writers whose connections are of this pool.
+    pub(crate) fn new(pool: Pool<Conn>, _: Duration) -> Self {
+        Self { pool }
+    }
+
+    /// A connection, to see whether there is one.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub(crate) async fn connection(&self) -> Result<Object<Conn>> {
+        connection(&self.pool).await
+    }
+
+    /// Begins a transaction.
+    ///
+    /// # Errors
+    /// `Unavailable` when no connection is free in time, or the database does not answer.
+    pub(crate) async fn begin(&self) -> Result<WriteTransaction> {
+        let connection = connection(&self.pool).await?;
+        // Wrapped before BEGIN, so that a dropped future leaves no transaction open.
+        let mut transaction = WriteTransaction { connection: Some(connection) };
+        if let Some(connection) = transaction.connection() {
+            <Conn as AsyncConnection>::TransactionManager::begin_transaction(connection).await.stored()?;
+        }
+        Ok(transaction)
+    }
+
+    /// Begins a transaction that takes long.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub(crate) async fn begin_long(&self) -> Result<WriteTransaction> {
+        self.begin().await
+    }
+
+    /// A connection outside of transactions.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub(crate) async fn alone(&self) -> Result<Alone> {
+        self.connection().await
+    }
+}
+
+/// An open transaction. When dropped, its connection is closed, which rolls back at once: in the pool it would keep its
+/// locks until its next use.
+pub struct WriteTransaction {
+    /// `None` after its end.
+    connection: Option<Object<Conn>>,
+}
+
+impl WriteTransaction {
+    /// Its connection.
+    pub(crate) fn connection(&mut self) -> Option<&mut Conn> {
+        self.connection.as_deref_mut()
+    }
+
+    /// Commits it. After a failed statement PostgreSQL answers COMMIT with a rollback and without an error; the statement
+    /// before it, sent with it, detects that.
+    ///
+    /// # Errors
+    /// `Conflict`, `Unavailable` or `Internal`: nothing was written, or that is not known.
+    pub(crate) async fn commit(mut self) -> Result<()> {
+        let Some(connection) = self.connection() else { return Ok(()) };
+        SimpleAsyncConnection::batch_execute(connection, "SELECT 1; COMMIT").await.stored()?;
+        let status =
+            <Conn as AsyncConnection>::TransactionManager::transaction_manager_status_mut(connection);
+        *status = TransactionManagerStatus::default();
+        // Back to the pool.
+        drop(self.connection.take());
+        Ok(())
+    }
+
+    /// Rolls it back.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub(crate) async fn rollback(mut self) -> Result<()> {
+        let Some(connection) = self.connection() else { return Ok(()) };
+        <Conn as AsyncConnection>::TransactionManager::rollback_transaction(connection).await.stored()?;
+        drop(self.connection.take());
+        Ok(())
+    }
+}
+
+impl Drop for WriteTransaction {
+    fn drop(&mut self) {
+        drop(self.connection.take().map(Object::take));
+    }
+}

@@ -1,0 +1,136 @@
+//! Schemas of request bodies. Generators of clients name classes and parameters after them, so some are written in place
+//! with a title of their own, as in the published document (contract 12).
+
+use serde_json::{Map, Value, json};
+
+/// The operations whose body is written in place, with its title.
+const IN_PLACE: [(&str, Option<&str>); 13] = [
+    ("createDraftProposal", Some("Create Draft Proposal Payload")),
+    ("createRole", None),
+    ("generateMagicLink", Some("Generate Magic Link Payload")),
+    ("introspectToken", Some("Introspect Token")),
+    ("attachmentsDirectUpload", None),
+    ("setComponentExtendedData", None),
+    ("setMeetingExtendedData", None),
+    ("setOrganizationExtendedData", Some("User Extended Data Payload")),
+    ("setProposalExtendedData", None),
+    ("setSpaceExtendedData", None),
+    ("setUserExtendedData", Some("User Extended Data Payload")),
+    ("updateDraftProposal", Some("Update Draft Proposal Payload")),
+    ("updateOrganization", Some("Update Organization Payload")),
+];
+/// Where schemas are.
+const SCHEMAS: &str = "#/components/schemas/";
+
+/// Writes the bodies of [`IN_PLACE`] in place, and removes schemas that nothing names then.
+pub(super) fn write_in_place(document: &mut Value) {
+    let mut moved = Vec::new();
+    let schemas = document["components"]["schemas"].clone();
+    for operation in operations(document) {
+        let title = IN_PLACE.iter().find(|(id, _)| operation["operationId"] == *id);
+        let (Some((_, title)), Some(schema)) = (title, body(operation)) else { continue };
+        let name = schema["$ref"].as_str().and_then(|target| target.strip_prefix(SCHEMAS)).map(str::to_owned);
+        let Some(name) = name else { continue };
+        *schema = schemas[&name].clone();
+        if let Some(members) = schema.as_object_mut() {
+            match title {
+                Some(title) => drop(members.insert("title".to_owned(), json!(title))),
+                None => drop(members.remove("title")),
+            }
+        }
+        moved.push(name);
+    }
+    let text = document.to_string();
+    if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
+        moved.retain(|name| !text.contains(&format!("\"{SCHEMAS}{name}\"")));
+        for name in &moved {
+            schemas.remove(name);
+        }
+    }
+}
+
+/// Required texts of bodies have a character at least: an empty one is missing.
+pub(super) fn fill_texts(document: &mut Value) {
+    let mut names = Vec::new();
+    for operation in operations(document) {
+        let Some(schema) = body(operation) else { continue };
+        match schema["$ref"].as_str().and_then(|target| target.strip_prefix(SCHEMAS)) {
+            Some(name) => names.push(name.to_owned()),
+            None => fill(schema),
+        }
+    }
+    names.sort();
+    names.dedup();
+    for name in names {
+        fill(&mut document["components"]["schemas"][name]);
+    }
+}
+
+fn fill(schema: &mut Value) {
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for (name, property) in properties {
+        let is_required = required.iter().any(|required| required == name);
+        if is_required && property["type"] == "string" && is_open(property.as_object()) {
+            property["minLength"] = json!(1);
+        }
+        fill(property);
+    }
+}
+
+/// Whether a text is neither one of a list nor of a format.
+fn is_open(schema: Option<&Map<String, Value>>) -> bool {
+    schema
+        .is_some_and(|members| ["enum", "format", "minLength"].iter().all(|key| !members.contains_key(*key)))
+}
+
+fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let paths = document["paths"].as_object_mut().into_iter().flatten();
+    paths.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten().map(|(_, operation)| operation))
+}
+
+/// The schema of the JSON body of an operation.
+fn body(operation: &mut Value) -> Option<&mut Value> {
+    operation.pointer_mut("/requestBody/content/application~1json/schema")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document() -> Value {
+        let content = |name: &str| json!({"content": {"application/json": {"schema": {"$ref": format!("{SCHEMAS}{name}")}}}});
+        let role = json!({"title": "Role", "type": "object", "required": ["kind"], "properties": {
+            "kind": {"type": "string"}, "note": {"type": "string"}}});
+        json!({
+            "paths": {"/roles": {
+                "post": {"operationId": "createRole", "requestBody": content("role")},
+                "put": {"operationId": "updateRole", "requestBody": content("role")},
+                "get": {"operationId": "updateDraftProposal", "requestBody": content("draft")},
+            }},
+            "components": {"schemas": {"role": role, "draft": {"title": "Draft"}}},
+        })
+    }
+
+    #[test]
+    fn bodies_in_place_have_their_own_title_and_unused_schemas_are_removed() {
+        let mut document = document();
+        write_in_place(&mut document);
+        let at = |pointer: &str| document.pointer(pointer).cloned();
+        let schema = "/requestBody/content/application~1json/schema";
+        assert_eq!(at(&format!("/paths/~1roles/post{schema}/title")), None);
+        assert!(at(&format!("/paths/~1roles/post{schema}/properties/kind")).is_some());
+        let title = at(&format!("/paths/~1roles/get{schema}/title"));
+        assert_eq!(title, Some(json!("Update Draft Proposal Payload")));
+        assert!(at("/components/schemas/role").is_some(), "another operation names it");
+        assert_eq!(at("/components/schemas/draft"), None);
+    }
+
+    #[test]
+    fn a_required_text_has_a_character() {
+        let mut document = document();
+        fill_texts(&mut document);
+        let role = &document["components"]["schemas"]["role"]["properties"];
+        assert_eq!((&role["kind"]["minLength"], &role["note"]["minLength"]), (&json!(1), &Value::Null));
+    }
+}

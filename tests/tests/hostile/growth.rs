@@ -1,0 +1,226 @@
+//! Time and memory of hostile shapes of growing length.
+
+use crate::operations::archive;
+use crate::wire::{Request, Server};
+use allocation_counter::measure;
+use civitas_accounts::{is_email, is_name};
+use civitas_attachments::sanitize_and_shorten;
+use civitas_extended_data::ObjectPath;
+use civitas_kernel::Locales;
+use civitas_kernel::filter::{Field, Kind, RawFilter, RawValue, read};
+use civitas_proposals::plain_text;
+use civitas_tests::Engine;
+use civitas_tests::service::BASE;
+use civitas_webhooks::TargetPolicy;
+use serde_json::{Map, json};
+use std::hint::black_box;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+/// How much longer eight times the input may take: linear is 8, quadratic is 64.
+const LONGER: u32 = 24;
+/// Shorter times are not compared.
+const FLOOR: Duration = Duration::from_millis(4);
+/// The most bytes that a function may have at once, and allocate in all, for each byte of its input. The tokenizer of
+/// markup keeps an error for each faulty character.
+const MOST_AT_ONCE: u64 = 256;
+const MOST_IN_ALL: u64 = 1_024;
+/// What any call may allocate besides.
+const FRAME: u64 = 64 * 1024;
+
+/// The time this thread has run on a processor, which other programs do not prolong; without Linux, the time of the
+/// clock.
+fn of_this_thread() -> Duration {
+    static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let read = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = read.and_then(|text| text.split(' ').next()?.parse().ok());
+    nanoseconds.map_or_else(|| STARTED.elapsed(), Duration::from_nanos)
+}
+
+/// The time of the clock, for work of other threads.
+fn of_the_clock() -> Duration {
+    static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
+    STARTED.elapsed()
+}
+
+/// Whether the time grows with the length, not with its square: the median of five calls with `n`, 2 `n`, 4 `n`, 8 `n`.
+/// On a busy machine one attempt of six must hold.
+fn assert_linear(name: &str, n: usize, now: fn() -> Duration, call: impl Fn(usize)) {
+    let mut seen = Vec::new();
+    for _ in 0..6 {
+        let medians = [1, 2, 4, 8].map(|times| {
+            let mut took = [0; 5].map(|_| {
+                let started = now();
+                call(n * times);
+                now().saturating_sub(started)
+            });
+            took.sort();
+            took[2]
+        });
+        if medians[3] < medians[0].max(FLOOR) * LONGER {
+            return;
+        }
+        seen.push(medians);
+    }
+    panic!("{name}: n, 2n, 4n and 8n took {seen:?}");
+}
+
+/// The same for memory, measured at the greatest length.
+fn assert_bounded(name: &str, input: &str, call: &impl Fn(&str)) {
+    let used = measure(|| call(input));
+    let length = input.len() as u64;
+    assert!(
+        used.bytes_max < length * MOST_AT_ONCE + FRAME,
+        "{name}: {} bytes at once for {length}",
+        used.bytes_max
+    );
+    assert!(
+        used.bytes_total < length * MOST_IN_ALL + FRAME,
+        "{name}: {} bytes in all for {length}",
+        used.bytes_total
+    );
+}
+
+/// Shapes with which parsers take long: one piece again and again.
+const SHAPES: &[&str] = &[
+    "<b>",
+    "</b>",
+    "<div a=",
+    "<div a=\"b\" ",
+    "<!--",
+    "<script>",
+    "</script",
+    "&",
+    "&amp;",
+    "&#",
+    "<![CDATA[",
+    "<",
+    "><",
+    "a",
+    "a.",
+    ".",
+    "/",
+    "\\",
+    "é",
+    "\u{202e}",
+    "\0",
+    "%25",
+    "%25a",
+    "_",
+    "[",
+    "(",
+    "@",
+    "a@",
+    "-",
+    "1",
+    " ",
+    "en,",
+    "\u{1f642}\u{200d}",
+];
+
+const FIELDS: &[Field<u8>] = &[Field::new("title", Kind::Text, 1), Field::new("id", Kind::Integer, 2)];
+
+type Function = (&'static str, fn(&str));
+
+/// Functions of a text.
+const FUNCTIONS: &[Function] = &[
+    ("plain_text", |text| drop(black_box(plain_text(text)))),
+    ("sanitize_and_shorten", |text| drop(black_box(sanitize_and_shorten(text)))),
+    ("ObjectPath::parse", |text| drop(black_box(ObjectPath::parse(text)))),
+    ("ObjectPath::write", |text| {
+        drop(black_box(ObjectPath::root().write(Map::new(), json!({"a": [text], text: {"b": null}}))));
+    }),
+    ("filter::read", |text| {
+        let raw = ["title_matches", "title_start", "id_eq", text]
+            .map(|name| (name.to_owned(), RawValue::One(text.to_owned())));
+        drop(black_box(read(FIELDS, &RawFilter(raw.to_vec()))));
+    }),
+    ("is_email", |text| _ = black_box((is_email(text), is_name(text)))),
+    ("TargetPolicy::parse", |text| drop(black_box(TargetPolicy::parse(&format!("https://{text}"))))),
+    ("Locales::choose", |text| drop(black_box(Locales::standard().choose(text.split(','))))),
+];
+
+#[test]
+fn functions_of_texts_take_time_and_memory_in_proportion() {
+    for (name, function) in FUNCTIONS {
+        for shape in SHAPES {
+            let name = format!("{name} of {shape:?}");
+            let longest = shape.repeat(8 * 1_000);
+            let end = |times: usize| times * shape.len();
+            assert_linear(&name, 1_000, of_this_thread, |times| function(&longest[..end(times)]));
+            assert_bounded(&name, &longest, function);
+        }
+    }
+}
+
+/// Bodies of about this many bytes.
+fn bodies(server: &Server, length: usize) -> Vec<(&'static str, Request)> {
+    let service = &server.service;
+    let question = service.id("question", "text").to_string();
+    let (one, poll) =
+        (service.id("question", "many").to_string(), service.id("questionnaire", "poll").to_string());
+    let answers = |answers: serde_json::Value| {
+        json!({"data": {"type": "questionnaire_response", "attributes": {"answers": answers},
+            "relationships": {"questionnaire": {"data": {"type": "questionnaires", "id": poll}}}}})
+    };
+    let many: serde_json::Map<_, _> =
+        (0..length / 12).map(|n| (format!("{}", 900_000 + n), json!("a"))).collect();
+    let hosts: Vec<String> = (0..length / 14).map(|n| format!("h{n}.test")).collect();
+    let text = |unit: &str| unit.repeat(length / unit.len());
+    let post = |path: &str, body: serde_json::Value| {
+        Request::new("POST", format!("{BASE}{path}")).body("application/json", body.to_string())
+    };
+    vec![
+        ("unknown answers", post("/answers/sync", answers(json!(many)))),
+        ("a long answer", post("/answers/sync", answers(json!({question: text("a")})))),
+        ("many choices", post("/answers/sync", answers(json!({one: vec!["1"; length / 4]})))),
+        (
+            "many subscriptions",
+            post(
+                "/webhook_registrations",
+                json!({"data": {"attributes": {"url": "https://a.example/",
+            "subscriptions": hosts}}}),
+            ),
+        ),
+        (
+            "many languages",
+            post("/questions/sync", json!({"data": {"type": "questions", "attributes": {"body": many}}})),
+        ),
+        (
+            "a long redirect",
+            post("/me/magic_links", json!({"data": {"redirect_url": format!("https://{}", text("a."))}})),
+        ),
+        (
+            "a long role",
+            post(
+                "/roles/sync",
+                json!({"data": {"attributes": {"type": text("a"), "user_id": 1, "resource_id": 1,
+            "resource_type": "Platform::Assembly"}}}),
+            ),
+        ),
+        (
+            "a form",
+            Request::new("POST", format!("{BASE}/draft_proposals/sync"))
+                .body("application/x-www-form-urlencoded", text("data[a][][b]=%20&")),
+        ),
+    ]
+}
+
+#[test]
+fn requests_take_time_in_proportion() {
+    for server in Server::on(&[Engine::Sqlite], &archive(), &[]) {
+        let longest = 8 * 6_000;
+        let token = format!("Bearer {}", server.tokens[1]);
+        let [n, two, four, eight] = [1, 2, 4, 8].map(|times| bodies(&server, longest / 8 * times));
+        for (((one, two), four), eight) in n.into_iter().zip(two).zip(four).zip(eight) {
+            let all = [&one.1, &two.1, &four.1, &eight.1]
+                .map(|request| request.clone().with("Authorization", token.clone()));
+            assert_linear(one.0, 1, of_the_clock, |times| {
+                server
+                    .check(&all[times.ilog2() as usize], false)
+                    .unwrap_or_else(|fault| panic!("{}: {fault}", one.0));
+            });
+        }
+        server.stop();
+    }
+}
