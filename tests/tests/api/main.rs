@@ -35,6 +35,7 @@ mod rate_limits;
 mod read_only;
 mod rights;
 mod roles;
+mod rust_client;
 mod spaces;
 mod tenancy;
 mod three_tenants;

@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod cache;
+mod client;
+mod error;
+mod request;
+mod session;
+mod webhook;
+
+pub use answer::{Document, Job, JobStatus, Page, PageMeta, Record, Response};
+pub use client::{Builder, Client};
+pub use error::{ApiError, Error, ErrorDetail, Result};
+pub use futures_util::TryStreamExt;
+pub use request::Request;
+pub use webhook::{TOLERANCE, WebhookError, WebhookEvent, verify_webhook, verify_webhook_at};
