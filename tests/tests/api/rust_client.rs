@@ -19,14 +19,14 @@ async fn services(settings: &[(&str, &str)]) -> Vec<Service> {
     let client = json!({"type": "api_client", "ref": "hooks", "organization": "city", "client_id": "id_city_hooks",
         "client_secret": "key_city_hooks", "name": "Hooks", "scopes": ["public", "oauth", "proposals", "webhooks"],
         "permissions": ["webhooks.write", "oauth.impersonate", "user.created"]});
-    let mut archive = format!("{CITIES}\n{client}\n{component}\n");
+    let mut archive = vec![CITIES.to_owned(), client.to_string(), component.to_string()];
     for number in 0..PROPOSALS {
         let proposal = json!({"type": "proposal", "ref": format!("many-{number}"), "organization": "city",
             "component": "many", "authors": [], "title": {"en": format!("Bench number {number}")},
             "body": {"en": "A bench in the shade, beside the path."}, "published_at": published});
-        archive.push_str(&format!("{proposal}\n"));
+        archive.push(proposal.to_string());
     }
-    Service::on_both_engines_with(&archive, settings).await
+    Service::on_both_engines_with(&(archive.join("\n") + "\n"), settings).await
 }
 
 /// Settings of a client of `city.test`.
@@ -116,9 +116,9 @@ async fn pages_and_items_return_every_record_once() {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!((items.len(), ids.len()), (PROPOSALS, PROPOSALS));
-        let last: Vec<Page<Record>> =
+        let fifth: Vec<Page<Record>> =
             list().query("page", 5).query("per_page", 50).pages().try_collect().await.unwrap();
-        assert_eq!(last.iter().map(|page| page.data.len()).collect::<Vec<_>>(), [5]);
+        assert_eq!(fifth.iter().map(|page| page.data.len()).collect::<Vec<_>>(), [5]);
         let some = list().query("filter[id_in][]", ids[0]).query("filter[id_in][]", ids[7]);
         assert_eq!(some.items::<Record>().try_collect::<Vec<_>>().await.unwrap().len(), 2);
         let refused = list().query("filter[nothing_eq]", 1).items::<Record>().try_collect::<Vec<_>>().await;
@@ -209,14 +209,14 @@ async fn a_delivery_is_verified() {
         let meta = json!({"register_on_missing": true, "skip_confirmation_on_register": true});
         let newcomer = hooks().user("newcomer").meta(meta).build();
         newcomer.unwrap().access_token().await.unwrap();
-        let received = receiver.wait_for(1).await.remove(0);
-        let header = |name: &str| received.headers.get(name)?.to_str().ok();
-        let event = verify_webhook(header, &received.body, secret).unwrap();
-        assert_eq!((event.kind.as_str(), event.id.as_str()), ("user.created", received.id()));
+        let delivery = receiver.wait_for(1).await.remove(0);
+        let header = |name: &str| delivery.headers.get(name)?.to_str().ok();
+        let event = verify_webhook(header, &delivery.body, secret).unwrap();
+        assert_eq!((event.kind.as_str(), event.id.as_str()), ("user.created", delivery.id()));
         assert_eq!(event.data["attributes"]["nickname"], "newcomer");
-        let other = verify_webhook(header, &received.body, "another secret");
+        let other = verify_webhook(header, &delivery.body, "another secret");
         assert_eq!(other, Err(WebhookError::Signature));
         let late = UNIX_EPOCH + Duration::from_secs(event.timestamp + 301);
-        assert_eq!(verify_webhook_at(header, &received.body, secret, late), Err(WebhookError::Stale));
+        assert_eq!(verify_webhook_at(header, &delivery.body, secret, late), Err(WebhookError::Stale));
     }
 }
