@@ -1,9 +1,9 @@
-//! Refuses requests that a busy thread would answer too late (contract 01 §3: 503 with `Retry-After`). Clients give up
-//! waiting at some time; a server that goes on answering those that gave up is late for all others too, even after the
-//! load has ended.
+//! Refuses requests that would be answered too late (contract 01 §3: 503 with `Retry-After`). Clients give up waiting at
+//! some time; a server that goes on answering those that gave up is late for all others too, even after the load has
+//! ended.
 //!
-//! The requests of a thread wait in one queue. A timer of the thread waits in it too: it is as late as a request that
-//! arrives.
+//! Requests wait in two places. Those of a thread wait in one queue, in which a timer of the thread waits too: it is as
+//! late as a request that arrives. And they wait for a connection to the database: the caller knows how long.
 
 use civitas_application::metrics;
 use std::cell::Cell;
@@ -42,10 +42,11 @@ impl Queue {
         Self { due: now + INTERVAL, was_late: false, refused: 0, warned: None }
     }
 
-    /// Whether a request that begins now has waited too long. Counts it then.
-    fn refuses(&mut self, now: Instant) -> bool {
+    /// Whether a request that begins now has waited too long, or would wait too long for a connection. Counts it then.
+    fn refuses(&mut self, now: Instant, connections_are_late: impl FnOnce() -> bool) -> bool {
         let delay = now.saturating_duration_since(self.due);
-        let refuses = delay >= if self.was_late { LONG } else { LONGEST };
+        let is_late = delay >= if self.was_late { LONG } else { LONGEST };
+        let refuses = is_late || connections_are_late();
         self.refused += u64::from(refuses);
         refuses
     }
@@ -79,9 +80,10 @@ pub(crate) fn watch() {
     });
 }
 
-/// Whether to refuse a request that begins now.
-pub(crate) fn refuses() -> bool {
-    let refuses = with_queue(Queue::refuses).unwrap_or_default();
+/// Whether to refuse a request that begins now. `connections_are_late`: whether it would wait too long for a connection
+/// to the database.
+pub(crate) fn refuses(connections_are_late: impl FnOnce() -> bool) -> bool {
+    let refuses = with_queue(|queue, now| queue.refuses(now, connections_are_late)).unwrap_or_default();
     if refuses {
         metrics::request_refused();
     }
@@ -105,11 +107,11 @@ mod tests {
         let start = Instant::now();
         let mut queue = Queue::new(start);
         let resumed = start + LONGEST * 9 / 10;
-        assert!(!queue.refuses(resumed));
+        assert!(!queue.refuses(resumed, || false));
         assert_eq!(queue.run(resumed), None);
-        assert!(!queue.refuses(resumed + LONG / 2), "what has waited is answered");
+        assert!(!queue.refuses(resumed + LONG / 2, || false), "what has waited is answered");
         assert_eq!(queue.run(resumed + LONG / 2), None);
-        assert!(!queue.refuses(resumed + LONGEST), "the next pause");
+        assert!(!queue.refuses(resumed + LONGEST, || false), "the next pause");
     }
 
     #[test]
@@ -119,21 +121,21 @@ mod tests {
         let mut now = start + INTERVAL + LONG;
         assert_eq!(queue.run(now), None);
         now += INTERVAL + LONG / 2;
-        assert!(!queue.refuses(now), "half a second of requests is answered");
+        assert!(!queue.refuses(now, || false), "half a second of requests is answered");
         now += LONG / 2;
-        assert!(queue.refuses(now) && queue.refuses(now));
+        assert!(queue.refuses(now, || false) && queue.refuses(now, || false));
         assert_eq!(queue.run(now), Some(2));
         now += INTERVAL;
         assert_eq!(queue.run(now), None);
-        assert!(!queue.refuses(now + LONG + INTERVAL), "it was in time meanwhile");
+        assert!(!queue.refuses(now + LONG + INTERVAL, || false), "it was in time meanwhile");
     }
 
     #[test]
     fn a_very_long_delay_is_overload_at_once() {
         let start = Instant::now();
         let mut queue = Queue::new(start);
-        assert!(!queue.refuses(start + INTERVAL + LONGEST * 9 / 10));
-        assert!(queue.refuses(start + INTERVAL + LONGEST));
+        assert!(!queue.refuses(start + INTERVAL + LONGEST * 9 / 10, || false));
+        assert!(queue.refuses(start + INTERVAL + LONGEST, || false));
     }
 
     #[test]
@@ -141,10 +143,10 @@ mod tests {
         let start = Instant::now();
         let mut queue = Queue::new(start);
         let late = start + INTERVAL + LONGEST;
-        assert!(queue.refuses(late));
+        assert!(queue.refuses(late, || false));
         assert_eq!(queue.run(late), Some(1));
         let late = late + INTERVAL + LONG;
-        assert!(queue.refuses(late));
+        assert!(queue.refuses(late, || false));
         assert_eq!(queue.run(late), None);
         assert_eq!(queue.run(late + WARNINGS), Some(1));
     }

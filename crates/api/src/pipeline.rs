@@ -38,7 +38,8 @@ pub(crate) fn serve(
     http: HttpRequest,
     payload: Payload,
 ) -> Either<Ready<HttpResponse>, LocalBoxFuture<'static, HttpResponse>> {
-    if overload::refuses() {
+    let writes = !matches!(*http.method(), Method::GET | Method::HEAD);
+    if overload::refuses(|| api.backend.store().is_overloaded(writes)) {
         return Either::Left(ready(ApiError::Overloaded.respond()));
     }
     let begun = Instant::now();

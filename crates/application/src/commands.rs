@@ -123,7 +123,7 @@ impl Registry {
 
 /// Runs commands, or stores them as jobs.
 pub struct Commands {
-    registry: Registry,
+    registry: Arc<Registry>,
     store: Arc<dyn Store>,
     announcer: Announcer,
     signer: Arc<dyn TokenSigner>,
@@ -140,7 +140,21 @@ impl Commands {
         signer: Arc<dyn TokenSigner>,
         payload_limit: Option<usize>,
     ) -> Self {
-        Self { registry, store, announcer, signer, payload_limit }
+        Self { registry: Arc::new(registry), store, announcer, signer, payload_limit }
+    }
+
+    /// The same commands, on the connections of background work.
+    ///
+    /// # Errors
+    /// As [`Store::for_background`].
+    pub fn for_background(&self) -> Result<Self> {
+        Ok(Self {
+            registry: self.registry.clone(),
+            store: self.store.for_background()?,
+            announcer: self.announcer.clone(),
+            signer: self.signer.clone(),
+            payload_limit: self.payload_limit,
+        })
     }
 
     /// The ports on the pool.

@@ -26,6 +26,7 @@ use civitas_surveys::{
 };
 use civitas_tasks::{TaskLog, TaskStore};
 use civitas_webhooks::{DeliveryLog, DeliveryQueue, Outbox, RegistrationStore};
+use std::sync::Arc;
 use time::OffsetDateTime;
 
 /// All ports. A use-case takes those it needs, on the pool or in a transaction.
@@ -156,6 +157,14 @@ pub trait Store: Ports {
     /// A number that changes with every commit of any process; `None` where the engine has no cheap one. While it is
     /// the same, every read has the same result.
     fn epoch(&self) -> Option<u64>;
+    /// Whether a request that begins now, and may write, would wait for a connection so long that it is better refused.
+    fn is_overloaded(&self, writes: bool) -> bool;
+    /// The same database for background work: requests that wait for connections do not delay it. What one adds, the
+    /// other is notified of.
+    ///
+    /// # Errors
+    /// `Internal` in a transaction.
+    fn for_background(&self) -> Result<Arc<dyn Store>>;
     /// Updates the statistics of the query planner. Call it after writing many records at once.
     async fn analyze(&self) -> Result<()>;
 }

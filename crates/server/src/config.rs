@@ -164,8 +164,8 @@ settings! {
     mail_from: Option<String> = "",
     /// Background jobs carried out at once. None: the number of cores.
     workers: Option<NonZeroUsize> = "",
-    /// Connections to the database at most, for reading and again as many for writing (SQLite: one); they are opened
-    /// when they are needed.
+    /// Connections to the database at most, for reading and again as many for writing (SQLite: one); on PostgreSQL half
+    /// as many of each for background work. They are opened when they are needed.
     database_pool_size: NonZeroUsize = "16",
     /// Whether PostgreSQL itself keeps transactions of one organization away from rows of others (row-level security):
     /// `true` or `false`. Run `civitas migrate` after a change; the user must not be a superuser.

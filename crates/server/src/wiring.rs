@@ -180,7 +180,7 @@ fn workers(
     told: &watch::Receiver<bool>,
     is_alone: bool,
 ) -> Result<JoinHandle<()>> {
-    let commands = api.commands();
+    let commands = Arc::new(api.commands().for_background()?);
     let jobs = Worker::new(commands.clone(), config.worker_count());
     let lanes = task_lanes(config)?.map(|(kinds, concurrency)| {
         let worker = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), kinds);

@@ -10,3 +10,4 @@ mod load;
 mod locks;
 mod machine;
 mod network;
+mod overload;

@@ -26,6 +26,7 @@ mod session;
 mod store;
 mod tables;
 mod visibility;
+mod waiters;
 
 #[cfg(feature = "sqlite")]
 pub use engine::in_memory;

@@ -1,6 +1,7 @@
 //! Settings of the connections, and their pools.
 
 use crate::engine::{Conn, Writer};
+use crate::waiters::Waiters;
 use civitas_application::metrics;
 use civitas_kernel::{Error, Locales, Result};
 use deadpool::Runtime;
@@ -9,7 +10,8 @@ use diesel_async::pooled_connection::AsyncDieselConnectionManager;
 use diesel_async::pooled_connection::deadpool::{Object, Pool};
 use futures_util::FutureExt;
 use std::pin::pin;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The settings of the connections.
 #[derive(Debug, Clone)]
@@ -45,38 +47,73 @@ impl Default for StatementLimits {
     }
 }
 
-/// The pools of connections; on some engines several of them are one.
+/// The pools of a process.
+pub(crate) struct ProcessPools {
+    /// For requests.
+    pub(crate) requests: Pools,
+    /// For background work: requests that wait for a connection do not delay it.
+    pub(crate) background: Pools,
+}
+
+/// The pools of connections; on some engines several of them are one. Clones share the connections.
+#[derive(Clone)]
 pub(crate) struct Pools {
     /// For reads.
-    pub(crate) reader: Pool<Conn>,
-    /// For reads that may take long: their statements do not run on the caller's thread.
-    pub(crate) searcher: Pool<Conn>,
+    pub(crate) reader: ConnectionPool,
+    /// For reads that may take long: their statements do not run on the caller's thread. `None` where `reader` is for
+    /// them too.
+    pub(crate) searcher: Option<ConnectionPool>,
     /// For writes.
     pub(crate) writer: Writer,
 }
 
-/// The settings of pools of both engines.
-pub(crate) fn pool(
-    manager: AsyncDieselConnectionManager<Conn>,
-    size: usize,
-    wait: Duration,
-) -> Result<Pool<Conn>> {
-    let timeouts = Timeouts { wait: Some(wait), create: Some(wait), recycle: Some(wait) };
-    let builder = Pool::builder(manager).max_size(size).timeouts(timeouts).runtime(Runtime::Tokio1);
-    builder.build().map_err(Error::internal)
+impl Pools {
+    /// Whether a request that begins now would wait so long for a connection that it is better refused. A request that
+    /// writes reads before.
+    pub(crate) fn are_overloaded(&self, writes: bool) -> bool {
+        self.reader.is_overloaded() || writes && self.writer.is_overloaded()
+    }
 }
 
-/// A connection of the pool. Measures the wait if there is no idle one.
-///
-/// # Errors
-/// `Unavailable` when none is free in time, or the database does not answer.
-pub(crate) async fn connection(pool: &Pool<Conn>) -> Result<Object<Conn>> {
-    let mut connection = pin!(pool.get());
-    if let Some(connection) = connection.as_mut().now_or_never() {
-        return connection.map_err(Error::database);
+/// A pool of connections. Clones share them.
+#[derive(Clone)]
+pub(crate) struct ConnectionPool {
+    pool: Pool<Conn>,
+    waiters: Arc<Waiters>,
+    /// The time limit for getting a connection.
+    wait: Duration,
+}
+
+impl ConnectionPool {
+    /// A pool of at most `size` connections. They are opened when they are needed.
+    pub(crate) fn new(
+        manager: AsyncDieselConnectionManager<Conn>,
+        size: usize,
+        wait: Duration,
+    ) -> Result<Self> {
+        let timeouts = Timeouts { wait: Some(wait), create: Some(wait), recycle: Some(wait) };
+        let builder = Pool::builder(manager).max_size(size).timeouts(timeouts).runtime(Runtime::Tokio1);
+        let pool = builder.build().map_err(Error::internal)?;
+        Ok(Self { pool, waiters: Arc::default(), wait })
     }
-    let begun = Instant::now();
-    let connection = connection.await;
-    metrics::connection_waited(begun.elapsed(), connection.is_ok());
-    connection.map_err(Error::database)
+
+    /// A connection. Measures the wait if there is no idle one.
+    ///
+    /// # Errors
+    /// `Unavailable` when none is free in time, or the database does not answer.
+    pub(crate) async fn connection(&self) -> Result<Object<Conn>> {
+        let mut connection = pin!(self.pool.get());
+        if let Some(connection) = connection.as_mut().now_or_never() {
+            return connection.map_err(Error::database);
+        }
+        let waiter = self.waiters.enter();
+        let connection = connection.await;
+        metrics::connection_waited(waiter.elapsed(), connection.is_ok());
+        connection.map_err(Error::database)
+    }
+
+    /// Whether callers that come now would wait long for a connection.
+    pub(crate) fn is_overloaded(&self) -> bool {
+        self.waiters.are_late(self.wait)
+    }
 }

@@ -6,11 +6,11 @@ mod guards;
 pub(crate) use guards::{Atomic, ConnectionGuard, Single};
 
 use crate::database_clock::{DatabaseClock, ProcessClock};
-use crate::engine::{self, Conn, Epoch, WriteTransaction};
+use crate::engine::{self, Epoch, WriteTransaction};
 use crate::failure::Stored;
-use crate::pools::{Pools, Settings, connection};
+use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings};
 use civitas_kernel::{Error, Event, Locales, OrganizationId, PageRequest, Result, clock};
-use diesel_async::pooled_connection::deadpool::Pool;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -48,13 +48,20 @@ const KINDS: usize = 4;
 type Wakeups = [Notify; KINDS];
 
 enum Source {
-    Database(Box<Database>),
+    Database(Arc<Database>, Usage),
     Transaction(Box<Open>),
+}
+
+/// Which pools a session uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Usage {
+    Requests,
+    Background,
 }
 
 /// The database outside of transactions.
 struct Database {
-    pools: Pools,
+    pools: ProcessPools,
     epoch: Option<Epoch>,
     /// The time of the last successful write of [`Session::note_write_check`].
     written: std::sync::Mutex<Option<Instant>>,
@@ -94,7 +101,7 @@ impl Session {
     /// `Unavailable` when it does not; `Internal` for invalid settings.
     pub(crate) async fn open(settings: &Settings) -> Result<Self> {
         let pools = engine::pools(settings)?;
-        let mut connection = pools.writer.connection().await?;
+        let mut connection = pools.requests.writer.connection().await?;
         if settings.row_level_security {
             engine::check_confinement(&mut connection).await?;
         }
@@ -113,10 +120,23 @@ impl Session {
     }
 
     /// These pools. `epoch`: `None` where nothing counts the commits.
-    pub(crate) fn over(pools: Pools, epoch: Option<Epoch>, locales: Locales, confines: bool) -> Self {
+    pub(crate) fn over(pools: ProcessPools, epoch: Option<Epoch>, locales: Locales, confines: bool) -> Self {
         let database = Database { pools, epoch, written: std::sync::Mutex::default(), confines };
         let shared = Shared { wakeups: Wakeups::default(), clock: DatabaseClock::new(clock::now) };
-        Self { source: Source::Database(Box::new(database)), shared: Arc::new(shared), locales }
+        let source = Source::Database(Arc::new(database), Usage::Requests);
+        Self { source, shared: Arc::new(shared), locales }
+    }
+
+    /// The same database with the connections of background work.
+    pub(crate) fn for_background(&self) -> Result<Self> {
+        let (database, _) = self.database()?;
+        let source = Source::Database(database.clone(), Usage::Background);
+        Ok(Self { source, shared: self.shared.clone(), locales: self.locales.clone() })
+    }
+
+    /// As [`Pools::are_overloaded`].
+    pub(crate) fn is_overloaded(&self, writes: bool) -> bool {
+        self.database().is_ok_and(|(_, pools)| pools.are_overloaded(writes))
     }
 
     /// The languages of the deployment.
@@ -127,16 +147,25 @@ impl Session {
     /// A connection to read with. Hold one at a time: in a transaction there is only one.
     pub(crate) async fn read(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Database(database) => guard(&database.pools.reader).await,
+            Source::Database(database, usage) => guard(&database.pools(*usage).reader).await,
             Source::Transaction(open) => open.guard().await,
         }
     }
 
     /// A connection for a read that may take long: a search, a filter, a count, a page far from the first. Hold one at
     /// a time.
+    ///
+    /// # Errors
+    /// `Unavailable` at once when others wait too long for the connections of such reads.
     pub(crate) async fn read_long(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Database(database) => guard(&database.pools.searcher).await,
+            Source::Database(database, usage) => {
+                let Pools { reader, searcher, .. } = database.pools(*usage);
+                match searcher {
+                    Some(searcher) if searcher.is_overloaded() => Err(Error::database(TooManySearches)),
+                    searcher => guard(searcher.as_ref().unwrap_or(reader)).await,
+                }
+            }
             Source::Transaction(open) => open.guard().await,
         }
     }
@@ -154,8 +183,8 @@ impl Session {
     /// A connection to write one statement with. Hold one at a time.
     pub(crate) async fn write(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Database(database) => {
-                Ok(ConnectionGuard::Own(Box::new(database.pools.writer.alone().await?)))
+            Source::Database(database, usage) => {
+                Ok(ConnectionGuard::Own(Box::new(database.pools(*usage).writer.alone().await?)))
             }
             Source::Transaction(open) => open.guard().await,
         }
@@ -165,14 +194,14 @@ impl Session {
     /// more than 5 s ago. Never in a transaction.
     pub(crate) fn is_write_check_due(&self) -> bool {
         const INTERVAL: Duration = Duration::from_secs(5);
-        let Source::Database(database) = &self.source else { return false };
+        let Source::Database(database, _) = &self.source else { return false };
         let last = *database.written.lock().unwrap_or_else(PoisonError::into_inner);
         last.is_none_or(|at| at.elapsed() >= INTERVAL)
     }
 
     /// Notes that such a write succeeded.
     pub(crate) fn note_write_check(&self) {
-        if let Source::Database(database) = &self.source {
+        if let Source::Database(database, _) = &self.source {
             *database.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         }
     }
@@ -183,7 +212,7 @@ impl Session {
     /// `Internal` outside a transaction: the lock would end with its statement.
     pub(crate) async fn for_update(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Database(_) => Err(Error::internal("a locking read needs a transaction")),
+            Source::Database(..) => Err(Error::internal("a locking read needs a transaction")),
             Source::Transaction(open) => open.guard().await,
         }
     }
@@ -191,7 +220,7 @@ impl Session {
     /// Groups several statements, all or nothing: in a new transaction on the pool, in the open transaction otherwise.
     pub(crate) async fn atomic(&self) -> Result<Atomic<'_>> {
         Ok(match &self.source {
-            Source::Database(_) => Atomic::Own(Box::new(self.begin_own().await?)),
+            Source::Database(..) => Atomic::Own(Box::new(self.begin_own().await?)),
             Source::Transaction(_) => Atomic::Joined(self),
         })
     }
@@ -199,8 +228,8 @@ impl Session {
     /// For one statement. On SQLite its commit is that of all transactions that wait for the writer.
     pub(crate) async fn single(&self) -> Result<Single<'_>> {
         match &self.source {
-            Source::Database(database) if !engine::COMMITS_GROUPS => {
-                Ok(Single::Alone(Box::new(Mutex::new(database.pools.writer.alone().await?))))
+            Source::Database(database, usage) if !engine::COMMITS_GROUPS => {
+                Ok(Single::Alone(Box::new(Mutex::new(database.pools(*usage).writer.alone().await?))))
             }
             _ => Ok(Single::Part(self.atomic().await?)),
         }
@@ -213,7 +242,7 @@ impl Session {
     /// `Internal` when there are events and no transaction.
     pub(crate) fn check_recordable<T>(&self, events: &[T]) -> Result<()> {
         match &self.source {
-            Source::Database(_) if !events.is_empty() => {
+            Source::Database(..) if !events.is_empty() => {
                 Err(Error::internal("a write that announces events needs a transaction"))
             }
             _ => Ok(()),
@@ -246,7 +275,7 @@ impl Session {
     /// Notifies workers of new work: at once, or after the commit.
     pub(crate) fn notify(&self, work: Work) {
         match &self.source {
-            Source::Database(_) => notify(&self.shared.wakeups[work as usize]),
+            Source::Database(..) => notify(&self.shared.wakeups[work as usize]),
             Source::Transaction(open) => open.has_work[work as usize].store(true, Ordering::Relaxed),
         }
     }
@@ -270,26 +299,26 @@ impl Session {
     /// A number that changes with each commit, if the engine has a cheap one.
     pub(crate) fn epoch(&self) -> Option<u64> {
         match &self.source {
-            Source::Database(database) => database.epoch.as_ref()?.now(),
+            Source::Database(database, _) => database.epoch.as_ref()?.now(),
             Source::Transaction(_) => None,
         }
     }
 
     /// Begins a transaction.
     pub(crate) async fn begin_own(&self) -> Result<Session> {
-        let database = self.database()?;
-        Ok(self.within(database, database.pools.writer.begin().await?))
+        let (database, pools) = self.database()?;
+        Ok(self.within(database, pools.writer.begin().await?))
     }
 
     /// Begins a transaction that takes long.
     pub(crate) async fn begin_long(&self) -> Result<Session> {
-        let database = self.database()?;
-        Ok(self.within(database, database.pools.writer.begin_long().await?))
+        let (database, pools) = self.database()?;
+        Ok(self.within(database, pools.writer.begin_long().await?))
     }
 
-    fn database(&self) -> Result<&Database> {
+    fn database(&self) -> Result<(&Arc<Database>, &Pools)> {
         match &self.source {
-            Source::Database(database) => Ok(database),
+            Source::Database(database, usage) => Ok((database, database.pools(*usage))),
             Source::Transaction(_) => Err(Error::internal("a transaction begins none")),
         }
     }
@@ -341,6 +370,27 @@ impl Session {
     }
 }
 
+impl Database {
+    fn pools(&self, usage: Usage) -> &Pools {
+        match usage {
+            Usage::Requests => &self.pools.requests,
+            Usage::Background => &self.pools.background,
+        }
+    }
+}
+
+/// Others wait too long for a connection to search with.
+#[derive(Debug)]
+struct TooManySearches;
+
+impl fmt::Display for TooManySearches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("too many searches wait for a connection")
+    }
+}
+
+impl std::error::Error for TooManySearches {}
+
 fn is_over() -> Error {
     Error::internal("the transaction is over")
 }
@@ -354,8 +404,8 @@ impl Open {
     }
 }
 
-async fn guard(pool: &Pool<Conn>) -> Result<ConnectionGuard<'static>> {
-    Ok(ConnectionGuard::Own(Box::new(connection(pool).await?)))
+async fn guard(pool: &ConnectionPool) -> Result<ConnectionGuard<'static>> {
+    Ok(ConnectionGuard::Own(Box::new(pool.connection().await?)))
 }
 
 /// Wakes all waiting workers; if there is none, the next one that waits.

@@ -80,6 +80,14 @@ impl Store for Session {
         Session::epoch(self)
     }
 
+    fn is_overloaded(&self, writes: bool) -> bool {
+        Session::is_overloaded(self, writes)
+    }
+
+    fn for_background(&self) -> Result<Arc<dyn Store>> {
+        Ok(Arc::new(Session::for_background(self)?))
+    }
+
     async fn analyze(&self) -> Result<()> {
         SimpleAsyncConnection::batch_execute(&mut *self.write().await?, engine::ANALYZE).await.stored()
     }

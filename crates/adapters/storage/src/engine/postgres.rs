@@ -1,7 +1,7 @@
 //! What is specific to PostgreSQL.
 
 use crate::failure::Cause;
-use crate::pools::{self, Pools, Settings};
+use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings};
 use civitas_kernel::{Error, Result};
 use diesel::connection::SimpleConnection;
 use diesel::deserialize;
@@ -92,18 +92,24 @@ pub fn cause(message: &str) -> Cause {
     }
 }
 
-/// The pools of the readers and of the writers. Each has up to `pool_size` connections.
-pub fn pools(settings: &Settings) -> Result<Pools> {
-    let pool = |usage: Usage, limit: Duration| {
+/// The pools of the readers and of the writers. Each has up to `pool_size` connections, for background work half as many.
+pub fn pools(settings: &Settings) -> Result<ProcessPools> {
+    let pool = |usage: Usage, limit: Duration, size: usize| {
         let mut config = ManagerConfig::default();
         config.recycling_method = RecyclingMethod::Fast;
         config.custom_setup = Box::new(move |url| connect(url, usage, limit).boxed());
         let manager = AsyncDieselConnectionManager::new_with_config(&settings.url, config);
-        pools::pool(manager, settings.pool_size, settings.wait)
+        ConnectionPool::new(manager, size, settings.wait)
     };
-    let reader = pool(Usage::Reading, settings.limits.read)?;
-    let writer = Writer::new(pool(Usage::Writing, settings.limits.write)?, settings.wait);
-    Ok(Pools { searcher: reader.clone(), reader, writer })
+    let pools = |size| {
+        let reader = pool(Usage::Reading, settings.limits.read, size)?;
+        let writer = Writer::new(pool(Usage::Writing, settings.limits.write, size)?);
+        Ok(Pools { reader, searcher: None, writer })
+    };
+    Ok(ProcessPools {
+        requests: pools(settings.pool_size)?,
+        background: pools(settings.pool_size.div_ceil(2))?,
+    })
 }
 
 /// Opens a connection whose statements are cancelled after `limit`, and whose transactions end if the client stalls.

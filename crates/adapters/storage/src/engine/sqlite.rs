@@ -4,7 +4,7 @@
 //! they run on a blocking thread.
 
 use crate::failure::Cause;
-use crate::pools::{self, Pools, Settings, StatementLimits};
+use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings, StatementLimits};
 use civitas_kernel::{Error, OrganizationId, Result};
 use diesel::connection::{AnsiTransactionManager, SimpleConnection};
 use diesel::deserialize;
@@ -20,6 +20,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
@@ -33,7 +34,7 @@ mod runtime;
 mod writer;
 pub use epoch::Epoch;
 pub use memory::in_memory;
-use runtime::{Place, Runtime};
+use runtime::{Place, Runtime, SearchSlots};
 pub use writer::{Alone, WriteTransaction, Writer};
 
 /// The database.
@@ -96,8 +97,8 @@ pub fn cause(message: &str) -> Cause {
 }
 
 /// The pools of the readers, of the readers for searches, and of the one writer. A read is never cancelled with its
-/// caller, a search is.
-pub fn pools(settings: &Settings) -> Result<Pools> {
+/// caller, a search is. Background work has the same pools: reads never wait for a connection, and searches are not of it.
+pub fn pools(settings: &Settings) -> Result<ProcessPools> {
     let pool = |size, pragmas: &'static str, runtime: Box<dyn Fn() -> Runtime + Send + Sync>| {
         let mut config = ManagerConfig::default();
         config.recycling_method = RecyclingMethod::Fast;
@@ -107,16 +108,21 @@ pub fn pools(settings: &Settings) -> Result<Pools> {
             std::future::ready(connection).boxed()
         });
         let manager = AsyncDieselConnectionManager::new_with_config(path_of(&settings.url)?, config);
-        pools::pool(manager, size, settings.wait)
+        ConnectionPool::new(manager, size, settings.wait)
     };
     let StatementLimits { read, write } = settings.limits;
     let cores = available_parallelism().map_or(1, usize::from);
     let writer = pool(1, WRITER, Box::new(move || Runtime::new(Place::Caller, write)))?;
-    Ok(Pools {
+    // The slots bound the statements that run. There are more connections: one is in use until its caller is polled,
+    // which takes long on a busy thread.
+    let slots = Arc::new(SearchSlots::new(cores * 2));
+    let searching = move || Runtime::new(Place::Blocking(slots.clone()), read);
+    let pools = Pools {
         reader: pool(settings.pool_size, READER, Box::new(move || Runtime::new(Place::Caller, read)))?,
-        searcher: pool(cores * 2, READER, Box::new(move || Runtime::new(Place::Blocking, read)))?,
+        searcher: Some(pool(settings.pool_size.max(cores * 2), READER, Box::new(searching))?),
         writer: Writer::new(writer, settings.wait),
-    })
+    };
+    Ok(ProcessPools { requests: pools.clone(), background: pools })
 }
 
 const READER: &str = "PRAGMA query_only = ON;";

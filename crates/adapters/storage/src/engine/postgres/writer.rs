@@ -2,16 +2,16 @@
 
 use super::Conn;
 use crate::failure::Stored;
-use crate::pools::connection;
+use crate::pools::ConnectionPool;
 use civitas_kernel::Result;
 use diesel::connection::TransactionManagerStatus;
-use diesel_async::pooled_connection::deadpool::{Object, Pool};
+use diesel_async::pooled_connection::deadpool::Object;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection, TransactionManager};
-use std::time::Duration;
 
-/// Connections of a pool. A transaction has one of its own.
+/// Connections of a pool. A transaction has one of its own. Clones share the pool.
+#[derive(Clone)]
 pub struct Writer {
-    pool: Pool<Conn>,
+    pool: ConnectionPool,
 }
 
 /// A connection outside of transactions.
@@ -19,7 +19,7 @@ pub type Alone = Object<Conn>;
 
 impl Writer {
     /// The writers whose connections are of this pool.
-    pub(crate) fn new(pool: Pool<Conn>, _: Duration) -> Self {
+    pub(crate) fn new(pool: ConnectionPool) -> Self {
         Self { pool }
     }
 
@@ -28,7 +28,12 @@ impl Writer {
     /// # Errors
     /// As [`Self::begin`].
     pub(crate) async fn connection(&self) -> Result<Object<Conn>> {
-        connection(&self.pool).await
+        self.pool.connection().await
+    }
+
+    /// As [`ConnectionPool::is_overloaded`].
+    pub(crate) fn is_overloaded(&self) -> bool {
+        self.pool.is_overloaded()
     }
 
     /// Begins a transaction.
@@ -36,7 +41,7 @@ impl Writer {
     /// # Errors
     /// `Unavailable` when no connection is free in time, or the database does not answer.
     pub(crate) async fn begin(&self) -> Result<WriteTransaction> {
-        let connection = connection(&self.pool).await?;
+        let connection = self.connection().await?;
         // Wrapped before BEGIN, so that a dropped future leaves no transaction open.
         let mut transaction = WriteTransaction { connection: Some(connection) };
         if let Some(connection) = transaction.connection() {

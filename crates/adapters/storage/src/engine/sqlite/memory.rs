@@ -1,13 +1,12 @@
 //! A database in memory: for tests, and for programs that keep nothing.
 
-use super::{Conn, MIGRATIONS, Place, Runtime, Writer, dialect};
-use crate::pools::{self, Pools, StatementLimits};
+use super::{MIGRATIONS, Place, Runtime, Writer, dialect};
+use crate::pools::{ConnectionPool, Pools, ProcessPools, StatementLimits};
 use crate::session::Session;
 use civitas_application::Store;
 use civitas_kernel::{Error, Locales, Result, sortable_id};
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, ConnectionError, ConnectionResult, SqliteConnection};
-use diesel_async::pooled_connection::deadpool::Pool;
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
 use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_migrations::MigrationHarness;
@@ -29,7 +28,8 @@ const WAIT: Duration = Duration::from_secs(5);
 pub async fn in_memory() -> Result<Arc<dyn Store>> {
     let opened = tokio::task::spawn_blocking(|| open(&new_url())).await.map_err(Error::internal)?;
     let pool = opened.map_err(Error::Internal)?;
-    let pools = Pools { reader: pool.clone(), searcher: pool.clone(), writer: Writer::new(pool, WAIT) };
+    let pools = Pools { reader: pool.clone(), searcher: None, writer: Writer::new(pool, WAIT) };
+    let pools = ProcessPools { requests: pools.clone(), background: pools };
     Ok(Arc::new(Session::over(pools, None, Locales::standard(), false)))
 }
 
@@ -43,7 +43,7 @@ fn new_url() -> String {
 }
 
 /// A pool of one connection to a new database with the current schema.
-fn open(url: &str) -> diesel::migration::Result<Pool<Conn>> {
+fn open(url: &str) -> diesel::migration::Result<ConnectionPool> {
     let mut first = connect(url)?;
     first.run_pending_migrations(MIGRATIONS)?;
     // A dropped transaction closes the connection of the pool. This one stays open as long as the pool; nothing uses
@@ -57,7 +57,7 @@ fn open(url: &str) -> diesel::migration::Result<Pool<Conn>> {
         std::future::ready(connection).boxed()
     });
     let manager = AsyncDieselConnectionManager::new_with_config(url, config);
-    Ok(pools::pool(manager, 1, WAIT)?)
+    Ok(ConnectionPool::new(manager, 1, WAIT)?)
 }
 
 fn runtime() -> Runtime {

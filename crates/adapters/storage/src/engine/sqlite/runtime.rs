@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::error::Error;
 use std::pin::Pin;
-use std::sync::mpsc;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -22,12 +22,62 @@ pub struct Runtime {
 }
 
 /// The thread of a statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Place {
     /// That of the caller: for statements of a few microseconds.
     Caller,
-    /// One of the blocking threads of the caller's runtime: for searches. The pool of connections bounds their number.
-    Blocking,
+    /// One of the blocking threads of the caller's runtime, when one of the slots is free: for searches.
+    Blocking(Arc<SearchSlots>),
+}
+
+/// Bounds the searches that run at once. A search waits for its slot on its blocking thread: a wait in its caller would go
+/// on until that one is polled, which takes long on a busy thread.
+#[derive(Debug)]
+pub struct SearchSlots {
+    free: Mutex<usize>,
+    /// Notified when a slot is free, or a search is cancelled.
+    changed: Condvar,
+}
+
+/// A slot, until it is dropped.
+struct Slot<'a>(&'a SearchSlots);
+
+impl SearchSlots {
+    /// So many slots.
+    pub fn new(count: usize) -> Self {
+        Self { free: Mutex::new(count), changed: Condvar::new() }
+    }
+
+    /// Waits for a slot. `None` when it is cancelled before.
+    fn take(&self, cancellation: &Cancellation) -> Option<Slot<'_>> {
+        let is_waiting = |free: &mut usize| *free == 0 && !cancellation.is_cancelled();
+        let free = self.changed.wait_while(self.free(), is_waiting);
+        let mut free = free.unwrap_or_else(PoisonError::into_inner);
+        if cancellation.is_cancelled() {
+            return None;
+        }
+        *free -= 1;
+        Some(Slot(self))
+    }
+
+    /// Cancels a search, which may wait for a slot.
+    fn cancel(&self, cancellation: &Cancellation) {
+        // Under the lock: a search that has just read it would wait.
+        let _free = self.free();
+        cancellation.cancel();
+        self.changed.notify_all();
+    }
+
+    fn free(&self) -> MutexGuard<'_, usize> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        *self.0.free() += 1;
+        self.0.changed.notify_one();
+    }
 }
 
 impl Runtime {
@@ -42,9 +92,9 @@ impl SpawnBlocking for Runtime {
         &mut self,
         task: impl FnOnce() -> R + Send + 'static,
     ) -> BoxFuture<'a, Outcome<R>> {
-        match self.place {
+        match &self.place {
             Place::Caller => std::future::ready(Ok(run(self.limit, Cancellation::default(), task))).boxed(),
-            Place::Blocking => OnThread::start(self.limit, task).boxed(),
+            Place::Blocking(slots) => OnThread::start(slots.clone(), self.limit, task).boxed(),
         }
     }
 
@@ -57,25 +107,28 @@ impl SpawnBlocking for Runtime {
 /// A statement on another thread. When dropped, it is cancelled, and the caller waits for its end: the connection is
 /// free afterwards. SQLite notices the cancellation after a few microseconds.
 struct OnThread<R> {
-    result: JoinHandle<R>,
+    /// `None` of a search that was cancelled before it had a slot.
+    result: JoinHandle<Option<R>>,
+    slots: Arc<SearchSlots>,
     cancellation: Cancellation,
     /// Closed when the statement has ended, or will never start.
     ended: mpsc::Receiver<()>,
 }
 
 impl<R: Send + 'static> OnThread<R> {
-    fn start(limit: Duration, task: impl FnOnce() -> R + Send + 'static) -> Self {
+    fn start(slots: Arc<SearchSlots>, limit: Duration, task: impl FnOnce() -> R + Send + 'static) -> Self {
         let cancellation = Cancellation::default();
         let (running, ended) = mpsc::channel();
         let result = tokio::task::spawn_blocking({
-            let cancellation = cancellation.clone();
+            let (slots, cancellation) = (slots.clone(), cancellation.clone());
             move || {
-                let outcome = run(limit, cancellation, task);
+                let slot = slots.take(&cancellation);
+                let outcome = slot.map(|_slot| run(limit, cancellation, task));
                 drop(running);
                 outcome
             }
         });
-        Self { result, cancellation, ended }
+        Self { result, slots, cancellation, ended }
     }
 }
 
@@ -83,13 +136,14 @@ impl<R> Future for OnThread<R> {
     type Output = Outcome<R>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.result.poll_unpin(context).map_err(Into::into)
+        let outcome = self.result.poll_unpin(context);
+        outcome.map(|outcome| outcome?.ok_or_else(|| "the search was cancelled".into()))
     }
 }
 
 impl<R> Drop for OnThread<R> {
     fn drop(&mut self) {
-        self.cancellation.cancel();
+        self.slots.cancel(&self.cancellation);
         self.result.abort();
         // An error in each case: nothing is ever sent.
         let _ = self.ended.recv();
@@ -112,14 +166,18 @@ mod tests {
         SqliteConnection::establish(":memory:").unwrap()
     }
 
+    fn searching(slots: usize) -> Place {
+        Place::Blocking(Arc::new(SearchSlots::new(slots)))
+    }
+
     fn endless(mut connection: SqliteConnection) -> impl FnOnce() -> String + Send {
         move || connection.batch_execute(ENDLESS).unwrap_err().to_string()
     }
 
     #[tokio::test]
     async fn a_statement_that_takes_too_long_is_interrupted() {
-        for place in [Place::Caller, Place::Blocking] {
-            let mut runtime = Runtime::new(place, Duration::from_millis(100));
+        for place in [Place::Caller, searching(1)] {
+            let mut runtime = Runtime::new(place.clone(), Duration::from_millis(100));
             let message = runtime.spawn_blocking(endless(connection())).await.unwrap();
             assert_eq!(message, "interrupted", "{place:?}");
         }
@@ -127,7 +185,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_search_does_not_delay_other_requests_of_its_thread() {
-        let mut runtime = Runtime::new(Place::Blocking, Duration::from_secs(1));
+        let mut runtime = Runtime::new(searching(1), Duration::from_secs(1));
         let search = runtime.spawn_blocking(endless(connection()));
         let mut turns = 0;
         let others = async {
@@ -142,7 +200,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_dropped_search_ends_at_once() {
-        let mut runtime = Runtime::new(Place::Blocking, Duration::from_secs(60));
+        let mut runtime = Runtime::new(searching(1), Duration::from_secs(60));
         let (ended, told) = mpsc::channel();
         let statement = endless(connection());
         let search = runtime.spawn_blocking(move || ended.send(statement()));
@@ -150,5 +208,20 @@ mod tests {
         assert!(tokio::time::timeout(Duration::from_millis(100), search).await.is_err());
         assert_eq!(told.recv().unwrap(), "interrupted");
         assert!(started.elapsed() < Duration::from_secs(30), "long before its limit");
+    }
+
+    #[tokio::test]
+    async fn a_search_waits_for_a_slot_until_it_is_cancelled() {
+        let place = searching(1);
+        let limit = Duration::from_secs(60);
+        let (mut first, mut second) = (Runtime::new(place.clone(), limit), Runtime::new(place, limit));
+        let begun = Instant::now();
+        let running = first.spawn_blocking(endless(connection()));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let waiting = second.spawn_blocking(|| panic!("it has no slot"));
+        assert!(tokio::time::timeout(Duration::from_millis(50), waiting).await.is_err());
+        assert!(begun.elapsed() < limit / 2, "a search that waits for a slot ends at once");
+        drop(running);
+        assert_eq!(second.spawn_blocking(|| 7).await.unwrap(), 7, "its slot is free again");
     }
 }

@@ -14,11 +14,11 @@
 
 use super::Conn;
 use crate::failure::Stored;
-use crate::pools::connection;
+use crate::pools::ConnectionPool;
 use civitas_application::metrics;
 use civitas_kernel::{Error, Result};
 use diesel::QueryResult;
-use diesel_async::pooled_connection::deadpool::{Object, Pool};
+use diesel_async::pooled_connection::deadpool::Object;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection, TransactionManager};
 use futures_util::FutureExt;
 use std::fmt;
@@ -39,9 +39,10 @@ const RELEASE: &str = "RELEASE part";
 /// The end of a transaction that failed.
 const UNDO: &str = "ROLLBACK TO part; RELEASE part";
 
-/// The writer of a database.
+/// The writer of a database. Clones share it.
+#[derive(Clone)]
 pub struct Writer {
-    pool: Pool<Conn>,
+    pool: ConnectionPool,
     /// The time limit for the wait for other writers, and for the lock of another process.
     wait: Duration,
     lock: Arc<Lock>,
@@ -145,7 +146,7 @@ impl DerefMut for Held {
 
 impl Writer {
     /// The writer whose connection is the only one of this pool. Its statements run on the thread of their caller.
-    pub(crate) fn new(pool: Pool<Conn>, wait: Duration) -> Self {
+    pub(crate) fn new(pool: ConnectionPool, wait: Duration) -> Self {
         Self { pool, wait, lock: Arc::new(Lock { state: Arc::default(), freed: Notify::new() }) }
     }
 
@@ -154,7 +155,14 @@ impl Writer {
     /// # Errors
     /// `Unavailable` when it does not open.
     pub(crate) async fn connection(&self) -> Result<Object<Conn>> {
-        connection(&self.pool).await
+        self.pool.connection().await
+    }
+
+    /// Never: a write waits for the writer as long as it may. Its turns are short, and those who wait are served in any
+    /// order, so nobody waits for a busy thread.
+    #[expect(clippy::unused_self, reason = "on the other engine it is asked")]
+    pub(crate) fn is_overloaded(&self) -> bool {
+        false
     }
 
     /// Begins a transaction.
@@ -184,7 +192,7 @@ impl Writer {
     /// As [`Self::begin`].
     pub(crate) async fn alone(&self) -> Result<Alone> {
         let held = commit(self.take().await?).await?;
-        let mut connection = connection(&self.pool).await?;
+        let mut connection = self.pool.connection().await?;
         super::before_write(&mut connection, self.wait).await.stored()?;
         Ok(Alone { connection, _held: held })
     }
@@ -209,7 +217,7 @@ impl Writer {
             }
             group.members += 1;
         } else {
-            let mut connection = connection(&self.pool).await?;
+            let mut connection = self.pool.connection().await?;
             super::begin(&mut connection, self.wait).await.stored()?;
             held.group = Some(Group { connection, members: 1, outcome: watch::Sender::new(None) });
         }
