@@ -156,7 +156,8 @@ pub(super) async fn reclaim(session: &Session, now: OffsetDateTime, lost: &Failu
             .await
             .stored()?;
     }
-    reclaimed += diesel::update(ended())
+    // A job that was claimed since the statements above has attempts left.
+    reclaimed += diesel::update(ended().filter(jobs::attempts.ge(MOST_ATTEMPTS)))
         .set(Transition::failed(lost, now).ended())
         .execute(&mut *atomic.connection().await?)
         .await
