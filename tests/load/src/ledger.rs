@@ -23,6 +23,13 @@ diesel::table! {
     }
 }
 diesel::table! {
+    /// Bodies of writes of other kinds.
+    written (id) {
+        id -> BigInt,
+        body -> Text,
+    }
+}
+diesel::table! {
     proposals (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -104,7 +111,8 @@ pub fn copy(from: &Path, to: &Path) -> Outcome {
     open(from)?.batch_execute(&format!("VACUUM INTO '{}'", to.display()))?;
     Ok(open(to)?.batch_execute(
         "CREATE TABLE answers (id INTEGER PRIMARY KEY, shown BLOB NOT NULL, listed BLOB NOT NULL);
-         CREATE TABLE recorded (name TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;",
+         CREATE TABLE recorded (name TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+         CREATE TABLE written (id INTEGER PRIMARY KEY, body TEXT NOT NULL);",
     )?)
 }
 
@@ -119,16 +127,24 @@ pub fn open(path: &Path) -> Outcome<SqliteConnection> {
     Ok(connection)
 }
 
-/// Which proposals there are.
-pub fn proposals_of(connection: &mut SqliteConnection) -> Outcome<Proposals> {
-    let all = proposals::table.select((proposals::id, proposals::organization_id, proposals::component_id));
-    let first: (i64, i64, i64) = all.order(proposals::id.asc()).first(connection)?;
-    let last: (i64, i64, i64) = all.order(proposals::id.desc()).first(connection)?;
-    let count: i64 = proposals::table.count().get_result(connection)?;
-    if last.0 - first.0 + 1 != count {
+/// Where the proposals of the city are, the first of which is given. An error if its ids have gaps.
+pub fn proposals_from(connection: &mut SqliteConnection, first: i64) -> Outcome<Proposals> {
+    let columns = (proposals::organization_id, proposals::component_id);
+    let (organization, component): (i64, i64) =
+        proposals::table.find(first).select(columns).first(connection)?;
+    let all = proposals::table.filter(proposals::organization_id.eq(organization));
+    let last: i64 = all.select(proposals::id).order(proposals::id.desc()).first(connection)?;
+    let count: i64 = all.count().get_result(connection)?;
+    if last - first + 1 != count {
         return Err("the ids of the proposals have gaps".into());
     }
-    Ok(Proposals { first: first.0, last: last.0, organization: first.1, component: first.2 })
+    Ok(Proposals { first, last, organization, component })
+}
+
+/// Where the proposals of the city are, after their answers were kept.
+pub fn proposals_of(connection: &mut SqliteConnection) -> Outcome<Proposals> {
+    let first = answers::table.select(answers::id).order(answers::id.asc()).first(connection)?;
+    proposals_from(connection, first)
 }
 
 /// The user of this nickname.
@@ -151,7 +167,7 @@ pub fn keep(connection: &mut SqliteConnection, all: &[Recorded]) -> Outcome {
 /// Keeps how a write was answered.
 pub fn keep_recorded(connection: &mut SqliteConnection, name: &str, body: &[u8]) -> Outcome {
     let row = (recorded::name.eq(name), recorded::body.eq(body));
-    diesel::insert_into(recorded::table).values(row).execute(connection)?;
+    diesel::replace_into(recorded::table).values(row).execute(connection)?;
     Ok(())
 }
 
