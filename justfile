@@ -75,7 +75,7 @@ run *ARGS:
 migrate *ARGS:
     cargo run --release -- migrate {{ ARGS }}
 
-# load test: the release server against a baseline server (needs wrk)
+# load test, sqlite or postgres: the release server against a baseline server (needs wrk; docs/PERFORMANCE.md)
 load *ARGS:
     cargo build --release --package civitas-server --package civitas-load
     target/release/load run {{ ARGS }}

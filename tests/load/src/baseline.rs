@@ -2,12 +2,13 @@
 //! prepared statement on one connection a worker. Without organizations, tokens, rights, validators, rules and jobs:
 //! its speed is the limit of the machine and the libraries.
 //!
-//! A write is one INSERT of the row Civitas writes, in WAL mode with `synchronous = FULL`, and the recorded answer.
+//! Reads of other kinds are one recorded answer, read by its name. A write is one INSERT of the row Civitas writes, or of
+//! the body of the request, in WAL mode with `synchronous = FULL`, and the recorded answer.
 
 use crate::Outcome;
 use crate::city::HOST;
 use crate::client::BASE;
-use crate::ledger::{self, Proposals, access_tokens, answers, jobs, votes};
+use crate::ledger::{self, Proposals, access_tokens, answers, jobs, votes, written};
 use actix_web::rt::System;
 use actix_web::web::{self, Bytes, Json, Path};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
@@ -98,7 +99,9 @@ pub fn serve(args: Args) -> Outcome {
                 .route("/proposals", web::get().to(list))
                 .route("/vote_proposals/sync", web::post().to(vote))
                 .route("/vote_proposals", web::post().to(enqueue))
-                .route("/jobs/{id}", web::get().to(job));
+                .route("/jobs/{id}", web::get().to(job))
+                .route("/stored/{name}", web::get().to(stored))
+                .route("/written/{name}", web::post().to(write));
             App::new()
                 .app_data(Reader(Rc::new(RefCell::new(reader))))
                 .app_data(web::Data::from(shared.clone()))
@@ -208,6 +211,18 @@ async fn enqueue(request: HttpRequest, body: Bytes, shared: web::Data<Shared>) -
 
 async fn job(request: HttpRequest) -> Answer {
     Ok(json(read(&request, |c| ledger::recorded(c, "job"))?))
+}
+
+/// The recorded answer of a read.
+async fn stored(request: HttpRequest, name: Path<String>) -> Answer {
+    Ok(json(read(&request, |c| ledger::recorded(c, &name))?))
+}
+
+/// A write of another kind: its body is inserted, the recorded answer is sent.
+async fn write(request: HttpRequest, name: Path<String>, body: Bytes, shared: web::Data<Shared>) -> Answer {
+    let body = String::from_utf8_lossy(&body);
+    diesel::insert_into(written::table).values(written::body.eq(&*body)).execute(&mut *shared.writer())?;
+    stored(request, name).await
 }
 
 async fn token(shared: web::Data<Shared>, _: Json<serde_json::Value>) -> Answer {

@@ -1,7 +1,6 @@
-//! The city that is put under load, as an archive (contract 10).
+//! Records of the city that is put under load (contract 10).
 
 use serde_json::{Value, json};
-use std::io::{self, Write};
 
 /// The host of the city.
 pub const HOST: &str = "load.test";
@@ -10,39 +9,17 @@ pub const CLIENT_ID: &str = "load_client";
 /// The client's secret.
 pub const CLIENT_SECRET: &str = "load_secret_of_128_bits";
 
-const BEGAN: &str = "2026-01-05T09:00:00Z";
+/// When everything was created.
+pub const BEGAN: &str = "2026-01-05T09:00:00Z";
 /// What a citizen writes, about as long as such texts are.
 const BODY: &str = "We would like two trees in every block of the street, planted before next summer and watered \
 by the city during their first three years. The shade makes the way to school bearable in July, and the benches \
 under them would give older neighbours a place to rest on the way to the market. The parking places that are lost \
 can be found again behind the old depot, which has stood empty since the tram line was closed.";
 
-/// How large it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
-    /// Users, all of whom vote.
-    pub users: u64,
-    /// Published proposals, all in one component; a multiple of the users.
-    pub proposals: u64,
-}
-
 /// The nickname of a user, counted from 0.
 pub fn nickname(user: u64) -> String {
     format!("voter{user:05}")
-}
-
-/// Writes the archive: one organization, space, component and client, then users and proposals.
-pub fn write(size: Size, out: &mut impl Write) -> io::Result<()> {
-    for record in foundation() {
-        writeln!(out, "{record}")?;
-    }
-    for user in 0..size.users {
-        writeln!(out, "{}", citizen(user))?;
-    }
-    for number in 0..size.proposals {
-        writeln!(out, "{}", proposal(number, number % size.users))?;
-    }
-    out.flush()
 }
 
 /// Organization, client, space and component.
@@ -85,21 +62,6 @@ pub fn proposal(number: u64, author: u64) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_city_has_a_line_for_each_record_and_names_no_ref_twice() {
-        let mut archive = Vec::new();
-        write(Size { users: 5, proposals: 20 }, &mut archive).unwrap();
-        let lines: Vec<Value> = archive
-            .split(|b| *b == b'\n')
-            .filter(|line| !line.is_empty())
-            .map(|line| serde_json::from_slice(line).unwrap())
-            .collect();
-        let mut names: Vec<_> = lines.iter().map(|l| (l["type"].to_string(), l["ref"].to_string())).collect();
-        names.sort();
-        names.dedup();
-        assert_eq!((lines.len(), names.len()), (29, 29));
-    }
 
     #[test]
     fn proposals_are_published_in_the_order_of_their_numbers() {

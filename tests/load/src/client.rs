@@ -2,8 +2,10 @@
 
 use crate::Outcome;
 use crate::city::{CLIENT_ID, CLIENT_SECRET, HOST};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, ETAG, HOST as HOST_HEADER};
-use reqwest::{Method, RequestBuilder};
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_TYPE, ETAG, HOST as HOST_HEADER, HeaderName, IF_MODIFIED_SINCE, LAST_MODIFIED,
+};
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -64,6 +66,11 @@ impl Client {
         Self { address, ..self.clone() }
     }
 
+    /// The same client without a token.
+    pub fn anonymous(&self) -> Self {
+        Self { bearer: None, ..self.clone() }
+    }
+
     /// The same client with this token.
     pub fn bearing(&self, bearer: &str) -> Self {
         Self { bearer: Some(bearer.to_owned()), ..self.clone() }
@@ -114,6 +121,27 @@ impl Client {
         send(request).await
     }
 
+    /// `GET`. With the answer comes the time of the last change; empty without one.
+    pub async fn get_dated(&self, path: &str) -> Outcome<(Answer, String)> {
+        let response = self.request(Method::GET, path).send().await?;
+        let modified = header(&response, LAST_MODIFIED);
+        Ok((read(response).await?, modified))
+    }
+
+    /// `GET`, with the time of a last change to compare.
+    pub async fn get_if_modified(&self, path: &str, since: &str) -> Outcome<Answer> {
+        send(self.request(Method::GET, path).header(IF_MODIFIED_SINCE, since)).await
+    }
+
+    /// Any method, with a body of JSON that may be empty.
+    pub async fn call(&self, method: &str, path: &str, body: String) -> Outcome<Answer> {
+        let request = self.request(Method::from_bytes(method.as_bytes())?, path);
+        if body.is_empty() {
+            return send(request).await;
+        }
+        send(request.header(CONTENT_TYPE, "application/json").body(body)).await
+    }
+
     /// `PUT` of plain text.
     pub async fn put_text(&self, path: &str, text: &'static str) -> Outcome<Answer> {
         let request = self.request(Method::PUT, path).header(CONTENT_TYPE, "text/plain");
@@ -150,7 +178,14 @@ pub fn grant() -> Value {
 }
 
 async fn send(request: RequestBuilder) -> Outcome<Answer> {
-    let response = request.send().await?;
-    let etag = response.headers().get(ETAG).and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
+    read(request.send().await?).await
+}
+
+fn header(response: &Response, name: HeaderName) -> String {
+    response.headers().get(name).and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned()
+}
+
+async fn read(response: Response) -> Outcome<Answer> {
+    let etag = header(&response, ETAG);
     Ok(Answer { status: response.status().as_u16(), etag, body: response.bytes().await?.to_vec() })
 }

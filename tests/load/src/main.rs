@@ -1,26 +1,34 @@
 //! The load harness: compares Civitas with a baseline server without rules.
 //!
 //! `load run` builds a city in a temporary directory, starts the release server over it and, in a process of its own, a
-//! baseline server ([`baseline`]): the same HTTP library answering the same bytes from one prepared statement. Both are
-//! driven by the same generator, one after the other. Traffic stays on 127.0.0.1, and every loop has an end.
+//! baseline server ([`baseline`]): the same HTTP library answering the same bytes from one prepared statement. Both do the
+//! same tasks ([`tasks`]), driven by the same generator, one after the other. Traffic stays on 127.0.0.1, and every loop
+//! has an end.
 
+mod archive;
 mod baseline;
 mod city;
 mod client;
+mod cpu;
+mod drafts;
 mod forms;
 mod ledger;
 mod machine;
 mod measure;
 mod pace;
+mod plan;
 mod postgres;
 mod process;
 mod report;
 mod run;
+mod server;
 mod slow;
 mod soak;
 mod stage;
+mod tasks;
 mod voting;
 mod webhooks;
+mod work;
 mod wrk;
 
 use clap::Parser;
@@ -32,7 +40,7 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 /// Measures the release server against a baseline server.
 #[derive(Parser)]
 enum Command {
-    /// Measures everything, and prints a table.
+    /// Measures reads and writes, cached and computed, and prints tables.
     Run(run::Args),
     /// Measures requests for questionnaires and attachments, and prints a table.
     Forms(forms::Args),

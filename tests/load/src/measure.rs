@@ -5,6 +5,8 @@ use std::time::Duration;
 /// How one server did at one task.
 #[derive(Debug, Clone, Copy)]
 pub struct Figures {
+    /// Requests, or jobs.
+    pub requests: u64,
     /// Requests, or jobs, in a second.
     pub per_second: f64,
     /// Half of them took at most so long.
@@ -15,6 +17,28 @@ pub struct Figures {
     pub bytes: u64,
     /// The most memory the server held meanwhile, in KiB.
     pub peak: u64,
+    /// Processor time of a request.
+    pub cpu: Cpu,
+}
+
+/// Processor time of a request, of user and system mode.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cpu {
+    /// Of the server.
+    pub server: Option<Duration>,
+    /// Of all processes of the PostgreSQL server; `None` on SQLite, and if it is on another machine.
+    pub database: Option<Duration>,
+}
+
+impl Cpu {
+    /// The time between two readings, of one of so many requests.
+    pub fn between(before: Self, after: Self, requests: u64) -> Self {
+        let requests = u32::try_from(requests).unwrap_or(u32::MAX).max(1);
+        let each = |before: Option<Duration>, after: Option<Duration>| {
+            Some(after?.saturating_sub(before?) / requests)
+        };
+        Self { server: each(before.server, after.server), database: each(before.database, after.database) }
+    }
 }
 
 impl Figures {
@@ -25,27 +49,35 @@ impl Figures {
             times.get((times.len() * percent / 100).min(times.len().checked_sub(1)?)).copied()
         };
         let (p50, p99) = (at(50)?, at(99)?);
-        let count = crate::wrk::precise(u64::try_from(times.len()).unwrap_or(u64::MAX));
-        Some(Self { per_second: count / elapsed.as_secs_f64(), p50, p99, bytes: 0, peak: 0 })
+        let requests = u64::try_from(times.len()).ok()?;
+        let per_second = crate::wrk::precise(requests) / elapsed.as_secs_f64();
+        Some(Self { requests, per_second, p50, p99, bytes: 0, peak: 0, cpu: Cpu::default() })
     }
 }
 
-/// One task, done by both.
+/// One task, done by all.
 pub struct Line {
     /// What was done.
-    pub task: &'static str,
+    pub task: String,
     /// By Civitas.
     pub civitas: Figures,
-    /// By the baseline server.
-    pub baseline: Figures,
+    /// By the baseline server, where it makes sense.
+    pub baseline: Option<Figures>,
+    /// By the other binary of `--compare-with`.
+    pub other: Option<Figures>,
     /// The ratio the project wants, where it names one.
-    pub target: Option<f64>,
+    pub wanted: Option<f64>,
 }
 
 impl Line {
     /// Which part of the baseline server's speed is left.
-    pub fn ratio(&self) -> f64 {
-        self.civitas.per_second / self.baseline.per_second
+    pub fn ratio(&self) -> Option<f64> {
+        Some(self.civitas.per_second / self.baseline?.per_second)
+    }
+
+    /// The speed as a multiple of that of the other binary.
+    pub fn gain(&self) -> Option<f64> {
+        Some(self.civitas.per_second / self.other?.per_second)
     }
 }
 
@@ -59,6 +91,15 @@ mod tests {
         let figures = Figures::of(times, Duration::from_secs(2)).unwrap();
         assert_eq!((figures.p50.as_millis(), figures.p99.as_millis()), (101, 199));
         assert!((figures.per_second - 100.0).abs() < 1e-9);
+        assert_eq!(figures.requests, 200);
         assert!(Figures::of(Vec::new(), Duration::from_secs(1)).is_none());
+    }
+
+    #[test]
+    fn processor_time_is_that_of_one_request() {
+        let at = |seconds| Some(Duration::from_secs(seconds));
+        let before = Cpu { server: at(1), database: None };
+        let used = Cpu::between(before, Cpu { server: at(3), database: at(9) }, 1000);
+        assert_eq!((used.server, used.database), (Some(Duration::from_millis(2)), None));
     }
 }

@@ -23,10 +23,15 @@ pub struct Database {
 impl Database {
     /// Makes one. `server` is the address of a database of the PostgreSQL server whose user may create others.
     pub async fn make(engine: Engine, server: &str) -> Outcome<Self> {
+        Self::make_named(engine, server, "load").await
+    }
+
+    /// Makes one of several of a run, whose names differ.
+    pub async fn make_named(engine: Engine, server: &str, name: &str) -> Outcome<Self> {
         if engine == Engine::Sqlite {
             return Ok(Self { server: None });
         }
-        let name = format!("civitas_load_{}", std::process::id());
+        let name = format!("civitas_{name}_{}", std::process::id());
         run(server, &format!("CREATE DATABASE {name}")).await?;
         Ok(Self { server: Some((server.to_owned(), name)) })
     }
@@ -56,6 +61,11 @@ impl Database {
         let Some((server, name)) = self.server else { return Ok(()) };
         run(&server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await
     }
+}
+
+/// Does in a database what PostgreSQL does by itself some minutes after an import.
+pub async fn vacuum(database: &str) -> Outcome {
+    run(database, "VACUUM ANALYZE").await
 }
 
 async fn run(server: &str, sql: &str) -> Outcome {

@@ -58,6 +58,11 @@ impl Process {
             && answer.ends_with(b" 200")
     }
 
+    /// Its id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it holds in memory now, in KiB.
     pub fn resident(&self) -> Outcome<u64> {
         self.status("VmRSS")

@@ -1,7 +1,10 @@
-//! The table.
+//! The tables, as Markdown.
 
+use crate::archive::Size;
+use crate::drafts;
 use crate::machine;
 use crate::measure::{Figures, Line};
+use crate::postgres::Engine;
 use crate::wrk::{CONNECTIONS, THREADS, precise};
 use std::time::Duration;
 
@@ -17,50 +20,106 @@ pub struct Rest {
 const START: Duration = Duration::from_millis(300);
 /// Below this it rests, in KiB.
 const IDLE: u64 = 40 * 1024;
+/// What stands for a value that is not known.
+const NONE: &str = "–";
 
-/// Prints everything.
-pub fn print(lines: &[Line], rest: &Rest, seconds: u64) {
+/// Prints what is measured where.
+pub fn head(engine: Engine, size: &Size, seconds: u64) {
+    let Size { organizations, users, voters, proposals, votes, posts, meetings } = size;
     println!("{}", machine::describe());
     println!(
-        "{seconds} s a line, {THREADS} threads and {CONNECTIONS} connections of wrk; jobs: 16 at a time\n"
+        "{engine:?}; {organizations} organizations; in the city {users} users ({voters} vote), {proposals} proposals, \
+         {votes} votes, {posts} posts, {meetings} meetings"
     );
     println!(
-        "{:<34} {:>9} {:>9} {:>9} {:>9} | {:>9} {:>9} {:>9} | {:>6} {:>6}",
-        "", "civitas/s", "p50 ms", "p99 ms", "peak MiB", "baseline/s", "p50 ms", "p99 ms", "ratio", "wanted"
+        "{seconds} s a line, {THREADS} threads and {CONNECTIONS} connections of wrk; jobs and drafts: {} at a time",
+        drafts::AT_ONCE
     );
-    for line in lines {
-        let wanted = line.target.map_or(String::new(), |target| format!("{target:.2}"));
-        println!(
-            "{:<34} {} {:>9.1} | {} | {:>6.2} {wanted:>6}",
-            line.task,
-            speed(&line.civitas),
-            precise(line.civitas.peak) / 1024.0,
-            speed(&line.baseline),
-            line.ratio(),
-        );
+}
+
+/// Prints everything.
+pub fn print(lines: &[Line], rest: Option<&Rest>) {
+    print_lines(lines);
+    if lines.iter().any(|line| line.other.is_some()) {
+        print_comparison(lines);
     }
-    println!(
-        "\nstart to the first 200 of /health  {:>6.1} ms   (wanted: below {})",
-        milliseconds(rest.start),
-        START.as_millis()
-    );
-    println!(
-        "memory after 2 s idle              {:>6.1} MiB  (wanted: below {})",
-        precise(rest.idle) / 1024.0,
-        IDLE / 1024
-    );
+    if let Some(rest) = rest {
+        let Rest { start, idle } = rest;
+        println!(
+            "\nstart to the first 200 of /health: {:.1} ms (wanted: below {})",
+            milliseconds(*start),
+            START.as_millis()
+        );
+        println!("memory after 2 s idle: {} MiB (wanted: below {})", mebibytes(*idle), IDLE / 1024);
+    }
     for fault in faults(lines, rest) {
         println!("SHORT: {fault}");
     }
 }
 
-fn speed(figures: &Figures) -> String {
-    format!(
-        "{:>9.0} {:>9.2} {:>9.2}",
-        figures.per_second,
-        milliseconds(figures.p50),
-        milliseconds(figures.p99)
-    )
+fn print_lines(lines: &[Line]) {
+    println!();
+    row(
+        "",
+        ["civitas/s", "server µs", "db µs", "p50 ms", "p99 ms", "peak MiB", "baseline/s", "p50 ms", "p99 ms"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(["ratio", "wanted"].map(str::to_owned)),
+    );
+    rule(11);
+    for line in lines {
+        let baseline = line.baseline.as_ref().map_or([NONE; 3].map(str::to_owned), speed);
+        let cells = measured(&line.civitas).into_iter().chain(baseline);
+        row(&line.task, cells.chain([ratio(line.ratio()), ratio(line.wanted)]));
+    }
+}
+
+fn print_comparison(lines: &[Line]) {
+    println!("\nThe other binary:\n");
+    row(
+        "",
+        ["civitas/s", "other/s", "server µs", "db µs", "p50 ms", "p99 ms", "peak MiB", "civitas/other"]
+            .map(str::to_owned),
+    );
+    rule(8);
+    for line in lines {
+        let other = line.other.as_ref().map_or([NONE; 6].map(str::to_owned), measured);
+        let own = format!("{:.0}", line.civitas.per_second);
+        row(&line.task, std::iter::once(own).chain(other).chain([ratio(line.gain())]));
+    }
+}
+
+fn row(name: &str, cells: impl IntoIterator<Item = String>) {
+    let cells: Vec<String> = cells.into_iter().map(|cell| format!("{cell:>10}")).collect();
+    println!("| {name:<44} | {} |", cells.join(" | "));
+}
+
+fn rule(columns: usize) {
+    println!("|---|{}", "---:|".repeat(columns));
+}
+
+/// Requests per second, processor time of the server and of the database, p50, p99, memory.
+fn measured(figures: &Figures) -> [String; 6] {
+    let [per_second, p50, p99] = speed(figures);
+    let [server, database] = [figures.cpu.server, figures.cpu.database].map(microseconds);
+    [per_second, server, database, p50, p99, mebibytes(figures.peak)]
+}
+
+fn speed(figures: &Figures) -> [String; 3] {
+    let time = |time| format!("{:.2}", milliseconds(time));
+    [format!("{:.0}", figures.per_second), time(figures.p50), time(figures.p99)]
+}
+
+fn ratio(ratio: Option<f64>) -> String {
+    ratio.map_or(NONE.to_owned(), |ratio| format!("{ratio:.2}"))
+}
+
+fn microseconds(time: Option<Duration>) -> String {
+    time.map_or(NONE.to_owned(), |time| format!("{:.1}", time.as_secs_f64() * 1e6))
+}
+
+fn mebibytes(kibibytes: u64) -> String {
+    format!("{:.1}", precise(kibibytes) / 1024.0)
 }
 
 fn milliseconds(time: Duration) -> f64 {
@@ -68,16 +127,17 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// What falls short of what is wanted.
-fn faults(lines: &[Line], rest: &Rest) -> Vec<String> {
+fn faults(lines: &[Line], rest: Option<&Rest>) -> Vec<String> {
     let mut faults: Vec<String> = lines
         .iter()
-        .filter(|line| line.target.is_some_and(|target| line.ratio() < target))
-        .map(|line| format!("{}: {:.2} of the baseline", line.task, line.ratio()))
+        .filter_map(|line| Some((line, line.ratio()?, line.wanted?)))
+        .filter(|(_, ratio, wanted)| ratio < wanted)
+        .map(|(line, ratio, _)| format!("{}: {ratio:.2} of the baseline", line.task))
         .collect();
-    if rest.start >= START {
+    if rest.is_some_and(|rest| rest.start >= START) {
         faults.push("the start".to_owned());
     }
-    if rest.idle >= IDLE {
+    if rest.is_some_and(|rest| rest.idle >= IDLE) {
         faults.push("the idle memory".to_owned());
     }
     faults
@@ -86,21 +146,42 @@ fn faults(lines: &[Line], rest: &Rest) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Cpu;
 
     fn figures(per_second: f64) -> Figures {
-        Figures { per_second, p50: Duration::ZERO, p99: Duration::ZERO, bytes: 0, peak: 0 }
+        let cpu = Cpu { server: Some(Duration::from_micros(120)), database: None };
+        Figures {
+            requests: 1,
+            per_second,
+            p50: Duration::ZERO,
+            p99: Duration::ZERO,
+            bytes: 0,
+            peak: 2048,
+            cpu,
+        }
+    }
+
+    fn line(task: &str, wanted: Option<f64>, reached: f64) -> Line {
+        let baseline = Some(figures(1000.0));
+        Line { task: task.to_owned(), civitas: figures(reached), baseline, other: None, wanted }
     }
 
     #[test]
     fn what_falls_short_is_named() {
-        let line = |task, target, reached| Line {
-            task,
-            civitas: figures(reached),
-            baseline: figures(1000.0),
-            target,
-        };
-        let lines = [line("fast", Some(0.5), 500.0), line("slow", Some(0.5), 490.0), line("free", None, 1.0)];
+        let mut lines =
+            vec![line("fast", Some(0.5), 500.0), line("slow", Some(0.5), 490.0), line("free", None, 1.0)];
+        lines.push(Line { baseline: None, ..line("alone", Some(0.5), 1.0) });
         let rest = Rest { start: Duration::from_millis(299), idle: 40 * 1024 };
-        assert_eq!(faults(&lines, &rest), ["slow: 0.49 of the baseline", "the idle memory"]);
+        assert_eq!(faults(&lines, Some(&rest)), ["slow: 0.49 of the baseline", "the idle memory"]);
+        assert_eq!(faults(&lines[..1], None), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_task_without_baseline_has_no_ratio_and_an_unknown_time_is_a_dash() {
+        let alone = Line { baseline: None, ..line("alone", None, 250.0) };
+        assert_eq!(ratio(alone.ratio()), "–");
+        assert_eq!(measured(&alone.civitas), ["250", "120.0", "–", "0.00", "0.00", "2.0"]);
+        let compared = Line { other: Some(figures(50.0)), ..alone };
+        assert_eq!(ratio(compared.gain()), "5.00");
     }
 }

@@ -1,14 +1,19 @@
-//! The order of the run: each task by Civitas, then by the baseline server.
+//! The order of the run: each task by Civitas, by the baseline server, and by the other binary if there is one.
 
 use crate::Outcome;
-use crate::city::{HOST, Size};
-use crate::client::{BASE, grant};
-use crate::measure::{Figures, Line};
+use crate::archive::Size;
+use crate::drafts;
+use crate::measure::{Cpu, Figures, Line};
+use crate::postgres::{Database, Engine};
 use crate::report::{self, Rest};
-use crate::stage::Stage;
+use crate::server::Server;
+use crate::stage::{Home, Stage};
+use crate::tasks::{Request, TASKS, Task};
 use crate::voting::{Disturbance, follow};
-use crate::wrk::{Script, THREADS, Wrk};
-use std::path::PathBuf;
+use crate::work::{Doing, Work, works};
+use crate::wrk::Wrk;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -16,65 +21,126 @@ use std::time::Duration;
 const STARTS: usize = 5;
 /// How long it rests before its memory is read.
 const REST: Duration = Duration::from_secs(2);
+/// From so many proposals on the city is large.
+const LARGE: u64 = 100_000;
 
 /// What to measure, and how long.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// Where the data is.
+    #[arg(default_value = "sqlite")]
+    engine: Engine,
     /// The server that is measured.
     #[arg(long, default_value = "target/release/civitas")]
     server: PathBuf,
-    /// Seconds for each figure.
+    /// Another server, of another commit: it does the same tasks over its own copy of the city.
+    #[arg(long)]
+    compare_with: Option<PathBuf>,
+    /// Only tasks whose names contain this. Can be repeated.
+    #[arg(long)]
+    only: Vec<String>,
+    /// Seconds for each figure. Tokens are valid for 120 minutes.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
     /// Seconds before each figure that do not count.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=60))]
     warm_up: u64,
-    /// Users of the city.
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=100_000))]
-    users: u64,
-    /// Published proposals of the city; a multiple of the users, at least 1000.
+    /// Published proposals of the city; a multiple of the voters. From 100,000 on the city is large.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000))]
     proposals: u64,
-    /// The address of an empty PostgreSQL database to serve from, instead of SQLite.
+    /// Users who vote during the run.
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(16..=10_000))]
+    voters: u64,
+    /// Users of the city, voters included: 200,000 in a large city, 2,000 (or the proposals) else.
     #[arg(long)]
-    postgres: Option<String>,
+    users: Option<u64>,
+    /// Votes of the city before the run: 2,000,000 in a large city, ten of each user else.
+    #[arg(long)]
+    votes: Option<u64>,
+    /// Organizations, the city included: 50 beside a large city, 5 else.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    organizations: Option<u64>,
+    /// The address of a database of the PostgreSQL server, whose user may create others.
+    #[arg(long, default_value = "postgres://postgres@127.0.0.1:5432/postgres")]
+    postgres: String,
+}
+
+impl Args {
+    fn size(&self) -> Outcome<Size> {
+        let (is_large, proposals) = (self.proposals >= LARGE, self.proposals);
+        let users = self.users.unwrap_or(if is_large { 200_000 } else { 2_000 }.min(proposals));
+        let size = Size {
+            organizations: self.organizations.unwrap_or(if is_large { 50 } else { 5 }),
+            users,
+            voters: self.voters,
+            proposals,
+            votes: self.votes.unwrap_or(if is_large { 2_000_000 } else { users * 10 }),
+            posts: (proposals / 10).min(10_000),
+            meetings: (proposals / 10).min(5_000),
+        };
+        size.fault().map_or(Ok(size), |fault| Err(fault.into()))
+    }
+
+    fn tasks(&self) -> Vec<&'static Task> {
+        let wanted =
+            |task: &&Task| self.only.is_empty() || self.only.iter().any(|part| task.name.contains(part));
+        TASKS.iter().filter(wanted).collect()
+    }
 }
 
 /// Measures everything, and prints it.
 pub fn begin(args: &Args) -> Outcome {
-    if !args.proposals.is_multiple_of(args.users) {
-        return Err("--proposals must be a multiple of --users".into());
-    }
     // The generator blocks the main thread; requests of our own are carried by the others.
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(args))
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
+        let own = Database::make(args.engine, &args.postgres).await?;
+        let other = match args.compare_with {
+            Some(_) => Some(Database::make_named(args.engine, &args.postgres, "other").await?),
+            None => None,
+        };
+        let outcome = run(args, &own, other.as_ref()).await;
+        for database in std::iter::once(own).chain(other) {
+            database.remove().await?;
+        }
+        outcome
+    })
 }
 
-async fn run(args: &Args) -> Outcome {
+async fn run(args: &Args, own: &Database, other: Option<&Database>) -> Outcome {
+    let (size, tasks) = (args.size()?, args.tasks());
+    if tasks.is_empty() {
+        return Err("no task has such a name".into());
+    }
     let directory = tempfile::tempdir()?;
     let wrk = Wrk::find(directory.path())?;
-    eprintln!("building a city of {} users and {} proposals", args.users, args.proposals);
-    let size = Size { users: args.users, proposals: args.proposals };
-    let stage = Stage::build(&args.server, directory.path(), args.postgres.clone(), size).await?;
-    let run = Run { args, wrk, stage };
-    let lines = [
-        run.read("one proposal, not modified (304)", "conditional.txt", "hello.txt", Some(0.6))?,
-        run.read("one proposal (200)", "shown.txt", "shown.txt", Some(0.5))?,
-        run.read("a list of 20", "pages.txt", "pages.txt", Some(0.5))?,
-        run.read_computed("one proposal, computed", "shown.txt")?,
-        run.read_computed("a list of 20, computed", "pages.txt")?,
-        run.read_computed("page 1 of a list, computed", "first.txt")?,
-        run.read_beside_votes("one proposal, 10 votes/s beside it", "shown.txt", 4).await?,
-        run.read_beside_votes("a list of 20, 10 votes/s beside it", "pages.txt", 5).await?,
-        run.vote()?,
-        run.follow().await?,
-        run.token()?,
-    ];
-    let (server, mut starts) = run.stage.start_again(STARTS)?;
+    let home = |binary: &Path, name: &str, database: &Database| {
+        let directory = directory.path().join(name);
+        fs::create_dir(&directory)?;
+        Outcome::Ok(Home { binary: fs::canonicalize(binary)?, directory, postgres: database.url() })
+    };
+    let other = args.compare_with.as_ref().zip(other);
+    let other = other.map(|(binary, database)| home(binary, "other", database)).transpose()?;
+    let home = home(&args.server, "own", own)?;
+    report::head(args.engine, &size, args.seconds);
+    let run = Run { args, wrk, stage: Stage::build(home, other, size, &tasks).await? };
+    let (mut lines, mut faults) = (Vec::new(), Vec::new());
+    for (number, task) in (0..).zip(TASKS) {
+        if tasks.iter().any(|one| one.name == task.name) {
+            run.task(number, task, &mut lines, &mut faults).await;
+        }
+    }
+    let rest = if args.only.is_empty() { Some(rest(run.stage)?) } else { None };
+    report::print(&lines, rest.as_ref());
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
+}
+
+/// Measures the start and the memory of a server that rests.
+fn rest(stage: Stage) -> Outcome<Rest> {
+    let (server, mut starts) = stage.start_again(STARTS)?;
     starts.sort_unstable();
     sleep(REST);
-    let start = starts.get(STARTS / 2).copied().unwrap_or_default();
-    report::print(&lines, &Rest { start, idle: server.resident()? }, args.seconds);
-    server.stop()
+    let rest = Rest { start: starts.get(STARTS / 2).copied().unwrap_or_default(), idle: server.resident()? };
+    server.stop()?;
+    Ok(rest)
 }
 
 struct Run<'a> {
@@ -83,102 +149,106 @@ struct Run<'a> {
     stage: Stage,
 }
 
-/// The arguments of the generator: once for the warm-up, once for the figures.
-type Told<'a> = &'a dyn Fn(bool) -> Vec<String>;
-
 impl Run<'_> {
-    fn civitas(&self, script: Script, told: Told<'_>) -> Outcome<Figures> {
-        let server = &self.stage.civitas;
-        self.wrk.drive(script, server.address, &told(false), self.args.warm_up)?;
-        server.forget_peak()?;
-        let figures = self.wrk.drive(script, server.address, &told(true), self.args.seconds)?;
-        Ok(Figures { peak: server.peak()?, ..figures })
-    }
-
-    fn baseline(&self, script: Script, told: Told<'_>) -> Outcome<Figures> {
-        self.wrk.drive(script, self.stage.baseline.address, &told(false), self.args.warm_up)?;
-        self.wrk.drive(script, self.stage.baseline.address, &told(true), self.args.seconds)
-    }
-
-    fn addresses(&self, file: &str) -> Vec<String> {
-        vec![self.stage.file(file), HOST.to_owned(), self.stage.bearer.clone()]
-    }
-
-    fn read(&self, task: &'static str, real: &str, bare: &str, target: Option<f64>) -> Outcome<Line> {
-        eprintln!("{task}");
-        let civitas = self.civitas(Script::Read, &|_| self.addresses(real))?;
-        let baseline = self.baseline(Script::Read, &|_| self.addresses(bare))?;
-        if (real == bare) == (civitas.bytes < self.stage.length) {
-            return Err(format!("{task}: answers of {} bytes are not what was asked", civitas.bytes).into());
+    async fn task(&self, number: usize, task: &Task, lines: &mut Vec<Line>, faults: &mut Vec<String>) {
+        for work in works(number, task) {
+            eprintln!("{}", work.name);
+            match self.line(&work).await {
+                Ok(line) => lines.push(line),
+                Err(error) => {
+                    eprintln!("FAILED: {error}");
+                    faults.push(format!("{}: {error}", work.name));
+                }
+            }
         }
-        Ok(Line { task, civitas, baseline, target })
     }
 
-    /// Each request has a parameter of its own that means nothing: no cached response answers it.
-    fn read_computed(&self, task: &'static str, file: &str) -> Outcome<Line> {
-        eprintln!("{task}");
-        let told = |counts: bool| {
-            let mut told = self.addresses(file);
-            told.extend(["computed".to_owned(), u8::from(counts).to_string()]);
-            told
+    async fn line(&self, work: &Work) -> Outcome<Line> {
+        let civitas = self.measured(&self.stage.civitas, work).await?;
+        let baseline = self.baseline(work).await?;
+        let other = match &self.stage.other {
+            Some(server) => Some(self.measured(server, work).await?),
+            None => None,
         };
-        let civitas = self.civitas(Script::Read, &told)?;
-        let baseline = self.baseline(Script::Read, &told)?;
-        Ok(Line { task, civitas, baseline, target: None })
+        Ok(Line { task: work.name.clone(), civitas, baseline, other, wanted: work.wanted })
     }
 
-    /// After each commit every answer is computed again: this is what a read costs.
-    async fn read_beside_votes(&self, task: &'static str, file: &str, part: u64) -> Outcome<Line> {
-        eprintln!("{task}");
-        let (pairs, client) = (self.stage.pairs.clone(), self.stage.client.clone());
-        let votes = Disturbance::begin(pairs.clone(), client, pairs.part(part));
-        let civitas = self.civitas(Script::Read, &|_| self.addresses(file))?;
+    /// What a server does, with ten votes per second beside it where the line wants them.
+    async fn measured(&self, server: &Server, work: &Work) -> Outcome<Figures> {
+        if !matches!(work.doing, Doing::Requests { beside_votes: true, .. }) {
+            return self.alone(server, work).await;
+        }
+        let (pairs, begin) = (server.pairs.clone(), server.pairs.part(work.part));
+        let votes = Disturbance::begin(pairs, server.client.clone(), begin);
+        let figures = self.alone(server, work).await;
         let cast = votes.end().await?;
         if cast < self.args.seconds {
-            return Err(format!("{task}: only {cast} votes were cast beside it").into());
+            return Err(format!("only {cast} votes were cast beside it").into());
         }
-        let baseline = self.baseline(Script::Read, &|_| self.addresses(file))?;
-        Ok(Line { task, civitas, baseline, target: None })
+        figures
     }
 
-    fn vote(&self) -> Outcome<Line> {
-        let task = "a vote (sync)";
-        eprintln!("{task}");
-        let pairs = &self.stage.pairs;
-        let told = |counts: bool| {
-            let numbers =
-                [pairs.first.unsigned_abs(), pairs.proposals, pairs.part(u64::from(counts)), THREADS];
-            let mut told = vec![format!("{BASE}/vote_proposals/sync"), HOST.to_owned()];
-            told.push(self.stage.file("voters.txt"));
-            told.extend(numbers.map(|number| number.to_string()));
-            told
+    /// What a server does, after the warm-up, with its processor time and its memory.
+    async fn alone(&self, server: &Server, work: &Work) -> Outcome<Figures> {
+        self.drive(server, work, false).await?;
+        server.process.forget_peak()?;
+        let before = server.cpu();
+        let figures = self.drive(server, work, true).await?;
+        let cpu = Cpu::between(before, server.cpu(), figures.requests);
+        self.check(work, &figures)?;
+        Ok(Figures { peak: server.process.peak()?, cpu, ..figures })
+    }
+
+    /// A read of one proposal is either its whole text, or 304 without it.
+    fn check(&self, work: &Work, figures: &Figures) -> Outcome {
+        let Doing::Requests { requests, .. } = &work.doing else { return Ok(()) };
+        let [(_, Request { method: "GET", path: "/proposals/<proposal>", conditional, .. })] = requests[..]
+        else {
+            return Ok(());
         };
-        let civitas = self.civitas(Script::Vote, &told)?;
-        let baseline = self.baseline(Script::Vote, &told)?;
-        Ok(Line { task, civitas, baseline, target: None })
+        if conditional == (figures.bytes < self.stage.length) {
+            return Ok(());
+        }
+        Err(format!("answers of {} bytes are not what was asked", figures.bytes).into())
     }
 
-    async fn follow(&self) -> Outcome<Line> {
-        let task = "a vote as a job, until completed";
-        eprintln!("{task}");
-        let Stage { pairs, client, civitas: server, baseline, .. } = &self.stage;
-        let (warm_up, seconds) = (self.args.warm_up, self.args.seconds);
-        follow(pairs, client, pairs.part(2), warm_up).await?;
-        server.forget_peak()?;
-        let civitas = follow(pairs, client, pairs.part(3), seconds).await?;
-        let civitas = Figures { peak: server.peak()?, ..civitas };
-        let bare = client.at(baseline.address);
-        follow(pairs, &bare, pairs.part(2), warm_up).await?;
-        let baseline = follow(pairs, &bare, pairs.part(3), seconds).await?;
-        Ok(Line { task, civitas, baseline, target: None })
+    async fn drive(&self, server: &Server, work: &Work, counts: bool) -> Outcome<Figures> {
+        let seconds = self.seconds(counts);
+        let begin = server.pairs.part(work.part + u64::from(counts));
+        match work.doing {
+            Doing::Requests { .. } => {
+                let files = server.home.directory.display().to_string();
+                let plan = work.plan(server, counts).ok_or("no requests")?;
+                let plan = plan.script(&files, &server.bearer, false);
+                self.wrk.drive(&plan, server.process.address, seconds)
+            }
+            Doing::VoteJob => follow(&server.pairs, &server.client, begin, seconds).await,
+            Doing::Draft => drafts::publish(server, seconds).await,
+        }
     }
 
-    fn token(&self) -> Outcome<Line> {
-        let task = "a token (client_credentials)";
-        eprintln!("{task}");
-        let told = |_| vec![HOST.to_owned(), grant().to_string()];
-        let civitas = self.civitas(Script::Token, &told)?;
-        let baseline = self.baseline(Script::Token, &told)?;
-        Ok(Line { task, civitas, baseline, target: None })
+    async fn baseline(&self, work: &Work) -> Outcome<Option<Figures>> {
+        let (server, address) = (&self.stage.civitas, self.stage.baseline.address);
+        let mut figures = None;
+        for counts in [false, true] {
+            let seconds = self.seconds(counts);
+            let begin = server.pairs.part(work.part + u64::from(counts));
+            figures = match work.doing {
+                Doing::Requests { .. } => {
+                    let files = server.home.directory.display().to_string();
+                    let plan = work.plan(server, counts).ok_or("no requests")?;
+                    Some(self.wrk.drive(&plan.script(&files, &server.bearer, true), address, seconds)?)
+                }
+                Doing::VoteJob => {
+                    Some(follow(&server.pairs, &server.client.at(address), begin, seconds).await?)
+                }
+                Doing::Draft => None,
+            };
+        }
+        Ok(figures)
+    }
+
+    fn seconds(&self, counts: bool) -> u64 {
+        if counts { self.args.seconds } else { self.args.warm_up }
     }
 }

@@ -1,44 +1,39 @@
-//! The test environment: the city in a temporary directory, both servers, and a check that both answer the same bytes.
+//! The test environment: the city in a temporary directory, all servers, and a check that the baseline server answers the
+//! same bytes.
 
 use crate::Outcome;
+use crate::archive::{self, Size};
 use crate::baseline::PAGE;
-use crate::city::{self, Size};
-use crate::client::{BASE, Client};
-use crate::ledger::{self, Proposals, Recorded};
+use crate::city::nickname;
+use crate::client::{BASE, Client, grant};
+use crate::ledger::{self, Recorded};
+use crate::plan::Values;
+use crate::postgres;
 use crate::process::{Process, free_address};
-use crate::voting::{Pairs, Voter, completed};
+use crate::server::{Sample, Server};
+use crate::tasks::{Bare, Task};
+use crate::voting::{RECORDED, completed};
+use crate::wrk::precise;
 use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use tokio::task::JoinSet;
+use std::time::{Duration, Instant};
 
-/// Requests under way while the answers are recorded.
-const AT_ONCE: i64 = 16;
-/// Pages the load is spread over.
-pub const PAGES: i64 = 50;
 /// The key of the server: PostgreSQL needs one.
 const SECRET_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-/// The part of all pairs of voter and proposal from which the recorded votes come.
-const RECORDED: u64 = 7;
-
 /// Everything is ready to be measured.
 pub struct Stage {
     /// The server.
-    pub civitas: Process,
+    pub civitas: Server,
     /// The baseline server.
     pub baseline: Process,
-    /// The machine client, at the server.
-    pub client: Client,
-    /// The machine client's token.
-    pub bearer: String,
-    /// Who votes on what.
-    pub pairs: Arc<Pairs>,
+    /// The server of another binary, over a copy of the city.
+    pub other: Option<Server>,
     /// Length of the answer with one proposal, in bytes.
     pub length: u64,
-    home: Home,
 }
 
 /// Where the files are.
@@ -77,9 +72,19 @@ impl Home {
         command
     }
 
-    /// Runs one command of the binary to its end, for each database.
-    fn run(&self, words: &[&str]) -> Outcome {
-        self.databases().iter().try_for_each(|database| self.run_one(database, words))
+    /// Makes the tables of a database, imports the archive, and prints how fast.
+    fn import(&self, database: &str, archive: &Path, records: u64) -> Outcome {
+        self.run_one(database, &["migrate"])?;
+        let begun = Instant::now();
+        self.run_one(database, &["import", "--quiet", &archive.display().to_string()])?;
+        let (seconds, engine) =
+            (begun.elapsed().as_secs_f64(), database.split(':').next().unwrap_or_default());
+        println!(
+            "import of {records} records into {engine} by {}: {seconds:.1} s, {:.0} records/s",
+            self.binary.display(),
+            precise(records) / seconds
+        );
+        Ok(())
     }
 
     /// Runs one command of the binary to its end, for this database.
@@ -118,137 +123,97 @@ impl Home {
     }
 }
 
-/// How the server answered for each proposal.
-struct Answers {
-    all: Vec<Recorded>,
-    etags: Vec<String>,
-}
-
 impl Stage {
-    /// Builds it, with the server of this binary, over `postgres` or over SQLite.
-    pub async fn build(
-        binary: &Path,
-        directory: &Path,
-        postgres: Option<String>,
-        size: Size,
-    ) -> Outcome<Self> {
-        let home = Home { binary: fs::canonicalize(binary)?, directory: directory.to_owned(), postgres };
+    /// Imports the city everywhere, starts all servers, and records the answers the tasks need.
+    pub async fn build(home: Home, other: Option<Home>, size: Size, tasks: &[&Task]) -> Outcome<Self> {
         let archive = home.file("city.ndjson");
-        city::write(size, &mut BufWriter::new(File::create(&archive)?))?;
-        home.run(&["migrate"])?;
-        home.run(&["import", "--quiet", &archive.display().to_string()])?;
+        let records = archive::write(size, &mut BufWriter::new(File::create(&archive)?))?;
+        for database in home.databases() {
+            home.import(&database, &archive, records)?;
+        }
+        if let Some(other) = &other {
+            other.import(&other.served()?, &archive, records)?;
+        }
+        for home in std::iter::once(&home).chain(&other) {
+            if let Some(database) = &home.postgres {
+                postgres::vacuum(database).await?;
+            }
+        }
+        fs::remove_file(&archive)?;
         ledger::copy(&home.database(), &home.file("baseline.db"))?;
         let mut kept = ledger::open(&home.file("baseline.db"))?;
-        let proposals = ledger::proposals_of(&mut kept)?;
-        let mut civitas = home.serve()?;
-        civitas.until_answers(&format!("{BASE}/health"))?;
-
-        let anybody = Client::new(civitas.address)?;
-        let bearer = anybody.token(None).await?;
-        let client = anybody.bearing(&bearer);
-        let mut voters = Vec::new();
-        for user in 0..size.users {
-            let nickname = city::nickname(user);
-            let bearer = anybody.token(Some(&nickname)).await?;
-            voters.push(Voter { bearer, user: ledger::user_of(&mut kept, &nickname)? });
+        let civitas = Server::start(home, size).await?;
+        let first = ledger::proposals_from(&mut kept, civitas.pairs.first)?;
+        let first_user = ledger::user_of(&mut kept, &nickname(0))?;
+        if first.last != civitas.pairs.first + i64::try_from(size.proposals)? - 1
+            || civitas.pairs.voters.first().map(|voter| voter.user) != Some(first_user)
+        {
+            return Err("the ids of the baseline's database are not those of the city".into());
         }
-        let pairs = Arc::new(Pairs { voters, first: proposals.first, proposals: size.proposals });
-        let answers = record(&client, proposals).await?;
-        ledger::keep(&mut kept, &answers.all)?;
-        record_writes(&mut kept, &client, &pairs).await?;
-        home.write_addresses(&answers, &pairs)?;
+        for (name, body) in answers(&civitas, tasks).await? {
+            ledger::keep_recorded(&mut kept, name, &body)?;
+        }
+        let samples = civitas.record().await?;
+        ledger::keep(&mut kept, &recorded(&civitas, &samples).await?)?;
         drop(kept);
 
-        let baseline = home.baseline()?;
-        prove_equal(&client, &client.at(baseline.address), &answers).await?;
-        let length = answers.all.iter().map(|one| one.shown.len() as u64).min().unwrap_or(0);
-        Ok(Self { civitas, baseline, client, bearer, pairs, length, home })
+        let baseline = civitas.home.baseline()?;
+        prove_equal(&civitas, &civitas.client.at(baseline.address), &samples).await?;
+        let length = samples.iter().map(|one| one.answer.body.len() as u64).min().unwrap_or(0);
+        let other = match other {
+            Some(home) => Some(Self::start_other(home, size, tasks).await?),
+            None => None,
+        };
+        Ok(Self { civitas, baseline, other, length })
     }
 
-    /// A file of the stage, for the generator.
-    pub fn file(&self, name: &str) -> String {
-        self.home.file(name).display().to_string()
+    async fn start_other(home: Home, size: Size, tasks: &[&Task]) -> Outcome<Server> {
+        let server = Server::start(home, size).await?;
+        answers(&server, tasks).await?;
+        server.record().await?;
+        Ok(server)
     }
 
-    /// Stops both, and starts the server again, so often. It runs after the last, and answers.
-    pub fn start_again(self, times: usize) -> Outcome<(Process, Vec<std::time::Duration>)> {
-        drop(self.baseline);
-        let (mut server, mut took) = (self.civitas, Vec::new());
+    /// Stops all, and starts the server again, so often. It runs after the last, and answers.
+    pub fn start_again(self, times: usize) -> Outcome<(Process, Vec<Duration>)> {
+        drop((self.baseline, self.other));
+        let Server { process: mut server, home, .. } = self.civitas;
+        let mut took = Vec::new();
         for _ in 0..times {
             server.stop()?;
-            server = self.home.serve()?;
+            server = home.serve()?;
             took.push(server.until_answers(&format!("{BASE}/health"))?);
         }
         Ok((server, took))
     }
 }
 
-impl Home {
-    /// The files the scripts read.
-    fn write_addresses(&self, answers: &Answers, pairs: &Pairs) -> Outcome {
-        let lines = |line: &dyn Fn(&Recorded, &String) -> String| -> String {
-            answers
-                .all
-                .iter()
-                .zip(&answers.etags)
-                .flat_map(|(one, etag)| [line(one, etag), "\n".into()])
-                .collect()
-        };
-        let shown = lines(&|one, _| format!("{BASE}/proposals/{}", one.id));
-        let conditional = lines(&|one, etag| format!("{BASE}/proposals/{}\t{etag}", one.id));
-        let hello = lines(&|_, etag| format!("/hello\t{etag}"));
-        let pages: String = (1..=PAGES).flat_map(|page| [page_path(page), "\n".into()]).collect();
-        for (name, text) in [
-            ("shown.txt", shown),
-            ("conditional.txt", conditional),
-            ("hello.txt", hello),
-            ("pages.txt", pages),
-            ("first.txt", format!("{}\n", page_path(1))),
-        ] {
-            fs::write(self.file(name), text)?;
-        }
-        pairs.write(&self.file("voters.txt"))
-    }
-}
-
-fn page_path(page: i64) -> String {
+fn page_path(page: u64) -> String {
     format!("{BASE}/proposals?page={page}")
 }
 
-/// Reads every proposal, alone and in its list.
-async fn record(client: &Client, proposals: Proposals) -> Outcome<Answers> {
-    let mut tasks = JoinSet::new();
-    for task in 0..AT_ONCE {
-        let client = client.clone();
-        tasks.spawn(async move {
-            let (mut shown, mut id) = (Vec::new(), proposals.first + task);
-            while id <= proposals.last {
-                let answer = client.get(&format!("{BASE}/proposals/{id}"), None).await?.is(200)?;
-                shown.push((id, answer.etag, answer.body));
-                id += AT_ONCE;
-            }
-            Outcome::Ok(shown)
-        });
+/// The pages of a list that are measured.
+fn pages(server: &Server) -> impl Iterator<Item = u64> {
+    let Values { pages, far, .. } = server.values;
+    (1..=pages).chain((far > pages).then_some(far))
+}
+
+/// The recorded proposals, and all members of the pages that are measured.
+async fn recorded(server: &Server, samples: &[Sample]) -> Outcome<Vec<Recorded>> {
+    let row =
+        |id: u64| Outcome::Ok(Recorded { id: i64::try_from(id)?, shown: Vec::new(), listed: Vec::new() });
+    let mut all = BTreeMap::new();
+    for Sample { id, answer, .. } in samples {
+        all.insert(*id, Recorded { shown: answer.body.clone(), ..row(*id)? });
     }
-    let mut shown = Vec::new();
-    while let Some(done) = tasks.join_next().await {
-        shown.extend(done??);
+    for page in pages(server) {
+        let answer = server.client.get(&page_path(page), None).await?.is(200)?;
+        let first = server.values.first + (page - 1) * PAGE.unsigned_abs();
+        for (id, listed) in (first..).zip(members(&answer.body)?) {
+            all.entry(id).or_insert(row(id)?).listed = listed;
+        }
     }
-    shown.sort_by_key(|(id, ..)| *id);
-    let mut listed = Vec::new();
-    for page in 1..=(proposals.last - proposals.first) / PAGE + 1 {
-        let answer = client.get(&page_path(page), None).await?.is(200)?;
-        listed.extend(members(&answer.body)?);
-    }
-    if listed.len() != shown.len() {
-        return Err(format!("{} proposals are listed, {} are there", listed.len(), shown.len()).into());
-    }
-    let (mut all, mut etags) = (Vec::new(), Vec::new());
-    for ((id, etag, shown), listed) in shown.into_iter().zip(listed) {
-        etags.push(etag);
-        all.push(Recorded { id, shown, listed });
-    }
-    Ok(Answers { all, etags })
+    Ok(all.into_values().collect())
 }
 
 /// The members of a list, each as it was written.
@@ -265,32 +230,34 @@ fn members(body: &[u8]) -> Outcome<Vec<Vec<u8>>> {
     Ok(members)
 }
 
-/// Writes of each kind, and what was answered.
-async fn record_writes(kept: &mut diesel::SqliteConnection, client: &Client, pairs: &Pairs) -> Outcome {
-    let begin = pairs.part(RECORDED);
-    let token = client.post("/oauth/token", &crate::client::grant(), None).await?.is(200)?.body;
-    let vote = pairs.cast(client, begin, true).await?;
-    let receipt = pairs.cast(client, begin + 1, false).await?;
+/// What is answered to one request of each kind, by the names of the baseline server. An error if one is refused.
+async fn answers(server: &Server, tasks: &[&Task]) -> Outcome<Vec<(&'static str, Vec<u8>)>> {
+    let (client, last) = (&server.client, server.pairs.part(RECORDED + 1) - 1);
+    let token = client.post("/oauth/token", &grant(), None).await?.is(200)?.body;
+    let vote = server.pairs.cast(client, last, true).await?;
+    let receipt = server.pairs.cast(client, last - 1, false).await?;
     let job = completed(client, &receipt).await?;
-    for (name, body) in [("token", token), ("vote", vote), ("receipt", receipt), ("job", job)] {
-        ledger::keep_recorded(kept, name, &body)?;
+    let mut answers = vec![("token", token), ("vote", vote), ("receipt", receipt), ("job", job)];
+    // Conditional requests need validators, which are recorded later.
+    let requests = tasks.iter().flat_map(|task| task.requests()).filter(|request| !request.conditional);
+    for (number, request) in (0..).zip(requests) {
+        let answer = server.send(&request, number).await?;
+        if let Bare::Stored(name) | Bare::Written(name) = request.bare {
+            answers.push((name, answer.body));
+        }
     }
-    Ok(())
+    Ok(answers)
 }
 
-/// Checks that both answer the same, and that the server answers 304.
-async fn prove_equal(civitas: &Client, baseline: &Client, answers: &Answers) -> Outcome {
-    let pages = (1..=PAGES).map(page_path);
-    let some = answers.all.iter().step_by(97).map(|one| format!("{BASE}/proposals/{}", one.id));
-    for path in pages.chain(some) {
+/// Checks that the baseline server answers the same.
+async fn prove_equal(server: &Server, baseline: &Client, samples: &[Sample]) -> Outcome {
+    let some = samples.iter().step_by(97).map(|one| format!("{BASE}/proposals/{}", one.id));
+    for path in pages(server).map(page_path).chain(some) {
         let (real, bare) =
-            (civitas.get(&path, None).await?.is(200)?, baseline.get(&path, None).await?.is(200)?);
+            (server.client.get(&path, None).await?.is(200)?, baseline.get(&path, None).await?.is(200)?);
         if real.body != bare.body {
             return Err(format!("the baseline answers {path} otherwise").into());
         }
-    }
-    for (one, etag) in answers.all.iter().zip(&answers.etags).step_by(97) {
-        civitas.get(&format!("{BASE}/proposals/{}", one.id), Some(etag)).await?.is(304)?;
     }
     Ok(())
 }

@@ -20,6 +20,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The pause between votes that only disturb.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// Parts of all pairs.
+const PARTS: u64 = 16;
+/// The part whose votes are cast before anything is measured.
+pub const RECORDED: u64 = PARTS - 1;
+
 /// A user, with a token.
 #[derive(Clone)]
 pub struct Voter {
@@ -40,10 +45,15 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Part `n` of eight, which share no pair: its first pair.
+    /// Part `n` of sixteen, which share no pair: its first pair.
     pub fn part(&self, n: u64) -> u64 {
         let voters = u64::try_from(self.voters.len()).unwrap_or(1);
-        self.proposals * voters * n / 8
+        self.proposals * voters * n / PARTS
+    }
+
+    /// The voter of a pair.
+    pub fn voter(&self, number: u64) -> Option<&Voter> {
+        self.pair(number).map(|(voter, _)| voter)
     }
 
     fn pair(&self, number: u64) -> Option<(&Voter, i64)> {
@@ -62,10 +72,10 @@ impl Pairs {
         Ok(answer.is(if sync { 200 } else { 202 })?.body)
     }
 
-    /// Writes the voters for the script of `wrk`.
-    pub fn write(&self, file: &Path) -> Outcome {
+    /// Writes users for the script of `wrk`.
+    pub fn write(users: &[Voter], file: &Path) -> Outcome {
         let lines: String =
-            self.voters.iter().flat_map(|v| [v.bearer.clone(), format!("\t{}\n", v.user)]).collect();
+            users.iter().flat_map(|v| [v.bearer.clone(), format!("\t{}\n", v.user)]).collect();
         Ok(std::fs::write(file, lines)?)
     }
 }
@@ -156,6 +166,6 @@ mod tests {
         let all: HashSet<_> = (0..100).filter_map(|n| pairs.pair(n).map(|(v, p)| (v.user, p))).collect();
         assert_eq!(all.len(), 100);
         assert!(all.iter().all(|(_, proposal)| (7..27).contains(proposal)));
-        assert_eq!(pairs.part(8), 100);
+        assert_eq!(pairs.part(PARTS), 100);
     }
 }

@@ -1,7 +1,7 @@
-//! The generator: `wrk`, with a script of requests.
+//! The generator of the load: `wrk`, with a script that makes the requests of a plan.
 
 use crate::Outcome;
-use crate::measure::Figures;
+use crate::measure::{Cpu, Figures};
 use std::fs;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -9,32 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+const REQUESTS: &str = include_str!("scripts/requests.lua");
 const DONE: &str = include_str!("scripts/done.lua");
+/// No request may take longer.
+const TIMEOUT_SECONDS: u64 = 30;
 /// Threads of the generator.
 pub const THREADS: u64 = 2;
 /// Connections, and so requests under way.
 pub const CONNECTIONS: u64 = 32;
-
-/// What is asked.
-#[derive(Debug, Clone, Copy)]
-pub enum Script {
-    /// Addresses at random.
-    Read,
-    /// Votes of distinct pairs.
-    Vote,
-    /// Tokens.
-    Token,
-}
-
-impl Script {
-    fn text(self) -> &'static str {
-        match self {
-            Self::Read => include_str!("scripts/read.lua"),
-            Self::Vote => include_str!("scripts/vote.lua"),
-            Self::Token => include_str!("scripts/token.lua"),
-        }
-    }
-}
 
 /// The generator, with a directory for its scripts.
 pub struct Wrk(PathBuf);
@@ -51,21 +33,20 @@ impl Wrk {
         }
     }
 
-    /// Sends requests for this number of seconds. A status above 399, or no answer, makes the figures invalid.
-    pub fn drive(&self, script: Script, to: SocketAddr, args: &[String], seconds: u64) -> Outcome<Figures> {
-        let file = self.0.join(format!("{script:?}.lua"));
-        fs::write(&file, format!("{}{DONE}", script.text()))?;
+    /// Sends the requests of a plan ([`crate::plan::Plan::script`]) for this number of seconds. A status above 399, or no
+    /// answer, makes the figures invalid.
+    pub fn drive(&self, plan: &str, to: SocketAddr, seconds: u64) -> Outcome<Figures> {
+        let file = self.0.join("requests.lua");
+        fs::write(&file, format!("{plan}{REQUESTS}{DONE}"))?;
         let output = Command::new("wrk")
             .args(["-t", &THREADS.to_string(), "-c", &CONNECTIONS.to_string(), "-d", &seconds.to_string()])
-            .args(["--timeout", "10"])
+            .args(["--timeout", &TIMEOUT_SECONDS.to_string()])
             .arg("-s")
             .arg(file)
             .arg(format!("http://{to}/"))
-            .arg("--")
-            .args(args)
             .output()?;
         let text = String::from_utf8_lossy(&output.stdout);
-        read(&text).map_err(|fault| format!("{script:?}: {fault}").into())
+        read(&text).map_err(|fault| format!("{fault} {}", String::from_utf8_lossy(&output.stderr)).into())
     }
 }
 
@@ -82,11 +63,13 @@ fn read(text: &str) -> Result<Figures, String> {
     }
     let elapsed = Duration::from_micros(microseconds);
     Ok(Figures {
+        requests,
         per_second: precise(requests) / elapsed.as_secs_f64(),
         p50: Duration::from_micros(p50),
         p99: Duration::from_micros(p99),
         bytes: bytes / requests,
         peak: 0,
+        cpu: Cpu::default(),
     })
 }
 
