@@ -100,7 +100,7 @@ async fn while_writes_wait_long_others_are_refused_at_once_and_reads_are_answere
         service.user("norablum").await,
         json!({"proposal_id": service.id("proposal", "p2"), "data": {"weight": 1}}),
     );
-    let post = async || nora.send("POST", "/vote_proposals/sync", &[], &body).await;
+    let post = async || nora.post("/vote_proposals/sync", &body).await;
     let lock = service.database.hold_lock_on("votes").await;
     let others = async {
         // One has the connection, one waits for it.
