@@ -25,6 +25,7 @@ mod jobs;
 mod limits;
 mod locales;
 mod login_locks;
+mod lookups;
 mod magic_links;
 mod meetings;
 mod metadata;

@@ -17,6 +17,7 @@ mod failure;
 mod filter;
 mod insert;
 mod list_changes;
+mod lookups;
 mod migrate;
 mod old_rows;
 mod pools;

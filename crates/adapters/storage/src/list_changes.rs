@@ -8,10 +8,6 @@ impl Atomic<'_> {
     /// Records that this list lost a record, or that the visibility of one changed. The time is that of the write, also
     /// for a record that an archive imports with an older time of change.
     pub(crate) async fn touch_list(&self, organization: OrganizationId, list: &str) -> Result<()> {
-        let session = match self {
-            Self::Own(session) => session,
-            Self::Joined(session) => *session,
-        };
-        session.touch_list(organization, list, clock::now()).await
+        self.session().touch_list(organization, list, clock::now()).await
     }
 }

@@ -14,7 +14,8 @@
 //!   OrganizationId, Id, before: Option<&Model>, after: &Model) -> Result<()>`;
 //! - `many plain;`: stores several records with one statement; `many changesets;` where columns are computed: `async
 //!   fn(&mut Conn, OrganizationId, &[Model]) -> Result<Vec<Changeset>>`; `many .. then write_many;` where members are
-//!   stored elsewhere: `async fn(&mut Conn, OrganizationId, &[Id], &[Model]) -> Result<()>`.
+//!   stored elsewhere: `async fn(&mut Conn, OrganizationId, &[Id], &[Model]) -> Result<()>`;
+//! - `atomic atomic_uncached;`: none of the rows is cached (see [`crate::lookups`]).
 
 use crate::session::{Atomic, Session};
 use civitas_kernel::records::Entity;
@@ -58,6 +59,7 @@ macro_rules! records {
         $(changeset $changeset:path;)?
         $(write $write:path;)?
         $(many $many:tt $(then $write_many:path)?;)?
+        $(atomic $atomic:ident;)?
     ) => {
         const _: () = {
             use ::civitas_kernel::records::{Change, Entity, Records};
@@ -65,7 +67,11 @@ macro_rules! records {
             use $crate::columns::{self, ColumnValue};
             use $crate::engine::dialect;
             use $crate::failure::{Stored, changed};
-            use $crate::session::Session;
+            use $crate::session::{Atomic, Session};
+
+            async fn begin(session: &Session) -> Result<Atomic<'_>> {
+                $crate::records::records!(@atomic session $($atomic)?).await
+            }
 
             #[::async_trait::async_trait]
             impl Records<$Model> for Session {
@@ -86,7 +92,7 @@ macro_rules! records {
                 }
 
                 async fn add(&self, organization: OrganizationId, record: &$Model) -> Result<$Id> {
-                    let atomic = self.atomic().await?;
+                    let atomic = begin(self).await?;
                     let mut guard = atomic.connection().await?;
                     let connection = &mut *guard;
                     let written = $crate::records::records!(@changeset connection organization record $($changeset)?);
@@ -112,7 +118,7 @@ macro_rules! records {
                         organization: OrganizationId,
                         records: &[$Model],
                     ) -> Result<Option<Vec<$Id>>> {
-                        let atomic = self.atomic().await?;
+                        let atomic = begin(self).await?;
                         let mut guard = atomic.connection().await?;
                         let connection = &mut *guard;
                         let rows = $crate::records::records!(@many connection organization records $many);
@@ -129,7 +135,7 @@ macro_rules! records {
                 )?
 
                 async fn save(&self, organization: OrganizationId, id: $Id, change: &Change<$Model>) -> Result<()> {
-                    let atomic = self.atomic().await?;
+                    let atomic = begin(self).await?;
                     let mut guard = atomic.connection().await?;
                     let connection = &mut *guard;
                     let record = &change.after;
@@ -165,6 +171,8 @@ macro_rules! records {
             }
         };
     };
+    (@atomic $session:ident) => { $session.atomic() };
+    (@atomic $session:ident $atomic:ident) => { $session.$atomic() };
     (@read $connection:ident $rows:ident) => {{
         let rows: Vec<Row> = $rows;
         rows.into_iter().map(Into::into).collect()

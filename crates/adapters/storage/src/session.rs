@@ -3,14 +3,17 @@
 
 mod guards;
 
-pub(crate) use guards::{Atomic, ConnectionGuard, Single};
+pub(crate) use guards::{Atomic, AtomicSession, ConnectionGuard, Single};
 
 use crate::database_clock::{DatabaseClock, ProcessClock};
-use crate::engine::{self, Epoch, WriteTransaction};
+use crate::engine::{self, Alone, Conn, Epoch, WriteTransaction};
 use crate::failure::Stored;
+use crate::lookups::{Lookups, Table};
 use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings};
 use civitas_kernel::{Error, Event, Locales, OrganizationId, PageRequest, Result, clock};
 use std::fmt;
+use std::hash::Hash;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,6 +31,14 @@ pub(crate) struct Session {
 struct Shared {
     wakeups: Wakeups,
     clock: DatabaseClock,
+    lookups: Lookups,
+}
+
+impl Shared {
+    fn new(clock: ProcessClock) -> Arc<Self> {
+        let (wakeups, clock) = (Wakeups::default(), DatabaseClock::new(clock));
+        Arc::new(Self { wakeups, clock, lookups: Lookups::new() })
+    }
 }
 
 /// The kinds of work that workers of this process wait for.
@@ -74,6 +85,8 @@ struct Open {
     /// `None` after commit or rollback. Dropped by an error, a panic or with its request, it is rolled back.
     transaction: Mutex<Option<WriteTransaction>>,
     announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
+    /// Whether a statement may have changed rows that are cached.
+    changes_lookups: AtomicBool,
     /// The kinds of work that were added; their workers are notified after the commit.
     has_work: [AtomicBool; KINDS],
     /// As the setting `row_level_security`.
@@ -115,16 +128,14 @@ impl Session {
     /// The same, with another clock as that of the process.
     pub(crate) async fn open_with_clock(settings: &Settings, clock: ProcessClock) -> Result<Self> {
         let session = Self::open(settings).await?;
-        let shared = Shared { wakeups: Wakeups::default(), clock: DatabaseClock::new(clock) };
-        Ok(Self { shared: Arc::new(shared), ..session })
+        Ok(Self { shared: Shared::new(clock), ..session })
     }
 
     /// These pools. `epoch`: `None` where nothing counts the commits.
     pub(crate) fn over(pools: ProcessPools, epoch: Option<Epoch>, locales: Locales, confines: bool) -> Self {
         let database = Database { pools, epoch, written: std::sync::Mutex::default(), confines };
-        let shared = Shared { wakeups: Wakeups::default(), clock: DatabaseClock::new(clock::now) };
         let source = Source::Database(Arc::new(database), Usage::Requests);
-        Self { source, shared: Arc::new(shared), locales }
+        Self { source, shared: Shared::new(clock::now), locales }
     }
 
     /// The same database with the connections of background work.
@@ -180,8 +191,24 @@ impl Session {
         if is_filtered || page.offset() > SHORT_OFFSET { self.read_long().await } else { self.read().await }
     }
 
-    /// A connection to write one statement with. Hold one at a time.
+    /// A connection to write one statement with, which may change rows that are cached ([`crate::lookups`]). Hold one at a
+    /// time.
     pub(crate) async fn write(&self) -> Result<ConnectionGuard<'_>> {
+        match &self.source {
+            Source::Database(database, usage) => {
+                let connection = database.pools(*usage).writer.alone().await?;
+                let outdating = Outdating { shared: self.shared.clone(), connection };
+                Ok(ConnectionGuard::Own(Box::new(outdating)))
+            }
+            Source::Transaction(open) => {
+                open.changes_lookups.store(true, Ordering::Relaxed);
+                open.guard().await
+            }
+        }
+    }
+
+    /// The same, for a statement that changes no rows that are cached.
+    pub(crate) async fn write_uncached(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
             Source::Database(database, usage) => {
                 Ok(ConnectionGuard::Own(Box::new(database.pools(*usage).writer.alone().await?)))
@@ -218,21 +245,59 @@ impl Session {
     }
 
     /// Groups several statements, all or nothing: in a new transaction on the pool, in the open transaction otherwise.
+    /// They may change rows that are cached ([`crate::lookups`]).
     pub(crate) async fn atomic(&self) -> Result<Atomic<'_>> {
-        Ok(match &self.source {
-            Source::Database(..) => Atomic::Own(Box::new(self.begin_own().await?)),
-            Source::Transaction(_) => Atomic::Joined(self),
-        })
+        Ok(Atomic { changes_lookups: true, ..self.atomic_uncached().await? })
     }
 
-    /// For one statement. On SQLite its commit is that of all transactions that wait for the writer.
-    pub(crate) async fn single(&self) -> Result<Single<'_>> {
+    /// The same, for statements that change no rows that are cached.
+    pub(crate) async fn atomic_uncached(&self) -> Result<Atomic<'_>> {
+        let session = match &self.source {
+            Source::Database(..) => AtomicSession::Own(Box::new(self.begin_own().await?)),
+            Source::Transaction(_) => AtomicSession::Joined(self),
+        };
+        Ok(Atomic { session, changes_lookups: false })
+    }
+
+    /// For one statement that changes no rows that are cached. On SQLite its commit is that of all transactions that wait
+    /// for the writer.
+    pub(crate) async fn single_uncached(&self) -> Result<Single<'_>> {
         match &self.source {
             Source::Database(database, usage) if !engine::COMMITS_GROUPS => {
                 Ok(Single::Alone(Box::new(Mutex::new(database.pools(*usage).writer.alone().await?))))
             }
-            _ => Ok(Single::Part(self.atomic().await?)),
+            _ => Ok(Single::Part(self.atomic_uncached().await?)),
         }
+    }
+
+    /// A cached lookup: the value of this key, else what `load` finds.
+    pub(crate) async fn look_up<K, V>(
+        &self,
+        table: fn(&Lookups) -> &Table<K, V>,
+        key: K,
+        load: impl Future<Output = Result<Option<V>>>,
+    ) -> Result<Option<V>>
+    where
+        K: Hash + Eq + Send + Sync + 'static,
+        V: Clone + Send + Sync + 'static,
+    {
+        let Source::Database(database, _) = &self.source else { return load.await };
+        let (table, epoch) = (table(&self.shared.lookups), database.epoch.as_ref());
+        let stamp = match epoch.filter(|_| engine::HAS_EPOCH) {
+            None => self.shared.lookups.stamp(None),
+            Some(epoch) => match epoch.now() {
+                Some(number) => self.shared.lookups.stamp(Some(number)),
+                None => return load.await,
+            },
+        };
+        if let Some(value) = table.get(&key, stamp) {
+            return Ok(Some(value));
+        }
+        let value = load.await?;
+        if let Some(value) = &value {
+            table.insert(key, stamp, value.clone());
+        }
+        Ok(value)
     }
 
     /// Checks that events can be recorded: always in a transaction, never on the pool, where they would be lost.
@@ -327,6 +392,7 @@ impl Session {
         let open = Open {
             transaction: Mutex::new(Some(transaction)),
             announced: std::sync::Mutex::default(),
+            changes_lookups: AtomicBool::new(false),
             has_work: Default::default(),
             confines: database.confines,
         };
@@ -351,6 +417,8 @@ impl Session {
             return Err(Error::internal("only a transaction can be committed"));
         };
         let transaction = open.transaction.lock().await.take();
+        // Dropped after the commit, or with this future: then other requests see the change a second later at most.
+        let _outdates = open.changes_lookups.load(Ordering::Relaxed).then(|| Outdates(&self.shared));
         transaction.ok_or_else(is_over)?.commit().await?;
         for (wakeup, has_work) in self.shared.wakeups.iter().zip(&open.has_work) {
             if has_work.load(Ordering::Relaxed) {
@@ -390,6 +458,41 @@ impl fmt::Display for TooManySearches {
 }
 
 impl std::error::Error for TooManySearches {}
+
+/// Ends the validity of cached lookups when it is dropped.
+struct Outdates<'a>(&'a Shared);
+
+impl Drop for Outdates<'_> {
+    fn drop(&mut self) {
+        self.0.lookups.outdate();
+    }
+}
+
+/// A connection for one statement that may change cached rows: when it is dropped, the statement is committed.
+struct Outdating {
+    shared: Arc<Shared>,
+    connection: Alone,
+}
+
+impl Deref for Outdating {
+    type Target = Conn;
+
+    fn deref(&self) -> &Conn {
+        &self.connection
+    }
+}
+
+impl DerefMut for Outdating {
+    fn deref_mut(&mut self) -> &mut Conn {
+        &mut self.connection
+    }
+}
+
+impl Drop for Outdating {
+    fn drop(&mut self) {
+        self.shared.lookups.outdate();
+    }
+}
 
 fn is_over() -> Error {
     Error::internal("the transaction is over")

@@ -47,6 +47,9 @@ pub const ANALYZE: &str = "BEGIN; SET LOCAL statement_timeout = '10min'; ANALYZE
 /// Whether transactions that wait for each other are committed together.
 pub const COMMITS_GROUPS: bool = false;
 
+/// Whether a database has an [`Epoch`].
+pub const HAS_EPOCH: bool = false;
+
 /// The SQL types of the schema.
 pub mod sql {
     pub use diesel::sql_types::{Jsonb as Json, Timestamptz as Moment, Uuid};

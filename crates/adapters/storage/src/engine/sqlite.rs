@@ -52,6 +52,9 @@ pub const ANALYZE: &str = "PRAGMA analysis_limit = 1000; ANALYZE";
 /// Whether transactions that wait for each other are committed together.
 pub const COMMITS_GROUPS: bool = true;
 
+/// Whether a database has an [`Epoch`].
+pub const HAS_EPOCH: bool = true;
+
 /// The SQL types of the schema.
 pub mod sql {
     pub use diesel::sql_types::{Binary as Uuid, Json, TimestamptzSqlite as Moment};

@@ -36,7 +36,14 @@ impl DerefMut for ConnectionGuard<'_> {
 
 /// Several statements that are committed together. When dropped, they are rolled back (or left to the open
 /// transaction).
-pub(crate) enum Atomic<'a> {
+pub(crate) struct Atomic<'a> {
+    pub(super) session: AtomicSession<'a>,
+    /// Whether they may change rows that are cached.
+    pub(super) changes_lookups: bool,
+}
+
+/// The transaction of such statements.
+pub(crate) enum AtomicSession<'a> {
     /// A separate transaction.
     Own(Box<Session>),
     /// A part of the open transaction.
@@ -46,17 +53,23 @@ pub(crate) enum Atomic<'a> {
 impl Atomic<'_> {
     /// Its connection. Hold one at a time, and none during the commit.
     pub(crate) async fn connection(&self) -> Result<ConnectionGuard<'_>> {
-        match self {
-            Self::Own(session) => session.write().await,
-            Self::Joined(session) => session.write().await,
-        }
+        let session = self.session();
+        if self.changes_lookups { session.write().await } else { session.write_uncached().await }
     }
 
     /// Commits, or leaves that to the open transaction.
     pub(crate) async fn commit(self) -> Result<()> {
-        match self {
-            Self::Own(session) => Session::commit(&session).await,
-            Self::Joined(_) => Ok(()),
+        match self.session {
+            AtomicSession::Own(session) => Session::commit(&session).await,
+            AtomicSession::Joined(_) => Ok(()),
+        }
+    }
+
+    /// The session of the transaction.
+    pub(crate) fn session(&self) -> &Session {
+        match &self.session {
+            AtomicSession::Own(session) => session,
+            AtomicSession::Joined(session) => session,
         }
     }
 }

@@ -63,7 +63,7 @@ fn of(organization: OrganizationId) -> Scoped {
     attachments::table.filter(attachments::organization_id.eq(organization.0))
 }
 
-records! { attachments: AttachmentId => Attachment; }
+records! { attachments: AttachmentId => Attachment; atomic atomic_uncached; }
 
 /// Whether an attachment satisfies a filter.
 fn satisfies(filter: &AttachmentFilter) -> Result<Condition<attachments::table>> {
@@ -145,8 +145,8 @@ impl AttachmentStore for Session {
         page: PageRequest,
     ) -> Result<Page<AttachmentDetail>> {
         let organization = reader.read_context.organization;
+        let components = VisibleComponents::load(self, reader.read_context, Within::default()).await?;
         let connection = &mut *self.read_page(page, !filters.is_empty()).await?;
-        let components = VisibleComponents::load(connection, reader.read_context, Within::default()).await?;
         let mut ids = of(organization)
             .filter(visible(&reader, &components))
             .order((attachments::weight, attachments::id))
@@ -174,8 +174,8 @@ impl AttachmentStore for Session {
         id: AttachmentId,
     ) -> Result<Option<AttachmentDetail>> {
         let organization = reader.read_context.organization;
+        let components = VisibleComponents::load(self, reader.read_context, Within::default()).await?;
         let connection = &mut *self.read().await?;
-        let components = VisibleComponents::load(connection, reader.read_context, Within::default()).await?;
         let row: Option<Row> = of(organization)
             .filter(attachments::id.eq(id.0))
             .filter(visible(&reader, &components))
@@ -247,7 +247,7 @@ impl AttachmentStore for Session {
         if answers.is_empty() {
             return Ok(());
         }
-        let atomic = self.atomic().await?;
+        let atomic = self.atomic_uncached().await?;
         let removed =
             diesel::delete(of(organization).filter(columns::any_of(attachments::answer_id, answers)))
                 .execute(&mut *atomic.connection().await?)
@@ -260,7 +260,7 @@ impl AttachmentStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, id: AttachmentId) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.atomic_uncached().await?;
         diesel::delete(of(organization).filter(attachments::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await

@@ -41,7 +41,7 @@ fn of(organization: OrganizationId) -> Scoped {
     files::table.filter(files::organization_id.eq(organization.0))
 }
 
-records! { files: FileId => StoredFile; }
+records! { files: FileId => StoredFile; atomic atomic_uncached; }
 
 /// Files by the ids that a read of attachments names.
 pub(super) async fn of_ids(
@@ -97,7 +97,7 @@ impl FileRegistry for Session {
         if is_any {
             diesel::update(abandoned())
                 .set(files::state.eq(FileState::Removed.as_str()))
-                .execute(&mut *self.write().await?)
+                .execute(&mut *self.write_uncached().await?)
                 .await
                 .stored()?;
         }
@@ -122,7 +122,7 @@ impl FileRegistry for Session {
                 files::state.eq(FileState::Stored.as_str()),
                 files::created_at.eq(now),
             ))
-            .execute(&mut *self.write().await?)
+            .execute(&mut *self.write_uncached().await?)
             .await
             .stored()
             .map(|changed| changed > 0)
@@ -133,7 +133,7 @@ impl FileRegistry for Session {
         let removed = files::table
             .filter(columns::any_of(files::id.nullable(), &ids))
             .filter(files::state.eq(FileState::Removed.as_str()));
-        diesel::delete(removed).execute(&mut *self.write().await?).await.stored()?;
+        diesel::delete(removed).execute(&mut *self.write_uncached().await?).await.stored()?;
         Ok(())
     }
 

@@ -46,7 +46,7 @@ impl IdempotencyStore for Session {
                 dsl::created_at.eq(now),
             ))
             .on_conflict_do_nothing()
-            .execute(&mut *self.write().await?)
+            .execute(&mut *self.write_uncached().await?)
             .await
             .stored()?;
         if added == 0 { Err(Error::Conflict("the idempotency key has an answer".into())) } else { Ok(()) }
@@ -56,7 +56,7 @@ impl IdempotencyStore for Session {
         let own = idempotency_keys::table
             .filter(dsl::user_id.eq(user.0))
             .filter(dsl::organization_id.eq(organization.0));
-        let removed = diesel::delete(own).execute(&mut *self.write().await?).await.stored()?;
+        let removed = diesel::delete(own).execute(&mut *self.write_uncached().await?).await.stored()?;
         Ok(removed as u64)
     }
 

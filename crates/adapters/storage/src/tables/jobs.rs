@@ -196,7 +196,7 @@ impl Session {
             .filter(jobs::worker.eq(worker))
             .filter(processing())
             .set(transition.ended())
-            .execute(&mut *self.write().await?)
+            .execute(&mut *self.write_uncached().await?)
             .await
             .stored()?;
         self.finish(id, ended).await
@@ -208,7 +208,7 @@ impl Session {
             return Ok(Finish::Recorded);
         }
         let is_there = diesel::select(exists(jobs::table.find(UuidColumn(id.0))));
-        let is_there: bool = is_there.get_result(&mut *self.write().await?).await.stored()?;
+        let is_there: bool = is_there.get_result(&mut *self.write_uncached().await?).await.stored()?;
         Ok(if is_there { Finish::Lost } else { Finish::Gone })
     }
 }
@@ -219,7 +219,7 @@ impl JobStore for Session {
         let due_at = self.database_time(job.created_at).await?;
         let row = Row { due_at, ..Row::from(job) };
         let turn = turns::next(row.organization_id, due_at);
-        let single = self.single().await?;
+        let single = self.single_uncached().await?;
         diesel::insert_into(jobs::table)
             .values((row, jobs::turn.eq(turn)))
             .execute(&mut *single.connection().await?)
@@ -267,7 +267,7 @@ impl JobStore for Session {
     async fn remove(&self, organization: OrganizationId, owner: JobOwner, id: JobId) -> Result<bool> {
         let own = of(organization, owner).filter(jobs::id.eq(UuidColumn(id.0))).select(jobs::id);
         let removed = diesel::delete(jobs::table.filter(jobs::id.eq_any(own)))
-            .execute(&mut *self.write().await?)
+            .execute(&mut *self.write_uncached().await?)
             .await
             .stored()?;
         Ok(removed > 0)
@@ -318,7 +318,7 @@ impl JobStore for Session {
                 jobs::due_at.eq(due),
                 jobs::attempts.eq(jobs::attempts - i64::from(forgive)),
             ))
-            .execute(&mut *self.write().await?)
+            .execute(&mut *self.write_uncached().await?)
             .await
             .stored()?;
         self.finish(id, released).await

@@ -35,7 +35,7 @@ impl ListChanges for Session {
             .on_conflict((dsl::organization_id, dsl::list))
             .do_update()
             .set(dsl::changed_at.eq(dialect::later(dsl::changed_at, excluded(dsl::changed_at))))
-            .execute(&mut *self.write().await?)
+            .execute(&mut *self.write_uncached().await?)
             .await
             .stored()
             .map(drop)

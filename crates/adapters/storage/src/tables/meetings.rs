@@ -12,6 +12,7 @@ use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::{meeting_registrations, meetings};
 use crate::session::Session;
+use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
 use civitas_kernel::{
     MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within,
@@ -73,6 +74,7 @@ records! {
     read with_registrations;
     write write_registrations;
     many plain then register_all;
+    atomic atomic_uncached;
 }
 
 #[async_trait]
@@ -84,7 +86,9 @@ impl MeetingStore for Session {
         page: PageRequest,
     ) -> Result<Page<MeetingDetail>> {
         let is_long = !query.filters.is_empty() || query.order == Order::Random;
-        reading::page(&mut *self.read_page(page, is_long).await?, read_context, query, page).await
+        let visible = VisibleComponents::load(self, read_context, query.within).await?;
+        let connection = &mut *self.read_page(page, is_long).await?;
+        reading::page(connection, read_context, &visible, query, page).await
     }
 
     async fn find_visible(

@@ -238,9 +238,9 @@ impl Session {
     }
 }
 
-#[async_trait]
-impl OrganizationStore for Session {
-    async fn locate(&self, host: &str) -> Result<Option<Located>> {
+impl Session {
+    /// The meaning of a host.
+    async fn find_host(&self, host: &str) -> Result<Option<Located>> {
         let found: Option<(String, TenantRow)> = organization_hosts::table
             .inner_join(organizations::table)
             .filter(organization_hosts::host.eq(host))
@@ -257,6 +257,13 @@ impl OrganizationStore for Session {
             }
             _ => None,
         })
+    }
+}
+
+#[async_trait]
+impl OrganizationStore for Session {
+    async fn locate(&self, host: &str) -> Result<Option<Located>> {
+        self.look_up(|lookups| &lookups.hosts, host.to_owned(), self.find_host(host)).await
     }
 
     async fn tenant(&self, id: OrganizationId) -> Result<Option<Tenant>> {

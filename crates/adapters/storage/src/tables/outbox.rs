@@ -159,7 +159,7 @@ impl Outbox for Session {
         if announcements.is_empty() {
             return Ok(());
         }
-        let atomic = self.atomic().await?;
+        let atomic = self.atomic_uncached().await?;
         if let [one] = announcements {
             // The text of this statement is always the same, so that it stays prepared.
             diesel::insert_into(outbox::table)
@@ -349,7 +349,7 @@ impl Outbox for Session {
         if ids.is_empty() {
             return Ok(0);
         }
-        let atomic = self.atomic().await?;
+        let atomic = self.atomic_uncached().await?;
         let deliveries = columns::any_uuid(webhook_deliveries::event_id, &ids);
         diesel::delete(webhook_deliveries::table.filter(deliveries))
             .execute(&mut *atomic.connection().await?)

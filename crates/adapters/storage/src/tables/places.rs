@@ -2,8 +2,9 @@
 
 use super::components::{OfSpace, active_step, newest_step, of_space};
 use crate::columns::{self, EnumColumn, Expr, JsonColumn};
-use crate::engine::{Conn, Db, sql};
+use crate::engine::{Db, sql};
 use crate::failure::Stored;
+use crate::lookups::{PlaceKey, Seen};
 use crate::schema::{components, spaces};
 use crate::session::Session;
 use crate::visibility::Rule;
@@ -96,9 +97,23 @@ impl From<Row> for Place {
 /// Components with their spaces.
 type Located = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
 
-/// These components, by id, visible or not.
+/// These components, by id, visible or not. A single one is cached.
 pub(super) async fn of_components(
-    connection: &mut Conn,
+    session: &Session,
+    organization: OrganizationId,
+    reader: Option<UserId>,
+    ids: &[i64],
+) -> Result<HashMap<i64, Arc<Place>>> {
+    let [component] = *ids else { return read_places(session, organization, reader, ids).await };
+    let key = PlaceKey { organization, component, of: Seen::ByAnybody(reader) };
+    let place = session.look_up(|lookups| &lookups.places, key, async {
+        Ok(read_places(session, organization, reader, ids).await?.remove(&component))
+    });
+    Ok(place.await?.map(|place| (component, place)).into_iter().collect())
+}
+
+async fn read_places(
+    session: &Session,
     organization: OrganizationId,
     reader: Option<UserId>,
     ids: &[i64],
@@ -111,31 +126,35 @@ pub(super) async fn of_components(
         .filter(components::organization_id.eq(organization.0))
         .filter(columns::any_of(components::id.nullable(), ids))
         .select(read::<Located>(reader))
-        .load(connection)
+        .load(&mut *session.read().await?)
         .await
         .stored()?;
     Ok(rows.into_iter().map(|row| (row.component.id, Arc::new(row.into()))).collect())
 }
 
-/// The component of this id, if it is visible to the reader and inside this part of the organization.
+/// The component of this id, if it is visible to the reader and inside this part of the organization. It is cached.
 pub(super) async fn visible(
-    connection: &mut Conn,
+    session: &Session,
     read_context: ReadContext,
     within: Within,
     component: i64,
-) -> Result<Option<Place>> {
-    let row: Option<Row> = components::table
-        .inner_join(spaces::table.on(of_space()))
-        .filter(components::organization_id.eq(read_context.organization.0))
-        .filter(components::id.eq(component))
-        .filter(Rule::ComponentIsVisible(read_context.viewer))
-        .filter(Rule::IsWithin(within))
-        .select(read::<Located>(read_context.viewer.user()))
-        .first(connection)
-        .await
-        .optional()
-        .stored()?;
-    Ok(row.map(Into::into))
+) -> Result<Option<Arc<Place>>> {
+    let ReadContext { organization, viewer, .. } = read_context;
+    let key = PlaceKey { organization, component, of: Seen::By(viewer) };
+    let place = session.look_up(|lookups| &lookups.places, key, async {
+        let row: Option<Row> = components::table
+            .inner_join(spaces::table.on(of_space()))
+            .filter(components::organization_id.eq(organization.0))
+            .filter(components::id.eq(component))
+            .filter(Rule::ComponentIsVisible(viewer))
+            .select(read::<Located>(viewer.user()))
+            .first(&mut *session.read().await?)
+            .await
+            .optional()
+            .stored()?;
+        Ok(row.map(|row| Arc::new(row.into())))
+    });
+    Ok(place.await?.filter(|place| within.has(place.space, place.component)))
 }
 
 #[async_trait]

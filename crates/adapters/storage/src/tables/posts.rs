@@ -27,7 +27,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
-records! { posts: PostId => Post; many plain; }
+records! { posts: PostId => Post; many plain; atomic atomic_uncached; }
 
 impl Session {
     /// The post, if it is not deleted and its component is visible and inside.
@@ -56,8 +56,8 @@ impl PostStore for Session {
         query: PostQuery,
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
+        let list = List::open(self, read_context, now, query.within).await?;
         let connection = &mut *self.read_page(page, matches!(query.order, Order::Random)).await?;
-        let list = List::open(connection, read_context, now, query.within).await?;
         let rows = match query.order {
             _ if list.is_empty() => Vec::new(),
             Order::Random => list.shuffled(connection, page.into()).await?,
@@ -97,11 +97,11 @@ impl PostStore for Session {
         let Some(post) = Records::<Post>::find(self, read_context.organization, id).await? else {
             return Ok(PostNeighbours::default());
         };
-        let connection = &mut *self.read().await?;
-        let list = List::open(connection, read_context, now, query.within).await?;
+        let list = List::open(self, read_context, now, query.within).await?;
         if list.is_empty() {
             return Ok(PostNeighbours::default());
         }
+        let connection = &mut *self.read().await?;
         let direction = match query.order {
             Order::Column(direction) => direction,
             Order::Random => Direction::Descending,

@@ -18,8 +18,7 @@ use crate::schema::proposals;
 use crate::session::{Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
-    ClientId, ComponentId, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId,
-    Within,
+    ClientId, ComponentId, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId, Within,
 };
 use civitas_proposals::{
     HiddenProposals, Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, VotingStatus,
@@ -41,6 +40,7 @@ records! {
     changeset changeset;
     write write_authors;
     many changesets then write_authors_of;
+    atomic atomic_uncached;
 }
 
 #[async_trait]
@@ -51,8 +51,7 @@ impl ProposalStore for Session {
         query: &ProposalQuery,
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>> {
-        let is_long = !query.filters.is_empty() || query.order == Order::Random;
-        listing::page(&mut *self.read_page(page, is_long).await?, read_context, query, page).await
+        listing::page(self, read_context, query, page).await
     }
 
     async fn hidden(
@@ -61,7 +60,7 @@ impl ProposalStore for Session {
         list: &HiddenProposals,
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>> {
-        hidden::page(&mut *self.read_long().await?, organization, list, page).await
+        hidden::page(self, organization, list, page).await
     }
 
     async fn find_visible(
@@ -70,7 +69,7 @@ impl ProposalStore for Session {
         id: ProposalId,
         within: Within,
     ) -> Result<Option<ProposalDetail>> {
-        reading::visible(&mut *self.read().await?, read_context, id, within, Vec::new()).await
+        reading::visible(self, read_context, id, within, Vec::new()).await
     }
 
     async fn neighbours(
@@ -79,7 +78,7 @@ impl ProposalStore for Session {
         query: &ProposalQuery,
         id: ProposalId,
     ) -> Result<Neighbours> {
-        neighbours::neighbours(&mut *self.read().await?, read_context, query, id).await
+        neighbours::neighbours(self, read_context, query, id).await
     }
 
     async fn find_draft(
@@ -89,12 +88,11 @@ impl ProposalStore for Session {
         id: ProposalId,
         within: Within,
     ) -> Result<Option<ProposalDetail>> {
-        let connection = &mut *self.read().await?;
         let conditions: Vec<Condition<proposals::table>> = vec![
             Box::new(proposals::published_at.is_null().nullable()),
             Box::new(proposals::api_client_id.eq(client.0)),
         ];
-        reading::visible(connection, read_context, id, within, conditions).await
+        reading::visible(self, read_context, id, within, conditions).await
     }
 
     async fn find_draft_for_update(
@@ -109,7 +107,7 @@ impl ProposalStore for Session {
     }
 
     async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>> {
-        reading::any(&mut *self.read().await?, organization, id).await
+        reading::any(self, organization, id).await
     }
 
     async fn has_draft(
@@ -142,7 +140,7 @@ impl ProposalStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, id: ProposalId) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.atomic_uncached().await?;
         let removed = diesel::delete(of(organization).filter(proposals::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await

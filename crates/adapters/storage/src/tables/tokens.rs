@@ -75,30 +75,8 @@ fn state(blocked_at: Option<OffsetDateTime>, locked_at: Option<OffsetDateTime>) 
 
 diesel::alias!(users as admins: Admins);
 
-#[async_trait]
-impl TokenStore for Session {
-    async fn add(&self, token: &AccessToken) -> Result<TokenId> {
-        let single = self.single().await?;
-        let id = diesel::insert_into(access_tokens::table)
-            .values((
-                access_tokens::organization_id.eq(token.organization.0),
-                access_tokens::api_client_id.eq(token.client.0),
-                access_tokens::user_id.eq(token.user.map(|user| user.0)),
-                access_tokens::digest.eq(token.digest.as_str()),
-                access_tokens::scope.eq(&token.scope),
-                access_tokens::issued_at.eq(token.issued_at),
-                access_tokens::expires_at.eq(token.expires_at),
-                access_tokens::revoked_at.eq(token.revoked_at),
-            ))
-            .returning(access_tokens::id)
-            .get_result(&mut *single.connection().await?)
-            .await
-            .stored()?;
-        single.commit().await?;
-        Ok(TokenId(id))
-    }
-
-    async fn identify(&self, organization: OrganizationId, id: TokenId) -> Result<Option<Identity>> {
+impl Session {
+    async fn find_identity(&self, organization: OrganizationId, id: TokenId) -> Result<Option<Identity>> {
         // The same condition as the index `users_eligible_admins`.
         let first_admin = admins
             .filter(admins.field(users::organization_id).eq(organization.0))
@@ -132,6 +110,35 @@ impl TokenStore for Session {
             user: user.map(Into::into),
             first_admin: first_admin.map(UserId),
         }))
+    }
+}
+
+#[async_trait]
+impl TokenStore for Session {
+    async fn add(&self, token: &AccessToken) -> Result<TokenId> {
+        let single = self.single_uncached().await?;
+        let id = diesel::insert_into(access_tokens::table)
+            .values((
+                access_tokens::organization_id.eq(token.organization.0),
+                access_tokens::api_client_id.eq(token.client.0),
+                access_tokens::user_id.eq(token.user.map(|user| user.0)),
+                access_tokens::digest.eq(token.digest.as_str()),
+                access_tokens::scope.eq(&token.scope),
+                access_tokens::issued_at.eq(token.issued_at),
+                access_tokens::expires_at.eq(token.expires_at),
+                access_tokens::revoked_at.eq(token.revoked_at),
+            ))
+            .returning(access_tokens::id)
+            .get_result(&mut *single.connection().await?)
+            .await
+            .stored()?;
+        single.commit().await?;
+        Ok(TokenId(id))
+    }
+
+    async fn identify(&self, organization: OrganizationId, id: TokenId) -> Result<Option<Identity>> {
+        let found = self.find_identity(organization, id);
+        self.look_up(|lookups| &lookups.identities, (organization.0, id.0), found).await
     }
 
     async fn revoke(&self, organization: OrganizationId, id: TokenId, at: OffsetDateTime) -> Result<()> {

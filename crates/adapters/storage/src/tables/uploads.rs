@@ -37,13 +37,13 @@ fn of(organization: OrganizationId) -> Scoped {
     uploads::table.filter(uploads::organization_id.eq(organization.0))
 }
 
-records! { uploads: UploadId => Upload; }
+records! { uploads: UploadId => Upload; atomic atomic_uncached; }
 
 #[async_trait]
 impl UploadStore for Session {
     async fn remove(&self, organization: OrganizationId, id: UploadId) -> Result<()> {
         diesel::delete(of(organization).filter(uploads::id.eq(id.0)))
-            .execute(&mut *self.write().await?)
+            .execute(&mut *self.write_uncached().await?)
             .await
             .stored()
             .and_then(changed)

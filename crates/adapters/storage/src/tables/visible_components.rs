@@ -8,6 +8,7 @@ use crate::columns::{self, Condition, EnumColumn, Expr};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::schema::{components, spaces};
+use crate::session::Session;
 use crate::visibility::Rule;
 use civitas_kernel::{OrganizationId, PageRequest, ReadContext, Result, Within};
 use civitas_spaces::ComponentManifest;
@@ -18,6 +19,7 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use diesel_async::RunQueryDsl;
+use std::sync::Arc;
 
 /// Components with their spaces.
 pub(super) type Located = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
@@ -26,17 +28,25 @@ pub(super) type Located = InnerJoinQuerySource<components::table, spaces::table,
 #[derive(Debug)]
 pub(super) struct VisibleComponents {
     organization: i64,
-    ids: Vec<i64>,
+    ids: Arc<[i64]>,
 }
 
 impl VisibleComponents {
-    /// Reads the set: one statement, over components and spaces only.
-    pub(super) async fn load(
-        connection: &mut Conn,
-        read_context: ReadContext,
-        within: Within,
-    ) -> Result<Self> {
-        Self::load_where(connection, read_context, within, Vec::new()).await
+    /// Reads the set: one statement, over components and spaces only. It is cached, unless a part by space is
+    /// read.
+    pub(super) async fn load(session: &Session, read_context: ReadContext, within: Within) -> Result<Self> {
+        let organization = read_context.organization.0;
+        if within.space_manifest.is_some() || within.space_id.is_some() {
+            let connection = &mut *session.read().await?;
+            return Self::load_where(connection, read_context, within, Vec::new()).await;
+        }
+        let key = (organization, read_context.viewer, within.component);
+        let ids = session.look_up(|lookups| &lookups.components, key, async {
+            let connection = &mut *session.read().await?;
+            let found = Self::load_where(connection, read_context, within, Vec::new()).await?;
+            Ok(Some(found.ids).filter(|ids| !ids.is_empty()))
+        });
+        Ok(Self { organization, ids: ids.await?.unwrap_or_default() })
     }
 
     /// Reads the part of the set that satisfies these conditions.
@@ -60,7 +70,8 @@ impl VisibleComponents {
         for condition in conditions {
             visible = visible.filter(condition);
         }
-        Ok(Self { organization, ids: visible.load(connection).await.stored()? })
+        let ids: Vec<i64> = visible.load(connection).await.stored()?;
+        Ok(Self { organization, ids: ids.into() })
     }
 
     /// Reads the components of this kind that are not deleted, visible or not.
@@ -80,7 +91,8 @@ impl VisibleComponents {
         if let Some(component) = within.component {
             found = found.filter(components::id.eq(component.0));
         }
-        Ok(Self { organization: organization.0, ids: found.load(connection).await.stored()? })
+        let ids: Vec<i64> = found.load(connection).await.stored()?;
+        Ok(Self { organization: organization.0, ids: ids.into() })
     }
 
     /// Whether no component is visible; then no record is visible.

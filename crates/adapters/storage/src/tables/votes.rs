@@ -142,6 +142,7 @@ records! {
     votes: VoteId => Vote;
     changeset changeset;
     many changesets;
+    atomic atomic_uncached;
 }
 
 #[async_trait]
@@ -243,7 +244,7 @@ impl VoteStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, id: VoteId) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.atomic_uncached().await?;
         let removed = diesel::delete(of(organization).filter(votes::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await
@@ -255,7 +256,7 @@ impl VoteStore for Session {
     }
 
     async fn settle(&self, organization: OrganizationId, component: ComponentId, minimum: i64) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.atomic_uncached().await?;
         for temporary in [true, false] {
             let voters = ballots
                 .filter(ballots.field(votes::organization_id).eq(organization.0))
@@ -289,7 +290,7 @@ impl VoteStore for Session {
             .filter(votes::temporary.ne(temporary));
         diesel::update(others)
             .set(votes::temporary.eq(temporary))
-            .execute(&mut *self.write().await?)
+            .execute(&mut *self.write_uncached().await?)
             .await
             .stored()
             .map(drop)

@@ -152,7 +152,7 @@ impl Session {
                 deliveries::reason.eq("its name cannot be read"),
                 deliveries::ended_at.eq(now),
             ))
-            .execute(&mut *self.write().await?)
+            .execute(&mut *self.write_uncached().await?)
             .await
             .stored()
             .map(drop)
@@ -167,7 +167,7 @@ impl DeliveryQueue for Session {
         let mut ids: Vec<i64> = new.iter().map(|delivery| delivery.registration.0).collect();
         ids.sort_unstable();
         ids.dedup();
-        let atomic = self.atomic().await?;
+        let atomic = self.atomic_uncached().await?;
         // Locked, so that none of them is deleted, and none is released without its new deliveries.
         let locked = lock_registrations(&mut *atomic.connection().await?, &ids).await?;
         let organizations: HashMap<i64, Option<i64>> = locked.into_iter().collect();

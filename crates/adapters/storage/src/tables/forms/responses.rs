@@ -150,6 +150,7 @@ records! {
     responses: ResponseId => Response;
     read with_answers;
     write write_answers;
+    atomic atomic_uncached;
 }
 
 #[async_trait]
@@ -195,7 +196,7 @@ impl ResponseStore for Session {
     async fn set_value(&self, organization: OrganizationId, id: AnswerId, value: &Value) -> Result<()> {
         diesel::update(answers_of(organization).filter(answers::id.eq(id.0)))
             .set(answers::value.eq(JsonColumn(value)))
-            .execute(&mut *self.write().await?)
+            .execute(&mut *self.write_uncached().await?)
             .await
             .stored()
             .and_then(changed)
@@ -267,7 +268,7 @@ impl ResponseStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, id: ResponseId) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.atomic_uncached().await?;
         diesel::delete(of(organization).filter(responses::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await

@@ -73,7 +73,7 @@ async fn claim_once(
     until: OffsetDateTime,
     limit: i64,
 ) -> Result<(Vec<Job>, bool)> {
-    let atomic = session.atomic().await?;
+    let atomic = session.atomic_uncached().await?;
     let first = jobs::table
         .filter(waiting())
         .filter(jobs::due_at.le(due))
@@ -136,7 +136,7 @@ pub(super) async fn renew(
         .filter(processing())
         .filter(jobs::worker.eq(worker))
         .set(jobs::leased_until.eq(until))
-        .execute(&mut *session.write().await?)
+        .execute(&mut *session.write_uncached().await?)
         .await
         .stored()
         .map(drop)
@@ -145,7 +145,7 @@ pub(super) async fn renew(
 /// Releases the jobs whose lease has ended.
 pub(super) async fn reclaim(session: &Session, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
     let at = session.database_time(now).await?;
-    let atomic = session.atomic().await?;
+    let atomic = session.atomic_uncached().await?;
     let ended = || jobs::table.filter(processing()).filter(jobs::leased_until.lt(at));
     let mut reclaimed = 0;
     for attempt in 1..=MOST_ATTEMPTS {
@@ -169,7 +169,7 @@ pub(super) async fn reclaim(session: &Session, now: OffsetDateTime, lost: &Failu
 /// Releases all jobs that are being processed.
 pub(super) async fn take_over(session: &Session, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
     let due = session.database_time(now).await?;
-    let atomic = session.atomic().await?;
+    let atomic = session.atomic_uncached().await?;
     let failed = diesel::update(jobs::table.filter(processing()).filter(jobs::attempts.ge(MOST_ATTEMPTS)))
         .set(Transition::failed(lost, now).ended())
         .execute(&mut *atomic.connection().await?)
@@ -193,7 +193,7 @@ pub(super) async fn release_all(session: &Session, worker: &str, now: OffsetDate
             jobs::due_at.eq(due),
             jobs::attempts.eq(jobs::attempts - 1),
         ))
-        .execute(&mut *session.write().await?)
+        .execute(&mut *session.write_uncached().await?)
         .await
         .stored()?;
     Ok(released as u64)

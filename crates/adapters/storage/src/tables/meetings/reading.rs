@@ -91,14 +91,14 @@ fn condition(filter: &MeetingFilter) -> Result<Condition<meetings::table>> {
     holds(column, &filter.condition)
 }
 
-/// One page of a list.
+/// One page of a list: of the meetings of these components.
 pub(super) async fn page(
     connection: &mut Conn,
     read_context: ReadContext,
+    visible: &VisibleComponents,
     query: &MeetingQuery,
     page: PageRequest,
 ) -> Result<Page<MeetingDetail>> {
-    let visible = VisibleComponents::load(connection, read_context, query.within).await?;
     if visible.is_empty() {
         return Ok(Page { items: Vec::new(), has_more: false });
     }

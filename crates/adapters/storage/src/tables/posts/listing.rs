@@ -5,6 +5,7 @@ use crate::columns::{self, Condition};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::schema::posts;
+use crate::session::Session;
 use crate::tables::two_parts::{TwoParts, Way};
 use crate::tables::visible_components::{OnPage, Rows, Seek, VisibleComponents};
 use async_trait::async_trait;
@@ -28,12 +29,12 @@ pub(super) struct List {
 impl List {
     /// Reads the visible components.
     pub(super) async fn open(
-        connection: &mut Conn,
+        session: &Session,
         read_context: ReadContext,
         now: OffsetDateTime,
         within: Within,
     ) -> Result<Self> {
-        let components = VisibleComponents::load(connection, read_context, within).await?;
+        let components = VisibleComponents::load(session, read_context, within).await?;
         Ok(Self { components, author: read_context.participant, now })
     }
 

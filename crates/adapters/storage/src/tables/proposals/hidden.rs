@@ -2,9 +2,10 @@
 
 use super::listing::details;
 use super::reading::{Facts, read, satisfies};
-use crate::engine::{Conn, Db};
+use crate::engine::Db;
 use crate::failure::Stored;
 use crate::schema::proposals;
+use crate::session::Session;
 use civitas_kernel::{Direction, OrganizationId, Page, PageRequest, Result};
 use civitas_proposals::{HiddenProposals, ProposalDetail};
 use diesel::prelude::*;
@@ -12,7 +13,7 @@ use diesel_async::RunQueryDsl;
 
 /// One page of hidden proposals and drafts. The first conditions are those of the partial indexes.
 pub(super) async fn page(
-    connection: &mut Conn,
+    session: &Session,
     organization: OrganizationId,
     list: &HiddenProposals,
     page: PageRequest,
@@ -32,6 +33,7 @@ pub(super) async fn page(
         Direction::Ascending => found.order((proposals::hidden_at.asc(), proposals::id.asc())),
         Direction::Descending => found.order((proposals::hidden_at.desc(), proposals::id.desc())),
     };
-    let rows: Vec<Facts> = found.limit(page.fetch()).offset(page.offset()).load(connection).await.stored()?;
-    details(connection, organization, None, Page::cut(rows, page)).await
+    let found = found.limit(page.fetch()).offset(page.offset());
+    let rows: Vec<Facts> = found.load(&mut *session.read_long().await?).await.stored()?;
+    details(session, organization, None, Page::cut(rows, page)).await
 }

@@ -6,6 +6,7 @@ use crate::columns::{self, Condition};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::schema::{proposal_authors, proposals};
+use crate::session::Session;
 use crate::tables::places;
 use crate::tables::two_parts::{TwoParts, Way};
 use crate::tables::visible_components::{OnPage, Rows, Seek, VisibleComponents};
@@ -34,11 +35,11 @@ pub(super) struct List<'a> {
 impl<'a> List<'a> {
     /// Reads the visible components.
     pub(super) async fn open(
-        connection: &mut Conn,
+        session: &Session,
         read_context: ReadContext,
         query: &'a ProposalQuery,
     ) -> Result<Self> {
-        let components = VisibleComponents::load(connection, read_context, query.within).await?;
+        let components = VisibleComponents::load(session, read_context, query.within).await?;
         let has_drafts = query.filters.iter().all(|f| f.field != ProposalField::VotedWeight);
         let author = read_context.participant.filter(|_| has_drafts);
         Ok(Self { read_context, query, components, author })
@@ -220,20 +221,25 @@ impl TwoParts for List<'_> {
 
 /// One page of a list.
 pub(super) async fn page(
-    connection: &mut Conn,
+    session: &Session,
     read_context: ReadContext,
     query: &ProposalQuery,
     page: PageRequest,
 ) -> Result<Page<ProposalDetail>> {
-    let list = List::open(connection, read_context, query).await?;
-    let rows = if list.is_empty() { Vec::new() } else { list.page_rows(connection, page.into()).await? };
+    let list = List::open(session, read_context, query).await?;
+    let rows = if list.is_empty() {
+        Vec::new()
+    } else {
+        let is_long = !query.filters.is_empty() || query.order == Order::Random;
+        list.page_rows(&mut *session.read_page(page, is_long).await?, page.into()).await?
+    };
     let reader = read_context.viewer.user();
-    details(connection, read_context.organization, reader, Page::cut(rows, page)).await
+    details(session, read_context.organization, reader, Page::cut(rows, page)).await
 }
 
 /// The proposals of a page with their places.
 pub(super) async fn details(
-    connection: &mut Conn,
+    session: &Session,
     organization: OrganizationId,
     reader: Option<UserId>,
     page: Page<Facts>,
@@ -241,7 +247,7 @@ pub(super) async fn details(
     let mut ids: Vec<i64> = page.items.iter().map(Facts::component).collect();
     ids.sort_unstable();
     ids.dedup();
-    let places = places::of_components(connection, organization, reader, &ids).await?;
+    let places = places::of_components(session, organization, reader, &ids).await?;
     let items = page.items.into_iter().filter_map(|facts| {
         let place = places.get(&facts.component())?.clone();
         Some(facts.detail(place))

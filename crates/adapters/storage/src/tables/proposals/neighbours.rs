@@ -1,7 +1,7 @@
 //! The neighbours of a proposal in a list, found by its position in the order without reading the list.
 
 use super::listing::List;
-use crate::engine::Conn;
+use crate::session::Session;
 use crate::tables::two_parts::TwoParts;
 use civitas_kernel::{Direction, Order, ProposalId, ReadContext, Result};
 use civitas_proposals::{Neighbours, ProposalQuery};
@@ -9,7 +9,7 @@ use civitas_proposals::{Neighbours, ProposalQuery};
 /// The neighbours of a proposal in the list of a query; none when it is not in that list. In random order the next one
 /// is any other proposal, and there is no previous one.
 pub(super) async fn neighbours(
-    connection: &mut Conn,
+    session: &Session,
     read_context: ReadContext,
     query: &ProposalQuery,
     id: ProposalId,
@@ -18,10 +18,11 @@ pub(super) async fn neighbours(
         Order::Column(direction) => direction,
         Order::Random => Direction::Ascending,
     };
-    let list = List::open(connection, read_context, query).await?;
+    let list = List::open(session, read_context, query).await?;
     if list.is_empty() {
         return Ok(Neighbours::default());
     }
+    let connection = &mut *session.read().await?;
     let Some(published_at) = list.time_of(connection, id).await? else { return Ok(Neighbours::default()) };
     let (next, prev) = list.neighbours(connection, direction, id.0, published_at).await?;
     let (next, prev) = (next.map(ProposalId), prev.map(ProposalId));

@@ -3,10 +3,11 @@
 use super::rows::Row;
 use crate::columns::{self, Condition, Expr, JsonColumn};
 use crate::correlated::Correlated;
-use crate::engine::{Conn, Db, dialect, sql};
+use crate::engine::{Db, dialect, sql};
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
 use crate::schema::{api_clients, proposal_authors, proposals, votes};
+use crate::session::Session;
 use crate::tables::places;
 use civitas_kernel::{OrganizationId, ProposalId, ReadContext, Result, UserId, Viewer, Within};
 use civitas_proposals::{Place, ProposalDetail, ProposalField, ProposalFilter};
@@ -128,7 +129,7 @@ pub(super) fn satisfies(
 
 /// The proposal of this id, if it is visible (contract 06 §1.3), inside, and satisfies these conditions.
 pub(super) async fn visible(
-    connection: &mut Conn,
+    session: &Session,
     read_context: ReadContext,
     id: ProposalId,
     within: Within,
@@ -140,30 +141,30 @@ pub(super) async fn visible(
         conditions.push(Box::new(proposals::component_id.eq(component.0).nullable()));
     }
     let Some(facts) =
-        facts(connection, read_context.organization, id, read_context.participant, conditions).await?
+        facts(session, read_context.organization, id, read_context.participant, conditions).await?
     else {
         return Ok(None);
     };
-    let place = places::visible(connection, read_context, within, facts.component()).await?;
-    Ok(place.map(|place| facts.detail(Arc::new(place))))
+    let place = places::visible(session, read_context, within, facts.component()).await?;
+    Ok(place.map(|place| facts.detail(place)))
 }
 
 /// The proposal of this id for an anonymous viewer, visible or not.
 pub(super) async fn any(
-    connection: &mut Conn,
+    session: &Session,
     organization: OrganizationId,
     id: ProposalId,
 ) -> Result<Option<ProposalDetail>> {
-    let Some(facts) = facts(connection, organization, id, None, Vec::new()).await? else { return Ok(None) };
+    let Some(facts) = facts(session, organization, id, None, Vec::new()).await? else { return Ok(None) };
     let component = facts.component();
     let reader = Viewer::Public.user();
-    let mut places = places::of_components(connection, organization, reader, &[component]).await?;
+    let mut places = places::of_components(session, organization, reader, &[component]).await?;
     Ok(places.remove(&component).map(|place| facts.detail(place)))
 }
 
 /// The proposal of this id, if it satisfies these conditions, without its place.
 async fn facts(
-    connection: &mut Conn,
+    session: &Session,
     organization: OrganizationId,
     id: ProposalId,
     reader: Option<UserId>,
@@ -174,7 +175,7 @@ async fn facts(
     for condition in conditions {
         found = found.filter(condition);
     }
-    found.first(connection).await.optional().stored()
+    found.first(&mut *session.read().await?).await.optional().stored()
 }
 
 /// The authors of a proposal in the order of joining, as an array of JSON; empty or null without any.

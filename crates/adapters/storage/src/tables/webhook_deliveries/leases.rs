@@ -37,7 +37,7 @@ pub(super) async fn claim(
     if !is_any {
         return Ok(Vec::new());
     }
-    let atomic = session.atomic().await?;
+    let atomic = session.atomic_uncached().await?;
     let first = due()
         .order((registrations::served_at.is_not_null(), registrations::served_at, registrations::id))
         .limit(limit)
@@ -69,7 +69,7 @@ pub(super) async fn renew(session: &Session, worker: &str, until: OffsetDateTime
     if !is_any {
         return Ok(());
     }
-    let atomic = session.atomic().await?;
+    let atomic = session.atomic_uncached().await?;
     let ids = leased().order(registrations::id).select(registrations::id);
     let ids: Vec<i64> = dialect::for_update!(ids).load(&mut *atomic.connection().await?).await.stored()?;
     diesel::update(registrations::table)
@@ -85,7 +85,7 @@ pub(super) async fn renew(session: &Session, worker: &str, until: OffsetDateTime
 pub(super) async fn take_over(session: &Session) -> Result<u64> {
     let ended = diesel::update(registrations::table.filter(registrations::worker.is_not_null()))
         .set((registrations::worker.eq(None::<&str>), registrations::leased_until.eq(None::<OffsetDateTime>)))
-        .execute(&mut *session.write().await?)
+        .execute(&mut *session.write_uncached().await?)
         .await
         .stored()?;
     Ok(ended as u64)

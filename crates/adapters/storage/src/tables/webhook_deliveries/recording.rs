@@ -114,7 +114,7 @@ pub(super) async fn record(
     now: OffsetDateTime,
 ) -> Result<()> {
     let offset = session.database_time(now).await? - now;
-    let atomic = session.atomic().await?;
+    let atomic = session.atomic_uncached().await?;
     let mut existing = lock(&atomic, id, outcomes).await?;
     let mut attempts: Vec<AttemptRow> = Vec::new();
     let mut groups: BTreeMap<(End<'_>, bool), Vec<Uuid>> = BTreeMap::new();

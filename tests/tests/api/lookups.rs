@@ -1,0 +1,131 @@
+//! Rights that end while their lookups are cached (docs/decisions/0049-cached-lookups.md).
+
+use civitas_application::Store;
+use civitas_kernel::{Abilities, ComponentId, OrganizationId, UserId, clock};
+use civitas_organizations::Located;
+use civitas_tests::service::{Client, Service};
+use civitas_tests::{Engine, commit, replace};
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// Longer than entries are valid on another node.
+const SECOND: Duration = Duration::from_millis(1_100);
+
+/// What ends, and the status of the next read.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    /// All tokens of the user are revoked.
+    Tokens,
+    /// The user is blocked.
+    User,
+    /// The client loses its permissions.
+    Permissions,
+    /// The component is not published any more.
+    Component,
+}
+
+const ENDS: [(End, u16); 4] =
+    [(End::Tokens, 401), (End::User, 403), (End::Permissions, 403), (End::Component, 404)];
+
+impl End {
+    /// The client that loses it. Each is another one.
+    async fn reader(self, service: &Service) -> Client {
+        match self {
+            Self::Tokens => service.user("norablum").await,
+            Self::User => service.user("luisortega").await,
+            Self::Permissions => service.user_through("city", "second", "member_one").await,
+            Self::Component => service.user("member_one").await,
+        }
+    }
+
+    async fn happen(self, service: &Service, store: &dyn Store) {
+        let city = match store.organizations().locate("city.test").await.unwrap() {
+            Some(Located::Primary(tenant)) => tenant.id,
+            other => panic!("{other:?}"),
+        };
+        let done = commit(store, async |tx| match self {
+            Self::Tokens => {
+                let nora = UserId(service.id("user", "norablum"));
+                tx.tokens().revoke_of_user(city, nora, clock::now()).await
+            }
+            Self::User => block(tx.users(), city, UserId(service.id("user", "luisortega"))).await,
+            Self::Permissions => {
+                let found = tx.clients().find_by_uid_for_update("id_city_second").await?;
+                let (id, mut client) = found.expect("the client");
+                client.permissions = Abilities::default();
+                tx.clients().save(id, &client).await
+            }
+            Self::Component => {
+                let id = ComponentId(service.id("component", "ideas"));
+                let mut component = tx.components().find(city, id).await?.expect("the component");
+                component.published_at = None;
+                replace(tx.components(), city, id, &component).await
+            }
+        });
+        done.await.unwrap();
+    }
+}
+
+async fn block(
+    users: &dyn civitas_accounts::UserStore,
+    city: OrganizationId,
+    id: UserId,
+) -> civitas_kernel::Result<()> {
+    let mut user = users.find(city, id).await?.expect("the user");
+    user.block(clock::now());
+    replace(users, city, id, &user).await
+}
+
+#[tokio::test]
+async fn what_ends_by_this_node_ends_at_once() {
+    for service in Service::on_both_engines().await {
+        let path = format!("/proposals/{}", service.id("proposal", "p2"));
+        for (end, status) in ENDS {
+            let reader = end.reader(&service).await;
+            reader.get(&path).await.is(200);
+            reader.get(&format!("{path}?n=2")).await.is(200);
+            end.happen(&service, &*service.store).await;
+            reader.get(&format!("{path}?n=3")).await.is(status);
+        }
+        service.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn what_ends_by_another_node_ends_within_a_second() {
+    for service in Service::on_both_engines().await {
+        let path = format!("/proposals/{}", service.id("proposal", "p2"));
+        let other = service.database.store();
+        for (end, status) in ENDS {
+            let reader = end.reader(&service).await;
+            reader.get(&path).await.is(200);
+            end.happen(&service, &*other).await;
+            if service.engine == Engine::Postgres {
+                sleep(SECOND).await;
+            }
+            reader.get(&format!("{path}?n=2")).await.is(status);
+        }
+        service.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn what_begins_is_seen_at_once() {
+    for service in Service::on_both_engines().await {
+        let path = format!("/proposals/{}", service.id("proposal", "p2"));
+        let (nora, id) = (service.user("norablum").await, ComponentId(service.id("component", "ideas")));
+        End::Component.happen(&service, &*service.store).await;
+        nora.get(&path).await.is(404);
+        let done = commit(&*service.store, async |tx| {
+            let Some(Located::Primary(city)) = tx.organizations().locate("city.test").await? else {
+                panic!("the city")
+            };
+            let mut component = tx.components().find(city.id, id).await?.expect("the component");
+            component.published_at = Some(clock::now());
+            replace(tx.components(), city.id, id, &component).await
+        });
+        done.await.unwrap();
+        nora.get(&path).await.is(200);
+        service.stop().await;
+    }
+}
