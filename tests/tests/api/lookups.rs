@@ -25,7 +25,7 @@ enum End {
 }
 
 const ENDS: [(End, u16); 4] =
-    [(End::Tokens, 401), (End::User, 403), (End::Permissions, 403), (End::Component, 404)];
+    [(End::Tokens, 401), (End::User, 400), (End::Permissions, 403), (End::Component, 404)];
 
 impl End {
     /// The client that loses it. Each is another one.
