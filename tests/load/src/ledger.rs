@@ -7,6 +7,7 @@ use std::path::Path;
 
 diesel::table! {
     /// What Civitas answered for each proposal.
+    #[sql_name = "load_answers"]
     answers (id) {
         id -> BigInt,
         /// To the read of the one.
@@ -17,6 +18,7 @@ diesel::table! {
 }
 diesel::table! {
     /// What Civitas answered to writes, by what they do.
+    #[sql_name = "load_recorded"]
     recorded (name) {
         name -> Text,
         body -> Binary,
@@ -24,6 +26,7 @@ diesel::table! {
 }
 diesel::table! {
     /// Bodies of writes of other kinds.
+    #[sql_name = "load_written"]
     written (id) {
         id -> BigInt,
         body -> Text,
@@ -110,9 +113,9 @@ pub struct Proposals {
 pub fn copy(from: &Path, to: &Path) -> Outcome {
     open(from)?.batch_execute(&format!("VACUUM INTO '{}'", to.display()))?;
     Ok(open(to)?.batch_execute(
-        "CREATE TABLE answers (id INTEGER PRIMARY KEY, shown BLOB NOT NULL, listed BLOB NOT NULL);
-         CREATE TABLE recorded (name TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
-         CREATE TABLE written (id INTEGER PRIMARY KEY, body TEXT NOT NULL);",
+        "CREATE TABLE load_answers (id INTEGER PRIMARY KEY, shown BLOB NOT NULL, listed BLOB NOT NULL);
+         CREATE TABLE load_recorded (name TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+         CREATE TABLE load_written (id INTEGER PRIMARY KEY, body TEXT NOT NULL);",
     )?)
 }
 

@@ -58,7 +58,10 @@ fn read(text: &str) -> Result<Figures, String> {
     let [requests, microseconds, p50, p99, failed, bytes] = numbers[..] else {
         return Err(format!("wrk said {line:?}"));
     };
-    if failed > 0 || requests == 0 {
+    if failed == 0 && requests == 0 {
+        return Err("no request was answered in time".to_owned());
+    }
+    if failed > 0 {
         return Err(format!("{failed} of {requests} requests failed"));
     }
     let elapsed = Duration::from_micros(microseconds);
