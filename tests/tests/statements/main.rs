@@ -80,10 +80,11 @@ async fn counted(client: &Client, method: Method, path: &str, body: Option<&Valu
 
 /// A commit that ends the validity of cached lookups (decision 0049).
 async fn outdate_lookups(service: &Service) {
-    let id = OrganizationId(service.refs["city"]["organization"]["city"].as_i64().unwrap());
-    let city = service.store.organizations().find(id).await.unwrap().unwrap();
+    let id = service.refs["city"]["organization"]["city"].as_i64().expect("the id");
+    let (id, organizations) = (OrganizationId(id), service.store.organizations());
+    let city = organizations.find(id).await.expect("an answer").expect("the city");
     let renamed = Organization { updated_at: clock::now(), ..city.clone() };
-    service.store.organizations().save(id, &Change::new(city, renamed)).await.unwrap();
+    organizations.save(id, &Change::new(city, renamed)).await.expect("a commit");
 }
 
 /// On PostgreSQL lookups are cached for a second, which a slow machine may exceed between two requests.
