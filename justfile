@@ -55,6 +55,16 @@ clients:
     cargo build --package civitas-server
     clients/run
 
+# the client of openapi-generator: generated, compiled and used (needs Java, Python 3 with pip, Node.js, npm)
+openapi-generator:
+    cargo build --package civitas-server
+    tests/openapi-generator/run
+
+# the server against its OpenAPI document, with schemathesis: this many seconds; PostgreSQL where CIVITAS_TEST_POSTGRES is set
+schemathesis SECONDS="60":
+    cargo build --package civitas-server
+    CIVITAS_SCHEMATHESIS_SECONDS={{ SECONDS }} tests/schemathesis/run
+
 # hostile input: each target this many seconds, all at the same time; a failure prints a seed for CIVITAS_FUZZ_SEED
 fuzz SECONDS="3600":
     CIVITAS_FUZZ_SECONDS={{ SECONDS }} nice -n 19 cargo test --package civitas-tests --test hostile -- --nocapture --test-threads=16

@@ -39,12 +39,12 @@ def free_port():
 
 
 @contextmanager
-def running(binary, directory):
-    """Runs a server on a free port, with new data. Yields the environment of the tests."""
+def running(binary, directory, **overrides):
+    """Runs a server on a free port, with new data. Yields the environment of the tests. `overrides` are settings."""
     port, log = free_port(), directory / "server.log"
     settings = {"DATA_DIR": directory / "data", "LISTEN": f"127.0.0.1:{port}", "PUBLIC_SCHEME": "http",
                 "PUBLIC_PORT": port, "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
-                "TOKEN_LIFETIME_SECONDS": TOKEN_LIFETIME_SECONDS}
+                "TOKEN_LIFETIME_SECONDS": TOKEN_LIFETIME_SECONDS, **overrides}
     environment = {**os.environ, **{f"CIVITAS_{name}": str(value) for name, value in settings.items()}}
     call = lambda *arguments: subprocess.run([binary, *arguments], env=environment, cwd=directory, check=True,
                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True).stdout

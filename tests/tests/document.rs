@@ -288,6 +288,29 @@ fn closed_objects_are_closed() {
 }
 
 #[test]
+fn closed_bodies_are_closed() {
+    for id in [
+        "createBlogPost",
+        "updateBlogPost",
+        "updateQuestionnaire",
+        "createQuestions",
+        "updateQuestion",
+        "createAnswerOption",
+        "updateAnswerOption",
+        "createAnswers",
+        "createWebhookRegistration",
+        "updateWebhookRegistration",
+    ] {
+        let schema = &operation(id)["requestBody"]["content"]["application/json"]["schema"];
+        let name = schema["$ref"].as_str().and_then(|target| target.strip_prefix("#/components/schemas/"));
+        let schema = &document()["components"]["schemas"][name.expect("a named schema")];
+        assert_eq!(schema["additionalProperties"], false, "{id}");
+    }
+    let option = &document()["components"]["schemas"]["answer_option_create_body"]["properties"]["data"];
+    assert_eq!(option["properties"]["id"], Value::Null, "an option that is added has no id");
+}
+
+#[test]
 fn what_is_optional_is_absent_and_never_null() {
     let link = |extra: Value| {
         let mut link =

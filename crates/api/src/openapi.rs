@@ -51,6 +51,7 @@ pub(crate) fn document(routes: &[Route], locales: &Locales) -> Value {
         titles::entitle(schema.0, schema.1);
         schemas::absent_not_null(schema.1);
     }
+    bodies::allow_null(&mut document["components"]["schemas"]);
     name_locales(&mut document["components"]["schemas"], locales);
     bodies::write_in_place(&mut document);
     bodies::fill_texts(&mut document);

@@ -8,7 +8,8 @@ use civitas_kernel::JobId;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
-use utoipa::openapi::{ObjectBuilder, Type};
+use utoipa::openapi::ObjectBuilder;
+use utoipa::openapi::schema::SchemaType;
 
 /// The receipt of an asynchronous write.
 #[derive(Debug, Serialize, ToSchema)]
@@ -21,18 +22,19 @@ pub(crate) struct Accepted {
     /// Always `pending` here.
     status: Pending,
     /// Always null here.
-    #[schema(schema_with = always_null)]
+    #[schema(schema_with = null)]
     data: Value,
     /// Always null here.
-    #[schema(schema_with = always_null)]
+    #[schema(schema_with = null)]
     return_value: Value,
     /// The address of the job.
     poll_url: String,
     links: JobLinks,
 }
 
-fn always_null() -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::Null)
+/// Null, without a type as in the published document: generators of clients have no type of null alone.
+fn null() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::AnyValue)
 }
 
 type_names! {

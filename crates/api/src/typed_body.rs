@@ -21,6 +21,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::marker::PhantomData;
+use utoipa::openapi::schema::AdditionalProperties;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 use validator::{Validate, ValidationErrors, ValidationErrorsKind};
@@ -72,7 +73,7 @@ pub(crate) struct ClosedData<T> {
 }
 
 macro_rules! body_of_data {
-    ($($name:ident),+) => {$(
+    ($($name:ident is $is_closed:literal),+) => {$(
         impl<T: Body> Body for $name<T> {}
 
         impl<T: Body> Validate for $name<T> {
@@ -83,7 +84,7 @@ macro_rules! body_of_data {
 
         impl<T: Body> PartialSchema for $name<T> {
             fn schema() -> RefOr<Schema> {
-                in_data(T::schema())
+                in_data(T::schema(), $is_closed)
             }
         }
 
@@ -99,14 +100,16 @@ macro_rules! body_of_data {
     )+};
 }
 
-body_of_data!(Data, ClosedData);
+body_of_data!(Data is false, ClosedData is true);
 
-/// The schema of a body with this `data`, whose description and examples become those of the body.
-fn in_data(inner: RefOr<Schema>) -> RefOr<Schema> {
+/// The schema of a body with this `data`, whose description and examples become those of the body. A closed one has no
+/// other members (contract 12).
+fn in_data(inner: RefOr<Schema>, is_closed: bool) -> RefOr<Schema> {
     let RefOr::T(Schema::Object(mut data)) = inner else { return inner };
     let (description, examples) = (data.description.take(), std::mem::take(&mut data.examples));
+    let nothing_else = is_closed.then_some(AdditionalProperties::<Schema>::FreeForm(false));
     let body = ObjectBuilder::new().schema_type(Type::Object).property("data", data).required("data");
-    body.description(description).examples(examples).build().into()
+    body.additional_properties(nothing_else).description(description).examples(examples).build().into()
 }
 
 /// A body as sent, before it is read.
@@ -249,5 +252,9 @@ mod tests {
         let RefOr::T(Schema::Object(schema)) = Data::<Inner>::schema() else { panic!("an object") };
         assert_eq!(schema.required, ["data"]);
         assert_eq!(Data::<Inner>::name(), Inner::name());
+        assert!(schema.additional_properties.is_none());
+        let RefOr::T(Schema::Object(schema)) = ClosedData::<Inner>::schema() else { panic!("an object") };
+        let nothing_else = AdditionalProperties::FreeForm(false);
+        assert!(schema.additional_properties.as_deref() == Some(&nothing_else));
     }
 }

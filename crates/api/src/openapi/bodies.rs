@@ -19,6 +19,19 @@ const IN_PLACE: [(&str, Option<&str>); 13] = [
     ("updateDraftProposal", Some("Update Draft Proposal Payload")),
     ("updateOrganization", Some("Update Organization Payload")),
 ];
+/// The members of bodies that may be null: removed, or as if absent (contract 01 §11.1, 03 §3.1, 07 A.6, B.6, B.7,
+/// 08 §5.2, §6.1). Other optional members are absent, never null.
+const NULLABLE: [(&str, &[&str]); 9] = [
+    ("attachment_update_body", &["attachment_collection_id"]),
+    ("attachment_direct_upload_body", &["content_type"]),
+    ("blog_post_create_payload", &["published_at"]),
+    ("blog_post_update_payload", &["published_at"]),
+    ("extended_data_body", &["object_path"]),
+    ("magic_link_create_body", &["redirect_url"]),
+    ("question_create_body", &["description", "max_choices", "max_characters"]),
+    ("question_update_body", &["description", "max_choices", "max_characters"]),
+    ("questionnaire_answers_create_body", &["locale", "anonymous", "client_ip"]),
+];
 /// Where schemas are.
 const SCHEMAS: &str = "#/components/schemas/";
 
@@ -84,6 +97,36 @@ fn is_open(schema: Option<&Map<String, Value>>) -> bool {
         .is_some_and(|members| ["enum", "format", "minLength"].iter().all(|key| !members.contains_key(*key)))
 }
 
+/// Adds null to the types of the members of [`NULLABLE`].
+pub(super) fn allow_null(schemas: &mut Value) {
+    for (schema, names) in NULLABLE {
+        if let Some(schema) = schemas.get_mut(schema) {
+            add_null(schema, names);
+        }
+    }
+}
+
+fn add_null(schema: &mut Value, names: &[&str]) {
+    if let Some(parts) = schema.as_array_mut() {
+        for part in parts {
+            add_null(part, names);
+        }
+        return;
+    }
+    let Some(members) = schema.as_object_mut() else { return };
+    let properties = members.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
+    for (_, property) in properties.filter(|(name, _)| names.contains(&name.as_str())) {
+        if property.get("$ref").is_some() {
+            *property = json!({"oneOf": [property, {"type": "null"}]});
+        } else {
+            property["type"] = json!([property["type"], "null"]);
+        }
+    }
+    for member in members.values_mut() {
+        add_null(member, names);
+    }
+}
+
 fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {
     let paths = document["paths"].as_object_mut().into_iter().flatten();
     paths.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten().map(|(_, operation)| operation))
@@ -124,6 +167,19 @@ mod tests {
         assert_eq!(title, Some(json!("Update Draft Proposal Payload")));
         assert!(at("/components/schemas/role").is_some(), "another operation names it");
         assert_eq!(at("/components/schemas/draft"), None);
+    }
+
+    #[test]
+    fn listed_members_may_be_null() {
+        let variant = json!({"properties": {"description": {"$ref": "#/x"}, "max_choices": {"type": "integer"},
+            "position": {"type": "integer"}}});
+        let mut schemas =
+            json!({"question_create_body": {"oneOf": [variant]}, "other": {"oneOf": [variant]}});
+        allow_null(&mut schemas);
+        let expected = json!({"description": {"oneOf": [{"$ref": "#/x"}, {"type": "null"}]},
+            "max_choices": {"type": ["integer", "null"]}, "position": {"type": "integer"}});
+        assert_eq!(schemas["question_create_body"]["oneOf"][0]["properties"], expected);
+        assert_eq!(schemas["other"]["oneOf"][0], variant);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::shapes::{LocaleName, SpaceManifestName};
 use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
-use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat};
+use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType};
 use utoipa::openapi::{Ref, RefOr, Required, Schema, Type};
 
 /// The most values one list of a filter may have (contract 01 §6).
@@ -66,6 +66,12 @@ fn publish(route: &Route, parameter: &mut Parameter) {
     }
     if REQUIRED.iter().any(|(id, names)| *id == route.id && names.contains(&name)) {
         parameter.required = Required::True;
+        // As in bodies: an empty text is missing.
+        if let Some(RefOr::T(Schema::Object(schema))) = &mut parameter.schema
+            && schema.schema_type == SchemaType::Type(Type::String)
+        {
+            schema.min_length = Some(1);
+        }
     }
 }
 

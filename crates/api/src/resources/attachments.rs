@@ -28,6 +28,8 @@ use civitas_kernel::{AnswerLanguages, AttachmentId, Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::OneOfBuilder;
+use utoipa::openapi::{ObjectBuilder, Ref, Type};
 use validator::Validate;
 
 /// The lists whose removals change `Last-Modified` of a list of attachments.
@@ -104,6 +106,7 @@ struct UploadView {
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = attachment_create_body, examples(json!({"signed_id": "712--6f0c", "attached_to_type": "proposals",
     "attached_to_id": 904, "title": {"en": "Site plan"}, "description": {"en": "Scale 1:500"}})))]
+#[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "describes the members; they are read one by one")]
 pub(crate) struct AttachmentToCreate {
     /// The signed id of an upload.
@@ -113,27 +116,40 @@ pub(crate) struct AttachmentToCreate {
     attached_to_type: Option<String>,
     attached_to_id: Option<i64>,
     /// One text, in the default language, or texts by language.
-    #[schema(value_type = Option<Object>)]
+    #[schema(schema_with = one_or_each, required = false)]
     title: Option<Value>,
-    #[schema(value_type = Option<Object>)]
+    #[schema(schema_with = one_or_each, required = false)]
     description: Option<Value>,
     weight: Option<i64>,
     attachment_collection_id: Option<i64>,
+    /// The members as `attributes`, instead of the other members.
+    #[schema(value_type = Option<Object>)]
+    data: Option<Value>,
 }
 
 /// The new members of an attachment; an absent one keeps its value. The members may also be in `data.attributes`.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = attachment_update_body, examples(json!({"title": {"en": "Site plan"}, "weight": 2})))]
+#[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "describes the members; they are read one by one")]
 pub(crate) struct AttachmentToUpdate {
     /// One text, which replaces that of the default language, or texts by language, which replace all.
-    #[schema(value_type = Option<Object>)]
+    #[schema(schema_with = one_or_each, required = false)]
     title: Option<Value>,
-    #[schema(value_type = Option<Object>)]
+    #[schema(schema_with = one_or_each, required = false)]
     description: Option<Value>,
     weight: Option<i64>,
     /// Null removes the attachment from its collection.
     attachment_collection_id: Option<i64>,
+    /// The members as `attributes`, instead of the other members.
+    #[schema(value_type = Option<Object>)]
+    data: Option<Value>,
+}
+
+/// One text, or texts by language.
+fn one_or_each() -> OneOfBuilder {
+    let one = ObjectBuilder::new().schema_type(Type::String);
+    OneOfBuilder::new().item(one).item(Ref::from_schema_name(TranslatedProp::name()))
 }
 
 impl Body for AttachmentToCreate {}
@@ -312,7 +328,7 @@ async fn stage(request: Request, body: Option<Incoming>) -> Answer {
     let text = |name: &'static str| match request.body.get(name) {
         None => Ok(request.query.get(name).map(str::to_owned)),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(Value::Number(number)) if name == "byte_size" => Ok(Some(number.to_string())),
         Some(Value::Null) => Ok(None),
         Some(_) => Err(Error::rejected(format!("{name} is invalid"))),
     };

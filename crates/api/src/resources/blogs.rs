@@ -17,7 +17,9 @@ use civitas_blogs::{
     CreatePost, DestroyPost, PostDetail, PostNeighbours, PostQuery, PostWrites, Posts, Publication,
     READ_POSTS, UpdatePost,
 };
-use civitas_kernel::{ComponentId, Direction, Error, Locales, Order, PostId, Result, Translated, integer};
+use civitas_kernel::{
+    ComponentId, Direction, Error, FieldError, Locales, Order, PostId, Result, Translated, Wording, integer,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
@@ -88,7 +90,7 @@ struct BlogMeta {
 #[serde(deny_unknown_fields)]
 struct PostToCreate {
     #[serde(rename = "type")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<BlogType>)]
     _kind: Option<BlogType>,
     /// A blog component.
     #[schema(value_type = i64)]
@@ -116,7 +118,7 @@ struct CreateAttributes {
 #[serde(deny_unknown_fields)]
 struct PostToUpdate {
     #[serde(rename = "type")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<BlogType>)]
     _kind: Option<BlogType>,
     /// Optional; must be that of the path.
     #[schema(value_type = Option<String>)]
@@ -202,6 +204,7 @@ fn writes(ports: &dyn Ports) -> PostWrites<'_> {
 }
 
 fn create(request: &Request, sent: Sent<'_, ClosedData<PostToCreate>>) -> Result<CreatePost> {
+    let is_sync = sent.is_sync;
     let PostToCreate { component_id, attributes, .. } = sent.read()?.data;
     let component = match component_id {
         Some(sent) => integer(&sent),
@@ -209,10 +212,25 @@ fn create(request: &Request, sent: Sent<'_, ClosedData<PostToCreate>>) -> Result
     };
     let component = ComponentId(component.ok_or_else(|| Error::rejected("component_id required"))?);
     let CreateAttributes { title, body, published_at } = read_at("data.attributes", attributes.as_ref())?;
+    if !is_sync {
+        check_texts(attributes.as_ref())?;
+    }
     let locales = request.backend.locales();
     let [title, body] = [title, body].map(|text| text.unwrap_or_default().in_one_of(locales));
     let published_at = published_at.map(|sent| publication(&sent)).transpose()?.flatten();
     Ok(CreatePost { component, title: title?, body: body?, published_at })
+}
+
+/// Checks that both texts are sent. Whether they are blank is found by the job (contract 01 §9, 07 A.6).
+///
+/// # Errors
+/// `Invalid` with `blank` for each text that is missing, as of the synchronous write.
+fn check_texts(attributes: Option<&Value>) -> Result<()> {
+    let is_missing = |name: &str| attributes.and_then(|members| members.get(name)).is_none_or(Value::is_null);
+    let texts = [("title", "Title cannot be blank"), ("body", "Body cannot be blank")];
+    let missing = texts.into_iter().filter(|(name, _)| is_missing(name));
+    let fields: Vec<_> = missing.map(|(name, text)| FieldError::new(name, "blank", text)).collect();
+    if fields.is_empty() { Ok(()) } else { Err(Error::Invalid { wording: Wording::InvalidRequest, fields }) }
 }
 
 fn update(request: &Request, sent: Sent<'_, ClosedData<PostToUpdate>>) -> Result<UpdatePost> {

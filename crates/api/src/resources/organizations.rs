@@ -133,7 +133,7 @@ struct OrganizationUpdateData {
     host: String,
     /// The whole list. One text with a host on each line is read too.
     secondary_hosts: Option<Vec<String>>,
-    #[schema(value_type = Vec<LocaleName>)]
+    #[schema(value_type = Vec<LocaleName>, min_items = 1)]
     available_locales: Vec<&'static str>,
     #[schema(value_type = LocaleName)]
     default_locale: &'static str,

@@ -136,7 +136,11 @@ pub(super) fn questionnaire_in(relationships: Option<&Value>) -> Result<Option<i
     if kind != "questionnaires" {
         return Err(Error::rejected(format!("{path}.type must be questionnaires")));
     }
-    Ok(Some(id(sent)))
+    match sent {
+        Value::String(text) if !text.is_empty() => Ok(Some(id(sent))),
+        Value::Number(_) => Ok(Some(id(sent))),
+        _ => Err(missing()),
+    }
 }
 
 #[cfg(test)]
@@ -158,5 +162,9 @@ mod tests {
         let unknown = "Unknown key: data.relationships.questionnaire.data.x".to_owned();
         assert_eq!(read(of(json!({"x": 1}))), Err(unknown));
         assert!(read(json!([])).is_err());
+        for id in [json!(""), json!(null), json!(true), json!({}), json!(["40"])] {
+            let missing = Err("relationships.questionnaire required".to_owned());
+            assert_eq!(read(of(json!({"type": "questionnaires", "id": id}))), missing, "{id}");
+        }
     }
 }

@@ -89,12 +89,25 @@ struct OptionIndex {
     meta: ListMeta,
 }
 
-/// The text of an option. It needs a text in the organization's default language.
+/// The text of an option to add. It needs a text in the organization's default language.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = answer_option_create_body, examples(json!({"data": {"type": "answer_options",
+    "attributes": {"body": {"en": "Tram"}}}})))]
+#[serde(deny_unknown_fields)]
+struct OptionToCreate {
+    #[serde(rename = "type")]
+    #[schema(value_type = Option<AnswerOptionsType>)]
+    _kind: Option<AnswerOptionsType>,
+    #[schema(inline, value_type = AttributesToWrite)]
+    attributes: Value,
+}
+
+/// The new text of an option. It needs a text in the organization's default language.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = answer_option_body, examples(json!({"data": {"type": "answer_options",
     "attributes": {"body": {"en": "Tram"}}}})))]
 #[serde(deny_unknown_fields)]
-struct OptionToWrite {
+struct OptionToUpdate {
     #[serde(rename = "type")]
     #[schema(value_type = Option<AnswerOptionsType>)]
     _kind: Option<AnswerOptionsType>,
@@ -112,7 +125,7 @@ struct AttributesToWrite {
     body: Texts,
 }
 
-bodies!(OptionToWrite, AttributesToWrite);
+bodies!(OptionToCreate, OptionToUpdate, AttributesToWrite);
 
 pub(super) fn routes(routes: &mut Routes) {
     let doc = Doc::whole::<OptionIndex>("Lists the options of a question").pages().locale();
@@ -122,9 +135,10 @@ pub(super) fn routes(routes: &mut Routes) {
         ids: ["createAnswerOptionAsync", "createAnswerOption"],
         method: Method::POST,
         path: "/answer_options",
-        read: |request, sent: Sent<'_, ClosedData<OptionToWrite>>| {
+        read: |request, sent: Sent<'_, ClosedData<OptionToCreate>>| {
             let question = QuestionId(QUESTION.id(request)?);
-            Ok(CreateAnswerOption { question, body: body(request, sent, None)? })
+            let OptionToCreate { attributes, .. } = sent.read()?.data;
+            Ok(CreateAnswerOption { question, body: body(request, &attributes)? })
         },
         use_case: |ports, _| Box::new(authoring(ports)),
         view: result,
@@ -134,9 +148,13 @@ pub(super) fn routes(routes: &mut Routes) {
         ids: ["updateAnswerOptionAsync", "updateAnswerOption"],
         method: Method::PUT,
         path: "/answer_options/{id}",
-        read: |request, sent: Sent<'_, ClosedData<OptionToWrite>>| {
+        read: |request, sent: Sent<'_, ClosedData<OptionToUpdate>>| {
             let id = AnswerOptionId(request.id()?);
-            Ok(UpdateAnswerOption { id, body: body(request, sent, Some(id))? })
+            let OptionToUpdate { id: sent_id, attributes, .. } = sent.read()?.data;
+            if sent_id.is_some_and(|sent| read_id(&sent) != id.0) {
+                return Err(Error::rejected("data.id does not match"));
+            }
+            Ok(UpdateAnswerOption { id, body: body(request, &attributes)? })
         },
         use_case: |ports, _| Box::new(authoring(ports)),
         view: result,
@@ -153,21 +171,9 @@ pub(super) fn routes(routes: &mut Routes) {
     });
 }
 
-/// The text of an option. `id`: that of the path.
-fn body(
-    request: &Request,
-    sent: Sent<'_, ClosedData<OptionToWrite>>,
-    id: Option<AnswerOptionId>,
-) -> Result<Translated> {
-    let OptionToWrite { id: sent_id, attributes, .. } = sent.read()?.data;
-    if let Some(sent) = sent_id {
-        match id {
-            None => return Err(Error::rejected("Unknown key: data.id")),
-            Some(id) if read_id(&sent) != id.0 => return Err(Error::rejected("data.id does not match")),
-            Some(_) => {}
-        }
-    }
-    let AttributesToWrite { body } = read_at("data.attributes", Some(&attributes))?;
+/// The text in the attributes of an option.
+fn body(request: &Request, attributes: &Value) -> Result<Translated> {
+    let AttributesToWrite { body } = read_at("data.attributes", Some(attributes))?;
     body.in_one_of(request.backend.locales())
 }
 

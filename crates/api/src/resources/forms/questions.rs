@@ -58,7 +58,7 @@ struct QuestionAttributes {
 #[schema(as = question_type)]
 #[serde(rename_all = "snake_case")]
 #[expect(dead_code, reason = "names the words of the document")]
-pub(crate) enum QuestionTypeName {
+enum QuestionTypeName {
     /// A text of one line.
     ShortAnswer,
     /// A text of several lines.

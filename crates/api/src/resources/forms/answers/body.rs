@@ -107,6 +107,7 @@ pub(super) fn submit(_: &Request, sent: Sent<'_, AnswersToCreate>) -> Result<Sub
         _ => return Err(Error::rejected("answers must be an object")),
     };
     let named = |name: &str| match &data["relationships"][name]["data"]["id"] {
+        Value::String(text) if text.is_empty() => None,
         id @ (Value::String(_) | Value::Number(_)) => Some(read_id(id)),
         _ => None,
     };

@@ -2,7 +2,6 @@
 
 use super::super::bodies::{Flag, Limit, Texts, TextsOrNull, id as read_id, questionnaire_in};
 use super::super::shapes::QuestionsType;
-use super::QuestionTypeName;
 use crate::request::Request;
 use crate::shapes::TranslatedProp;
 use crate::typed_body::{ClosedData, Sent, bodies, read_at};
@@ -68,8 +67,52 @@ struct QuestionnaireNamed {
     id: String,
 }
 
+/// The types of questions with options.
+#[derive(ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "names the words of the document")]
+enum ChoiceTypes {
+    SingleOption,
+    MultipleOption,
+    Sorting,
+    MatrixSingle,
+    MatrixMultiple,
+}
+
+/// The type of long answers.
+#[derive(ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "names the words of the document")]
+enum LongTextTypes {
+    LongAnswer,
+}
+
+/// The types of questions without limits.
+#[derive(ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "names the words of the document")]
+enum PlainTypes {
+    ShortAnswer,
+    Files,
+}
+
+/// A type that a question may change to.
+#[derive(ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "names the words of the document")]
+enum TypesToCreate {
+    ShortAnswer,
+    LongAnswer,
+    SingleOption,
+    MultipleOption,
+    Sorting,
+    Files,
+    MatrixSingle,
+    MatrixMultiple,
+}
+
 macro_rules! attributes {
-    ($($(#[doc = $doc:literal])* $name:ident { $($limit:ident)? })+) => {$(
+    ($($(#[doc = $doc:literal])* $name:ident of $types:ident { $($limit:ident)? })+) => {$(
         $(#[doc = $doc])*
         #[derive(Deserialize, Validate, ToSchema)]
         #[serde(deny_unknown_fields)]
@@ -79,7 +122,7 @@ macro_rules! attributes {
             #[schema(value_type = bool)]
             mandatory: Flag,
             #[serde(rename = "question_type")]
-            #[schema(value_type = QuestionTypeName)]
+            #[schema(inline, value_type = $types)]
             _question_type: Value,
             #[schema(value_type = TranslatedProp)]
             body: Texts,
@@ -95,11 +138,11 @@ macro_rules! attributes {
 
 attributes! {
     /// Attributes of questions with options.
-    ChoiceAttributes { max_choices }
+    ChoiceAttributes of ChoiceTypes { max_choices }
     /// Attributes of long answers.
-    LongTextAttributes { max_characters }
+    LongTextAttributes of LongTextTypes { max_characters }
     /// Attributes of short answers and files.
-    PlainAttributes {}
+    PlainAttributes of PlainTypes {}
 }
 
 /// The new attributes of a question. An absent member keeps its value.
@@ -127,7 +170,7 @@ struct AttributesToUpdate {
     position: Option<i64>,
     #[schema(value_type = Option<bool>)]
     mandatory: Option<Flag>,
-    #[schema(value_type = Option<QuestionTypeName>)]
+    #[schema(inline, value_type = Option<TypesToCreate>)]
     question_type: Option<Value>,
     #[schema(value_type = Option<TranslatedProp>)]
     body: Option<Texts>,
