@@ -11,7 +11,10 @@ REFUSED = [
     ("01 §11.1, §11.3", r"[gs]et\w*ExtendedData(Async|Sync)?",
      r"param is missing .*: object_path|Invalid object_path|data must be an object when object_path is \"\.\""
      r"|object_path .* is not a leaf key|extended_data exceeds maximum size .*"),
-    ("01 §6", r"\w+", r"Invalid value for filter participatory_space_id_(eq|gt|lt)"),
+    # Filters that the published document has as texts, and bare forms, which are texts.
+    ("01 §6, 06 §1.4, 07 B.4", r"\w+",
+     r"Invalid value for filter (participatory_space_id_(eq|gt|lt)|voted_weight(_not)?_(eq|in|lt|gt)"
+     r"|participatory_space_type|file_type|attached_to_type(_\w+)?)"),
     ("02 §2.2", r"createToken", r".*"),
     ("03 §1.3", r"updateOrganization",
      r"(Name|Description|Reference prefix|Host|Unconfirmed host|Secondary hosts|Available locales|Default locale"
@@ -28,10 +31,13 @@ REFUSED = [
     ("07 A.6", r"(create|update)BlogPost", r"(Title|Body) cannot be blank.*"),
     ("07 A.6", r"updateBlogPost(Async)?", r"data\.id does not match"),
     ("07 B.5", r"createAttachment",
-     r"param is missing .*|Unknown key: .*|Unknown attached_to_type: .*|(Title|Description|File|Attachment collection|signed_id|Weight) .*"),
+     r"param is missing .*|Unknown attached_to_type: .*|data\.type must be .*"
+     r"|(Title|Description|File|Attachment collection|signed_id|Weight) .*"),
+    ("07 B.5, B.7 (flat or in `data`)", r"(create|update)Attachment",
+     r"Unknown key: (data\..*|signed_id|attached_to_type|attached_to_id|title|description|weight|attachment_collection_id)"),
     ("07 B.6", r"attachmentsDirectUpload", r"param is missing .*|filename is invalid|byte_size must .*|checksum must .*"),
     ("07 B.6", r"uploadAttachmentBytes", r"(Content length|Content type|Checksum) mismatch"),
-    ("07 B.7", r"updateAttachment", r"(Title|Description|Attachment collection|Weight) .*"),
+    ("07 B.7", r"updateAttachment", r"param is missing .*|data\.\w+ .*|(Title|Description|Attachment collection|Weight) .*"),
     ("08 §3", r"\w+", r"Locale is not available"),
     ("08 §4.4, §5.3", r"update(Questionnaire|Question|AnswerOption)(Async)?", r"data\.id does not match"),
     ("08 §4.4, §5", r"(create|update)(Questionnaire|Questions?|AnswerOption)", r"(Title|Body) cannot be blank.*"),
@@ -51,7 +57,7 @@ ACCEPTED = [
     ("01 §7 (never an error)", r"\w+", r"query (page|per_page): .*", None),
     ("01 §9, 03 §4.4 (the job refuses it)", r"createRole", r"body data\.attributes\.(type|resource_type): .*enum.*", None),
     ("01 §9, 08 §5.2 (the job refuses it)", r"createQuestionsAsync|updateQuestionAsync",
-     r"body data\.attributes\.position: .*minimum.*", None),
+     r"body data\.attributes\.(position|max_choices|max_characters): .*minimum.*", None),
     ("02 §4 (an unknown token is revoked)", r"revokeToken", r".*", None),
     ("07 A.6 (the query has it)", r"createBlogPost(Async)?", r"body data(\.component_id)?: .*(missing|required).*",
      lambda case: "component_id" in (case.query or {}) and "attributes" in members(case.body, "data")),
