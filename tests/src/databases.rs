@@ -7,7 +7,7 @@ use civitas_kernel::{BoxError, Locales, Result, sortable_id};
 use civitas_storage_postgres as postgres;
 use civitas_storage_sqlite as sqlite;
 use diesel::connection::SimpleConnection;
-use diesel::sql_types::{Integer, Text};
+use diesel::sql_types::{BigInt, Integer, Text};
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -103,6 +103,13 @@ impl HeldLock {
             Self::Postgres(client) => client.batch_execute("ROLLBACK").await.expect("the end of the lock"),
         }
     }
+}
+
+/// The result of [`Database::number`] on SQLite.
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
 }
 
 /// A step of a plan of SQLite.
@@ -324,6 +331,26 @@ impl Database {
                 let sql = "PRAGMA busy_timeout = 20000; BEGIN IMMEDIATE";
                 connection.batch_execute(sql).expect("the lock");
                 HeldLock::Sqlite(connection)
+            }
+            Home::Memory => panic!("only its store reaches a database in memory"),
+        }
+    }
+
+    /// The number that a statement selects as `number`.
+    ///
+    /// # Panics
+    /// When the database refuses it.
+    pub async fn number(&self, sql: &str) -> i64 {
+        match &self.home {
+            Home::Server { address, name } => {
+                let client = connect(&named(address, name)).await.expect("the server answers");
+                client.query_one(sql, &[]).await.expect("a row").get("number")
+            }
+            Home::Directory(_) | Home::Elsewhere => {
+                let path = self.url.trim_start_matches("sqlite://");
+                let mut connection = SqliteConnection::establish(path).expect("the file opens");
+                let row: Number = diesel::sql_query(sql).get_result(&mut connection).expect("a row");
+                row.number
             }
             Home::Memory => panic!("only its store reaches a database in memory"),
         }

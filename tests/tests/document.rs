@@ -306,6 +306,13 @@ fn closed_bodies_are_closed() {
         let schema = &document()["components"]["schemas"][name.expect("a named schema")];
         assert_eq!(schema["additionalProperties"], false, "{id}");
     }
+    let types = |variant: usize| {
+        let attributes = "/properties/data/properties/attributes/oneOf";
+        let path = format!("{attributes}/{variant}/allOf/0/properties/question_type/enum");
+        document()["components"]["schemas"]["question_create_body"].pointer(&path).cloned()
+    };
+    assert_eq!(types(1), Some(json!(["long_answer"])));
+    assert_eq!(types(2), Some(json!(["short_answer", "files"])));
     let option = &document()["components"]["schemas"]["answer_option_create_body"]["properties"]["data"];
     assert_eq!(option["properties"]["id"], Value::Null, "an option that is added has no id");
 }

@@ -183,6 +183,7 @@ mod tasks {
 mod storage {
     mod audit;
     mod concurrency;
+    mod counts;
     mod idempotency;
     mod leases;
     mod memory;

@@ -87,12 +87,12 @@ impl Query {
     /// # Errors
     /// `Unknown order <v>`, `Unknown order direction <v>`.
     pub(crate) fn order(&self, column: &str) -> Result<Order> {
-        let direction = match self.filled("order_direction") {
+        let direction = match self.get("order_direction") {
             None | Some("asc") => Direction::Ascending,
             Some("desc") => Direction::Descending,
             Some(strange) => return Err(Error::rejected(format!("Unknown order direction {strange}"))),
         };
-        match self.filled("order") {
+        match self.get("order") {
             Some("rand") => Ok(Order::Random),
             Some(strange) if strange != column => Err(Error::rejected(format!("Unknown order {strange}"))),
             _ => Ok(Order::Column(direction)),
@@ -242,6 +242,8 @@ mod tests {
     fn orders_and_contexts_are_checked_by_name() {
         let says = |text: &str| query(text).order("published_at").unwrap_err().description().into_owned();
         assert_eq!(says("order=asc"), "Unknown order asc");
+        assert_eq!(says("order="), "Unknown order ");
+        assert_eq!(says("order_direction="), "Unknown order direction ");
         assert_eq!(says("order_direction=up"), "Unknown order direction up");
         assert_eq!(query("order=rand").order("published_at").unwrap(), Order::Random);
         let refused = query("space_manifest=towns").within().unwrap_err();

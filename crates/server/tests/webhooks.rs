@@ -19,7 +19,7 @@ use tokio::time::sleep;
 const BASE: &str = "/api/rest_full/v0.3";
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// Changes: people who register.
-const CHANGES: usize = 2_000;
+const CHANGES: usize = 500;
 /// Writers at once.
 const WRITERS: usize = 6;
 /// The leases of killed servers, and what is left to send.

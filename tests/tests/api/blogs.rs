@@ -228,6 +228,10 @@ async fn bodies_are_closed_and_texts_are_needed_in_the_default_locale() {
         assert_eq!(blank.body["error"], "400: Invalid request");
         let details = json!([{"code": "blank", "field": "body", "description": "Body cannot be blank"}]);
         assert_eq!(blank.body["error_details"], details);
+        let missing = of(json!({"title": {"en": "A"}, "body": null}));
+        nora.post("/blogs", &missing).await.refuses(400, "Body cannot be blank");
+        nora.post("/blogs", &of(json!({}))).await.refuses(400, "Title cannot be blank. Body cannot be blank");
+        nora.post("/blogs", &of(json!({"title": {}, "body": {}}))).await.is(202);
         for other in [service.id("component", "ideas"), service.id("component", "secret-blog"), 987_654] {
             create(body(other, "A")).await.refuses(404, "Resource not found");
         }

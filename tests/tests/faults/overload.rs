@@ -104,7 +104,7 @@ async fn while_writes_wait_long_others_are_refused_at_once_and_reads_are_answere
     let lock = service.database.hold_lock_on("votes").await;
     let others = async {
         // One has the connection, one waits for it.
-        sleep(Duration::from_secs(9)).await;
+        until(|| service.store.is_overloaded(true)).await;
         let begun = Instant::now();
         let refused = post().await.is(503);
         assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());

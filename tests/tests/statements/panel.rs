@@ -78,7 +78,7 @@ const PAGES: &[(&str, usize)] = &[
     ("organizations-id-spaces-manifest-sid-steps-step-edit", 5),
     ("organizations-id-spaces-new", 3),
     ("organizations-id-surveys", 8),
-    ("organizations-id-surveys-new", 5),
+    ("organizations-id-surveys-new", 6),
     ("organizations-id-surveys-vid", 10),
     ("organizations-id-surveys-vid-edit", 6),
     ("organizations-id-surveys-vid-preview", 9),

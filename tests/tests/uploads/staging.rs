@@ -135,6 +135,13 @@ async fn a_name_of_an_announcement_is_only_shown() {
             assert_eq!((reply.status, &reply.json()["filename"]), (201, &json!(stored)), "{sent:?}");
             assert_eq!(reply.json().as_object().unwrap().len(), 4);
         }
+        for (name, value) in [("filename", json!(1)), ("checksum", json!(1)), ("content_type", json!(0))] {
+            let mut body = json!({"filename": "a.txt", "byte_size": 12, "checksum": MD5});
+            body[name] = value;
+            let request = place.authorized("POST", "/attachments/direct_upload");
+            let request = request.with("Content-Type", "application/json");
+            assert_eq!(place.send(request.body(body.to_string())).await.status, 400, "{name}");
+        }
         let anonymous = Request::new("POST", &format!("{BASE}/attachments/direct_upload?filename=a.txt"));
         assert_eq!(place.send(anonymous).await.status, 401);
         let form = place

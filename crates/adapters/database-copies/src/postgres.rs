@@ -291,18 +291,28 @@ async fn load(client: &Client, copy: &DatabaseCopy) -> Result<()> {
             return Err(Error::internal(format!("the backup has an empty {part}")));
         }
     }
-    for table in tables {
+    // Rows that triggers write are in the copy too.
+    set_triggers(client, &tables, "DISABLE").await?;
+    for table in &tables {
         let part = table.part();
         let Some((_, content)) = copy.parts.iter().find(|(name, _)| *name == part) else {
             return Err(Error::internal(format!("the backup has no {part}")));
         };
         table.load(client, content).await?;
     }
+    set_triggers(client, &tables, "ENABLE").await?;
     for (sequence, value) in &copy.contents.sequences {
         let statement = "SELECT setval(quote_ident($1)::regclass, $2)";
         client.execute(statement, &[sequence, value]).await.map_err(failed)?;
     }
     Ok(())
+}
+
+/// Lets the triggers of these tables run, or not.
+async fn set_triggers(client: &Client, tables: &[TableInfo], action: &str) -> Result<()> {
+    let statements =
+        tables.iter().map(|table| format!("ALTER TABLE \"{}\" {action} TRIGGER USER;", table.name));
+    client.batch_execute(&statements.collect::<String>()).await.map_err(failed)
 }
 
 /// What the tables of the current schema have, in the open transaction.

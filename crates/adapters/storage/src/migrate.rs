@@ -4,6 +4,7 @@ use crate::engine::{self, Conn, Db, MIGRATIONS};
 use crate::pools::Settings;
 use civitas_kernel::Result;
 use diesel::QueryResult;
+use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -21,7 +22,8 @@ pub enum SchemaState {
     Newer(Vec<String>),
 }
 
-/// Applies the missing migrations, all or none, and returns their names. Switches the security of rows on or off. Several processes may call it at once.
+/// Applies the missing migrations, all or none, and returns their names. Updates the statistics of a database that was not
+/// new. Switches the security of rows on or off. Several processes may call it at once.
 ///
 /// # Errors
 /// `Unavailable` when the database does not answer; `Internal` when a migration fails.
@@ -30,7 +32,12 @@ pub async fn migrate(settings: &Settings) -> Result<Vec<String>> {
     engine::with_harness(settings, move |harness| {
         let pending = harness.pending_migrations(MIGRATIONS)?;
         let names = pending.iter().map(|migration| migration.name().to_string()).collect();
+        let is_new = harness.applied_migrations()?.is_empty();
         harness.run_migrations(&pending)?;
+        // A new index without statistics beside others that have some is chosen too often, or never.
+        if !pending.is_empty() && !is_new {
+            harness.batch_execute(engine::ANALYZE_WITHIN)?;
+        }
         engine::confine_tables(harness, confines)?;
         Ok(names)
     })

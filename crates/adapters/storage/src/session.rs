@@ -1,19 +1,20 @@
 //! Connections: the pools, or the one connection of an open transaction. Every port is implemented on [`Session`],
 //! so that each method is the same inside and outside a transaction.
 
+mod cached;
 mod guards;
 
-pub(crate) use guards::{Atomic, AtomicSession, ConnectionGuard, Single};
+use cached::{Outdates, Outdating};
+use guards::AtomicSession;
+pub(crate) use guards::{Atomic, ConnectionGuard, Single};
 
 use crate::database_clock::{DatabaseClock, ProcessClock};
-use crate::engine::{self, Alone, Conn, Epoch, WriteTransaction};
+use crate::engine::{self, Epoch, WriteTransaction};
 use crate::failure::Stored;
-use crate::lookups::{Lookups, Table};
+use crate::lookups::Lookups;
 use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings};
 use civitas_kernel::{Error, Event, Locales, OrganizationId, PageRequest, Result, clock};
 use std::fmt;
-use std::hash::Hash;
-use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -270,36 +271,6 @@ impl Session {
         }
     }
 
-    /// A cached lookup: the value of this key, else what `load` finds.
-    pub(crate) async fn look_up<K, V>(
-        &self,
-        table: fn(&Lookups) -> &Table<K, V>,
-        key: K,
-        load: impl Future<Output = Result<Option<V>>>,
-    ) -> Result<Option<V>>
-    where
-        K: Hash + Eq + Send + Sync + 'static,
-        V: Clone + Send + Sync + 'static,
-    {
-        let Source::Database(database, _) = &self.source else { return load.await };
-        let (table, epoch) = (table(&self.shared.lookups), database.epoch.as_ref());
-        let stamp = match epoch.filter(|_| engine::HAS_EPOCH) {
-            None => self.shared.lookups.stamp(None),
-            Some(epoch) => match epoch.now() {
-                Some(number) => self.shared.lookups.stamp(Some(number)),
-                None => return load.await,
-            },
-        };
-        if let Some(value) = table.get(&key, stamp) {
-            return Ok(Some(value));
-        }
-        let value = load.await?;
-        if let Some(value) = &value {
-            table.insert(key, stamp, value.clone());
-        }
-        Ok(value)
-    }
-
     /// Checks that events can be recorded: always in a transaction, never on the pool, where they would be lost.
     /// Call it before the write.
     ///
@@ -458,41 +429,6 @@ impl fmt::Display for TooManySearches {
 }
 
 impl std::error::Error for TooManySearches {}
-
-/// Ends the validity of cached lookups when it is dropped.
-struct Outdates<'a>(&'a Shared);
-
-impl Drop for Outdates<'_> {
-    fn drop(&mut self) {
-        self.0.lookups.outdate();
-    }
-}
-
-/// A connection for one statement that may change cached rows: when it is dropped, the statement is committed.
-struct Outdating {
-    shared: Arc<Shared>,
-    connection: Alone,
-}
-
-impl Deref for Outdating {
-    type Target = Conn;
-
-    fn deref(&self) -> &Conn {
-        &self.connection
-    }
-}
-
-impl DerefMut for Outdating {
-    fn deref_mut(&mut self) -> &mut Conn {
-        &mut self.connection
-    }
-}
-
-impl Drop for Outdating {
-    fn drop(&mut self) {
-        self.shared.lookups.outdate();
-    }
-}
 
 fn is_over() -> Error {
     Error::internal("the transaction is over")

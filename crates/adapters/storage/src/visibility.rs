@@ -31,6 +31,8 @@ pub(crate) enum Rule {
     /// The survey of the questionnaire is not deleted, or the viewer may read its meeting, if its component is visible.
     /// Requires `questionnaires` only.
     QuestionnaireIsOpen(Viewer),
+    /// The proposal is published, and neither hidden nor deleted. Requires `proposals`.
+    ProposalIsShown,
     /// The entry is neither hidden nor deleted. Requires `entries`.
     EntryIsShown,
     /// The component's space is one a read is restricted to; the statement itself compares the component, with the
@@ -76,6 +78,9 @@ impl QueryFragment<Db> for Rule {
             }
             Self::SurveyIsShown => pass.push_sql("surveys.deleted_at IS NULL"),
             Self::QuestionnaireIsOpen(viewer) => questionnaire_is_open(viewer, &mut pass)?,
+            Self::ProposalIsShown => pass.push_sql(
+                "proposals.published_at IS NOT NULL AND proposals.hidden_at IS NULL AND proposals.deleted_at IS NULL",
+            ),
             Self::EntryIsShown => pass.push_sql("entries.hidden_at IS NULL AND entries.deleted_at IS NULL"),
             Self::IsWithin(within) => is_within(within, &mut pass)?,
             Self::Participates(None) => pass.push_sql("FALSE"),

@@ -15,10 +15,10 @@ use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
 use civitas_blogs::{
     CreatePost, DestroyPost, PostDetail, PostNeighbours, PostQuery, PostWrites, Posts, Publication,
-    READ_POSTS, UpdatePost,
+    READ_POSTS, UpdatePost, blank_text,
 };
 use civitas_kernel::{
-    ComponentId, Direction, Error, FieldError, Locales, Order, PostId, Result, Translated, Wording, integer,
+    ComponentId, Direction, Error, Locales, Order, PostId, Result, Translated, Wording, integer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -227,10 +227,9 @@ fn create(request: &Request, sent: Sent<'_, ClosedData<PostToCreate>>) -> Result
 /// `Invalid` with `blank` for each text that is missing, as of the synchronous write.
 fn check_texts(attributes: Option<&Value>) -> Result<()> {
     let is_missing = |name: &str| attributes.and_then(|members| members.get(name)).is_none_or(Value::is_null);
-    let texts = [("title", "Title cannot be blank"), ("body", "Body cannot be blank")];
-    let missing = texts.into_iter().filter(|(name, _)| is_missing(name));
-    let fields: Vec<_> = missing.map(|(name, text)| FieldError::new(name, "blank", text)).collect();
-    if fields.is_empty() { Ok(()) } else { Err(Error::Invalid { wording: Wording::InvalidRequest, fields }) }
+    let missing = [("title", "Title"), ("body", "Body")].into_iter().filter(|(name, _)| is_missing(name));
+    let missing = missing.map(|(name, label)| blank_text(name, label)).collect();
+    Error::unless_valid(Wording::InvalidRequest, missing)
 }
 
 fn update(request: &Request, sent: Sent<'_, ClosedData<PostToUpdate>>) -> Result<UpdatePost> {

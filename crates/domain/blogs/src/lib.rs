@@ -23,7 +23,7 @@ mod reading;
 mod writing;
 
 pub use admin::PostAdmin;
-pub use model::{Post, PostDetail, PostNeighbours, PostState};
+pub use model::{Post, PostDetail, PostNeighbours, PostState, blank_text};
 pub use ports::{BlogLookup, MOST_SEARCHED, PostQuery, PostSearch, PostStore};
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockBlogLookup, MockPostStore};

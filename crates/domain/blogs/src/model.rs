@@ -100,7 +100,7 @@ impl Post {
     pub fn check(&self, locale: Locale) -> Result<()> {
         let blank = |field, label: &str, text: &Translated| {
             let is_blank = text.get(locale).is_none_or(|text| text.trim().is_empty());
-            is_blank.then(|| FieldError::new(field, "blank", format!("{label} cannot be blank")))
+            is_blank.then(|| blank_text(field, label))
         };
         let errors = [
             blank("title", "Title", &self.title).or(any_too_long("title", "Title", &self.title, LINE)),
@@ -108,6 +108,11 @@ impl Post {
         ];
         Error::unless_valid(Wording::InvalidRequest, errors.into_iter().flatten().collect())
     }
+}
+
+/// The error of a text that is blank or missing (contract 07 A.6): `title` or `body`, and its label.
+pub fn blank_text(field: &'static str, label: &str) -> FieldError {
+    FieldError::new(field, "blank", format!("{label} cannot be blank"))
 }
 
 impl Entity for Post {

@@ -165,6 +165,10 @@ async fn the_shape_of_a_submission_is_checked_at_both_endpoints() {
             (with("/data/type", json!("x")), "data.type must be questionnaire_response"),
             (with("/data/attributes/answers", json!([])), "answers must be an object"),
             (without("/data/relationships/questionnaire"), "relationships.questionnaire required"),
+            (
+                with("/data/relationships/questionnaire/data/id", json!("")),
+                "relationships.questionnaire required",
+            ),
             (json!({"x": 1}), "Unknown key: x"),
         ] {
             nora.post("/answers/sync", &body).await.refuses(400, sentence);

@@ -44,6 +44,9 @@ pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migration
 /// Updates the statistics of all tables from samples. It may take longer than the time limit of a statement.
 pub const ANALYZE: &str = "BEGIN; SET LOCAL statement_timeout = '10min'; ANALYZE; COMMIT";
 
+/// The same in the open transaction.
+pub const ANALYZE_WITHIN: &str = "SET LOCAL statement_timeout = '10min'; ANALYZE";
+
 /// Whether transactions that wait for each other are committed together.
 pub const COMMITS_GROUPS: bool = false;
 

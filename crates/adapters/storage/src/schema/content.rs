@@ -68,6 +68,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    use diesel::sql_types::{BigInt, Text};
+
+    proposal_counts (component_id, public_state) {
+        component_id -> BigInt,
+        public_state -> Text,
+        shown -> BigInt,
+    }
+}
+
+diesel::table! {
     use diesel::sql_types::{BigInt};
 
     proposal_authors (proposal_id, user_id) {

@@ -43,7 +43,7 @@ pub(crate) struct Atomic<'a> {
 }
 
 /// The transaction of such statements.
-pub(crate) enum AtomicSession<'a> {
+pub(super) enum AtomicSession<'a> {
     /// A separate transaction.
     Own(Box<Session>),
     /// A part of the open transaction.

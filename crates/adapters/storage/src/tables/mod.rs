@@ -35,6 +35,7 @@ mod reminders;
 mod removals;
 mod resources;
 mod roles;
+mod samples;
 mod sessions;
 mod spaces;
 mod states;

@@ -16,7 +16,7 @@ use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 /// The tables with an organization, children before parents: a deleted row has few or no rows that cascade.
-const OF_ORGANIZATION: [&str; 35] = [
+const OF_ORGANIZATION: [&str; 36] = [
     "webhook_deliveries",
     "webhook_registrations",
     "uploads",
@@ -42,6 +42,7 @@ const OF_ORGANIZATION: [&str; 35] = [
     "meetings",
     "posts",
     "proposals",
+    "proposal_counts",
     "proposal_states",
     "entries",
     "roles",

@@ -1,14 +1,13 @@
 //! The resources that a component lists and counts (contract 05 §3.4, §3.7).
 
-use crate::columns::Condition;
+use crate::columns::{self, Condition, JsonColumn};
 use crate::correlated::Correlated;
-use crate::engine::{Conn, Db, sql};
+use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
-use crate::schema::{components, proposal_authors, proposals, votes};
+use crate::schema::{components, proposal_authors, proposal_counts, proposals, votes};
 use crate::visibility::Rule;
 use civitas_kernel::{ReadContext, Result, UserId, clock};
 use civitas_spaces::{ComponentDetail, ComponentManifest};
-use diesel::dsl::count_star;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
@@ -25,9 +24,6 @@ extern "SQL" {
     #[aggregate]
     #[sql_name = "max"]
     fn newest(x: sql::Moment) -> Nullable<sql::Moment>;
-    /// The number, or another one for null.
-    #[sql_name = "coalesce"]
-    fn or(x: Nullable<BigInt>, y: BigInt) -> BigInt;
 }
 
 /// The visible resources of one component.
@@ -65,7 +61,7 @@ pub(super) async fn of_components(
         }
     }
     for (table, (shown, ids)) in of_table {
-        shown_in(connection, table, shown, ids, &mut found).await?;
+        shown_in(connection, table, shown, &ids, &mut found).await?;
     }
     if !with_proposals.is_empty() {
         published(connection, &with_proposals, &mut found).await?;
@@ -100,44 +96,94 @@ fn kept_in(manifest: ComponentManifest, read_context: ReadContext, now: OffsetDa
     }
 }
 
-/// The rows of a table that components list, each with the number in its component and the time of their latest change.
-/// The table has `id`, `component_id` and `updated_at`.
-struct Named {
+/// What to read of the rows of a table that components list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The number in each component, and the time of the latest change.
+    Totals,
+    /// The first ids of each component.
+    First,
+}
+
+/// A part of the rows of a table that components list. The table has `id`, `component_id` and `updated_at`.
+struct Listed {
+    part: Part,
     table: &'static str,
     shown: Rule,
     components: Condition<components::table>,
 }
 
-impl Query for Named {
-    type SqlType = (BigInt, BigInt, BigInt, sql::Moment);
-}
+/// The components with their spaces, which rules use. Append the condition.
+const LOCATED: &str = "INNER JOIN spaces ON spaces.manifest = components.space_manifest \
+    AND spaces.id = components.space_id WHERE ";
 
-/// The text depends on the table, so statements are cached by their text.
-impl QueryId for Named {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-
-impl QueryFragment<Db> for Named {
+impl QueryFragment<Db> for Listed {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
         let Self { table, .. } = self;
-        let in_component = format!("(PARTITION BY {table}.component_id)");
-        pass.push_sql(&format!(
-            "SELECT component_id, id, total, changed_at FROM (SELECT {table}.component_id, {table}.id, \
-             count(*) OVER {in_component} AS total, max({table}.updated_at) OVER {in_component} AS changed_at, \
-             row_number() OVER (PARTITION BY {table}.component_id ORDER BY {table}.id) AS place \
-             FROM {table} INNER JOIN components ON components.id = {table}.component_id \
-             INNER JOIN spaces ON spaces.manifest = components.space_manifest AND spaces.id = components.space_id \
-             WHERE "
-        ));
-        self.components.walk_ast(pass.reborrow())?;
-        pass.push_sql(" AND ");
-        self.shown.walk_ast(pass.reborrow())?;
-        pass.push_sql(") AS named WHERE place <= ");
-        pass.push_bind_param::<BigInt, _>(&ComponentDetail::MOST_RESOURCES)?;
-        pass.push_sql(" ORDER BY id");
+        match self.part {
+            Part::Totals => {
+                pass.push_sql(&format!(
+                    "SELECT {table}.component_id, count(*), max({table}.updated_at) FROM {table} \
+                     INNER JOIN components ON components.id = {table}.component_id {LOCATED}"
+                ));
+                self.components.walk_ast(pass.reborrow())?;
+                pass.push_sql(" AND ");
+                self.shown.walk_ast(pass.reborrow())?;
+                pass.push_sql(&format!(" GROUP BY {table}.component_id"));
+            }
+            Part::First => {
+                pass.push_sql(&format!(
+                    "SELECT components.id, (SELECT {}(named.id) FROM (SELECT {table}.id FROM {table} \
+                     WHERE {table}.component_id = components.id AND ",
+                    dialect::JSON_ARRAY
+                ));
+                self.shown.walk_ast(pass.reborrow())?;
+                pass.push_sql(&format!(
+                    " ORDER BY {table}.id LIMIT {}) AS named) FROM components {LOCATED}",
+                    ComponentDetail::MOST_RESOURCES
+                ));
+                self.components.walk_ast(pass.reborrow())?;
+            }
+        }
         Ok(())
     }
+}
+
+/// [`Part::Totals`] of a table.
+struct Totals(Listed);
+
+/// [`Part::First`] of a table.
+struct First(Listed);
+
+impl Query for Totals {
+    type SqlType = (BigInt, BigInt, sql::Moment);
+}
+
+impl Query for First {
+    type SqlType = (BigInt, Nullable<sql::Json>);
+}
+
+/// The texts depend on the table, so statements are cached by their text.
+macro_rules! cached_by_text {
+    ($($query:ident)+) => {$(
+        impl QueryId for $query {
+            type QueryId = ();
+            const HAS_STATIC_QUERY_ID: bool = false;
+        }
+
+        impl QueryFragment<Db> for $query {
+            fn walk_ast<'b>(&'b self, pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+                self.0.walk_ast(pass)
+            }
+        }
+    )+};
+}
+
+cached_by_text!(Totals First);
+
+/// These components.
+fn these(ids: &[i64]) -> Condition<components::table> {
+    columns::any_of(components::id.nullable(), ids)
 }
 
 /// The rows of a table that these components list and count.
@@ -145,62 +191,61 @@ async fn shown_in(
     connection: &mut Conn,
     table: &'static str,
     shown: Rule,
-    ids: Vec<i64>,
+    ids: &[i64],
     found: &mut HashMap<i64, Resources>,
 ) -> Result<()> {
-    let components: Condition<components::table> = Box::new(components::id.eq_any(ids).nullable());
-    let rows: Vec<(i64, i64, i64, OffsetDateTime)> =
-        Named { table, shown, components }.load(connection).await.stored()?;
-    for (component, id, count, changed_at) in rows {
+    let totals = Totals(Listed { part: Part::Totals, table, shown, components: these(ids) });
+    let totals: Vec<(i64, i64, OffsetDateTime)> = totals.load(connection).await.stored()?;
+    for (component, count, changed_at) in totals {
         let resources = found.entry(component).or_default();
-        resources.first.push(id);
         resources.count = count;
         resources.changed(Some(changed_at));
+    }
+    first_in(connection, table, shown, ids, found).await
+}
+
+/// The rows of a table that these components list.
+async fn first_in(
+    connection: &mut Conn,
+    table: &'static str,
+    shown: Rule,
+    ids: &[i64],
+    found: &mut HashMap<i64, Resources>,
+) -> Result<()> {
+    let first = First(Listed { part: Part::First, table, shown, components: these(ids) });
+    let first: Vec<(i64, Option<JsonColumn<Vec<i64>>>)> = first.load(connection).await.stored()?;
+    for (component, named) in first {
+        let mut named = named.map_or(Vec::new(), |named| named.0);
+        named.sort_unstable();
+        found.entry(component).or_default().first = named;
     }
     Ok(())
 }
 
 /// The published proposals that are neither hidden nor deleted.
 async fn published(connection: &mut Conn, ids: &[i64], found: &mut HashMap<i64, Resources>) -> Result<()> {
-    let shown = || {
-        let published = proposals::published_at.is_not_null();
-        published.and(proposals::hidden_at.is_null()).and(proposals::deleted_at.is_null())
-    };
-    let totals: Vec<(i64, i64, Option<OffsetDateTime>)> = proposals::table
-        .filter(proposals::component_id.eq_any(ids))
-        .filter(shown())
-        .group_by(proposals::component_id)
-        .select((proposals::component_id, count_star(), newest(proposals::updated_at)))
-        .load(connection)
-        .await
-        .stored()?;
-    for (component, count, changed_at) in totals {
-        found.insert(component, Resources { first: Vec::new(), count, changed_at });
-    }
-    // The end of the list of a component, found by its index: rows after it are not read.
-    let last_named = earlier
+    let newest = earlier
         .filter(earlier.field(proposals::component_id).eq(components::id))
         .filter(earlier.field(proposals::published_at).is_not_null())
         .filter(earlier.field(proposals::hidden_at).is_null())
         .filter(earlier.field(proposals::deleted_at).is_null())
-        .order(earlier.field(proposals::id))
-        .offset(ComponentDetail::MOST_RESOURCES - 1)
+        .order(earlier.field(proposals::updated_at).desc())
         .limit(1)
-        .select(earlier.field(proposals::id));
-    let named: Vec<(i64, i64)> = components::table
-        .inner_join(proposals::table)
+        .select(earlier.field(proposals::updated_at));
+    let counts: Vec<(i64, i64, Option<OffsetDateTime>)> = components::table
+        .inner_join(proposal_counts::table)
         .filter(components::id.eq_any(ids))
-        .filter(shown())
-        .filter(proposals::id.le(or(Correlated(last_named), i64::MAX)))
-        .order(proposals::id)
-        .select((components::id, proposals::id))
+        .filter(proposal_counts::shown.gt(0))
+        .select((components::id, proposal_counts::shown, Correlated(newest)))
         .load(connection)
         .await
         .stored()?;
-    for (component, id) in named {
-        found.entry(component).or_default().first.push(id);
+    for (component, count, changed_at) in counts {
+        let resources = found.entry(component).or_default();
+        resources.count += count;
+        resources.changed(changed_at);
     }
-    Ok(())
+    first_in(connection, "proposals", Rule::ProposalIsShown, ids, found).await
 }
 
 /// The drafts of a user, created by any client, and the time of the user's last vote.

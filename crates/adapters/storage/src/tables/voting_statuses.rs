@@ -5,7 +5,7 @@ use super::proposals::authors::written_by;
 use crate::correlated::Correlated;
 use crate::engine::Conn;
 use crate::failure::Stored;
-use crate::schema::{components, proposals, spaces, votes};
+use crate::schema::{components, proposal_counts, proposals, spaces, votes};
 use crate::visibility::Rule;
 use civitas_kernel::{ClientId, ComponentId, OrganizationId, ProposalId, Result, UserId};
 use civitas_proposals::{Tally, VotingStatus};
@@ -87,18 +87,13 @@ async fn own(
 }
 
 /// How many published, visible proposals each component has by public state, and how many of them the user has
-/// voted on. Two counts, each along an index, instead of a search for a vote on each proposal.
+/// voted on: stored counts, and a count of the user's votes along an index.
 async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<HashMap<i64, Vec<Tally>>> {
-    let shown = || {
-        let published = proposals::published_at.is_not_null();
-        published.and(proposals::hidden_at.is_null()).and(proposals::deleted_at.is_null())
-    };
-    let totals: Vec<(i64, String, i64)> = proposals::table
-        .filter(proposals::component_id.eq_any(ids))
-        .filter(shown())
-        .group_by((proposals::component_id, proposals::public_state))
-        .order((proposals::component_id, proposals::public_state))
-        .select((proposals::component_id, proposals::public_state, count_star()))
+    let totals: Vec<(i64, String, i64)> = proposal_counts::table
+        .filter(proposal_counts::component_id.eq_any(ids))
+        .filter(proposal_counts::shown.gt(0))
+        .order((proposal_counts::component_id, proposal_counts::public_state))
+        .select((proposal_counts::component_id, proposal_counts::public_state, proposal_counts::shown))
         .load(connection)
         .await
         .stored()?;
@@ -106,7 +101,9 @@ async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Has
         .inner_join(proposals::table)
         .filter(votes::user_id.eq(user.0))
         .filter(votes::component_id.eq_any(ids))
-        .filter(shown())
+        .filter(proposals::published_at.is_not_null())
+        .filter(proposals::hidden_at.is_null())
+        .filter(proposals::deleted_at.is_null())
         .group_by((proposals::component_id, proposals::public_state))
         .select((proposals::component_id, proposals::public_state, count_star()))
         .load(connection)

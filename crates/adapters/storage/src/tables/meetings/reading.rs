@@ -7,19 +7,24 @@ use crate::failure::Stored;
 use crate::filter::{Column, holds};
 use crate::schema::{components, meetings, spaces};
 use crate::tables::components::{OfSpace, of_space};
-use crate::tables::visible_components::{OnPage, VisibleComponents};
+use crate::tables::samples::{self, Sampled};
+use crate::tables::visible_components::{OnPage, Rows, VisibleComponents};
 use crate::visibility::Rule;
+use async_trait::async_trait;
 use civitas_kernel::{
     ComponentId, Direction, MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result,
     SpaceManifest, SpaceRef, Translated, Viewer, Within,
 };
 use civitas_meetings::{MeetingDetail, MeetingField, MeetingFilter, MeetingQuery, Place};
-use diesel::dsl::InnerJoinQuerySource;
+use diesel::dsl::{InnerJoinQuerySource, IntoBoxed, Select};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use time::OffsetDateTime;
+
+/// The ids of some meetings.
+type Ids = IntoBoxed<'static, Select<meetings::table, meetings::id>, Db>;
 
 /// The columns of a meeting to read.
 #[derive(Queryable, Selectable)]
@@ -91,6 +96,75 @@ fn condition(filter: &MeetingFilter) -> Result<Condition<meetings::table>> {
     holds(column, &filter.condition)
 }
 
+/// The members of a list: the meetings of these components that satisfy the filters.
+struct Members<'a> {
+    read_context: ReadContext,
+    visible: &'a VisibleComponents,
+    query: &'a MeetingQuery,
+}
+
+impl Members<'_> {
+    fn ids(&self) -> Result<Ids> {
+        let organization = Box::new(meetings::organization_id.nullable());
+        let mut ids = meetings::table
+            .select(meetings::id)
+            .into_boxed::<Db>()
+            .filter(self.visible.contain(organization, Box::new(meetings::component_id.nullable())));
+        for condition in shown(self.read_context.viewer) {
+            ids = ids.filter(condition);
+        }
+        for filter in &self.query.filters {
+            ids = ids.filter(condition(filter)?);
+        }
+        Ok(ids)
+    }
+
+    /// Some members in random order.
+    async fn shuffled(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Facts>> {
+        if let Some(ids) = samples::draw(self, connection, rows, &[]).await? {
+            let these: Condition<meetings::table> = columns::any_of(meetings::id.nullable(), &ids);
+            let found = meetings::table.filter(these).select(columns::of::<Facts>());
+            let found: Vec<Facts> = found.load(connection).await.stored()?;
+            return Ok(samples::in_order_of(&ids, found, |facts| facts.id));
+        }
+        let ids = self.ids()?.order(dialect::random());
+        meetings::table
+            .filter(OnPage::of(Box::new(meetings::id.nullable()), ids, rows))
+            .select(columns::of::<Facts>())
+            .order(dialect::random())
+            .limit(rows.limit)
+            .load(connection)
+            .await
+            .stored()
+    }
+
+    /// Some members in the order of their start.
+    async fn by_start(&self, connection: &mut Conn, rows: Rows, direction: Direction) -> Result<Vec<Facts>> {
+        let ids = match direction {
+            Direction::Ascending => self.ids()?.order((meetings::start_time.asc(), meetings::id)),
+            Direction::Descending => self.ids()?.order((meetings::start_time.desc(), meetings::id)),
+        };
+        let found = meetings::table
+            .filter(OnPage::of(Box::new(meetings::id.nullable()), ids, rows))
+            .select(columns::of::<Facts>())
+            .limit(rows.limit)
+            .into_boxed::<Db>();
+        let found = match direction {
+            Direction::Ascending => found.order((meetings::start_time.asc(), meetings::id)),
+            Direction::Descending => found.order((meetings::start_time.desc(), meetings::id)),
+        };
+        found.load(connection).await.stored()
+    }
+}
+
+#[async_trait]
+impl Sampled for Members<'_> {
+    async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>> {
+        let members = self.ids()?.filter(samples::in_buckets(Box::new(meetings::id.nullable()), buckets));
+        members.load(connection).await.stored()
+    }
+}
+
 /// One page of a list: of the meetings of these components.
 pub(super) async fn page(
     connection: &mut Conn,
@@ -102,33 +176,12 @@ pub(super) async fn page(
     if visible.is_empty() {
         return Ok(Page { items: Vec::new(), has_more: false });
     }
-    let organization = Box::new(meetings::organization_id.nullable());
-    let mut ids = meetings::table
-        .select(meetings::id)
-        .into_boxed::<Db>()
-        .filter(visible.contain(organization, Box::new(meetings::component_id.nullable())));
-    for condition in shown(read_context.viewer) {
-        ids = ids.filter(condition);
-    }
-    for filter in &query.filters {
-        ids = ids.filter(condition(filter)?);
-    }
-    ids = match query.order {
-        Order::Random => ids.order(dialect::random()),
-        Order::Column(Direction::Ascending) => ids.order((meetings::start_time.asc(), meetings::id)),
-        Order::Column(Direction::Descending) => ids.order((meetings::start_time.desc(), meetings::id)),
-    };
-    let rows = meetings::table
-        .filter(OnPage::of(Box::new(meetings::id.nullable()), ids, page.into()))
-        .select(columns::of::<Facts>())
-        .limit(page.fetch())
-        .into_boxed::<Db>();
+    let members = Members { read_context, visible, query };
     let rows = match query.order {
-        Order::Random => rows.order(dialect::random()),
-        Order::Column(Direction::Ascending) => rows.order((meetings::start_time.asc(), meetings::id)),
-        Order::Column(Direction::Descending) => rows.order((meetings::start_time.desc(), meetings::id)),
+        Order::Random => members.shuffled(connection, page.into()).await?,
+        Order::Column(direction) => members.by_start(connection, page.into(), direction).await?,
     };
-    let page = Page::cut(rows.load::<Facts>(connection).await.stored()?, page);
+    let page = Page::cut(rows, page);
     let places = components_of(connection, read_context.organization, &page.items).await?;
     let items = page.items.into_iter().filter_map(|facts| {
         let component = places.get(&facts.component_id)?;

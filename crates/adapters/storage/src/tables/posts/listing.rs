@@ -6,11 +6,12 @@ use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::schema::posts;
 use crate::session::Session;
+use crate::tables::samples::{self, Sampled};
 use crate::tables::two_parts::{TwoParts, Way};
 use crate::tables::visible_components::{OnPage, Rows, Seek, VisibleComponents};
 use async_trait::async_trait;
 use civitas_kernel::{Direction, ReadContext, Result, UserId, Within};
-use diesel::dsl::{IntoBoxed, Select, count_star};
+use diesel::dsl::{IntoBoxed, Select, count_star, not};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
@@ -45,8 +46,12 @@ impl List {
 
     /// The members, with a date or without.
     fn members(&self) -> Ids {
+        self.members_if(Box::new(posts::published_at.le(self.now)))
+    }
+
+    /// The members, by a condition that tells whether a post is published.
+    fn members_if(&self, published: Condition<posts::table>) -> Ids {
         let organization = Box::new(posts::organization_id.nullable());
-        let published: Condition<posts::table> = Box::new(posts::published_at.le(self.now));
         let visible: Condition<posts::table> = match self.author {
             None => published,
             Some(author) => Box::new(published.or(posts::author_id.eq(author.0))),
@@ -92,11 +97,30 @@ impl List {
 
     /// Some members in random order.
     pub(super) async fn shuffled(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Row>> {
+        let drafts = self.drafts(connection).await?;
+        if let Some(ids) = samples::draw(self, connection, rows, &drafts).await? {
+            let rows = self.rows_of(connection, &ids).await?;
+            return Ok(samples::in_order_of(&ids, rows, |row| row.id));
+        }
         posts::table
             .filter(OnPage::of(Box::new(posts::id.nullable()), self.members().order(dialect::random()), rows))
             .select(columns::of::<Row>())
             .order(dialect::random())
             .limit(rows.limit)
+            .load(connection)
+            .await
+            .stored()
+    }
+}
+
+#[async_trait]
+impl Sampled for List {
+    async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>> {
+        // Not as a range, which SQLite would read instead of the buckets.
+        let published = Box::new(not(posts::published_at.gt(self.now)));
+        self.members_if(published)
+            .filter(posts::published_at.is_not_null())
+            .filter(samples::in_buckets(Box::new(posts::id.nullable()), buckets))
             .load(connection)
             .await
             .stored()

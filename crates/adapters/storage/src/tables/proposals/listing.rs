@@ -8,6 +8,7 @@ use crate::failure::Stored;
 use crate::schema::{proposal_authors, proposals};
 use crate::session::Session;
 use crate::tables::places;
+use crate::tables::samples::{self, Sampled};
 use crate::tables::two_parts::{TwoParts, Way};
 use crate::tables::visible_components::{OnPage, Rows, Seek, VisibleComponents};
 use async_trait::async_trait;
@@ -126,6 +127,10 @@ impl<'a> List<'a> {
     /// Some members in random order.
     async fn shuffled(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Facts>> {
         let drafts = self.drafts(connection).await?;
+        if let Some(ids) = samples::draw(self, connection, rows, &drafts).await? {
+            let rows = self.rows_of(connection, &ids).await?;
+            return Ok(samples::in_order_of(&ids, rows, Facts::id));
+        }
         let ids = if drafts.is_empty() {
             self.published()?
         } else {
@@ -140,6 +145,15 @@ impl<'a> List<'a> {
             .load(connection)
             .await
             .stored()
+    }
+}
+
+#[async_trait]
+impl Sampled for List<'_> {
+    async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>> {
+        let members =
+            self.published()?.filter(samples::in_buckets(Box::new(proposals::id.nullable()), buckets));
+        members.load(connection).await.stored()
     }
 }
 

@@ -70,6 +70,10 @@ fn own_weight(reader: Option<UserId>) -> Expr<proposals::table, BigInt> {
 }
 
 impl Facts {
+    pub(super) fn id(&self) -> i64 {
+        self.row.id
+    }
+
     /// The component it belongs to.
     pub(super) fn component(&self) -> i64 {
         self.row.component_id

@@ -112,7 +112,7 @@ enum TypesToCreate {
 }
 
 macro_rules! attributes {
-    ($($(#[doc = $doc:literal])* $name:ident of $types:ident { $($limit:ident)? })+) => {$(
+    ($($(#[doc = $doc:literal])* $name:ident of $types:ident { $($limit:ident from $least:tt)? })+) => {$(
         $(#[doc = $doc])*
         #[derive(Deserialize, Validate, ToSchema)]
         #[serde(deny_unknown_fields)]
@@ -129,7 +129,7 @@ macro_rules! attributes {
             #[schema(value_type = TranslatedProp, nullable, required = false)]
             description: Option<TextsOrNull>,
             $(
-                #[schema(value_type = i64, nullable, required = false)]
+                #[schema(value_type = i64, minimum = $least, nullable, required = false)]
                 $limit: Option<Limit>,
             )?
         }
@@ -138,9 +138,9 @@ macro_rules! attributes {
 
 attributes! {
     /// Attributes of questions with options.
-    ChoiceAttributes of ChoiceTypes { max_choices }
+    ChoiceAttributes of ChoiceTypes { max_choices from 1 }
     /// Attributes of long answers.
-    LongTextAttributes of LongTextTypes { max_characters }
+    LongTextAttributes of LongTextTypes { max_characters from 0 }
     /// Attributes of short answers and files.
     PlainAttributes of PlainTypes {}
 }
@@ -177,10 +177,10 @@ struct AttributesToUpdate {
     #[schema(value_type = TranslatedProp, nullable, required = false)]
     description: Option<TextsOrNull>,
     /// For types with options.
-    #[schema(value_type = i64, nullable, required = false)]
+    #[schema(value_type = i64, minimum = 1, nullable, required = false)]
     max_choices: Option<Limit>,
     /// For long answers.
-    #[schema(value_type = i64, nullable, required = false)]
+    #[schema(value_type = i64, minimum = 0, nullable, required = false)]
     max_characters: Option<Limit>,
 }
 

@@ -1,0 +1,268 @@
+//! Random members of a list without sorting the list (docs/decisions/0050).
+//!
+//! A member is in the bucket `id % 65521`, which an index holds. A draw is a random bucket and a random place in it; it
+//! gives the member in this place, or nothing if the bucket has fewer. As no bucket has more members than there are places,
+//! each member has the same chance.
+
+use super::visible_components::Rows;
+use crate::columns::{Condition, Expr};
+use crate::engine::{Conn, dialect};
+use async_trait::async_trait;
+use civitas_kernel::Result;
+use diesel::sql_types::{BigInt, Nullable};
+use std::collections::{HashMap, HashSet};
+
+/// The number of buckets: a prime, so that ids with a fixed distance are in different buckets. The migrations have it too.
+const BUCKETS: i64 = 65_521;
+/// Read to estimate how many members a bucket has.
+const MEASURED: usize = 64;
+/// With fewer members in the measured buckets, the list is short enough to be sorted.
+const LEAST_MEASURED: usize = 4;
+/// How often buckets are read before the list is sorted after all.
+const ROUNDS: usize = 4;
+
+// A literal, as in the indexes.
+diesel::postfix_operator!(Bucket, " % 65521", Nullable<BigInt>);
+
+/// Whether a record is in one of these buckets.
+pub(super) fn in_buckets<QS: 'static>(id: Expr<QS, BigInt>, buckets: &[i64]) -> Condition<QS> {
+    dialect::among(Box::new(Bucket::new(id)), buckets)
+}
+
+/// A list of which random members are read.
+#[async_trait]
+pub(super) trait Sampled: Sync {
+    /// The ids of the members in these buckets: of those in the index, with a condition of [`in_buckets`].
+    async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>>;
+}
+
+/// The ids of a page in random order; `None` if the list has to be sorted. `others`: members that the index does not have.
+pub(super) async fn draw(
+    list: &dyn Sampled,
+    connection: &mut Conn,
+    rows: Rows,
+    others: &[i64],
+) -> Result<Option<Vec<i64>>> {
+    let mut sample = Sample::new(rows, others);
+    while let Some(buckets) = sample.buckets() {
+        let ids = list.in_buckets(connection, &buckets).await?;
+        sample.take(ids);
+    }
+    Ok(sample.ids())
+}
+
+/// Rows in the order of these ids.
+pub(super) fn in_order_of<R>(ids: &[i64], mut rows: Vec<R>, id: impl Fn(&R) -> i64) -> Vec<R> {
+    let places: HashMap<i64, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+    rows.sort_by_key(|row| places.get(&id(row)).copied());
+    rows
+}
+
+#[derive(Debug)]
+enum State {
+    /// The number of members is unknown.
+    Measuring,
+    /// `share`: the share of the draws that gives a member; `draws`: buckets and places in them.
+    Drawing { share: f64, places: usize, draws: Vec<(i64, usize)>, rounds: usize },
+    /// All are drawn.
+    Complete,
+    /// The list has too few members, or uneven buckets.
+    Impossible,
+}
+
+/// Draws different members of a list at random.
+#[derive(Debug)]
+struct Sample<'a> {
+    rows: Rows,
+    /// Members that are not in the index.
+    others: &'a [i64],
+    drawn: Vec<i64>,
+    state: State,
+    random: fastrand::Rng,
+}
+
+impl<'a> Sample<'a> {
+    /// A page of members in random order. `others`: members that the buckets do not have, as drafts.
+    fn new(rows: Rows, others: &'a [i64]) -> Self {
+        Self { rows, others, drawn: Vec::new(), state: State::Measuring, random: fastrand::Rng::new() }
+    }
+
+    /// The buckets to read next; `None` at the end.
+    fn buckets(&mut self) -> Option<Vec<i64>> {
+        let random = &mut self.random;
+        let mut buckets: Vec<i64> = match &mut self.state {
+            State::Measuring => (0..MEASURED).map(|_| random.i64(0..BUCKETS)).collect(),
+            State::Drawing { share, places, draws, .. } => {
+                let missing = to_usize(self.rows.limit).saturating_sub(self.drawn.len());
+                let count = draws_for(missing, *share);
+                *draws = (0..count).map(|_| (random.i64(0..BUCKETS), random.usize(0..*places))).collect();
+                draws.iter().map(|(bucket, _)| *bucket).collect()
+            }
+            State::Complete | State::Impossible => return None,
+        };
+        buckets.sort_unstable();
+        buckets.dedup();
+        Some(buckets)
+    }
+
+    /// Takes the ids of the members in the buckets of the last [`Self::buckets`].
+    fn take(&mut self, ids: Vec<i64>) {
+        match &mut self.state {
+            State::Measuring => self.state = plan(self.rows, ids.len()),
+            State::Drawing { places, draws, rounds, .. } => {
+                let mut members: HashMap<i64, Vec<i64>> = HashMap::new();
+                for id in ids.into_iter().chain(self.others.iter().copied()) {
+                    members.entry(id.rem_euclid(BUCKETS)).or_default().push(id);
+                }
+                let mut known: HashSet<i64> = self.drawn.iter().copied().collect();
+                let wanted = to_usize(self.rows.limit);
+                let is_uneven = members.values().any(|members| members.len() > *places);
+                let found =
+                    draws.iter().filter_map(|(bucket, place)| members.get(bucket)?.get(*place).copied());
+                for id in found {
+                    if self.drawn.len() < wanted && known.insert(id) {
+                        self.drawn.push(id);
+                    }
+                }
+                *rounds += 1;
+                let is_last = *rounds == ROUNDS;
+                if is_uneven || (is_last && self.drawn.len() < wanted) {
+                    self.state = State::Impossible;
+                } else if self.drawn.len() == wanted {
+                    self.state = State::Complete;
+                }
+            }
+            State::Complete | State::Impossible => {}
+        }
+    }
+
+    /// The drawn members, in random order. `None`: the list has to be sorted.
+    fn ids(self) -> Option<Vec<i64>> {
+        matches!(self.state, State::Complete).then_some(self.drawn)
+    }
+}
+
+/// How to draw, by the number of members in the measured buckets.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "estimates"
+)]
+fn plan(rows: Rows, measured: usize) -> State {
+    let density = measured as f64 / MEASURED as f64;
+    let members = density * BUCKETS as f64;
+    // Nearly no bucket of a random distribution has more members; that would be found.
+    let places = (density + 4.0 * density.sqrt() + 1.0).ceil() as usize;
+    let share = density / places as f64;
+    let draws = draws_for(to_usize(rows.limit), share) as f64;
+    // A page far behind may be the last one, or empty: only all members tell.
+    let is_far = (rows.offset + rows.limit) as f64 > members / 2.0;
+    if measured < LEAST_MEASURED || is_far || draws > members / 2.0 {
+        return State::Impossible;
+    }
+    State::Drawing { share, places, draws: Vec::new(), rounds: 0 }
+}
+
+/// How many draws give so many members in most cases, if this share of the draws gives one.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "estimates"
+)]
+fn draws_for(members: usize, share: f64) -> usize {
+    let members = members as f64;
+    ((members + 2.0 * members.sqrt() + 1.0) / share).ceil() as usize
+}
+
+fn to_usize(number: i64) -> usize {
+    usize::try_from(number).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: Rows = Rows { limit: 21, offset: 0 };
+
+    /// Draws from these members; `others` are not in the index.
+    fn drawn(members: &[i64], others: &[i64], rows: Rows, seed: u64) -> Option<Vec<i64>> {
+        let mut sample = Sample { random: fastrand::Rng::with_seed(seed), ..Sample::new(rows, others) };
+        while let Some(buckets) = sample.buckets() {
+            let is_read = |id: &i64| buckets.binary_search(&(id % BUCKETS)).is_ok();
+            sample.take(members.iter().copied().filter(is_read).collect());
+        }
+        sample.ids()
+    }
+
+    /// Twelve thousand ids: half of them alone in a bucket, half of them in pairs.
+    fn alone_and_in_pairs() -> Vec<i64> {
+        let alone = 0..6_000;
+        let pairs = (10_000..13_000).flat_map(|id| [id, id + 3 * BUCKETS]);
+        alone.chain(pairs).collect()
+    }
+
+    #[test]
+    fn a_page_has_different_members() {
+        let members = alone_and_in_pairs();
+        let ids = drawn(&members, &[], PAGE, 1).expect("a page");
+        let different: HashSet<i64> = ids.iter().copied().collect();
+        assert_eq!((ids.len(), different.len()), (21, 21));
+        assert!(different.is_subset(&members.iter().copied().collect()));
+        assert_ne!(drawn(&members, &[], Rows { limit: 21, offset: 400 }, 2), Some(ids));
+    }
+
+    #[test]
+    fn each_member_has_the_same_chance() {
+        let (members, drafts) = (alone_and_in_pairs(), Vec::from_iter(100_000..101_000));
+        let mut counts = [0_u32; 3];
+        // Now and then the measured buckets have too few members.
+        for id in (0..1_500).filter_map(|seed| drawn(&members, &drafts, PAGE, seed)).flatten() {
+            let kind = if drafts.contains(&id) { 2 } else { usize::from(id >= 10_000) };
+            counts[kind] += 1;
+        }
+        let drawn = f64::from(counts.iter().sum::<u32>());
+        assert!(drawn > 1_400.0 * 21.0, "{drawn}");
+        // Six standard deviations are 0.017.
+        for (count, members) in counts.into_iter().zip([6_000.0, 6_000.0, 1_000.0]) {
+            assert!((f64::from(count) / drawn - members / 13_000.0).abs() < 0.017, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn dense_lists_are_drawn_from_few_buckets() {
+        let members: Vec<i64> = (0..300_000).collect();
+        let mut sample = Sample::new(PAGE, &[]);
+        let mut read = 0;
+        while let Some(buckets) = sample.buckets() {
+            let found: Vec<i64> = buckets
+                .iter()
+                .flat_map(|bucket| {
+                    members.iter().copied().skip(usize::try_from(*bucket).unwrap()).step_by(65_521)
+                })
+                .collect();
+            read += found.len();
+            sample.take(found);
+        }
+        assert!(sample.ids().is_some() && read < 1_500, "{read}");
+    }
+
+    #[test]
+    fn short_lists_far_pages_and_uneven_buckets_are_left_to_a_sort() {
+        let members = alone_and_in_pairs();
+        let short: Vec<i64> = (0..300).collect();
+        let crowded: Vec<i64> = (0..2_000).flat_map(|id| (0..10).map(move |n| id + n * BUCKETS)).collect();
+        let far = Rows { limit: 21, offset: 9_000 };
+        for seed in 0..20 {
+            assert_eq!(drawn(&short, &[], PAGE, seed), None);
+            assert_eq!(drawn(&members, &[], far, seed), None);
+            assert_eq!(drawn(&crowded, &[], PAGE, seed), None);
+        }
+    }
+
+    #[test]
+    fn rows_come_in_the_order_of_their_ids() {
+        assert_eq!(in_order_of(&[3, 1, 2], vec![1, 2, 3], |row| *row), [3, 1, 2]);
+    }
+}

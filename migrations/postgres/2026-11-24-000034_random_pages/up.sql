@@ -1,0 +1,13 @@
+-- The buckets from which random pages are drawn: of the organization, and of one component.
+create index proposals_sampled on proposals (organization_id, (id % 65521), component_id)
+    where published_at is not null and hidden_at is null and deleted_at is null;
+create index proposals_sampled_in_component on proposals (component_id, (id % 65521))
+    where published_at is not null and hidden_at is null and deleted_at is null;
+create index meetings_sampled on meetings (organization_id, (id % 65521), component_id)
+    where published_at is not null and hidden_at is null and deleted_at is null;
+create index meetings_sampled_in_component on meetings (component_id, (id % 65521))
+    where published_at is not null and hidden_at is null and deleted_at is null;
+create index posts_sampled on posts (organization_id, (id % 65521), component_id)
+    where published_at is not null and deleted_at is null;
+create index posts_sampled_in_component on posts (component_id, (id % 65521))
+    where published_at is not null and deleted_at is null;

@@ -1,0 +1,3 @@
+drop index entries_counted;
+drop index meetings_counted;
+drop index posts_counted;

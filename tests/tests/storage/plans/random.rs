@@ -1,0 +1,67 @@
+//! Random pages of long lists: drawn from buckets that an index holds.
+
+use super::{PAGE, filled_and_doubled, sights, statements, within};
+use civitas_blogs::PostQuery;
+use civitas_kernel::{Order, clock};
+use civitas_meetings::MeetingQuery;
+use civitas_proposals::ProposalQuery;
+use civitas_tests::{Engine, World};
+use std::collections::HashSet;
+
+/// Reads pages until one is drawn: if few members are in the measured buckets, the list is sorted.
+async fn check(world: &World, index: &str, read: impl AsyncFn() -> HashSet<i64>) {
+    for _ in 0..8 {
+        let mut ids = HashSet::new();
+        let sent = statements(world, async { ids = read().await }).await;
+        assert_eq!(ids.len(), 20, "{index}: a page of different members");
+        for (sql, plan) in sent.iter().filter(|(sql, _)| sql.contains("% 65521")) {
+            let uses_index = |step: &String| step.split_whitespace().any(|word| word == index);
+            assert!(plan.iter().any(uses_index), "{index}: {sql}\n{}", plan.join("\n"));
+        }
+        if !sent.iter().any(|(sql, _)| sql.contains("random()")) {
+            return;
+        }
+    }
+    panic!("{index}: no page was drawn");
+}
+
+#[tokio::test]
+async fn random_pages_are_drawn_from_buckets_of_an_index() {
+    for engine in Engine::BOTH {
+        // 12,000 records of each kind, half of them in each component.
+        let Some(world) = filled_and_doubled(engine, 2).await else { continue };
+        let (ports, fixtures, order) = (world.ports(), &world.fixtures, Order::Random);
+        for read_context in sights(&world) {
+            for (component, index) in
+                [(None, "proposals_sampled"), (Some(fixtures.ideas), "proposals_sampled_in_component")]
+            {
+                let query = ProposalQuery { within: within(component), order, ..ProposalQuery::default() };
+                check(&world, index, async || {
+                    let page = ports.proposals().list(read_context, &query, PAGE).await.unwrap();
+                    page.items.iter().map(|proposal| proposal.id.0).collect()
+                })
+                .await;
+            }
+            for (component, index) in
+                [(None, "meetings_sampled"), (Some(fixtures.agenda), "meetings_sampled_in_component")]
+            {
+                let query = MeetingQuery { within: within(component), order, ..MeetingQuery::default() };
+                check(&world, index, async || {
+                    let page = ports.meetings().list(read_context, &query, PAGE).await.unwrap();
+                    page.items.iter().map(|meeting| meeting.id.0).collect()
+                })
+                .await;
+            }
+            for (component, index) in
+                [(None, "posts_sampled"), (Some(fixtures.blog), "posts_sampled_in_component")]
+            {
+                let query = PostQuery { within: within(component), order, ..PostQuery::default() };
+                check(&world, index, async || {
+                    let page = ports.posts().list(read_context, clock::now(), query, PAGE).await.unwrap();
+                    page.items.iter().map(|post| post.id.0).collect()
+                })
+                .await;
+            }
+        }
+    }
+}
