@@ -156,8 +156,9 @@ fn plan(rows: Rows, measured: usize) -> State {
     let places = (density + 4.0 * density.sqrt() + 1.0).ceil() as usize;
     let share = density / places as f64;
     let draws = draws_for(to_usize(rows.limit), share) as f64;
-    // A page far behind may be the last one, or empty: only all members tell.
-    let is_far = (rows.offset + rows.limit) as f64 > members / 2.0;
+    // A page far behind may be the last one, or empty: only all members tell. The estimate is hardly ever four times too
+    // large.
+    let is_far = (rows.offset + rows.limit) as f64 > members / 4.0;
     if measured < LEAST_MEASURED || is_far || draws > members / 2.0 {
         return State::Impossible;
     }
@@ -218,15 +219,15 @@ mod tests {
         let (members, drafts) = (alone_and_in_pairs(), Vec::from_iter(100_000..101_000));
         let mut counts = [0_u32; 3];
         // Now and then the measured buckets have too few members.
-        for id in (0..1_500).filter_map(|seed| drawn(&members, &drafts, PAGE, seed)).flatten() {
+        for id in (0..600).filter_map(|seed| drawn(&members, &drafts, PAGE, seed)).flatten() {
             let kind = if drafts.contains(&id) { 2 } else { usize::from(id >= 10_000) };
             counts[kind] += 1;
         }
         let drawn = f64::from(counts.iter().sum::<u32>());
-        assert!(drawn > 1_400.0 * 21.0, "{drawn}");
-        // Six standard deviations are 0.017.
+        assert!(drawn > 550.0 * 21.0, "{drawn}");
+        // Six standard deviations are 0.027.
         for (count, members) in counts.into_iter().zip([6_000.0, 6_000.0, 1_000.0]) {
-            assert!((f64::from(count) / drawn - members / 13_000.0).abs() < 0.017, "{counts:?}");
+            assert!((f64::from(count) / drawn - members / 13_000.0).abs() < 0.027, "{counts:?}");
         }
     }
 
