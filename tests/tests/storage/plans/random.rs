@@ -55,7 +55,7 @@ async fn random_pages_are_drawn_from_buckets_of_an_index() {
             for (component, index) in
                 [(None, "posts_sampled"), (Some(fixtures.blog), "posts_sampled_in_component")]
             {
-                let query = PostQuery { within: within(component), order, ..PostQuery::default() };
+                let query = PostQuery { within: within(component), order };
                 check(&world, index, async || {
                     let page = ports.posts().list(read_context, clock::now(), query, PAGE).await.unwrap();
                     page.items.iter().map(|post| post.id.0).collect()

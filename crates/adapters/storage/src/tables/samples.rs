@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn each_member_has_the_same_chance() {
-        let (members, drafts) = (alone_and_in_pairs(), Vec::from_iter(100_000..101_000));
+        let (members, drafts) = (alone_and_in_pairs(), (100_000..101_000).collect::<Vec<i64>>());
         let mut counts = [0_u32; 3];
         // Now and then the measured buckets have too few members.
         for id in (0..600).filter_map(|seed| drawn(&members, &drafts, PAGE, seed)).flatten() {
