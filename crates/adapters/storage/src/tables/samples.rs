@@ -158,7 +158,7 @@ fn plan(rows: Rows, measured: usize) -> State {
     let draws = draws_for(to_usize(rows.limit), share) as f64;
     // A page far behind may be the last one, or empty: only all members tell. The estimate is hardly ever four times too
     // large.
-    let is_far = (rows.offset + rows.limit) as f64 > members / 4.0;
+    let is_far = rows.offset.saturating_add(rows.limit) as f64 > members / 4.0;
     if measured < LEAST_MEASURED || is_far || draws > members / 2.0 {
         return State::Impossible;
     }
@@ -254,8 +254,9 @@ mod tests {
         let members = alone_and_in_pairs();
         let short: Vec<i64> = (0..300).collect();
         let crowded: Vec<i64> = (0..2_000).flat_map(|id| (0..10).map(move |n| id + n * BUCKETS)).collect();
-        let far = Rows { limit: 21, offset: 9_000 };
+        let (far, last) = (Rows { limit: 21, offset: 9_000 }, Rows { limit: 21, offset: i64::MAX });
         for seed in 0..20 {
+            assert_eq!(drawn(&members, &[], last, seed), None);
             assert_eq!(drawn(&short, &[], PAGE, seed), None);
             assert_eq!(drawn(&members, &[], far, seed), None);
             assert_eq!(drawn(&crowded, &[], PAGE, seed), None);
