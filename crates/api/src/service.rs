@@ -22,24 +22,24 @@ const LANDING: &str = include_str!("pages/landing.html");
 type MakePage = fn(&Api) -> Page;
 const PAGES: [(&str, MakePage); 3] = [("/", landing), ("/openapi.json", document), ("/docs", docs)];
 
-/// The four service routes of one mount.
-pub(crate) fn mount(config: &mut web::ServiceConfig, api: &Arc<Api>, base: &str) {
+/// The four service routes, in the scope of the interface.
+pub(crate) fn mount(scope: &mut web::ServiceConfig, api: &Arc<Api>) {
     for (path, page) in PAGES {
         let api = api.clone();
         let handler = move |request: HttpRequest| {
             let api = api.clone();
             async move { moved(&api, &request).await.unwrap_or_else(|| page(&api).respond()) }
         };
-        config.route(&format!("{base}{path}"), web::get().to(handler.clone()));
-        config.route(&format!("{base}{path}"), web::head().to(handler));
+        scope.route(path, web::get().to(handler.clone()));
+        scope.route(path, web::head().to(handler));
     }
     let api = api.clone();
     let check = move |request: HttpRequest| {
         let api = api.clone();
         async move { health(&api, &request).await }
     };
-    config.route(&format!("{base}/health"), web::get().to(check.clone()));
-    config.route(&format!("{base}/health"), web::head().to(check));
+    scope.route("/health", web::get().to(check.clone()));
+    scope.route("/health", web::head().to(check));
 }
 
 /// The metadata of the token endpoints of an organization, at its host (contract 02 §2.6, RFC 8414).

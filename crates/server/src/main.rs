@@ -4,6 +4,10 @@ use civitas_server::cli::{Console, run};
 use std::io::{BufReader, IsTerminal, stderr, stdin, stdout};
 use std::process::ExitCode;
 
+/// Less processor time than with the allocator of the system (docs/PERFORMANCE.md).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// This runtime executes background jobs; HTTP has its own (see `wiring`).
 #[tokio::main]
 async fn main() -> ExitCode {

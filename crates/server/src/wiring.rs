@@ -349,8 +349,7 @@ fn server(
             normalize(&mut request);
             service.call(request)
         });
-        let app = app.configure(move |config| panel.configure(config));
-        app.configure(move |config| api.configure(config))
+        app.configure(move |config| api.configure(config)).configure(move |config| panel.configure(config))
     });
     let http = http.on_connect(move |io, data| admission.on_connect(io, data));
     // An answer in several pieces would wait for the acknowledgement of the first one, 40 ms on Linux.

@@ -124,7 +124,7 @@ pub fn open(path: &Path) -> Outcome<SqliteConnection> {
     let mut connection = SqliteConnection::establish(&path.display().to_string())?;
     connection.batch_execute(
         "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-         PRAGMA foreign_keys = ON; PRAGMA mmap_size = 268435456; PRAGMA cache_size = -16000;
+         PRAGMA foreign_keys = ON; PRAGMA mmap_size = 2147418112; PRAGMA cache_size = -16000;
          PRAGMA temp_store = MEMORY;",
     )?;
     Ok(connection)

@@ -79,11 +79,11 @@ async fn agree(
         let listed: Vec<ProposalId> = page.items.iter().map(|detail| detail.id).collect();
         assert_eq!(listed, expected, "{query:?}");
         let mut before = None;
-        for (i, id) in expected.iter().enumerate() {
-            let next = expected.get(i + 1).copied();
-            let found = proposals.neighbours(read_context, &query, *id).await.unwrap();
+        for (i, detail) in page.items.iter().enumerate() {
+            let (id, next) = (detail.id, expected.get(i + 1).copied());
+            let found = proposals.neighbours(read_context, &query, detail.position()).await.unwrap();
             assert_eq!(found, Neighbours { next, prev: before }, "of {id} in {expected:?}, {query:?}");
-            before = Some(*id);
+            before = Some(id);
         }
     }
 }

@@ -7,6 +7,7 @@ mod operations;
 mod publications;
 mod queues;
 mod random;
+mod resources;
 mod webhooks;
 
 use civitas_blogs::{PostNeighbours, PostQuery};
@@ -194,8 +195,8 @@ async fn proposals_are_read_by_ranges_of_indexes() {
                 let page = page.unwrap();
                 assert!(page.items.len() == 20 && page.has_more);
                 let id = page.items[9].id;
-                let (beside, steps) =
-                    plans(&world, table, proposals.neighbours(read_context, &query, id)).await;
+                let beside = proposals.neighbours(read_context, &query, page.items[9].position());
+                let (beside, steps) = plans(&world, table, beside).await;
                 check(&world, "neighbours", &steps, table, (index, 4));
                 let expected = Neighbours { next: Some(page.items[10].id), prev: Some(page.items[8].id) };
                 assert_eq!(beside.unwrap(), expected);
@@ -246,9 +247,9 @@ async fn posts_are_read_by_ranges_of_indexes() {
                 check(&world, "list", &steps, table, (index, 1));
                 let page = page.unwrap();
                 assert!(page.items.len() == 20 && page.has_more);
-                let id = page.items[9].id;
+                let (id, at) = (page.items[9].id, page.items[9].post.published_at);
                 let (beside, steps) =
-                    plans(&world, table, posts.neighbours(read_context, now, query, id)).await;
+                    plans(&world, table, posts.neighbours(read_context, now, query, id, at)).await;
                 check(&world, "neighbours", &steps, table, (index, 4));
                 let expected = PostNeighbours { next: Some(page.items[10].id), prev: Some(page.items[8].id) };
                 assert_eq!(beside.unwrap(), expected);

@@ -4,6 +4,7 @@ mod mapping;
 
 pub(crate) use self::mapping::{ColumnValue, columns};
 
+use crate::engine::dialect::BoundIds;
 use crate::engine::{self, Db, dialect, sql};
 use civitas_accounts::{RoleKind, Theme};
 use civitas_attachments::{ContentFault, FileState, FileType, ParentKind};
@@ -45,7 +46,7 @@ where
             let on: Expr<QS, BigInt> = Box::new(on);
             Box::new(on.eq(*id))
         }
-        _ => dialect::among(Box::new(on), ids),
+        _ => dialect::among(Box::new(on), &BoundIds::of(ids)),
     }
 }
 

@@ -8,6 +8,7 @@
 //!
 //! What is not found is not cached. Transactions do not use the cache.
 
+use crate::tables::ComponentIds;
 use civitas_accounts::Identity;
 use civitas_kernel::{ComponentId, OrganizationId, UserId, Viewer};
 use civitas_organizations::Located;
@@ -36,7 +37,7 @@ pub(crate) struct Lookups {
     /// By organization and token.
     pub(crate) identities: Table<(i64, i64), Identity>,
     /// The ids of the visible components, by organization and viewer, in all or of one component.
-    pub(crate) components: Table<(i64, Viewer, Option<ComponentId>), Arc<[i64]>>,
+    pub(crate) components: Table<(i64, Viewer, Option<ComponentId>), Arc<ComponentIds>>,
     /// The places of proposals.
     pub(crate) places: Table<PlaceKey, Arc<Place>>,
 }
@@ -148,7 +149,11 @@ mod tests {
     #[test]
     fn with_an_epoch_an_entry_is_valid_in_its_epoch() {
         let lookups = Lookups::new();
-        lookups.components.insert((1, Viewer::Public, None), lookups.stamp(Some(7)), Arc::from([3]));
+        lookups.components.insert(
+            (1, Viewer::Public, None),
+            lookups.stamp(Some(7)),
+            Arc::new(vec![3].into()),
+        );
         lookups.outdate();
         assert!(lookups.components.get(&(1, Viewer::Public, None), lookups.stamp(Some(7))).is_some());
         assert!(lookups.components.get(&(1, Viewer::Public, None), lookups.stamp(Some(8))).is_none());

@@ -59,12 +59,14 @@ store! {
             within: Within,
         ) -> Result<Option<PostDetail>>;
         /// The neighbours of a visible post in the list of a query. With random order they are those of the column.
+        /// `published_at`: that of the post, as it was read before.
         async fn neighbours(
             &self,
             read_context: ReadContext,
             now: OffsetDateTime,
             query: PostQuery,
             id: PostId,
+            published_at: Option<OffsetDateTime>,
         ) -> Result<PostNeighbours>;
         /// The post, if it is not deleted and its component is visible, by any author, published or not.
         async fn find_in_visible_component(

@@ -36,7 +36,8 @@ impl Posts<'_> {
         ctx.require(&READ_POSTS)?;
         let found =
             self.store.find_visible(ctx.read_context(), ctx.now, id, within).await?.ok_or(Error::NotFound)?;
-        let neighbours = self.store.neighbours(ctx.read_context(), ctx.now, query, id).await?;
+        let at = found.post.published_at;
+        let neighbours = self.store.neighbours(ctx.read_context(), ctx.now, query, id, at).await?;
         Ok((found, neighbours))
     }
 }

@@ -27,7 +27,8 @@ pub use voting::{
 };
 
 use crate::{
-    ComponentLookup, Proposal, ProposalDetail, ProposalQuery, ProposalStore, StateStore, Vote, VoteStore,
+    ComponentLookup, Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, StateStore, Vote,
+    VoteStore,
 };
 use civitas_kernel::records::conformance::replace;
 use civitas_kernel::{
@@ -126,6 +127,17 @@ impl World<'_> {
 
     async fn list(&self, read_context: ReadContext, query: &ProposalQuery) -> Result<Vec<ProposalId>> {
         Ok(ids(&self.proposals.list(read_context, query, ALL).await?.items))
+    }
+
+    /// The neighbours of a proposal in its position, also for readers who do not see it.
+    async fn neighbours(
+        &self,
+        read_context: ReadContext,
+        query: &ProposalQuery,
+        id: ProposalId,
+    ) -> Result<Neighbours> {
+        let detail = self.proposals.detail(self.mine, id).await?.ok_or(Error::NotFound)?;
+        self.proposals.neighbours(read_context, query, detail.position()).await
     }
 
     async fn find(&self, read_context: ReadContext, id: ProposalId) -> Result<ProposalDetail> {

@@ -26,7 +26,7 @@ pub use admin::{ProposalAdmin, refusals};
 pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
 pub use model::{Place, Proposal, ProposalDetail, ProposalState, PublicState, Vote};
 pub use ports::{
-    ComponentLookup, HiddenProposals, Neighbours, PROPOSAL_FIELDS, ProposalField, ProposalFilter,
+    ComponentLookup, HiddenProposals, Neighbours, PROPOSAL_FIELDS, Position, ProposalField, ProposalFilter,
     ProposalQuery, ProposalStore, StateStore, VOTE_FIELDS, VoteField, VoteFilter, VoteStore,
 };
 #[cfg(any(test, feature = "mocks"))]

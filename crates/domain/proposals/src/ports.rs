@@ -8,6 +8,7 @@ use civitas_kernel::{
     ClientId, ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext,
     Result, StateId, UserId, VoteId, Within, store,
 };
+use time::OffsetDateTime;
 
 /// The fields for filters of proposals (contract 06 §1.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +57,26 @@ pub struct HiddenProposals {
     pub direction: Direction,
 }
 
+/// What decides the place of a proposal in lists, as it was read before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// The proposal.
+    pub id: ProposalId,
+    /// Its component.
+    pub component: ComponentId,
+    /// When it was published; `None` for a draft.
+    pub published_at: Option<OffsetDateTime>,
+}
+
+impl ProposalDetail {
+    /// Its position.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        let Proposal { component, published_at, .. } = self.proposal;
+        Position { id: self.id, component, published_at }
+    }
+}
+
 /// The neighbours of a proposal in the list of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Neighbours {
@@ -93,12 +114,12 @@ store! {
             id: ProposalId,
             within: Within,
         ) -> Result<Option<ProposalDetail>>;
-        /// The neighbours of a proposal in the list of a query; none when it is not in that list.
+        /// The neighbours of a proposal that this reader sees in the list of a query; none when it is not in that list.
         async fn neighbours(
             &self,
             read_context: ReadContext,
             query: &ProposalQuery,
-            id: ProposalId,
+            position: Position,
         ) -> Result<Neighbours>;
         /// The draft of this reader, created through this client, in a visible component, inside (contract 06 §2.2).
         async fn find_draft(

@@ -47,7 +47,7 @@ impl Proposals<'_> {
     ) -> Result<(ProposalDetail, Neighbours)> {
         let query = Self::query(ctx, within, filter, order)?;
         let found = self.store.find_visible(ctx.read_context(), id, within).await?.ok_or(Error::NotFound)?;
-        let neighbours = self.store.neighbours(ctx.read_context(), &query, id).await?;
+        let neighbours = self.store.neighbours(ctx.read_context(), &query, found.position()).await?;
         Ok((found, neighbours))
     }
 

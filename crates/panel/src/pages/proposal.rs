@@ -60,7 +60,7 @@ struct Moderation<'a> {
 async fn neighbours(visit: &Visit, shown: &Shown) -> Result<Neighbours> {
     let query = proposals::unanswered(Some(shown.proposal().component), Direction::Ascending);
     let reader = organization::as_administrator(shown.organization);
-    visit.panel.store().proposals().neighbours(reader, &query, shown.id).await
+    visit.panel.store().proposals().neighbours(reader, &query, shown.detail.position()).await
 }
 
 async fn states(visit: &Visit, shown: &Shown) -> Result<Vec<(StateId, ProposalState)>> {

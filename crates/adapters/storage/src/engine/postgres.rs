@@ -179,6 +179,7 @@ pub mod dialect {
     use crate::columns::{Condition, Expr, UuidColumn};
     use diesel::prelude::*;
     use diesel::sql_types::{Array, BigInt, Nullable, Text};
+    use std::sync::Arc;
 
     #[diesel::declare_sql_function]
     extern "SQL" {
@@ -193,8 +194,24 @@ pub mod dialect {
     }
 
     /// Whether the expression is one of these values.
-    pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &[i64]) -> Condition<QS> {
-        Box::new(on.eq_any(ids.to_vec()))
+    pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
+        Box::new(on.eq_any(ids.0.to_vec()))
+    }
+
+    /// The same: here it makes no difference how many rows are checked.
+    pub fn among_for_few<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
+        among(on, ids)
+    }
+
+    /// Ids as a bind parameter, an array; to clone it costs nothing.
+    #[derive(Debug, Clone)]
+    pub struct BoundIds(Arc<[i64]>);
+
+    impl BoundIds {
+        /// These ids.
+        pub fn of(ids: &[i64]) -> Self {
+            Self(ids.into())
+        }
     }
 
     /// Whether the expression is one of these values.

@@ -8,7 +8,7 @@ use crate::schema::{
     answers, attachments, components, meetings as meeting, posts, proposals as proposal, questionnaires,
     spaces, surveys,
 };
-use crate::tables::visible_components::VisibleComponents;
+use crate::tables::visible_components::{Checked, VisibleComponents};
 use crate::visibility::Rule;
 use civitas_attachments::{AttachmentReader, ParentKind};
 use diesel::prelude::*;
@@ -17,7 +17,8 @@ use diesel::sql_types::{BigInt, Bool, Nullable};
 /// Whether the reader sees the record of an attachment.
 pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Condition<attachments::table> {
     let (viewer, participant) = (reader.read_context.viewer, reader.read_context.participant);
-    let in_component = of.contain_one::<meeting::table>(Box::new(meeting::component_id.nullable()));
+    let in_component =
+        of.contain_one::<meeting::table>(Box::new(meeting::component_id.nullable()), Checked::Many);
     let shown = meetings::shown(viewer).into_iter();
     let seen_meetings = meeting::table
         .filter(meeting::id.nullable().eq(attachments::meeting_id))
@@ -25,13 +26,13 @@ pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Cond
         .select(meeting::id);
     let seen_proposals = proposal::table
         .filter(proposal::id.nullable().eq(attachments::proposal_id))
-        .filter(of.contain_one::<proposal::table>(Box::new(proposal::component_id.nullable())))
+        .filter(of.contain_one::<proposal::table>(Box::new(proposal::component_id.nullable()), Checked::Many))
         .filter(proposals::shown())
         .filter(proposals::published_or_own(participant))
         .select(proposal::id);
     let seen_posts = posts::table
         .filter(posts::id.nullable().eq(attachments::post_id))
-        .filter(of.contain_one::<posts::table>(Box::new(posts::component_id.nullable())))
+        .filter(of.contain_one::<posts::table>(Box::new(posts::component_id.nullable()), Checked::Many))
         .filter(Rule::PostIsVisible(participant, reader.now))
         .select(posts::id);
     let seen_spaces = spaces::table
@@ -57,7 +58,8 @@ pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Cond
 /// answers only.
 fn seen_answers(reader: &AttachmentReader, of: &VisibleComponents) -> Expr<attachments::table, BigInt> {
     let (viewer, participant) = (reader.read_context.viewer, reader.read_context.participant);
-    let in_component = of.contain_one::<meeting::table>(Box::new(meeting::component_id.nullable()));
+    let in_component =
+        of.contain_one::<meeting::table>(Box::new(meeting::component_id.nullable()), Checked::Many);
     let shown = meetings::shown(viewer).into_iter();
     let meeting = meeting::table
         .filter(meeting::id.nullable().eq(questionnaires::meeting_id))
@@ -69,7 +71,10 @@ fn seen_answers(reader: &AttachmentReader, of: &VisibleComponents) -> Expr<attac
         .select(surveys::id);
     let questionnaire = questionnaires::table
         .filter(questionnaires::id.eq(answers::questionnaire_id))
-        .filter(of.contain_one::<questionnaires::table>(Box::new(questionnaires::component_id.nullable())))
+        .filter(of.contain_one::<questionnaires::table>(
+            Box::new(questionnaires::component_id.nullable()),
+            Checked::Many,
+        ))
         .filter(Correlated(survey).is_not_null().or(Correlated(meeting).is_not_null()))
         .select(questionnaires::id);
     let own: Condition<answers::table> = match participant.filter(|_| !viewer.is_admin()) {

@@ -51,3 +51,5 @@ mod votes;
 mod voting_statuses;
 mod webhook_deliveries;
 mod webhook_registrations;
+
+pub(crate) use self::visible_components::ComponentIds;

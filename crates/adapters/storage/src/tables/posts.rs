@@ -93,10 +93,8 @@ impl PostStore for Session {
         now: OffsetDateTime,
         query: PostQuery,
         id: PostId,
+        published_at: Option<OffsetDateTime>,
     ) -> Result<PostNeighbours> {
-        let Some(post) = Records::<Post>::find(self, read_context.organization, id).await? else {
-            return Ok(PostNeighbours::default());
-        };
         let list = List::open(self, read_context, now, query.within).await?;
         if list.is_empty() {
             return Ok(PostNeighbours::default());
@@ -106,8 +104,7 @@ impl PostStore for Session {
             Order::Column(direction) => direction,
             Order::Random => Direction::Descending,
         };
-        let (next, prev) =
-            TwoParts::neighbours(&list, connection, direction, id.0, post.published_at).await?;
+        let (next, prev) = list.neighbours(connection, direction, id.0, published_at).await?;
         Ok(PostNeighbours { next: next.map(PostId), prev: prev.map(PostId) })
     }
 

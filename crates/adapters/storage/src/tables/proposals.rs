@@ -21,7 +21,8 @@ use civitas_kernel::{
     ClientId, ComponentId, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId, Within,
 };
 use civitas_proposals::{
-    HiddenProposals, Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, VotingStatus,
+    HiddenProposals, Neighbours, Position, Proposal, ProposalDetail, ProposalQuery, ProposalStore,
+    VotingStatus,
 };
 use diesel::dsl::{Eq, Filter, exists};
 use diesel::prelude::*;
@@ -76,9 +77,9 @@ impl ProposalStore for Session {
         &self,
         read_context: ReadContext,
         query: &ProposalQuery,
-        id: ProposalId,
+        position: Position,
     ) -> Result<Neighbours> {
-        neighbours::neighbours(self, read_context, query, id).await
+        neighbours::neighbours(self, read_context, query, position).await
     }
 
     async fn find_draft(

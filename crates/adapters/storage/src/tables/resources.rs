@@ -122,14 +122,17 @@ impl QueryFragment<Db> for Listed {
         let Self { table, .. } = self;
         match self.part {
             Part::Totals => {
-                pass.push_sql(&format!(
-                    "SELECT {table}.component_id, count(*), max({table}.updated_at) FROM {table} \
-                     INNER JOIN components ON components.id = {table}.component_id {LOCATED}"
-                ));
+                // Component by component: as a join, PostgreSQL may read the posts of all components.
+                pass.push_sql("SELECT components.id");
+                for what in ["count(*)", &format!("max({table}.updated_at)")] {
+                    pass.push_sql(&format!(
+                        ", (SELECT {what} FROM {table} WHERE {table}.component_id = components.id AND "
+                    ));
+                    self.shown.walk_ast(pass.reborrow())?;
+                    pass.push_sql(")");
+                }
+                pass.push_sql(&format!(" FROM components {LOCATED}"));
                 self.components.walk_ast(pass.reborrow())?;
-                pass.push_sql(" AND ");
-                self.shown.walk_ast(pass.reborrow())?;
-                pass.push_sql(&format!(" GROUP BY {table}.component_id"));
             }
             Part::First => {
                 pass.push_sql(&format!(
@@ -156,7 +159,7 @@ struct Totals(Listed);
 struct First(Listed);
 
 impl Query for Totals {
-    type SqlType = (BigInt, BigInt, sql::Moment);
+    type SqlType = (BigInt, BigInt, Nullable<sql::Moment>);
 }
 
 impl Query for First {
@@ -195,11 +198,11 @@ async fn shown_in(
     found: &mut HashMap<i64, Resources>,
 ) -> Result<()> {
     let totals = Totals(Listed { part: Part::Totals, table, shown, components: these(ids) });
-    let totals: Vec<(i64, i64, OffsetDateTime)> = totals.load(connection).await.stored()?;
+    let totals: Vec<(i64, i64, Option<OffsetDateTime>)> = totals.load(connection).await.stored()?;
     for (component, count, changed_at) in totals {
         let resources = found.entry(component).or_default();
         resources.count = count;
-        resources.changed(Some(changed_at));
+        resources.changed(changed_at);
     }
     first_in(connection, table, shown, ids, found).await
 }

@@ -26,7 +26,7 @@ diesel::postfix_operator!(Bucket, " % 65521", Nullable<BigInt>);
 
 /// Whether a record is in one of these buckets.
 pub(super) fn in_buckets<QS: 'static>(id: Expr<QS, BigInt>, buckets: &[i64]) -> Condition<QS> {
-    dialect::among(Box::new(Bucket::new(id)), buckets)
+    dialect::among(Box::new(Bucket::new(id)), &dialect::BoundIds::of(buckets))
 }
 
 /// A list of which random members are read.

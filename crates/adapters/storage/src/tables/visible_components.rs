@@ -4,7 +4,8 @@
 //! rows of a page by their ids, [`Seek`] finds a neighbour.
 
 use super::components::{OfSpace, of_space};
-use crate::columns::{self, Condition, EnumColumn, Expr};
+use crate::columns::{Condition, EnumColumn, Expr};
+use crate::engine::dialect::BoundIds;
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::schema::{components, spaces};
@@ -28,7 +29,33 @@ pub(super) type Located = InnerJoinQuerySource<components::table, spaces::table,
 #[derive(Debug)]
 pub(super) struct VisibleComponents {
     organization: i64,
-    ids: Arc<[i64]>,
+    ids: Arc<ComponentIds>,
+}
+
+/// A set of components.
+#[derive(Debug)]
+pub(crate) struct ComponentIds {
+    ids: Vec<i64>,
+    bound: BoundIds,
+}
+
+impl ComponentIds {
+    /// Their number.
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+}
+
+impl Default for ComponentIds {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl From<Vec<i64>> for ComponentIds {
+    fn from(ids: Vec<i64>) -> Self {
+        Self { bound: BoundIds::of(&ids), ids }
+    }
 }
 
 impl VisibleComponents {
@@ -44,7 +71,7 @@ impl VisibleComponents {
         let ids = session.look_up(|lookups| &lookups.components, key, async {
             let connection = &mut *session.read().await?;
             let found = Self::load_where(connection, read_context, within, Vec::new()).await?;
-            Ok(Some(found.ids).filter(|ids| !ids.is_empty()))
+            Ok(Some(found.ids).filter(|found| found.len() > 0))
         });
         Ok(Self { organization, ids: ids.await?.unwrap_or_default() })
     }
@@ -71,7 +98,7 @@ impl VisibleComponents {
             visible = visible.filter(condition);
         }
         let ids: Vec<i64> = visible.load(connection).await.stored()?;
-        Ok(Self { organization, ids: ids.into() })
+        Ok(Self { organization, ids: Arc::new(ids.into()) })
     }
 
     /// Reads the components of this kind that are not deleted, visible or not.
@@ -92,12 +119,17 @@ impl VisibleComponents {
             found = found.filter(components::id.eq(component.0));
         }
         let ids: Vec<i64> = found.load(connection).await.stored()?;
-        Ok(Self { organization: organization.0, ids: ids.into() })
+        Ok(Self { organization: organization.0, ids: Arc::new(ids.into()) })
     }
 
     /// Whether no component is visible; then no record is visible.
     pub(super) fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.ids.ids.is_empty()
+    }
+
+    /// Whether it is one of them.
+    pub(super) fn has(&self, component: i64) -> bool {
+        self.ids.ids.contains(&component)
     }
 
     /// Whether a record belongs to one of them, for a statement that reads in the order of an index: with one component
@@ -106,17 +138,36 @@ impl VisibleComponents {
         &self,
         organization: Expr<QS, BigInt>,
         component: Expr<QS, BigInt>,
+        checked: Checked,
     ) -> Condition<QS> {
-        match self.ids[..] {
+        match self.ids.ids[..] {
             [id] => Box::new(component.eq(id)),
-            _ => Box::new(organization.eq(self.organization).and(self.contain_one(component))),
+            _ => Box::new(organization.eq(self.organization).and(self.contain_one(component, checked))),
         }
     }
 
     /// Whether a record belongs to one of them, for a statement that finds its rows by id.
-    pub(super) fn contain_one<QS: 'static>(&self, component: Expr<QS, BigInt>) -> Condition<QS> {
-        columns::any_of(dialect::unindexed(component), &self.ids)
+    pub(super) fn contain_one<QS: 'static>(
+        &self,
+        component: Expr<QS, BigInt>,
+        checked: Checked,
+    ) -> Condition<QS> {
+        let component = dialect::unindexed(component);
+        match (&self.ids.ids[..], checked) {
+            ([id], _) => Box::new(component.eq(*id)),
+            (_, Checked::Few) => dialect::among_for_few(component, &self.ids.bound),
+            (_, Checked::Many) => dialect::among(component, &self.ids.bound),
+        }
     }
+}
+
+/// How many rows a statement checks, as far as is known before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Checked {
+    /// About as many as a page has.
+    Few,
+    /// Any number.
+    Many,
 }
 
 /// Limit and offset of a select.
@@ -137,6 +188,14 @@ impl Rows {
     /// The limits that are written into statements. With the limit in the text, the planners of both engines can use
     /// it; with few different limits, few prepared statements are cached.
     const LIMITS: [i64; 5] = [2, 11, 21, 51, 101];
+
+    /// The largest offset of which few rows are checked.
+    const NEAR: i64 = 200;
+
+    /// How many rows are checked in the order of an index, if most are members.
+    pub(super) fn checked(self) -> Checked {
+        if self.offset <= Self::NEAR { Checked::Few } else { Checked::Many }
+    }
 
     /// The smallest of the limits that is enough.
     fn written_limit(self) -> i64 {

@@ -15,7 +15,7 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     foreign.organization = other;
     for query in [ProposalQuery::default(), everything(world.ideas, Direction::Descending)] {
         assert_eq!(world.proposals.list(foreign, &query, ALL).await?.items, []);
-        assert_eq!(world.proposals.neighbours(foreign, &query, id).await?, crate::Neighbours::default());
+        assert_eq!(world.neighbours(foreign, &query, id).await?, crate::Neighbours::default());
     }
     assert_eq!(world.proposals.find_visible(foreign, id, Within::default()).await?, None);
     assert_eq!(world.proposals.detail(other, id).await?, None);

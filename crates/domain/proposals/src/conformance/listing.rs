@@ -189,7 +189,7 @@ pub async fn neighbours_are_those_of_the_list(world: World<'_>) -> Result<()> {
                         next: list.get(i + 1).copied(),
                         prev: i.checked_sub(1).map(|before| list[before]),
                     };
-                    let found = world.proposals.neighbours(read_context, &query, *id).await?;
+                    let found = world.neighbours(read_context, &query, *id).await?;
                     assert_eq!(found, expected, "{id} in {list:?}, {query:?}");
                 }
             }
@@ -197,7 +197,7 @@ pub async fn neighbours_are_those_of_the_list(world: World<'_>) -> Result<()> {
     }
     let random = ProposalQuery { order: Order::Random, ..ProposalQuery::default() };
     for id in world.list(world.services()[1], &random).await? {
-        let Neighbours { next, prev } = world.proposals.neighbours(world.services()[1], &random, id).await?;
+        let Neighbours { next, prev } = world.neighbours(world.services()[1], &random, id).await?;
         assert!(next.is_some_and(|next| next != id) && prev.is_none(), "any other, and none before");
     }
     Ok(())
@@ -217,7 +217,7 @@ pub async fn neighbours_stay_inside_and_satisfy_the_filters(world: World<'_>) ->
     let nora = world.of(world.nora);
     let voted = read(PROPOSAL_FIELDS, &raw("voted_weight", "1"))?;
     let filtered = ProposalQuery { filters: voted, ..ProposalQuery::default() };
-    let of = async |query: &ProposalQuery, id| world.proposals.neighbours(nora, query, id).await;
+    let of = async |query: &ProposalQuery, id| world.neighbours(nora, query, id).await;
     let beside = |next: Option<ProposalId>, prev: Option<ProposalId>| Neighbours { next, prev };
     assert_eq!(of(&filtered, all[0]).await?, beside(Some(all[2]), None));
     assert_eq!(of(&filtered, all[2]).await?, beside(None, Some(all[0])));

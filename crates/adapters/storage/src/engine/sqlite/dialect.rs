@@ -6,6 +6,8 @@ use diesel::expression::{AppearsOnTable, SelectableExpression, ValidGrouping, is
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use std::fmt::Write;
+use std::sync::Arc;
 
 #[diesel::declare_sql_function]
 extern "SQL" {
@@ -19,22 +21,59 @@ extern "SQL" {
     ) -> diesel::sql_types::TimestamptzSqlite;
     /// Lower case in every script; SQLite's own `lower` and `LIKE` support ASCII only.
     fn fold(x: Nullable<Text>) -> Nullable<Text>;
+    /// Whether a number is one of these, which are sorted and have eight bytes each.
+    fn is_among(x: Nullable<BigInt>, sorted: Binary) -> Nullable<Bool>;
 }
 
 pub(super) fn register(connection: &mut SqliteConnection) -> QueryResult<()> {
-    fold_utils::register_impl(connection, |x: Option<String>| x.map(|x| x.to_lowercase()))
+    fold_utils::register_impl(connection, |x: Option<String>| x.map(|x| x.to_lowercase()))?;
+    is_among_utils::register_impl(connection, |x: Option<i64>, sorted: Vec<u8>| {
+        let (sorted, _) = sorted.as_chunks::<8>();
+        x.map(|x| sorted.binary_search_by_key(&x, |bytes| i64::from_be_bytes(*bytes)).is_ok())
+    })
 }
 
 /// Whether the expression is one of these values. The statement text does not depend on their number, so that it is
 /// cached as prepared statement: Diesel's `eq_any` writes a `?` for each, and is not cached.
-pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &[i64]) -> Condition<QS> {
-    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    Box::new(Among { on, value: "value", ids: format!("[{}]", ids.join(",")) })
+pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
+    Box::new(Among { on, value: "value", ids: ids.array.clone() })
+}
+
+/// The same, for a statement that checks few rows. SQLite fills a table with the ids for each [`among`] of a statement;
+/// this function searches them, and costs more for each row.
+pub fn among_for_few<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
+    Box::new(is_among(on, ids.sorted.to_vec()))
+}
+
+/// Ids as a bind parameter; to clone it costs nothing.
+#[derive(Debug, Clone)]
+pub struct BoundIds {
+    /// As an array of JSON.
+    array: Arc<str>,
+    /// Sorted, eight bytes for each.
+    sorted: Arc<[u8]>,
+}
+
+impl BoundIds {
+    /// These ids.
+    pub fn of(ids: &[i64]) -> Self {
+        let mut text = String::from("[");
+        for (at, id) in ids.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            // A `String` takes everything.
+            let _ = write!(text, "{comma}{id}");
+        }
+        text.push(']');
+        let mut sorted = ids.to_vec();
+        sorted.sort_unstable();
+        let sorted: Vec<u8> = sorted.into_iter().flat_map(i64::to_be_bytes).collect();
+        Self { array: text.into(), sorted: sorted.into() }
+    }
 }
 
 /// Whether the expression is one of these values. The statement text does not depend on their number.
 pub fn among_uuids<QS: 'static>(on: Expr<QS, Binary>, ids: &[uuid::Uuid]) -> Condition<QS> {
-    Box::new(Among { on, value: "unhex(value)", ids: uuids(ids) })
+    Box::new(Among { on, value: "unhex(value)", ids: uuids(ids).into() })
 }
 
 /// The function that returns the largest of its arguments.
@@ -86,7 +125,7 @@ pub const JSON_ARRAY: &str = "json_group_array";
 struct Among<QS, ST> {
     on: Expr<QS, ST>,
     value: &'static str,
-    ids: String,
+    ids: Arc<str>,
 }
 
 impl<QS, ST> Expression for Among<QS, ST> {
@@ -111,7 +150,7 @@ impl<QS, ST> QueryFragment<Db> for Among<QS, ST> {
         pass.push_sql(" IN (SELECT ");
         pass.push_sql(self.value);
         pass.push_sql(" FROM json_each(");
-        pass.push_bind_param::<Text, _>(&self.ids)?;
+        pass.push_bind_param::<Text, str>(&self.ids)?;
         pass.push_sql("))");
         Ok(())
     }
@@ -129,3 +168,22 @@ macro_rules! for_update {
     };
 }
 pub(crate) use {for_update, for_update as for_share, for_update as skip_locked};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_found_among_ids_in_any_order() {
+        let mut connection = SqliteConnection::establish(":memory:").unwrap();
+        register(&mut connection).unwrap();
+        let ids = BoundIds::of(&[7, -3, 300, 2]);
+        for (number, expected) in [(7, true), (-3, true), (300, true), (2, true), (1, false), (301, false)] {
+            let found = diesel::select(is_among(Some(number), ids.sorted.to_vec()));
+            let found: Option<bool> = found.get_result(&mut connection).unwrap();
+            assert_eq!(found, Some(expected), "{number}");
+        }
+        let none = diesel::select(is_among(Some(1), BoundIds::of(&[]).sorted.to_vec()));
+        assert_eq!(none.get_result::<Option<bool>>(&mut connection).unwrap(), Some(false));
+    }
+}

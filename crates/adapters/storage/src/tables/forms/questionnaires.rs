@@ -9,7 +9,7 @@ use crate::records::records;
 use crate::schema::{components, questionnaires};
 use crate::session::Session;
 use crate::tables::component_places;
-use crate::tables::visible_components::{Located, OnPage, VisibleComponents};
+use crate::tables::visible_components::{Checked, Located, OnPage, VisibleComponents};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::filter::{Condition as FilterCondition, Is};
@@ -138,7 +138,11 @@ async fn page(
     let mut ids = questionnaires::table
         .select(questionnaires::id)
         .into_boxed::<Db>()
-        .filter(visible.contain(organization, Box::new(questionnaires::component_id.nullable())))
+        .filter(visible.contain(
+            organization,
+            Box::new(questionnaires::component_id.nullable()),
+            Checked::Many,
+        ))
         .filter(Rule::QuestionnaireIsOpen(read_context.viewer));
     for filter in filters {
         if let Some(condition) = of_questionnaire(filter)? {

@@ -8,7 +8,7 @@ use crate::filter::{Column, holds};
 use crate::schema::{components, meetings, spaces};
 use crate::tables::components::{OfSpace, of_space};
 use crate::tables::samples::{self, Sampled};
-use crate::tables::visible_components::{OnPage, Rows, VisibleComponents};
+use crate::tables::visible_components::{Checked, OnPage, Rows, VisibleComponents};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -104,12 +104,14 @@ struct Members<'a> {
 }
 
 impl Members<'_> {
-    fn ids(&self) -> Result<Ids> {
+    fn ids(&self, checked: Checked) -> Result<Ids> {
         let organization = Box::new(meetings::organization_id.nullable());
-        let mut ids = meetings::table
-            .select(meetings::id)
-            .into_boxed::<Db>()
-            .filter(self.visible.contain(organization, Box::new(meetings::component_id.nullable())));
+        let component = Box::new(meetings::component_id.nullable());
+        let mut ids = meetings::table.select(meetings::id).into_boxed::<Db>().filter(self.visible.contain(
+            organization,
+            component,
+            checked,
+        ));
         for condition in shown(self.read_context.viewer) {
             ids = ids.filter(condition);
         }
@@ -127,7 +129,7 @@ impl Members<'_> {
             let found: Vec<Facts> = found.load(connection).await.stored()?;
             return Ok(samples::in_order_of(&ids, found, |facts| facts.id));
         }
-        let ids = self.ids()?.order(dialect::random());
+        let ids = self.ids(Checked::Many)?.order(dialect::random());
         meetings::table
             .filter(OnPage::of(Box::new(meetings::id.nullable()), ids, rows))
             .select(columns::of::<Facts>())
@@ -140,9 +142,11 @@ impl Members<'_> {
 
     /// Some members in the order of their start.
     async fn by_start(&self, connection: &mut Conn, rows: Rows, direction: Direction) -> Result<Vec<Facts>> {
+        let checked = if self.query.filters.is_empty() { rows.checked() } else { Checked::Many };
+        let ids = self.ids(checked)?;
         let ids = match direction {
-            Direction::Ascending => self.ids()?.order((meetings::start_time.asc(), meetings::id)),
-            Direction::Descending => self.ids()?.order((meetings::start_time.desc(), meetings::id)),
+            Direction::Ascending => ids.order((meetings::start_time.asc(), meetings::id)),
+            Direction::Descending => ids.order((meetings::start_time.desc(), meetings::id)),
         };
         let found = meetings::table
             .filter(OnPage::of(Box::new(meetings::id.nullable()), ids, rows))
@@ -160,7 +164,8 @@ impl Members<'_> {
 #[async_trait]
 impl Sampled for Members<'_> {
     async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>> {
-        let members = self.ids()?.filter(samples::in_buckets(Box::new(meetings::id.nullable()), buckets));
+        let members =
+            self.ids(Checked::Many)?.filter(samples::in_buckets(Box::new(meetings::id.nullable()), buckets));
         members.load(connection).await.stored()
     }
 }

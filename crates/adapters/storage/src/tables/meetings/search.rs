@@ -6,7 +6,7 @@ use crate::failure::Stored;
 use crate::filter::{holds, translated};
 use crate::schema::meetings;
 use crate::tables::component_places;
-use crate::tables::visible_components::{OnPage, Rows, VisibleComponents};
+use crate::tables::visible_components::{Checked, OnPage, Rows, VisibleComponents};
 use civitas_kernel::filter;
 use civitas_kernel::{
     ComponentPlace, Direction, Locales, MeetingId, OrganizationId, Page, PageRequest, Result, Translated,
@@ -63,7 +63,7 @@ fn conditions(
     let mut conditions: Vec<Condition<meetings::table>> = vec![
         Box::new(meetings::organization_id.eq(organization.0).nullable()),
         Box::new(meetings::deleted_at.is_null().nullable()),
-        components.contain_one(Box::new(meetings::component_id.nullable())),
+        components.contain_one(Box::new(meetings::component_id.nullable()), Checked::Many),
     ];
     match search.time {
         Some(MeetingTime::Upcoming) => conditions.push(Box::new(meetings::start_time.ge(now).nullable())),

@@ -8,7 +8,7 @@ use crate::schema::posts;
 use crate::session::Session;
 use crate::tables::samples::{self, Sampled};
 use crate::tables::two_parts::{TwoParts, Way};
-use crate::tables::visible_components::{OnPage, Rows, Seek, VisibleComponents};
+use crate::tables::visible_components::{Checked, OnPage, Rows, Seek, VisibleComponents};
 use async_trait::async_trait;
 use civitas_kernel::{Direction, ReadContext, Result, UserId, Within};
 use diesel::dsl::{IntoBoxed, Select, count_star, not};
@@ -45,13 +45,14 @@ impl List {
     }
 
     /// The members, with a date or without.
-    fn members(&self) -> Ids {
-        self.members_if(Box::new(posts::published_at.le(self.now)))
+    fn members(&self, checked: Checked) -> Ids {
+        self.members_if(Box::new(posts::published_at.le(self.now)), checked)
     }
 
     /// The members, by a condition that tells whether a post is published.
-    fn members_if(&self, published: Condition<posts::table>) -> Ids {
+    fn members_if(&self, published: Condition<posts::table>, checked: Checked) -> Ids {
         let organization = Box::new(posts::organization_id.nullable());
+        let component = Box::new(posts::component_id.nullable());
         let visible: Condition<posts::table> = match self.author {
             None => published,
             Some(author) => Box::new(published.or(posts::author_id.eq(author.0))),
@@ -60,18 +61,18 @@ impl List {
             .select(posts::id)
             .into_boxed::<Db>()
             .filter(posts::deleted_at.is_null())
-            .filter(self.components.contain(organization, Box::new(posts::component_id.nullable())))
+            .filter(self.components.contain(organization, component, checked))
             .filter(visible)
     }
 
     /// The members with a date; the condition is that of the partial indexes.
-    fn with_date(&self) -> Ids {
-        self.members().filter(posts::published_at.is_not_null())
+    fn with_date(&self, checked: Checked) -> Ids {
+        self.members(checked).filter(posts::published_at.is_not_null())
     }
 
     /// The members at this time that are in this direction from an id, nearest first.
     fn at_the_same_time(&self, id: i64, at: OffsetDateTime, way: Way) -> Ids {
-        let members = self.with_date().filter(posts::published_at.eq(at));
+        let members = self.with_date(Checked::Few).filter(posts::published_at.eq(at));
         match way {
             Way::Next => members.filter(posts::id.gt(id)).order(posts::id.asc()),
             Way::Prev => members.filter(posts::id.lt(id)).order(posts::id.desc()),
@@ -79,9 +80,15 @@ impl List {
     }
 
     /// The members in this direction from a time, or all of them, nearest first.
-    fn at_other_times(&self, at: Option<OffsetDateTime>, way: Way, direction: Direction) -> Ids {
+    fn at_other_times(
+        &self,
+        at: Option<OffsetDateTime>,
+        way: Way,
+        direction: Direction,
+        checked: Checked,
+    ) -> Ids {
         let forward = way.is_forward(direction);
-        let members = self.with_date();
+        let members = self.with_date(checked);
         let members = match at {
             Some(at) if forward => members.filter(posts::published_at.gt(at)),
             Some(at) => members.filter(posts::published_at.lt(at)),
@@ -103,7 +110,11 @@ impl List {
             return Ok(samples::in_order_of(&ids, rows, |row| row.id));
         }
         posts::table
-            .filter(OnPage::of(Box::new(posts::id.nullable()), self.members().order(dialect::random()), rows))
+            .filter(OnPage::of(
+                Box::new(posts::id.nullable()),
+                self.members(Checked::Many).order(dialect::random()),
+                rows,
+            ))
             .select(columns::of::<Row>())
             .order(dialect::random())
             .limit(rows.limit)
@@ -118,7 +129,7 @@ impl Sampled for List {
     async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>> {
         // Not as a range, which SQLite would read instead of the buckets.
         let published = Box::new(not(posts::published_at.gt(self.now)));
-        self.members_if(published)
+        self.members_if(published, Checked::Many)
             .filter(posts::published_at.is_not_null())
             .filter(samples::in_buckets(Box::new(posts::id.nullable()), buckets))
             .load(connection)
@@ -132,7 +143,7 @@ impl TwoParts for List {
     type Row = Row;
 
     async fn dated(&self, connection: &mut Conn, direction: Direction, rows: Rows) -> Result<Vec<Row>> {
-        let ids = self.at_other_times(None, Way::Next, direction);
+        let ids = self.at_other_times(None, Way::Next, direction, rows.checked());
         let found = posts::table
             .filter(OnPage::of(Box::new(posts::id.nullable()), ids, rows))
             .select(columns::of::<Row>())
@@ -146,7 +157,7 @@ impl TwoParts for List {
     }
 
     async fn count_dated(&self, connection: &mut Conn) -> Result<i64> {
-        self.with_date().select(count_star()).first(connection).await.stored()
+        self.with_date(Checked::Many).select(count_star()).first(connection).await.stored()
     }
 
     async fn drafts(&self, connection: &mut Conn) -> Result<Vec<i64>> {
@@ -155,7 +166,7 @@ impl TwoParts for List {
             .filter(posts::author_id.eq(author.0))
             .filter(posts::published_at.is_null())
             .filter(posts::deleted_at.is_null())
-            .filter(self.components.contain_one(Box::new(posts::component_id.nullable())))
+            .filter(self.components.contain_one(Box::new(posts::component_id.nullable()), Checked::Few))
             .order(posts::id)
             .select(posts::id)
             .load(connection)
@@ -184,13 +195,16 @@ impl TwoParts for List {
         at: OffsetDateTime,
     ) -> Result<(Option<i64>, Option<i64>)> {
         let seek = |way| {
-            Seek(vec![self.at_the_same_time(id, at, way), self.at_other_times(Some(at), way, direction)])
+            Seek(vec![
+                self.at_the_same_time(id, at, way),
+                self.at_other_times(Some(at), way, direction, Checked::Few),
+            ])
         };
         diesel::select((seek(Way::Next), seek(Way::Prev))).get_result(connection).await.stored()
     }
 
     async fn outermost(&self, connection: &mut Conn, direction: Direction, way: Way) -> Result<Option<i64>> {
-        let seek = Seek(vec![self.at_other_times(None, way, direction)]);
+        let seek = Seek(vec![self.at_other_times(None, way, direction, Checked::Few)]);
         diesel::select(seek).get_result(connection).await.stored()
     }
 }

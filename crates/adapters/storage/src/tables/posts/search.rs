@@ -7,7 +7,7 @@ use crate::failure::Stored;
 use crate::filter::{holds, translated};
 use crate::schema::posts;
 use crate::tables::component_places;
-use crate::tables::visible_components::{OnPage, Rows, VisibleComponents};
+use crate::tables::visible_components::{Checked, OnPage, Rows, VisibleComponents};
 use civitas_blogs::{MOST_SEARCHED, PostDetail, PostSearch, PostState};
 use civitas_kernel::filter;
 use civitas_kernel::{Direction, Locales, OrganizationId, Page, PageRequest, Result};
@@ -25,7 +25,7 @@ fn conditions(
     let organization = Box::new(posts::organization_id.nullable());
     let mut conditions = vec![
         Box::new(posts::deleted_at.is_null().nullable()),
-        components.contain(organization, Box::new(posts::component_id.nullable())),
+        components.contain(organization, Box::new(posts::component_id.nullable()), Checked::Many),
     ];
     match search.state {
         Some(PostState::Draft) => conditions.push(Box::new(posts::published_at.is_null().nullable())),

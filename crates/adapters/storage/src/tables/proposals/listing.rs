@@ -10,10 +10,10 @@ use crate::session::Session;
 use crate::tables::places;
 use crate::tables::samples::{self, Sampled};
 use crate::tables::two_parts::{TwoParts, Way};
-use crate::tables::visible_components::{OnPage, Rows, Seek, VisibleComponents};
+use crate::tables::visible_components::{Checked, OnPage, Rows, Seek, VisibleComponents};
 use async_trait::async_trait;
 use civitas_kernel::{
-    Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId,
+    ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId,
 };
 use civitas_proposals::{ProposalDetail, ProposalField, ProposalQuery};
 use diesel::dsl::{IntoBoxed, Select, count_star};
@@ -61,33 +61,45 @@ impl<'a> List<'a> {
     }
 
     /// The published members. The conditions are those of the partial indexes, exactly.
-    pub(super) fn published(&self) -> Result<Ids> {
-        Ok(self.filtered(self.in_order())?.filter(proposals::published_at.is_not_null()))
+    pub(super) fn published(&self, checked: Checked) -> Result<Ids> {
+        Ok(self.filtered(self.in_order(checked))?.filter(proposals::published_at.is_not_null()))
     }
 
-    /// The time of publication of a member: `Some(None)` for a draft, `None` if it is not a member.
-    pub(super) async fn time_of(
-        &self,
-        connection: &mut Conn,
-        id: ProposalId,
-    ) -> Result<Option<Option<OffsetDateTime>>> {
-        self.filtered(self.by_id())?
+    /// How many rows are checked for the first ones in an order; with filters, all may be.
+    fn checked_for(&self, rows: Rows) -> Checked {
+        if self.query.filters.is_empty() { rows.checked() } else { Checked::Many }
+    }
+
+    /// The published members for a seek.
+    fn nearest(&self) -> Result<Ids> {
+        self.published(self.checked_for(Rows { limit: 1, offset: 0 }))
+    }
+
+    /// Whether proposals of a component are members. Without filters all are members that the reader sees.
+    pub(super) fn may_have(&self, component: ComponentId) -> bool {
+        self.components.has(component.0)
+    }
+
+    /// Whether a proposal is a member.
+    pub(super) async fn has(&self, connection: &mut Conn, id: ProposalId) -> Result<bool> {
+        let member = self
+            .filtered(self.by_id())?
             .filter(proposals::id.eq(id.0))
             .filter(published_or_own(self.author))
-            .select(proposals::published_at)
-            .first(connection)
+            .first::<i64>(connection)
             .await
             .optional()
-            .stored()
+            .stored()?;
+        Ok(member.is_some())
     }
 
-    fn in_order(&self) -> Condition<proposals::table> {
+    fn in_order(&self, checked: Checked) -> Condition<proposals::table> {
         let organization = Box::new(proposals::organization_id.nullable());
-        self.components.contain(organization, Box::new(proposals::component_id.nullable()))
+        self.components.contain(organization, Box::new(proposals::component_id.nullable()), checked)
     }
 
     fn by_id(&self) -> Condition<proposals::table> {
-        self.components.contain_one(Box::new(proposals::component_id.nullable()))
+        self.components.contain_one(Box::new(proposals::component_id.nullable()), Checked::Few)
     }
 
     /// Some rows of the list, in its order.
@@ -100,7 +112,7 @@ impl<'a> List<'a> {
 
     /// The members at this time that are in this direction from an id, nearest first.
     fn at_the_same_time(&self, id: i64, at: OffsetDateTime, way: Way) -> Result<Ids> {
-        let members = self.published()?.filter(proposals::published_at.eq(at));
+        let members = self.nearest()?.filter(proposals::published_at.eq(at));
         Ok(match way {
             Way::Next => members.filter(proposals::id.gt(id)).order(proposals::id.asc()),
             Way::Prev => members.filter(proposals::id.lt(id)).order(proposals::id.desc()),
@@ -109,7 +121,7 @@ impl<'a> List<'a> {
 
     /// The published members in this direction from a time, or all of them, nearest first.
     fn at_other_times(&self, at: Option<OffsetDateTime>, way: Way, direction: Direction) -> Result<Ids> {
-        let members = self.published()?;
+        let members = self.nearest()?;
         let forward = way.is_forward(direction);
         let members = match at {
             Some(at) if forward => members.filter(proposals::published_at.gt(at)),
@@ -132,10 +144,10 @@ impl<'a> List<'a> {
             return Ok(samples::in_order_of(&ids, rows, Facts::id));
         }
         let ids = if drafts.is_empty() {
-            self.published()?
+            self.published(Checked::Many)?
         } else {
             let own = columns::any_of(proposals::id.nullable(), &drafts);
-            self.filtered(self.in_order())?.filter(proposals::published_at.is_not_null().or(own))
+            self.filtered(self.in_order(Checked::Many))?.filter(proposals::published_at.is_not_null().or(own))
         };
         proposals::table
             .filter(OnPage::of(Box::new(proposals::id.nullable()), ids.order(dialect::random()), rows))
@@ -151,8 +163,9 @@ impl<'a> List<'a> {
 #[async_trait]
 impl Sampled for List<'_> {
     async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>> {
-        let members =
-            self.published()?.filter(samples::in_buckets(Box::new(proposals::id.nullable()), buckets));
+        let members = self
+            .published(Checked::Many)?
+            .filter(samples::in_buckets(Box::new(proposals::id.nullable()), buckets));
         members.load(connection).await.stored()
     }
 }
@@ -162,7 +175,7 @@ impl TwoParts for List<'_> {
     type Row = Facts;
 
     async fn dated(&self, connection: &mut Conn, direction: Direction, rows: Rows) -> Result<Vec<Facts>> {
-        let ids = self.published()?;
+        let ids = self.published(self.checked_for(rows))?;
         let ids = match direction {
             Direction::Ascending => ids.order((proposals::published_at.asc(), proposals::id)),
             Direction::Descending => ids.order((proposals::published_at.desc(), proposals::id)),
@@ -193,7 +206,7 @@ impl TwoParts for List<'_> {
     }
 
     async fn count_dated(&self, connection: &mut Conn) -> Result<i64> {
-        self.published()?.select(count_star()).first(connection).await.stored()
+        self.published(Checked::Many)?.select(count_star()).first(connection).await.stored()
     }
 
     async fn drafts(&self, connection: &mut Conn) -> Result<Vec<i64>> {
