@@ -7,7 +7,7 @@ use civitas_kernel::{BoxError, Locales, Result, sortable_id};
 use civitas_storage_postgres as postgres;
 use civitas_storage_sqlite as sqlite;
 use diesel::connection::SimpleConnection;
-use diesel::sql_types::{BigInt, Integer, Text};
+use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text};
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -23,6 +23,12 @@ use url::Url;
 
 mod contents;
 mod schema;
+
+#[diesel::declare_sql_function]
+extern "SQL" {
+    /// A function of the storage on SQLite. To plan a statement it only has to exist.
+    fn is_among(x: Nullable<BigInt>, sorted: Binary) -> Nullable<Bool>;
+}
 
 const LOCAL: &str = "postgres://postgres@127.0.0.1:5432/postgres";
 const MIGRATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/postgres");
@@ -299,6 +305,8 @@ impl Database {
             Home::Directory(_) | Home::Elsewhere => {
                 let path = self.url.trim_start_matches("sqlite://");
                 let mut connection = SqliteConnection::establish(path).expect("the file opens");
+                is_among_utils::register_impl(&mut connection, |_: Option<i64>, _: Vec<u8>| Some(false))
+                    .expect("a function");
                 let explain = diesel::sql_query(format!("EXPLAIN QUERY PLAN {sql}"));
                 let steps: Vec<Step> = explain.load(&mut connection).expect("a plan");
                 let mut depths = HashMap::from([(0, 0)]);
