@@ -55,6 +55,11 @@ clients:
     cargo build --package civitas-server
     clients/run
 
+# the token endpoints, with authlib and openid-client (needs Python 3 with pip, Node.js, npm)
+oauth-clients:
+    cargo build --package civitas-server
+    tests/oauth-clients/run
+
 # the client of openapi-generator: generated, compiled and used (needs Java, Python 3 with pip, Node.js, npm)
 openapi-generator:
     cargo build --package civitas-server

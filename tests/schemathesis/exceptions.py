@@ -5,17 +5,15 @@ Each exception begins with the paragraph. Any other report is a fault of the ser
 import json
 import re
 
-# Data that agrees with the document is refused with 400 or 422, by a rule that a JSON schema cannot state or that depends
-# on stored data: the paragraph, the ids of operations, the description of the error. Both are patterns of the whole text.
+# Data that agrees with the document is refused with 400, 410 or 422, by a rule that a JSON schema cannot state or that depends
+# on stored data: the paragraph, the ids of operations, the description of the error. Both are patterns of the whole text. A
+# further condition can follow.
 REFUSED = [
     ("01 §11.1, §11.3", r"[gs]et\w*ExtendedData(Async|Sync)?",
-     r"param is missing .*: object_path|Invalid object_path|data must be an object when object_path is \"\.\""
-     r"|object_path .* is not a leaf key|extended_data exceeds maximum size .*"),
-    # Filters that the published document has as texts, and bare forms, which are texts.
-    ("01 §6, 06 §1.4, 07 B.4", r"\w+",
-     r"Invalid value for filter (participatory_space_id_(eq|gt|lt)|voted_weight(_not)?_(eq|in|lt|gt)"
-     r"|participatory_space_type|file_type|attached_to_type(_\w+)?)"),
-    ("02 §2.2", r"createToken", r".*"),
+     r"data must be an object when object_path is \"\.\"|object_path .* is not a leaf key"
+     r"|extended_data exceeds maximum size .*"),
+    ("02 §2.2", r"createToken",
+     r"Invalid Api Client, check (client_id )?credentials|can not request system scope with ROPC flow"),
     ("03 §1.3", r"updateOrganization",
      r"(Name|Description|Reference prefix|Host|Unconfirmed host|Secondary hosts|Available locales|Default locale"
      r"|Enable machine translations|Comments max length)\b.*"),
@@ -24,56 +22,66 @@ REFUSED = [
     ("03 §3.2", r"signInWithMagicLink", r"Token not found|Invalid Token"),
     ("03 §4.4", r"createRoleSync", r"general_admin requires .*|Resource must .*|Unsupported resource_type .*|Type has .*"),
     ("03 §4.5", r"updateRole", r"Resource and user of a role .*|general_admin .*|Type has .*"),
-    ("06 §1.4", r"listProposals|getProposal", r"User required"),
+    ("06 §1.4", r"listProposals|getProposal", r"User required",
+     lambda case: any(name.startswith("filter[voted_weight") for name in case.query or {})),
     ("06 §2.3, §2.6, §2.7", r"\w+DraftProposal(Async|Sync)?",
      r"Draft Proposal already exists .*|You cannot create new proposals .*|(Title|Body) (is|must|cannot)\b.*"),
     ("06 §4.3", r"castProposalVote(Async)?", r"Already voted|Votes? (are disabled|limit reached|is invalid)|Weight: .*"),
     ("07 A.6", r"(create|update)BlogPost", r"(Title|Body) cannot be blank.*"),
     ("07 A.6", r"updateBlogPost(Async)?", r"data\.id does not match"),
-    ("07 B.5", r"createAttachment",
-     r"param is missing .*|Unknown attached_to_type: .*|data\.type must be .*"
-     r"|(Title|Description|File|Attachment collection|signed_id|Weight) .*"),
-    ("07 B.5, B.7 (flat or in `data`)", r"(create|update)Attachment",
-     r"Unknown key: (data\..*|signed_id|attached_to_type|attached_to_id|title|description|weight|attachment_collection_id)"),
-    ("07 B.6", r"attachmentsDirectUpload", r"param is missing .*|filename is invalid|byte_size must .*|checksum must .*"),
+    ("07 (head), B.5 (the document names no required parts of the form)", r"createAttachment",
+     r"param is missing .*: (attached_to_type|attached_to_id|title|description)", lambda case: is_form(case)),
+    ("07 B.5", r"createAttachment", r"(Title|Description|File|Attachment collection|signed_id) .*"),
+    ("07 B.6", r"attachmentsDirectUpload", r"filename is invalid|byte_size must be between 1 and \d+"),
     ("07 B.6", r"uploadAttachmentBytes", r"(Content length|Content type|Checksum) mismatch"),
-    ("07 B.7", r"updateAttachment", r"param is missing .*|data\.\w+ .*|(Title|Description|Attachment collection|Weight) .*"),
+    ("07 B.7", r"updateAttachment", r"data\.id does not match|(Title|Description|Attachment collection) .*"),
     ("08 §3", r"\w+", r"Locale is not available"),
     ("08 §4.4, §5.3", r"update(Questionnaire|Question|AnswerOption)(Async)?", r"data\.id does not match"),
     ("08 §4.4, §5", r"(create|update)(Questionnaire|Questions?|AnswerOption)", r"(Title|Body) cannot be blank.*"),
-    ("08 §5.1, §5.4, §7", r"\w+", r"filter\[question(naire)?_id\] required"),
     ("08 §5.4", r"createAnswerOption", r"Question .*"),
     ("08 §6.1, §6.2, §6.3", r"createAnswers(Async)?",
      r"client_ip is invalid|User (required|blocked)|(Anonymous|Questionnaire|Answers?|Choices?|Too many)\b.*"),
     ("09 B", r"(create|update)WebhookRegistration", r"(Url|Subscriptions?) .*"),
+    ("09 D", r"streamEvents", r"Subscription to .* is not allowed|Event is no longer available"),
 ]
 
 # Data that does not agree with the document is accepted: the paragraph, the ids of operations, what is wrong (a pattern of
-# a whole text of `wrong_parts`), and a further condition. All wrong parts of a request must be decided.
+# a whole text of `wrong_parts`), and a further condition on the case and the name of the parameter. All wrong parts of a
+# request must be decided.
 ACCEPTED = [
     ("01 §2 (the body has precedence)", r"createBlogPost(Async)?", r"query component_id: .*",
-     lambda case: "component_id" in members(case.body, "data")),
-    ("01 §6 (empty values are ignored)", r"\w+", r"query filter\[.*", lambda case: has_empty_filter(case)),
+     lambda case, _: "component_id" in members(case.body, "data")),
+    ("01 §6 (empty values are ignored)", r"\w+", r"query filter\[.*",
+     lambda case, name: is_empty((case.query or {}).get(name))),
     ("01 §7 (never an error)", r"\w+", r"query (page|per_page): .*", None),
-    ("01 §9, 03 §4.4 (the job refuses it)", r"createRole", r"body data\.attributes\.(type|resource_type): .*enum.*", None),
+    ("01 §9, 03 §4.4 (the job refuses it)", r"createRole",
+     r"body data\.attributes\.(type|resource_type): (enum|Invalid enum value)", None),
     ("01 §9, 08 §5.2 (the job refuses it)", r"createQuestionsAsync|updateQuestionAsync",
      r"body data\.attributes\.(position|max_choices|max_characters): .*minimum.*", None),
-    ("02 §4 (an unknown token is revoked)", r"revokeToken", r".*", None),
+    ("01 §11.1 (the body has it)", r"set\w+ExtendedData(Async|Sync)?", r"query object_path: .*",
+     lambda case, _: isinstance(members(case.body).get("object_path"), str)),
+    ("02 §2.1 (ignored)", r"createToken", r"body password: .*", None),
+    ("02 §3 (ignored)", r"introspectToken", r"body token_type_hint: .*", None),
+    ("02 §3 (with a bearer token the credentials are not read)", r"introspectToken", r"body client_(id|secret): .*", None),
+    ("02 §4 (no token, or an unknown one)", r"revokeToken",
+     r"body (token|token_type_hint|client_id|client_secret): (type|Invalid type.*|Incorrect type.*)", None),
     ("07 A.6 (the query has it)", r"createBlogPost(Async)?", r"body data(\.component_id)?: .*(missing|required).*",
-     lambda case: "component_id" in (case.query or {}) and "attributes" in members(case.body, "data")),
+     lambda case, _: "component_id" in (case.query or {}) and "attributes" in members(case.body, "data")),
     ("07 B.6 (the body has precedence)", r"attachmentsDirectUpload", r"query \w+: .*",
-     lambda case: {"filename", "byte_size", "checksum"} <= set(members(case.body))),
+     lambda case, _: {"filename", "byte_size", "checksum"} <= set(members(case.body))),
     ("08 §3 (the body has precedence)", r"createAnswers(Async)?", r"query locale: .*",
-     lambda case: isinstance(members(case.body, "meta").get("locale"), str)),
-    ("08 §4.4, §5.2, §6.1 (text or integer)", r"createAnswers(Async)?|createQuestions(Async)?",
+     lambda case, _: isinstance(members(case.body, "meta").get("locale"), str)),
+    ("08 §5.1, §5.4 (the parameter without brackets)", r"listQuestions|listAnswerOptions", r"query filter\[.*",
+     lambda case, name: is_integer_text((case.query or {}).get(name.removeprefix("filter[").removesuffix("]")))),
+    ("08 §6.1 (text or integer)", r"createAnswers(Async)?",
      r"body data\.relationships\.questionnaire\.data\.id: .*type.*",
-     lambda case: is_integer(members(case.body, "data", "relationships", "questionnaire", "data").get("id"))),
-    ("08 §4.4, §5.3 (text or integer)", r"update(Questionnaire|Question|AnswerOption)(Async)?", r"body data\.id: .*type.*",
-     lambda case: is_integer(members(case.body, "data").get("id"))),
+     lambda case, _: is_integer(members(case.body, "data", "relationships", "questionnaire", "data").get("id"))),
+    ("08 §4.4 (text or integer)", r"updateQuestionnaire(Async)?", r"body data\.id: .*type.*",
+     lambda case, _: is_integer(members(case.body, "data").get("id"))),
     ("08 §6.1 (other members are ignored)", r"createAnswers(Async)?",
      r"body data\.relationships\.questionnaire\.data\.type: .*", None),
     ("08 §6.2 (ignored without respondent)", r"createAnswers(Async)?", r"body data\.relationships\.user\b.*",
-     lambda case: members(case.body, "meta").get("anonymous") is True),
+     lambda case, _: members(case.body, "meta").get("anonymous") is True),
 ]
 
 
@@ -85,19 +93,17 @@ def deciding(failure, case, response):
 
 def refused(failure, case, response):
     description = error(response).get("error_description")
-    if response.status_code not in (400, 422) or description is None:
+    if response.status_code not in (400, 410, 422) or description is None:
         return None
-    if description == "Malformed JSON request":
-        return "01 §2 (NUL)" if b"\\u0000" in sent(response) else None
-    if description == "Malformed query":
-        return "01 §2 (NUL)" if "%00" in response.request.url else None
-    return first(paragraph for paragraph, operations, text in REFUSED
-                 if is_of(case, operations) and re.fullmatch(text, description, re.DOTALL))
+    return first(paragraph for paragraph, operations, text, *conditions in REFUSED
+                 if is_of(case, operations) and re.fullmatch(text, description, re.DOTALL)
+                 and all(holds(case) for holds in conditions))
 
 
 def accepted(failure, case, response):
     paragraphs = [first(paragraph for paragraph, operations, text, holds in ACCEPTED
-                        if is_of(case, operations) and re.fullmatch(text, part) and (holds is None or holds(case)))
+                        if is_of(case, operations) and re.fullmatch(text, part)
+                        and (holds is None or holds(case, parameter_of(part))))
                   for part in wrong_parts(case)]
     return ", ".join(paragraphs) if paragraphs and all(paragraphs) else None
 
@@ -140,9 +146,13 @@ def is_of(case, operations):
     return re.fullmatch(operations, case.operation.definition.raw["operationId"]) is not None
 
 
-def has_empty_filter(case):
-    query = case.query or {}
-    return any(name.startswith("filter[") and is_empty(value) for name, value in query.items())
+def parameter_of(part):
+    """The name in a text of `wrong_parts`."""
+    return part.split(" ", 1)[1].split(": ", 1)[0]
+
+
+def is_form(case):
+    return (case.media_type or "").startswith("multipart/")
 
 
 def is_empty(value):
@@ -151,6 +161,10 @@ def is_empty(value):
 
 def is_integer(value):
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_integer_text(value):
+    return re.fullmatch(r"-?\d+", str(value)) is not None
 
 
 def members(body, *names):
@@ -167,11 +181,6 @@ def error(response):
     except ValueError:
         return {}
     return body if isinstance(body, dict) else {}
-
-
-def sent(response):
-    body = response.request.body or b""
-    return body.encode() if isinstance(body, str) else body
 
 
 def first(items):

@@ -3,43 +3,32 @@
 //! PostgreSQL print a notice on standard error and pass; with `CIVITAS_REQUIRE_POSTGRES=1` they fail.
 
 use civitas_application::Store;
-use civitas_kernel::{BoxError, Locales, Result, sortable_id};
+use civitas_kernel::{BoxError, Locales, Result};
 use civitas_storage_postgres as postgres;
 use civitas_storage_sqlite as sqlite;
 use diesel::connection::SimpleConnection;
-use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text};
+use diesel::sql_types::BigInt;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Write;
+use server::{connect, named, on_server, say};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 use time::OffsetDateTime;
 use tokio::sync::OnceCell;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 use url::Url;
 
 mod contents;
+mod plans;
 mod schema;
+mod server;
 
-#[diesel::declare_sql_function]
-extern "SQL" {
-    /// A function of the storage on SQLite. To plan a statement it only has to exist.
-    fn is_among(x: Nullable<BigInt>, sorted: Binary) -> Nullable<Bool>;
-}
-
-const LOCAL: &str = "postgres://postgres@127.0.0.1:5432/postgres";
-const MIGRATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/postgres");
-/// The user of the tests, who owns their databases. Row-level security does not bind superusers.
-const ROLE: &str = "civitas_test";
-/// The policies of the tables.
-const CONFINEMENT: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/adapters/storage/src/engine/postgres/confinement.rs");
 const CONNECTIONS: usize = 8;
 /// Longer than in production: a machine that runs tests is busy.
 const WAIT: Duration = Duration::from_secs(20);
+/// The file of an SQLite database with all migrations, which take longer than most tests.
+static TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
 
 /// A database engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,17 +107,6 @@ struct Number {
     number: i64,
 }
 
-/// A step of a plan of SQLite.
-#[derive(QueryableByName)]
-struct Step {
-    #[diesel(sql_type = Integer)]
-    id: i32,
-    #[diesel(sql_type = Integer)]
-    parent: i32,
-    #[diesel(sql_type = Text)]
-    detail: String,
-}
-
 /// The place of a database, which determines how it is removed.
 enum Home {
     /// In a directory that removes itself.
@@ -160,7 +138,8 @@ impl Database {
             Engine::Sqlite => {
                 let directory = tempfile::tempdir().expect("a temporary directory");
                 let url = format!("sqlite://{}", directory.path().join("civitas.db").display());
-                engine.migrate(&url).await.expect("the schema");
+                let template = TEMPLATE.get_or_init(migrated_file).await;
+                std::fs::write(directory.path().join("civitas.db"), template).expect("a file");
                 (url, Home::Directory(directory))
             }
             Engine::Postgres => on_server().await?,
@@ -281,46 +260,6 @@ impl Database {
         client.query_one(sql, &[&table]).await.expect("the table").get(0)
     }
 
-    /// The plan of a statement with unknown values: the lines of `EXPLAIN` on PostgreSQL, of
-    /// `EXPLAIN QUERY PLAN` on SQLite, indented by depth.
-    ///
-    /// # Panics
-    /// When the database refuses it.
-    pub async fn plan(&self, sql: &str) -> Vec<String> {
-        match &self.home {
-            Home::Server { address, name } => {
-                let client = connect(&named(address, name)).await.expect("the server answers");
-                let prepare = format!("SET plan_cache_mode = force_generic_plan; PREPARE planned AS {sql}");
-                client.batch_execute(&prepare).await.expect("a prepared statement");
-                let values = sql.split('$').skip(1).filter_map(|s| {
-                    let number = s.split(|c: char| !c.is_ascii_digit()).next()?;
-                    number.parse::<usize>().ok()
-                });
-                let values = vec!["NULL"; values.max().unwrap_or_default()].join(", ");
-                let values = if values.is_empty() { values } else { format!("({values})") };
-                let explain = format!("EXPLAIN (COSTS OFF) EXECUTE planned {values}");
-                let rows = client.query(&explain, &[]).await.expect("a plan");
-                rows.iter().map(|row| row.get(0)).collect()
-            }
-            Home::Directory(_) | Home::Elsewhere => {
-                let path = self.url.trim_start_matches("sqlite://");
-                let mut connection = SqliteConnection::establish(path).expect("the file opens");
-                is_among_utils::register_impl(&mut connection, |_: Option<i64>, _: Vec<u8>| Some(false))
-                    .expect("a function");
-                let explain = diesel::sql_query(format!("EXPLAIN QUERY PLAN {sql}"));
-                let steps: Vec<Step> = explain.load(&mut connection).expect("a plan");
-                let mut depths = HashMap::from([(0, 0)]);
-                let lines = steps.into_iter().map(|step| {
-                    let depth = depths.get(&step.parent).copied().unwrap_or_default();
-                    depths.insert(step.id, depth + 1);
-                    format!("{}{}", "  ".repeat(depth), step.detail)
-                });
-                lines.collect()
-            }
-            Home::Memory => panic!("only its store reaches a database in memory"),
-        }
-    }
-
     /// Takes the write lock like another process: on SQLite that of the file, on PostgreSQL that of the table.
     ///
     /// # Panics
@@ -403,6 +342,16 @@ impl Drop for Database {
     }
 }
 
+async fn migrated_file() -> Vec<u8> {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("civitas.db");
+    let url = format!("sqlite://{}", path.display());
+    Engine::Sqlite.migrate(&url).await.expect("the schema");
+    let mut connection = SqliteConnection::establish(&path.to_string_lossy()).expect("the file opens");
+    connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)").expect("everything is in the file");
+    std::fs::read(&path).expect("the file")
+}
+
 fn of_sqlite(url: String, pool_size: usize, wait: Duration) -> sqlite::Settings {
     let (locales, limits) = (Locales::standard(), sqlite::StatementLimits::default());
     sqlite::Settings { url, pool_size, wait, locales, limits, row_level_security: true }
@@ -411,105 +360,4 @@ fn of_sqlite(url: String, pool_size: usize, wait: Duration) -> sqlite::Settings 
 fn of_postgres(url: String, pool_size: usize, wait: Duration) -> postgres::Settings {
     let (locales, limits) = (Locales::standard(), postgres::StatementLimits::default());
     postgres::Settings { url, pool_size, wait, locales, limits, row_level_security: true }
-}
-
-/// A new database of the server, copied from the template.
-async fn on_server() -> Option<(String, Home)> {
-    static SERVER: OnceCell<Option<(Url, String)>> = OnceCell::const_new();
-    let (address, template) = SERVER.get_or_init(find_server).await.as_ref()?;
-    let name = format!("civitas_test_{}", sortable_id().simple());
-    let client = connect(address).await.expect("the server answers");
-    let create = format!("CREATE DATABASE {name} TEMPLATE {template} OWNER {ROLE}");
-    client.batch_execute(&create).await.expect("a database made from the template");
-    Some((of_role(named(address, &name)).into(), Home::Server { address: address.clone(), name }))
-}
-
-/// The server, and the name of its template.
-async fn find_server() -> Option<(Url, String)> {
-    let address = variable("CIVITAS_TEST_POSTGRES").unwrap_or_else(|| LOCAL.to_owned());
-    let address: Url = address.parse().expect("CIVITAS_TEST_POSTGRES is an address");
-    match connect(&address).await {
-        Ok(client) => {
-            let template = make_template(&client, &address).await;
-            Some((address, template))
-        }
-        Err(error) if variable("CIVITAS_REQUIRE_POSTGRES").as_deref() == Some("1") => {
-            panic!("CIVITAS_REQUIRE_POSTGRES=1, and no PostgreSQL answers: {error}")
-        }
-        Err(error) => {
-            say(&format!("NO POSTGRESQL ANSWERS ({error}): HALF OF THE STORAGE TESTS DOES NOT RUN"));
-            None
-        }
-    }
-}
-
-/// Creates the template of these migrations if missing. Several processes may call it at once: one creates it.
-async fn make_template(client: &Client, address: &Url) -> String {
-    let template = format!("civitas_template_{:016x}", fingerprint(Path::new(MIGRATIONS)));
-    client.batch_execute("SELECT pg_advisory_lock(20261121)").await.expect("a lock");
-    let known = client.query("SELECT 1 FROM pg_database WHERE datname = $1", &[&template]).await;
-    if known.expect("the list of databases").is_empty() {
-        let unfinished = format!("{template}_unfinished");
-        let password =
-            address.password().map(|password| format!("PASSWORD '{password}'")).unwrap_or_default();
-        for sql in [
-            format!("DROP DATABASE IF EXISTS {unfinished} WITH (FORCE)"),
-            format!(
-                "DO $$ BEGIN CREATE ROLE {ROLE} LOGIN {password}; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
-            ),
-            format!("CREATE DATABASE {unfinished} OWNER {ROLE}"),
-        ] {
-            client.batch_execute(&sql).await.expect("a new template");
-        }
-        Engine::Postgres.migrate(of_role(named(address, &unfinished)).as_str()).await.expect("the schema");
-        let finish = format!("ALTER DATABASE {unfinished} RENAME TO {template}");
-        client.batch_execute(&finish).await.expect("the template is finished");
-    }
-    client.batch_execute("SELECT pg_advisory_unlock(20261121)").await.expect("the lock ends");
-    template
-}
-
-async fn connect(address: &Url) -> Result<Client, tokio_postgres::Error> {
-    let (client, connection) = tokio_postgres::connect(address.as_str(), NoTls).await?;
-    // The task ends with the client, whose calls return its errors.
-    tokio::spawn(connection);
-    Ok(client)
-}
-
-fn named(address: &Url, database: &str) -> Url {
-    let mut address = address.clone();
-    address.set_path(database);
-    address
-}
-
-/// The same database for the user of the tests.
-fn of_role(mut address: Url) -> Url {
-    address.set_username(ROLE).expect("an address with a host");
-    address
-}
-
-/// A number that differs between schemas.
-fn fingerprint(directory: &Path) -> u64 {
-    let mut files: Vec<_> = std::fs::read_dir(directory)
-        .expect("the migrations")
-        .map(|entry| entry.expect("a migration").path().join("up.sql"))
-        .collect();
-    files.push(CONFINEMENT.into());
-    files.sort();
-    let mut hasher = DefaultHasher::new();
-    ROLE.hash(&mut hasher);
-    for file in files {
-        std::fs::read(&file).expect("a migration").hash(&mut hasher);
-    }
-    hasher.finish()
-}
-
-#[expect(clippy::disallowed_methods, reason = "where tests find a server is not configuration of ours")]
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
-
-/// Prints a line that the test runner does not capture, also for passing tests.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
 }

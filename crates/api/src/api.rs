@@ -1,7 +1,7 @@
 //! The JSON interface, created once per process.
 
 use crate::backend::{Backend, Services, Settings};
-use crate::openapi::document;
+use crate::openapi::{document, unique_words};
 use crate::resources::{self, events};
 use crate::response_cache::ResponseCache;
 use crate::route::{Limits, Route};
@@ -80,5 +80,8 @@ pub fn openapi(locales: &Locales, names: &ClassNames) -> String {
 }
 
 fn openapi_of(routes: &[Route], locales: &Locales, names: &ClassNames) -> String {
-    names.written_in(document(routes, locales).to_string())
+    let written = names.written_in(document(routes, locales).to_string());
+    let mut document = serde_json::from_str(&written).expect("a prefix has letters and digits only");
+    unique_words(&mut document);
+    document.to_string()
 }

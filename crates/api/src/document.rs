@@ -33,6 +33,8 @@ pub struct Doc {
     pub(crate) note: Option<&'static str>,
     /// Whether the handler itself requires a bearer token, where the gate does not.
     pub(crate) bearer: bool,
+    /// Whether the credentials of the client are an alternative to the bearer token.
+    pub(crate) takes_credentials: bool,
     /// Whether caches must not store the answer.
     pub(crate) is_secret: bool,
     /// Whether the answer is a stream of server-sent events.
@@ -179,6 +181,16 @@ impl Doc {
     /// The handler requires a bearer token.
     pub(crate) fn bearer(self) -> Self {
         Self { bearer: true, ..self }
+    }
+
+    /// The handler requires a bearer token, or the credentials of the client.
+    pub(crate) fn bearer_or_credentials(self) -> Self {
+        Self { takes_credentials: true, ..self.bearer() }
+    }
+
+    /// The body may be left out.
+    pub(crate) fn body_is_optional(self) -> Self {
+        Self { body_is_optional: true, ..self }
     }
 
     /// Takes `locales[]`.

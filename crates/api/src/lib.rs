@@ -13,6 +13,7 @@ mod answers;
 mod api;
 mod backend;
 mod body;
+mod class_filters;
 mod confirmations;
 mod document;
 mod endpoints;

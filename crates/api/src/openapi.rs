@@ -4,10 +4,10 @@
 //! segment to `tags`; wrappers like `space_item_response` are generated when a route names them.
 
 mod bodies;
-mod build;
+pub(crate) mod build;
 mod components;
 mod operations;
-mod parameters;
+pub(crate) mod parameters;
 mod responses;
 mod schemas;
 mod service;
@@ -21,6 +21,7 @@ use crate::route::{BASE, Route};
 use civitas_kernel::Locales;
 use operations::{SERVICE_TOKEN, USER_TOKEN};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
 use utoipa::openapi::{Components, ComponentsBuilder, Info, InfoBuilder, OpenApiBuilder};
@@ -54,7 +55,8 @@ pub(crate) fn document(routes: &[Route], locales: &Locales) -> Value {
     bodies::allow_null(&mut document["components"]["schemas"]);
     name_locales(&mut document["components"]["schemas"], locales);
     bodies::write_in_place(&mut document);
-    bodies::fill_texts(&mut document);
+    bodies::add_form(&mut document);
+    bodies::limit(&mut document);
     document["info"]["contact"] = json!({"name": "Civitas"});
     document["info"]["license"] = json!({"name": "Apache License 2.0", "identifier": "Apache-2.0"});
     document
@@ -75,6 +77,21 @@ fn name_locales(schema: &mut Value, locales: &Locales) {
             *members = locales.iter().map(|locale| (locale.to_string(), text.clone())).collect();
         }
         Value::Object(members) => members.values_mut().for_each(|member| name_locales(member, locales)),
+        _ => {}
+    }
+}
+
+/// Removes repeated words of lists: class names of this program and of an older product can have the same prefix.
+pub(crate) fn unique_words(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(unique_words),
+        Value::Object(members) => {
+            if let Some(words) = members.get_mut("enum").and_then(Value::as_array_mut) {
+                let mut known = HashSet::new();
+                words.retain(|word| known.insert(word.to_string()));
+            }
+            members.values_mut().for_each(unique_words);
+        }
         _ => {}
     }
 }

@@ -1,5 +1,6 @@
 //! Query parameters: pages, languages, filters, orders (contract 01 §5 to §7).
 
+use crate::class_filters::matched;
 use civitas_kernel::filter::{RawFilter, RawValue};
 use civitas_kernel::{
     ClassNames, ComponentId, Direction, Error, Locales, Order, PageRequest, Result, SpaceManifest, Within,
@@ -59,6 +60,7 @@ impl Query {
     /// `Rejected` when it is not a map.
     pub(crate) fn filter(&self, names: &ClassNames) -> Result<RawFilter> {
         let mut filter = RawFilter::default();
+        let mut of_classes = Vec::new();
         for (key, value) in &self.0 {
             let Some(rest) = key.strip_prefix("filter") else { continue };
             if rest.is_empty() {
@@ -68,6 +70,10 @@ impl Query {
             let Some((name, tail)) = rest.split_once(']').filter(|(name, _)| !name.is_empty()) else {
                 return Err(Error::rejected("filter must be a map"));
             };
+            if let Some((name, classes)) = matched(name, value, names).filter(|_| tail.is_empty()) {
+                of_classes.push((name, classes));
+                continue;
+            }
             let value = if name.contains("_type") { names.canonical(value) } else { value.into() };
             match tail {
                 "" if is_list(name) => push_one(&mut filter, name, &value),
@@ -79,6 +85,9 @@ impl Query {
             // Counted while reading: the search for the list of a name is linear in the number of filters.
             filter.check_count()?;
         }
+        // Last: a list of values of the caller with the same name is another filter.
+        filter.0.extend(of_classes);
+        filter.check_count()?;
         Ok(filter)
     }
 

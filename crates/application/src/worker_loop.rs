@@ -18,7 +18,7 @@ pub(crate) trait WorkSource: Send + Sync + 'static {
     /// One unit of work.
     type Item: Send + 'static;
 
-    /// Claims at most `limit` items.
+    /// Claims at most `limit` items; fewer if no others wait.
     async fn claim(&self, limit: i64) -> Vec<Self::Item>;
     /// Executes an item, and stores its outcome.
     async fn execute(&self, item: Self::Item);
@@ -48,12 +48,14 @@ pub(crate) async fn run_loop<S: WorkSource>(
         }
         // Not inside `select!`: a dropped claim would lose the items it claimed.
         let claimed = source.claim(i64::try_from(free).unwrap_or(1)).await;
-        if claimed.is_empty() {
-            tokio::select! { () = source.wait() => {}, _ = stop.changed() => {} }
-        }
+        let is_rest = claimed.len() < free;
         for item in claimed {
             let source = source.clone();
             running.spawn(async move { source.execute(item).await });
+        }
+        // There were no others; the notification of one that was added since is not lost.
+        if is_rest {
+            tokio::select! { () = source.wait() => {}, _ = stop.changed() => {} }
         }
     }
     let deadline = Instant::now() + GRACE;
@@ -92,5 +94,41 @@ mod tests {
         drop(stop);
         tokio::time::timeout(Duration::from_secs(5), worker).await.expect("it goes on").unwrap();
         assert!(idle.0.load(Ordering::Relaxed) <= 2, "it looked for work again and again");
+    }
+
+    /// Two items wait, and ten may run at once.
+    #[derive(Default)]
+    struct Few {
+        claims: AtomicUsize,
+        executed: AtomicUsize,
+    }
+
+    #[async_trait]
+    impl WorkSource for Few {
+        type Item = ();
+
+        async fn claim(&self, _limit: i64) -> Vec<()> {
+            if self.claims.fetch_add(1, Ordering::Relaxed) == 0 { vec![(), ()] } else { Vec::new() }
+        }
+        async fn execute(&self, (): ()) {
+            self.executed.fetch_add(1, Ordering::Relaxed);
+        }
+        async fn wait(&self) {
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn after_fewer_items_than_free_slots_a_worker_waits() {
+        let (stop, told) = watch::channel(false);
+        let few = Arc::new(Few::default());
+        let worker = tokio::spawn(run_loop(few.clone(), 10, told));
+        tokio::time::sleep(POLL / 2).await;
+        assert_eq!(few.executed.load(Ordering::Relaxed), 2);
+        assert_eq!(few.claims.load(Ordering::Relaxed), 1, "there are no others");
+        tokio::time::sleep(POLL).await;
+        assert_eq!(few.claims.load(Ordering::Relaxed), 2, "it polls");
+        drop(stop);
+        worker.await.unwrap();
     }
 }

@@ -43,6 +43,19 @@ impl ClassNames {
         }
     }
 
+    /// The prefixes of the class names that a pattern is compared with: the one on output, and each other one that the
+    /// pattern has, in any case. None if the names of this program can be compared as they are.
+    pub fn prefixes_in(&self, pattern: &str) -> Vec<&str> {
+        let pattern = pattern.to_ascii_lowercase();
+        let has = |prefix: &str| pattern.contains(&format!("{}::", prefix.to_ascii_lowercase()));
+        let others: Vec<&str> =
+            [OWN, OLDER].into_iter().filter(|other| *other != &*self.0 && has(other)).collect();
+        if others.is_empty() && &*self.0 == OWN {
+            return others;
+        }
+        [&*self.0].into_iter().chain(others).collect()
+    }
+
     /// A text of this program, as a description or a schema, with each class name in it as it is written on the wire.
     /// The text must have no part that others wrote.
     pub fn written_in(&self, text: String) -> String {

@@ -119,6 +119,13 @@ pub enum Condition {
     Contains(String),
 }
 
+impl Condition {
+    /// Whether null satisfies it.
+    pub fn holds_for_null(&self) -> bool {
+        matches!(self, Self::Integer(Is::Blank(true)) | Self::Text(Is::Blank(true)))
+    }
+}
+
 /// A comparison. For null only `Blank(true)` holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Is<T> {

@@ -162,7 +162,7 @@ settings! {
     /// The sender of outgoing mail, required with `smtp_url`: `no-reply@city.example`, or with a name before it,
     /// `City <no-reply@city.example>`. Without a name mails come in that of their organization.
     mail_from: Option<String> = "",
-    /// Background jobs carried out at once. None: the number of cores.
+    /// Background jobs carried out at once. None: 32 on SQLite; on PostgreSQL all but two connections of background work.
     workers: Option<NonZeroUsize> = "",
     /// Connections to the database at most, for reading and again as many for writing (SQLite: one); on PostgreSQL half
     /// as many of each for background work. They are opened when they are needed.
@@ -262,7 +262,10 @@ impl Config {
 
     /// Background jobs carried out at once.
     pub fn worker_count(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        self.workers.map_or_else(cores, NonZeroUsize::get)
+        // A job waits most of its time: with others for the disk, or for answers of PostgreSQL. There two connections of
+        // background work are left to the rest of it.
+        let background = self.database_pool_size.get().div_ceil(2);
+        let of_engine = if self.is_sqlite() { 32 } else { background.saturating_sub(2).max(1) };
+        self.workers.map_or(of_engine, NonZeroUsize::get)
     }
 }

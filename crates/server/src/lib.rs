@@ -14,6 +14,7 @@
 
 mod admission;
 mod answer_body;
+mod background;
 pub mod backup;
 pub mod cli;
 mod compression;
@@ -21,6 +22,7 @@ pub mod config;
 mod cors;
 mod doctor;
 pub mod files;
+mod log_filter;
 mod operations;
 mod panel;
 pub mod secret_key;

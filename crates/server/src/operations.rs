@@ -1,6 +1,7 @@
 //! The listener for operators: `/live`, `/ready` and `/metrics`. It is apart from the public one, and answers while that one
 //! stops.
 
+use crate::background::Failed;
 use actix_web::dev::ServerHandle;
 use actix_web::http::header::ContentType;
 use actix_web::rt::System;
@@ -33,6 +34,10 @@ pub(crate) struct Operations {
 /// What its answers depend on.
 struct State {
     store: Arc<dyn Store>,
+    /// Whether the server writes nothing.
+    read_only: bool,
+    /// Whether a part of the background work has failed.
+    failed: Failed,
     is_stopping: AtomicBool,
     /// Whether the database could be written, and when that was tried.
     ready: Mutex<Option<(Instant, bool)>>,
@@ -41,15 +46,26 @@ struct State {
 }
 
 impl Operations {
-    /// Starts listening.
+    /// Starts listening. `read_only`: the server writes nothing.
     ///
     /// # Errors
     /// When the address is taken.
-    pub(crate) async fn start(listen: SocketAddr, store: Arc<dyn Store>) -> Result<Self> {
+    pub(crate) async fn start(
+        listen: SocketAddr,
+        store: Arc<dyn Store>,
+        read_only: bool,
+        failed: Failed,
+    ) -> Result<Self> {
         metrics::count_requests();
         let is_stopping = AtomicBool::new(false);
-        let state =
-            Arc::new(State { store, is_stopping, ready: Mutex::default(), measured: Mutex::default() });
+        let state = Arc::new(State {
+            store,
+            read_only,
+            failed,
+            is_stopping,
+            ready: Mutex::default(),
+            measured: Mutex::default(),
+        });
         let (tell, told) = oneshot::channel();
         let shared = state.clone();
         let thread = thread::Builder::new().name("operations".to_owned()).spawn(move || {
@@ -101,8 +117,14 @@ fn server(listen: SocketAddr, state: Arc<State>) -> io::Result<(SocketAddr, acti
     Ok((address, http.run()))
 }
 
-async fn live() -> HttpResponse {
-    HttpResponse::Ok().content_type(ContentType::plaintext()).body("live\n")
+/// 503 when only a restart helps.
+async fn live(state: web::Data<State>) -> HttpResponse {
+    let (mut answer, text) = if state.failed.get() {
+        (HttpResponse::ServiceUnavailable(), "a part of the background work has failed\n")
+    } else {
+        (HttpResponse::Ok(), "live\n")
+    };
+    answer.content_type(ContentType::plaintext()).body(text)
 }
 
 async fn ready(state: web::Data<State>) -> HttpResponse {
@@ -128,7 +150,7 @@ async fn show_metrics(state: web::Data<State>) -> HttpResponse {
 }
 
 impl State {
-    /// Whether the database can be written; tried at most every few seconds.
+    /// Whether the database can be written, or read where nothing is written; tried at most every few seconds.
     async fn is_ready(&self) -> bool {
         let mut ready = self.ready.lock().await;
         if let Some((at, is_ready)) = *ready
@@ -136,7 +158,10 @@ impl State {
         {
             return is_ready;
         }
-        let found = timeout(PATIENCE, self.store.check_writable()).await;
+        let check = async {
+            if self.read_only { self.store.ready().await } else { self.store.check_writable().await }
+        };
+        let found = timeout(PATIENCE, check).await;
         if let Ok(Err(error)) = &found {
             tracing::warn!(%error, "the server is not ready");
         }

@@ -1,22 +1,20 @@
 //! The log, written to standard error; with `otlp_endpoint` also the export of traces.
 
 use crate::config::{Config, LogFormat};
+use crate::log_filter::WithoutClientErrors;
 use crate::traces::Traces;
 use std::error::Error;
 use std::io::{IsTerminal, stderr};
+use tracing::Subscriber;
 use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, fmt, registry};
 
 /// Starts logging, for the rest of the process. A second call does nothing.
 pub fn begin(config: &Config) {
-    let filter = EnvFilter::new(&config.log);
-    let log = fmt().with_env_filter(filter).with_writer(stderr).with_ansi(stderr().is_terminal());
-    let begun = match config.log_format {
-        LogFormat::Text => log.try_init(),
-        LogFormat::Json => log.json().flatten_event(true).try_init(),
-    };
-    if begun.is_err() {
+    let log = log_of(config);
+    if registry().with(log).try_init().is_err() {
         tracing::debug!("the log is initialized already");
     }
 }
@@ -31,14 +29,21 @@ pub(crate) fn begin_server(config: &Config) -> Result<Option<Traces>, Box<dyn Er
         return Ok(None);
     };
     let traces = Traces::to(&endpoint.0)?;
-    let log = fmt::layer().with_writer(stderr).with_ansi(stderr().is_terminal());
-    let log = match config.log_format {
-        LogFormat::Text => log.boxed(),
-        LogFormat::Json => log.json().flatten_event(true).boxed(),
-    };
-    let subscriber = registry().with(traces.layer()).with(log.with_filter(EnvFilter::new(&config.log)));
-    if subscriber.try_init().is_err() {
+    if registry().with(traces.layer()).with(log_of(config)).try_init().is_err() {
         tracing::debug!("the log is initialized already");
     }
     Ok(Some(traces))
+}
+
+/// The log in the configured format.
+fn log_of<S: Subscriber + for<'span> LookupSpan<'span>>(config: &Config) -> impl Layer<S> + use<S> {
+    let log = fmt::layer().with_writer(stderr).with_ansi(stderr().is_terminal());
+    let log = match config.log_format {
+        LogFormat::Text => log.map_event_format(|f| WithoutClientErrors::new(f, &config.log)).boxed(),
+        LogFormat::Json => {
+            let log = log.json().flatten_event(true);
+            log.map_event_format(|f| WithoutClientErrors::new(f, &config.log)).boxed()
+        }
+    };
+    log.with_filter(EnvFilter::new(&config.log))
 }

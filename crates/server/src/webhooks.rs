@@ -1,5 +1,6 @@
 //! Wiring of webhooks: the sender with its address policy, and the background work.
 
+use crate::background::Part;
 use crate::config::Config;
 use crate::secret_key;
 use civitas_application::webhooks::{DeliveryWorker, Relay, Reminders, Retention};
@@ -71,16 +72,17 @@ impl Workers {
         })
     }
 
-    /// Runs until `stop` is true. `is_alone`: no other server has the database, so leases of a previous one are void.
-    pub(crate) async fn run(self, is_alone: bool, stop: watch::Receiver<bool>) {
+    /// Its parts, which run until `stop` is true. `is_alone`: no other server has the database, so leases of a previous one
+    /// are void.
+    pub(crate) async fn parts(self, is_alone: bool, stop: &watch::Receiver<bool>) -> Vec<Part> {
         if is_alone && let Err(error) = self.store.deliveries().take_over().await {
             tracing::warn!(%error, "deliveries of the previous server wait until its leases expire");
         }
-        tokio::join!(
-            self.relay.run(stop.clone()),
-            self.deliveries.run(),
-            self.reminders.run(stop.clone()),
-            self.retention.run(stop),
-        );
+        vec![
+            Part::new("relay", self.relay.run(stop.clone())),
+            Part::new("deliveries", self.deliveries.run()),
+            Part::new("reminders", self.reminders.run(stop.clone())),
+            Part::new("event retention", self.retention.run(stop.clone())),
+        ]
     }
 }

@@ -5,13 +5,14 @@
 
 use crate::admission::Admission;
 use crate::answer_body::limited;
+use crate::background::{Failed, Part};
 use crate::backup::ScheduledBackups;
 use crate::config::{Config, Origin};
 use crate::cors::cors;
 use crate::operations::Operations;
 use crate::store::{Database, Lock};
 use crate::tls::Certificate;
-use crate::{compression, files, panel, secret_key, site, webhooks};
+use crate::{background, compression, files, panel, secret_key, site, webhooks};
 use actix_web::dev::{Server, ServerHandle, Service};
 use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::middleware::DefaultHeaders;
@@ -29,7 +30,6 @@ use civitas_kernel::{Error, Result};
 use civitas_mail::{Log, Smtp};
 use civitas_panel::Panel;
 use civitas_tokens::{AnswerCipher, Argon2Passwords, Signer};
-use futures_util::future::{OptionFuture, join_all};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -43,6 +43,9 @@ use tokio::task::{JoinHandle, spawn_blocking};
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How long requests may take to end when the server stops, in seconds.
 const GRACE_SECONDS: u64 = 10;
+
+/// TLS handshakes of one thread at once. A silent connection holds a few KiB until its time is over.
+const HANDSHAKES: usize = 20_000;
 
 /// The most mails that are sent at once.
 const MAILS: usize = 8;
@@ -137,8 +140,9 @@ pub async fn start_over(
     let api = Api::new(settings(&config), services);
     let (stop, told) = watch::channel(false);
     // The lock excludes other servers.
+    let failed = Failed::default();
     let workers = if parts.workers && !config.read_only {
-        Some(workers(&config, &api, &told, lock.is_some())?)
+        Some(workers(&config, &api, &told, lock.is_some(), &failed)?)
     } else {
         None
     };
@@ -152,7 +156,7 @@ pub async fn start_over(
         (None, None)
     };
     let operations = match config.operations_listen {
-        Some(listen) => Some(Operations::start(listen, store.clone()).await?),
+        Some(listen) => Some(Operations::start(listen, store.clone(), config.read_only, failed).await?),
         None => None,
     };
     let operations_address = operations.as_ref().map(|operations| operations.address);
@@ -173,12 +177,13 @@ pub async fn start_over(
     })
 }
 
-/// Starts the background workers.
+/// Starts the background workers, each in a task of its own: when one panics, the others go on, and `failed` is set.
 fn workers(
     config: &Config,
     api: &Api,
     told: &watch::Receiver<bool>,
     is_alone: bool,
+    failed: &Failed,
 ) -> Result<JoinHandle<()>> {
     let commands = Arc::new(api.commands().for_background()?);
     let jobs = Worker::new(commands.clone(), config.worker_count());
@@ -195,20 +200,19 @@ fn workers(
     let (store, files) = (commands.store().clone(), api.files().clone());
     let audit = AuditRetention::new(store.clone(), config.audit_retention_days.as_days());
     let backups = ScheduledBackups::of(config, store.clone())?;
-    let told = told.clone();
+    let (told, failed) = (told.clone(), failed.clone());
     Ok(tokio::spawn(async move {
         if is_alone {
             take_over(&*store, told.clone()).await;
         }
-        tokio::join!(
-            jobs.run(told.clone()),
-            join_all(lanes),
-            webhooks.run(is_alone, told.clone()),
-            cleanup.run(told.clone()),
-            files.run_reaper(told.clone()),
-            audit.run(told.clone()),
-            OptionFuture::from(backups.map(|backups| backups.run(told))),
-        );
+        let mut parts = webhooks.parts(is_alone, &told).await;
+        parts.push(Part::new("jobs", jobs.run(told.clone())));
+        parts.extend(lanes.map(|lane| Part::new("tasks", lane)));
+        parts.push(Part::new("cleanup", cleanup.run(told.clone())));
+        parts.push(Part::new("files", files.run_reaper(told.clone())));
+        parts.push(Part::new("audit", audit.run(told.clone())));
+        parts.extend(backups.map(|backups| Part::new("backups", backups.run(told))));
+        background::run(parts, &failed).await;
     }))
 }
 
@@ -352,6 +356,8 @@ fn server(
         app.configure(move |config| api.configure(config)).configure(move |config| panel.configure(config))
     });
     let http = http.on_connect(move |io, data| admission.on_connect(io, data));
+    // More TLS handshakes at once would stop the acceptance of connections for as long as clients are silent, 3 s each.
+    let http = http.max_connection_rate(HANDSHAKES);
     // An answer in several pieces would wait for the acknowledgement of the first one, 40 ms on Linux.
     let http = http.tcp_nodelay(true);
     let http = http.disable_signals().shutdown_timeout(GRACE_SECONDS).client_request_timeout(HEAD_TIME);

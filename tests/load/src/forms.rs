@@ -47,6 +47,7 @@ async fn run(args: &Args) -> Outcome {
         binary: fs::canonicalize(&args.server)?,
         directory: directory.path().to_owned(),
         postgres: args.postgres.clone(),
+        has_receivers: false,
     };
     let archive = home.file("city.ndjson");
     write(args, &mut BufWriter::new(File::create(&archive)?))?;

@@ -15,8 +15,8 @@ pub struct Figures {
     pub p99: Duration,
     /// Of an answer with its head.
     pub bytes: u64,
-    /// The most memory the server held meanwhile, in KiB.
-    pub peak: u64,
+    /// What the server held in memory at the end, without mapped files, in KiB.
+    pub memory: u64,
     /// Processor time of a request.
     pub cpu: Cpu,
 }
@@ -51,7 +51,7 @@ impl Figures {
         let (p50, p99) = (at(50)?, at(99)?);
         let requests = u64::try_from(times.len()).ok()?;
         let per_second = crate::wrk::precise(requests) / elapsed.as_secs_f64();
-        Some(Self { requests, per_second, p50, p99, bytes: 0, peak: 0, cpu: Cpu::default() })
+        Some(Self { requests, per_second, p50, p99, bytes: 0, memory: 0, cpu: Cpu::default() })
     }
 }
 

@@ -60,6 +60,9 @@ pub struct Args {
     /// Organizations, the city included: 50 beside a large city, 5 else.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     organizations: Option<u64>,
+    /// Leaves posts out of the city: the other binary is older than they are.
+    #[arg(long)]
+    without_posts: bool,
     /// The address of a database of the PostgreSQL server, whose user may create others.
     #[arg(long, default_value = "postgres://postgres@127.0.0.1:5432/postgres")]
     postgres: String,
@@ -75,15 +78,17 @@ impl Args {
             voters: self.voters,
             proposals,
             votes: self.votes.unwrap_or(if is_large { 2_000_000 } else { users * 10 }),
-            posts: (proposals / 10).min(10_000),
+            posts: if self.without_posts { 0 } else { (proposals / 10).min(10_000) },
             meetings: (proposals / 10).min(5_000),
         };
         size.fault().map_or(Ok(size), |fault| Err(fault.into()))
     }
 
     fn tasks(&self) -> Vec<&'static Task> {
-        let wanted =
-            |task: &&Task| self.only.is_empty() || self.only.iter().any(|part| task.name.contains(part));
+        let wanted = |task: &&Task| {
+            let is_asked = self.only.is_empty() || self.only.iter().any(|part| task.name.contains(part));
+            is_asked && !(self.without_posts && task.needs_posts())
+        };
         TASKS.iter().filter(wanted).collect()
     }
 }
@@ -115,7 +120,8 @@ async fn run(args: &Args, own: &Database, other: Option<&Database>) -> Outcome {
     let home = |binary: &Path, name: &str, database: &Database| {
         let directory = directory.path().join(name);
         fs::create_dir(&directory)?;
-        Outcome::Ok(Home { binary: fs::canonicalize(binary)?, directory, postgres: database.url() })
+        let (binary, postgres) = (fs::canonicalize(binary)?, database.url());
+        Outcome::Ok(Home { binary, directory, postgres, has_receivers: false })
     };
     let other = args.compare_with.as_ref().zip(other);
     let other = other.map(|(binary, database)| home(binary, "other", database)).transpose()?;
@@ -138,7 +144,7 @@ fn rest(stage: Stage) -> Outcome<Rest> {
     let (server, mut starts) = stage.start_again(STARTS)?;
     starts.sort_unstable();
     sleep(REST);
-    let rest = Rest { start: starts.get(STARTS / 2).copied().unwrap_or_default(), idle: server.resident()? };
+    let rest = Rest { start: starts.get(STARTS / 2).copied().unwrap_or_default(), idle: server.anonymous()? };
     server.stop()?;
     Ok(rest)
 }
@@ -191,12 +197,11 @@ impl Run<'_> {
     /// What a server does, after the warm-up, with its processor time and its memory.
     async fn alone(&self, server: &Server, work: &Work) -> Outcome<Figures> {
         self.drive(server, work, false).await?;
-        server.process.forget_peak()?;
         let before = server.cpu();
         let figures = self.drive(server, work, true).await?;
         let cpu = Cpu::between(before, server.cpu(), figures.requests);
         self.check(work, &figures)?;
-        Ok(Figures { peak: server.process.peak()?, cpu, ..figures })
+        Ok(Figures { memory: server.process.anonymous()?, cpu, ..figures })
     }
 
     /// A read of one proposal is either its whole text, or 304 without it.

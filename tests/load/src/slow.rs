@@ -73,6 +73,7 @@ async fn run(args: &Args, database: &Database) -> Outcome {
         binary: fs::canonicalize(&args.server)?,
         directory: directory.path().to_owned(),
         postgres: database.url(),
+        has_receivers: false,
     };
     println!("{}", machine::describe());
     build(&home, USERS, PROPOSALS)?;

@@ -84,6 +84,7 @@ async fn run(args: &Args, database: &Database) -> Outcome {
         binary: fs::canonicalize(&args.server)?,
         directory: directory.path().to_owned(),
         postgres: database.url(),
+        has_receivers: true,
     };
     println!("{}", machine::describe());
     build(&home, args.users, args.proposals)?;

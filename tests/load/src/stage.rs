@@ -44,6 +44,8 @@ pub struct Home {
     pub directory: PathBuf,
     /// The database of the server, if it is not [`Home::database`].
     pub postgres: Option<String>,
+    /// Whether receivers of webhooks are on this machine. Older binaries do not have the setting.
+    pub has_receivers: bool,
 }
 
 impl Home {
@@ -66,8 +68,9 @@ impl Home {
         let mut command = Command::new(&self.binary);
         command.args(words).arg("--database-url").arg(database);
         command.env("CIVITAS_SECRET_KEY", SECRET_KEY);
-        // Receivers of webhooks are on this machine.
-        command.env("CIVITAS_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8");
+        if self.has_receivers {
+            command.env("CIVITAS_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8");
+        }
         command.arg("--data-dir").arg(&self.directory).current_dir(&self.directory);
         command
     }

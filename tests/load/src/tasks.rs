@@ -122,6 +122,11 @@ impl Task {
         Self { wanted: Some(ratio), ..self }
     }
 
+    /// Whether it reads posts.
+    pub fn needs_posts(&self) -> bool {
+        self.requests().iter().any(|request| request.bare == POSTS.bare)
+    }
+
     /// Whether it casts votes, and so needs pairs of its own.
     pub fn is_voting(&self) -> bool {
         match self.kind {

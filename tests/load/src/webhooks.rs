@@ -63,6 +63,7 @@ async fn run(args: &Args) -> Outcome {
         binary: fs::canonicalize(&args.server)?,
         directory: directory.path().to_owned(),
         postgres: args.postgres.clone(),
+        has_receivers: true,
     };
     let mut bench = Bench { database: home.served()?, home, imported: 0 };
     bench.home.run_one(&bench.database, &["migrate"])?;

@@ -71,7 +71,7 @@ fn read(text: &str) -> Result<Figures, String> {
         p50: Duration::from_micros(p50),
         p99: Duration::from_micros(p99),
         bytes: bytes / requests,
-        peak: 0,
+        memory: 0,
         cpu: Cpu::default(),
     })
 }

@@ -1,6 +1,7 @@
 //! What all tables of a database have, past the store.
 
-use super::{Database, Home, connect, named};
+use super::server::{connect, named};
+use super::{Database, Home};
 use diesel::sql_types::{BigInt, Text};
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 

@@ -1,6 +1,7 @@
 //! The schema of a database as text, to be compared.
 
-use super::{Database, Home, connect, named};
+use super::server::{connect, named};
+use super::{Database, Home};
 use diesel::sql_types::Text;
 use diesel::{QueryableByName, RunQueryDsl};
 

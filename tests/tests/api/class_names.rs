@@ -35,11 +35,18 @@ async fn class_names_with_the_older_prefix_are_understood() {
                 let path = format!("{list}?filter[{field}_{predicate}]={prefix}::{class}");
                 machine.get(&path).await.is(200).body["data"].clone()
             };
-            for predicate in ["eq", "not_eq", "in"] {
+            for predicate in ["eq", "not_eq", "in", "start", "matches"] {
                 let found = ask(predicate, "Platform").await;
                 assert_eq!(ask(predicate, "Decidim").await, found, "{list} {predicate}");
                 assert!(predicate == "not_eq" || found != json!([]), "{list} {predicate}");
             }
+            let all = ask("eq", "Platform").await;
+            for pattern in ["matches]=%25Decidim::", "matches]=decidim::%25", "start]=decidim::"] {
+                let path = format!("{list}?filter[{field}_{pattern}{class}");
+                assert_eq!(machine.get(&path).await.is(200).body["data"], all, "{path}");
+            }
+            let path = format!("{list}?filter[{field}_matches]=Decidim::Nothing%25");
+            assert_eq!(machine.get(&path).await.is(200).body["data"], json!([]), "{path}");
         }
         machine.get("/attachments?filter[attached_to_type_eq]=Decidim::Proposals::Proposal").await.is(200);
         machine.post("/roles/sync", &body("Other::Assembly")).await.is(422);
@@ -88,6 +95,15 @@ async fn the_prefix_of_class_names_on_output_is_a_setting() {
             machine.put(&format!("/roles/{}", given["id"].as_str().unwrap()), &body("Decidim")).await;
         let job = machine.finished(&accepted.is(202)).await;
         assert_eq!(job["data"]["data"]["attributes"]["resource_type"], "Decidim::Assembly", "{job}");
+        for (pattern, expected) in [
+            ("start]=Decidim::Ass", true),
+            ("matches]=deci%25mbly", true),
+            ("matches]=Platform::%25", true),
+            ("matches]=%25form%25", false),
+        ] {
+            let list = machine.get(&format!("/roles?filter[resource_type_{pattern}")).await.is(200);
+            assert_eq!(list.data().as_array().unwrap().contains(&given), expected, "{pattern}");
+        }
         for path in [
             "/roles".to_owned(),
             "/spaces/search".to_owned(),

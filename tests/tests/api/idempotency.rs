@@ -1,5 +1,8 @@
 //! Writes with an `Idempotency-Key` (contract 01 §11c).
 
+use civitas_server::config::{Config, Sources};
+use civitas_server::wiring::start;
+use civitas_tests::Engine;
 use civitas_tests::service::{Answer, BASE, Client, Service};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -150,5 +153,74 @@ async fn answers_with_headers_or_without_a_body_are_repeated_as_they_were() {
         let again = nora.send(Method::DELETE, &path, &key, None).await.is(204);
         assert_eq!(again.header(REPLAYED), "true");
         nora.delete(&path).await.is(404);
+    }
+}
+
+#[tokio::test]
+async fn one_key_at_two_servers_has_one_effect() {
+    for service in Service::on_both_engines().await {
+        // SQLite has one server only.
+        if service.engine == Engine::Sqlite {
+            continue;
+        }
+        let config = Config::load(&Sources { flags: service.flags().to_vec(), ..Sources::default() });
+        let second = start(config.unwrap()).await.unwrap();
+        let here = service.user("norablum").await;
+        let there = here.moved_to(second.address.unwrap());
+        for round in 0..10 {
+            let (key, title) = (format!("two {round}").replace(' ', "-"), format!("Once of two {round}"));
+            let body = blog_post(&service, &title);
+            let attempts = (0..20).map(|number: usize| {
+                let client = if number.is_multiple_of(2) { here.clone() } else { there.clone() };
+                let (key, body) = (key.clone(), body.clone());
+                tokio::spawn(async move { post(&client, &key, "/blogs/sync", &body).await })
+            });
+            let mut bodies = Vec::new();
+            for attempt in attempts.collect::<Vec<_>>() {
+                let answer = attempt.await.unwrap();
+                if answer.status == 409 {
+                    answer.refuses(409, "A request with this Idempotency-Key is in progress");
+                } else {
+                    bodies.push(answer.is(201).text);
+                }
+            }
+            bodies.dedup();
+            assert_eq!(bodies.len(), 1, "{:?}: {bodies:?}", service.engine);
+            for client in [&here, &there] {
+                let again = post(client, &key, "/blogs/sync", &body).await.is(201);
+                assert_eq!((again.header(REPLAYED), &again.text), ("true", &bodies[0]));
+            }
+            assert_eq!(count(&here, &title).await, 1, "{:?}", service.engine);
+        }
+        second.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn updates_carry_keys_too() {
+    for service in Service::on_both_engines().await {
+        let nora = service.user("norablum").await;
+        let post = nora.post("/blogs/sync", &blog_post(&service, "First")).await.is(201).data()["id"].clone();
+        let path = format!("/blogs/{}", post.as_str().unwrap());
+        let title = |title: &str| json!({"data": {"attributes": {"title": {"en": title}}}});
+        let write = async |method: Method, path: &str, key: &str, body: &Value| {
+            nora.send(method, path, &[("idempotency-key", key)], Some(body)).await
+        };
+        let sync = format!("{path}/sync");
+        let first = write(Method::PUT, &sync, "put", &title("Second")).await.is(200);
+        nora.put(&sync, &title("Third")).await.is(200);
+        let again = write(Method::PUT, &sync, "put", &title("Second")).await.is(200);
+        assert_eq!((again.header(REPLAYED), &again.text), ("true", &first.text));
+        assert_eq!(nora.get(&path).await.data()["attributes"]["title"]["en"], "Third");
+
+        let accepted = write(Method::PATCH, &path, "patch", &title("Fourth")).await.is(202);
+        nora.finished(&accepted).await;
+        nora.put(&sync, &title("Fifth")).await.is(200);
+        let again = write(Method::PATCH, &path, "patch", &title("Fourth")).await.is(202);
+        assert_eq!(again.body["job_id"], accepted.body["job_id"]);
+        nora.finished(&again).await;
+        assert_eq!(nora.get(&path).await.data()["attributes"]["title"]["en"], "Fifth");
+        let used = "Idempotency-Key was used for another request";
+        write(Method::PUT, &path, "patch", &title("Fourth")).await.refuses(422, used);
     }
 }

@@ -46,7 +46,11 @@ fn parameters_have_the_types_that_generated_clients_check() {
         ("listBlogComponents", "filter[participatory_space_id_gt]"),
     ] {
         let schema = &parameter(id, name)["schema"];
-        assert_eq!((&schema["type"], &schema["pattern"]), (&json!("string"), &json!("^[0-9]+$")), "{id}");
+        assert_eq!(
+            (&schema["type"], &schema["pattern"]),
+            (&json!("string"), &json!("^[0-9]{1,18}$")),
+            "{id}"
+        );
     }
     for (id, name) in [("getProposal", "id"), ("searchSpaces", "filter[id_eq]")] {
         assert_eq!(parameter(id, name)["schema"]["type"], "integer", "{id}");

@@ -3,6 +3,7 @@
 
 use civitas_kernel::random_job_id;
 use civitas_server::config::{Config, Sources};
+use civitas_server::telemetry::begin;
 use civitas_server::wiring::start;
 use civitas_tests::service::{CITIES, Client, Service};
 use civitas_tests::{Database, Engine};
@@ -44,6 +45,7 @@ async fn server_of_another_process() {
     BufReader::new(&mut input).read_line(&mut line).unwrap();
     let flags: Vec<(String, String)> = serde_json::from_str(&line).unwrap();
     let config = Config::load(&Sources { flags, ..Sources::default() }).unwrap();
+    begin(&config);
     let running = start(config).await.unwrap();
     println!("\nlistening");
     tokio::task::spawn_blocking(move || input.read_to_end(&mut Vec::new())).await.unwrap().unwrap();
@@ -64,10 +66,15 @@ impl Server {
 }
 
 fn start_process(flags: &[(String, String)]) -> Server {
+    let (child, output) = spawn(flags, Stdio::null());
+    Server { child, _output: output }
+}
+
+/// Starts a process with a server. Its log goes to `log`.
+pub fn spawn(flags: &[(String, String)], log: Stdio) -> (Child, ChildStdout) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "--nocapture", "kills::server_of_another_process"]);
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
     let line = serde_json::to_string(flags).unwrap();
     writeln!(child.stdin.as_mut().unwrap(), "{line}").unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
@@ -76,7 +83,7 @@ fn start_process(flags: &[(String, String)]) -> Server {
         line.clear();
         assert!(output.read_line(&mut line).unwrap() > 0, "the server did not start");
     }
-    Server { child, _output: output.into_inner() }
+    (child, output.into_inner())
 }
 
 /// The body of a request that creates a post.

@@ -2,19 +2,22 @@
 
 use civitas_kernel::Error;
 use civitas_tests::{Database, Engine};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Counts the turns of other work on the same thread until `work` ends.
-async fn turns_during<R>(work: impl Future<Output = R>) -> (R, usize) {
-    let mut turns = 0;
+/// How long other work on the same thread waits for its turn: the part of the turns that came within 50 ms. A busy machine
+/// delays some turns too, a thread that waits for the lock nearly all.
+async fn turns_during<R>(work: impl Future<Output = R>) -> (R, f64) {
+    let (mut turns, mut prompt) = (0.0, 0.0);
     let others = async {
         loop {
+            let begun = Instant::now();
             tokio::time::sleep(Duration::from_millis(10)).await;
-            turns += 1;
+            turns += 1.0;
+            prompt += if begun.elapsed() < Duration::from_millis(50) { 1.0 } else { 0.0 };
         }
     };
     let result = tokio::select! { result = work => result, () = others => unreachable!() };
-    (result, turns)
+    (result, prompt / turns)
 }
 
 #[tokio::test]
@@ -26,10 +29,10 @@ async fn a_write_that_waits_for_the_lock_does_not_delay_other_requests_of_its_th
 
     let (begun, turns) = turns_during(store.begin()).await;
     assert!(matches!(begun.map(drop), Err(Error::Unavailable(_))), "a transaction");
-    assert!(turns > 10, "the thread was free {turns} times");
+    assert!(turns > 0.5, "{turns} of the turns came in time");
     let (written, turns) = turns_during(store.check_writable()).await;
     assert!(matches!(written, Err(Error::Unavailable(_))), "a single statement");
-    assert!(turns > 10, "the thread was free {turns} times");
+    assert!(turns > 0.5, "{turns} of the turns came in time");
     store.ready().await.unwrap();
 
     lock.release().await;

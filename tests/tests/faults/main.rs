@@ -5,6 +5,7 @@
 
 mod clocks;
 mod cluster;
+mod heads;
 mod kills;
 mod load;
 mod locks;

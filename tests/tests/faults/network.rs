@@ -38,7 +38,11 @@ async fn a_statement_whose_answer_is_lost_ends_soon_and_its_connection_with_it()
     proxy.set(Network::LosesEverything);
     let started = Instant::now();
     assert!(matches!(store.ready().await, Err(Error::Unavailable(_))), "a read");
-    assert!(matches!(store.begin().await.map(drop), Err(Error::Unavailable(_))), "a write");
+    let write = async {
+        let transaction = store.begin().await?;
+        transaction.administrators().count().await
+    };
+    assert!(matches!(write.await, Err(Error::Unavailable(_))), "a write");
     assert!(matches!(store.ready().await, Err(Error::Unavailable(_))), "a new connection");
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 
@@ -70,13 +74,14 @@ async fn an_idle_connection_waits_as_long_as_it_is_idle() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_statement_that_waits_for_a_lock_ends_with_its_limit() {
+async fn a_statement_that_waits_for_a_lock_ends_before_its_limit() {
     let Some(database) = Database::fresh(Engine::Postgres).await else { return };
     let (_proxy, store) = behind_proxy(&database).await;
     let lock = database.hold_lock_on("__diesel_schema_migrations").await;
     let started = Instant::now();
-    assert!(matches!(store.check_writable().await, Err(Error::Timeout(_))));
-    assert!(started.elapsed() >= LIMITS.read && started.elapsed() < SOON, "{:?}", started.elapsed());
+    // Not a timeout, which counts as an attempt of a job.
+    assert!(matches!(store.check_writable().await, Err(Error::Unavailable(_))));
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
     lock.release().await;
     store.check_writable().await.unwrap();
 }

@@ -89,6 +89,19 @@ async fn metrics(service: &Service) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_only_reads_is_ready_when_the_database_can_be_read() {
+    for engine in Engine::BOTH {
+        let Some(database) = Database::fresh(engine).await else { continue };
+        let settings = [("operations_listen", "127.0.0.1:0"), ("read_only", "true")];
+        let service = Service::over(database, CITIES, &settings).await;
+        let lock = service.database.hold_lock_on("users").await;
+        assert_eq!(get(&service, "/ready").await.0, 200, "{engine:?}: it does not wait for the write lock");
+        lock.release().await;
+        service.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_whose_database_lost_its_schema_is_not_ready() {
     for service in Service::on_both_engines_with(CITIES, &[("operations_listen", "127.0.0.1:0")]).await {
         service.database.execute("DELETE FROM __diesel_schema_migrations").await;

@@ -52,7 +52,7 @@ fn taken() -> Vec<String> {
 
 /// Whether a statement reads or writes data: no begin or end of a transaction, no trial of a connection.
 fn is_data(text: &str) -> bool {
-    let verbs = ["SELECT ", "INSERT ", "UPDATE ", "DELETE "];
+    let verbs = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "];
     verbs.iter().any(|verb| text.starts_with(verb))
         && !["SELECT 1", "SELECT 1; COMMIT"].contains(&text)
         && !text.starts_with("SELECT set_config(")
@@ -143,7 +143,8 @@ async fn a_request_sends_no_more_statements_than_it_did() {
             (Method::GET, "/proposals", None, 8),
             (Method::GET, "/blogs", None, if remembers { 7 } else { 6 }),
             (Method::POST, &publish[..], Some(&json!({})), 7),
-            (Method::POST, cast, Some(&vote), 9),
+            // The rows are locked by one statement on PostgreSQL, and not at all by the only writer of SQLite.
+            (Method::POST, cast, Some(&vote), if service.engine == Engine::Sqlite { 5 } else { 6 }),
             (Method::POST, "/blogs/sync", Some(&post), 4),
             (Method::GET, "/questionnaires", None, 10),
             (Method::GET, &form[..], None, 9),

@@ -4,6 +4,7 @@
 mod forms;
 mod newest;
 mod operations;
+mod own_votes;
 mod publications;
 mod queues;
 mod random;

@@ -21,6 +21,7 @@ mod lookups;
 mod migrate;
 mod old_rows;
 mod pools;
+mod prepared;
 mod records;
 mod schema;
 mod session;

@@ -67,6 +67,7 @@ macro_rules! records {
             use $crate::columns::{self, ColumnValue};
             use $crate::engine::dialect;
             use $crate::failure::{Stored, changed};
+            use $crate::prepared::PrepareOnce;
             use $crate::session::{Atomic, Session};
 
             async fn begin(session: &Session) -> Result<Atomic<'_>> {
@@ -142,6 +143,7 @@ macro_rules! records {
                     let written = $crate::records::records!(@changeset connection organization record $($changeset)?);
                     ::diesel::update(of(organization).filter($table::id.eq(id.to_column())))
                         .set(written)
+                        .prepare_once()
                         .execute(connection)
                         .await
                         .stored_unless(<$Model as Entity>::taken)
@@ -207,6 +209,7 @@ macro_rules! numbered_records {
             use $crate::columns::{self, EnumColumn};
             use $crate::engine::{Db, dialect};
             use $crate::failure::{Stored, changed};
+            use $crate::prepared::PrepareOnce;
             use $crate::session::Session;
 
             type OfKind = Filter<Scoped, Eq<$table::$kind, EnumColumn<$Kind>>>;
@@ -264,6 +267,7 @@ macro_rules! numbered_records {
                     let atomic = self.atomic().await?;
                     ::diesel::update(row(organization, id))
                         .set(Changeset::of(&change.after))
+                        .prepare_once()
                         .execute(&mut *atomic.connection().await?)
                         .await
                         .stored_unless(<$Model as Entity>::taken)

@@ -2,6 +2,7 @@
 //! with a title of their own, as in the published document (contract 12).
 
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// The operations whose body is written in place, with its title.
 const IN_PLACE: [(&str, Option<&str>); 13] = [
@@ -21,12 +22,14 @@ const IN_PLACE: [(&str, Option<&str>); 13] = [
 ];
 /// The members of bodies that may be null: removed, or as if absent (contract 01 §11.1, 03 §3.1, 07 A.6, B.6, B.7,
 /// 08 §5.2, §6.1). Other optional members are absent, never null.
-const NULLABLE: [(&str, &[&str]); 9] = [
-    ("attachment_update_body", &["attachment_collection_id"]),
+const NULLABLE: [(&str, &[&str]); 11] = [
+    ("attachment_create_attributes", &["attachment_collection_id"]),
+    ("attachment_update_attributes", &["attachment_collection_id"]),
     ("attachment_direct_upload_body", &["content_type"]),
     ("blog_post_create_payload", &["published_at"]),
     ("blog_post_update_payload", &["published_at"]),
     ("extended_data_body", &["object_path"]),
+    ("extended_data_root_body", &["object_path"]),
     ("magic_link_create_body", &["redirect_url"]),
     ("question_create_body", &["description", "max_choices", "max_characters"]),
     ("question_update_body", &["description", "max_choices", "max_characters"]),
@@ -42,8 +45,7 @@ pub(super) fn write_in_place(document: &mut Value) {
     for operation in operations(document) {
         let title = IN_PLACE.iter().find(|(id, _)| operation["operationId"] == *id);
         let (Some((_, title)), Some(schema)) = (title, body(operation)) else { continue };
-        let name = schema["$ref"].as_str().and_then(|target| target.strip_prefix(SCHEMAS)).map(str::to_owned);
-        let Some(name) = name else { continue };
+        let Some(name) = named(schema) else { continue };
         *schema = schemas[&name].clone();
         if let Some(members) = schema.as_object_mut() {
             match title {
@@ -62,21 +64,76 @@ pub(super) fn write_in_place(document: &mut Value) {
     }
 }
 
-/// Required texts of bodies have a character at least: an empty one is missing.
-pub(super) fn fill_texts(document: &mut Value) {
-    let mut names = Vec::new();
+/// Adds the form with which a file is attached. Its parts are described by patterns: texts by language are parts like
+/// `title[en]`, and openapi-generator imports a class of named parts that it does not write.
+pub(super) fn add_form(document: &mut Value) {
+    let parents =
+        document["components"]["schemas"]["attachment_create_attributes"]["properties"]["attached_to_type"]
+            .clone();
+    let integer = json!({"type": "integer", "format": "int64"});
+    let form = json!({
+        "type": "object",
+        "description": "The parts of a new attachment. Required are `file`, which has the name and the bytes of the file, \
+                        `attached_to_type`, `attached_to_id`, and `title` and `description`: each one part, or one for \
+                        each language, as `title[en]`.",
+        "patternProperties": {
+            "^file$": {"type": "string", "format": "binary"},
+            "^attached_to_type$": parents,
+            r"^(title|description)(\[[A-Za-z-]+\])?$": {"type": "string", "minLength": 1},
+            "^(attached_to_id|weight|attachment_collection_id)$": integer,
+        },
+    });
+    let create = operations(document).find(|operation| operation["operationId"] == "createAttachment");
+    let body = create.and_then(|operation| operation.pointer_mut("/requestBody/content"));
+    if let Some(content) = body.and_then(Value::as_object_mut) {
+        content.insert("multipart/form-data".to_owned(), json!({"schema": form}));
+    }
+}
+
+/// Sets the limits of all bodies. Required texts have a character at least: an empty one is missing. Integers have 64 bits.
+pub(super) fn limit(document: &mut Value) {
+    let mut names = BTreeSet::new();
     for operation in operations(document) {
-        let Some(schema) = body(operation) else { continue };
-        match schema["$ref"].as_str().and_then(|target| target.strip_prefix(SCHEMAS)) {
-            Some(name) => names.push(name.to_owned()),
-            None => fill(schema),
+        let contents = operation.pointer_mut("/requestBody/content").and_then(Value::as_object_mut);
+        for (_, content) in contents.into_iter().flatten() {
+            match named(&content["schema"]) {
+                Some(name) => drop(names.insert(name)),
+                None => limit_schema(&mut content["schema"]),
+            }
         }
     }
-    names.sort();
-    names.dedup();
     for name in names {
-        fill(&mut document["components"]["schemas"][name]);
+        let schema = &mut document["components"]["schemas"][name];
+        let variants: Vec<_> = schema["oneOf"].as_array().into_iter().flatten().filter_map(named).collect();
+        limit_schema(schema);
+        for variant in variants {
+            limit_schema(&mut document["components"]["schemas"][variant]);
+        }
     }
+}
+
+/// The name of the schema that a reference leads to.
+fn named(schema: &Value) -> Option<String> {
+    schema["$ref"].as_str()?.strip_prefix(SCHEMAS).map(str::to_owned)
+}
+
+fn limit_schema(schema: &mut Value) {
+    fill(schema);
+    bound(schema);
+}
+
+/// Adds the range of 64 bits to the integers of a schema.
+fn bound(schema: &mut Value) {
+    if let Some(parts) = schema.as_array_mut() {
+        parts.iter_mut().for_each(bound);
+        return;
+    }
+    let Some(members) = schema.as_object_mut() else { return };
+    if members.get("format").is_some_and(|format| format == "int64") {
+        members.entry("minimum").or_insert(json!(i64::MIN));
+        members.entry("maximum").or_insert(json!(i64::MAX));
+    }
+    members.iter_mut().filter(|(name, _)| *name != "examples").for_each(|(_, member)| bound(member));
 }
 
 fn fill(schema: &mut Value) {
@@ -183,9 +240,20 @@ mod tests {
     }
 
     #[test]
+    fn an_integer_has_64_bits_and_keeps_its_own_limits() {
+        let integer = || json!({"type": "integer", "format": "int64"});
+        let mut schema = json!({"properties": {"id": integer(), "list": {"oneOf": [integer()]}}});
+        schema["properties"]["id"]["minimum"] = json!(0);
+        bound(&mut schema);
+        let id = &schema["properties"]["id"];
+        assert_eq!((&id["minimum"], &id["maximum"]), (&json!(0), &json!(i64::MAX)));
+        assert_eq!(schema["properties"]["list"]["oneOf"][0]["minimum"], json!(i64::MIN));
+    }
+
+    #[test]
     fn a_required_text_has_a_character() {
         let mut document = document();
-        fill_texts(&mut document);
+        limit(&mut document);
         let role = &document["components"]["schemas"]["role"]["properties"];
         assert_eq!((&role["kind"]["minLength"], &role["note"]["minLength"]), (&json!(1), &Value::Null));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{AdditionalProperties, Object, ObjectBuilder, OneOfBuilder};
+use utoipa::openapi::schema::{AdditionalProperties, Object, ObjectBuilder, OneOfBuilder, SchemaType};
 use utoipa::openapi::{Discriminator, Ref, RefOr, Schema, Type};
 
 /// Schemas by name.
@@ -23,17 +23,22 @@ pub(super) fn closed() -> ObjectBuilder {
 }
 
 /// Any text.
-pub(super) fn text() -> ObjectBuilder {
+pub(crate) fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
 /// Any whole number.
-pub(super) fn any_integer() -> ObjectBuilder {
+pub(crate) fn any_integer() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Integer)
 }
 
+/// A whole number, or its text.
+pub(crate) fn number_or_text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type([Type::String, Type::Integer].into_iter().collect::<SchemaType>())
+}
+
 /// One of these words.
-pub(super) fn words(list: impl IntoIterator<Item = &'static str>) -> ObjectBuilder {
+pub(crate) fn words(list: impl IntoIterator<Item = &'static str>) -> ObjectBuilder {
     text().enum_values(Some(list))
 }
 

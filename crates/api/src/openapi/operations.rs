@@ -44,12 +44,12 @@ pub(super) fn operation(route: &Route) -> Operation {
         .parameters(Some(parameters::all(route, access.is_some())))
         .request_body(body(route))
         .responses(responses::all(route, access))
-        .securities(Some(access.map(securities).unwrap_or_default()))
+        .securities(Some(alternatives(route, access)))
         .build()
 }
 
-/// The body of a route: bytes, or members as JSON. Forms are in the description only: a generator of Python clients makes
-/// invalid code of two content types.
+/// The body of a route: bytes, or members as JSON. Forms with the same members are in the description only: a generator of
+/// Python clients makes invalid code of two content types.
 fn body(route: &Route) -> Option<RequestBody> {
     if let Handler::Bytes(_) = route.handler {
         let bytes = Content::new(Some(binary()));
@@ -67,6 +67,15 @@ fn body(route: &Route) -> Option<RequestBody> {
 
 fn binary() -> RefOr<Schema> {
     text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary))).into()
+}
+
+/// The alternatives of a route. The empty one is without bearer token.
+fn alternatives(route: &Route, access: Option<Access>) -> Vec<SecurityRequirement> {
+    let mut all = access.map(securities).unwrap_or_default();
+    if route.doc.takes_credentials {
+        all.push(SecurityRequirement::default());
+    }
+    all
 }
 
 /// A user token cannot carry the scope of the system, and a service token has no user (contract 02 §1.3).

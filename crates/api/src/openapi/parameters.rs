@@ -2,6 +2,7 @@
 
 use super::build::{any_integer, text, words};
 use crate::document::{Holds, QueryParameter};
+use crate::resources::extended_data::{OBJECT_PATH, OBJECT_PATH_OR_BLANK};
 use crate::route::Route;
 use crate::shapes::{LocaleName, SpaceManifestName};
 use serde_json::json;
@@ -29,7 +30,7 @@ const ID_AS_TEXT: [&str; 12] = [
     "updateAttachment",
 ];
 /// The parameters of a query that are required.
-const REQUIRED: [(&str, &[&str]); 12] = [
+const REQUIRED: [(&str, &[&str]); 20] = [
     ("attachmentsDirectUpload", &["filename", "byte_size", "checksum"]),
     ("getComponentExtendedData", &["object_path"]),
     ("getMeetingExtendedData", &["object_path"]),
@@ -37,12 +38,26 @@ const REQUIRED: [(&str, &[&str]); 12] = [
     ("getProposalExtendedData", &["object_path"]),
     ("getSpaceExtendedData", &["object_path"]),
     ("getUserExtendedData", &["object_path"]),
+    ("createAnswerOption", &["filter[question_id]"]),
+    ("createAnswerOptionAsync", &["filter[question_id]"]),
+    ("listAnswerOptions", &["filter[question_id]"]),
+    ("listAnswers", &["filter[questionnaire_id]"]),
     ("listQuestions", &["filter[questionnaire_id]"]),
     ("setComponentExtendedData", &["object_path"]),
+    ("setComponentExtendedDataAsync", &["object_path"]),
     ("setMeetingExtendedData", &["object_path"]),
+    ("setMeetingExtendedDataAsync", &["object_path"]),
     ("setProposalExtendedData", &["object_path"]),
+    ("setProposalExtendedDataAsync", &["object_path"]),
     ("setSpaceExtendedData", &["object_path"]),
+    ("setSpaceExtendedDataAsync", &["object_path"]),
 ];
+/// The pattern of a number of a record as a text. More digits can be larger than the largest number.
+const ID: &str = "^[0-9]{1,18}$";
+/// The pattern of a whole number as a text.
+const WHOLE_NUMBER: &str = "^-?[0-9]{1,18}$";
+/// The pattern of an MD5 in base64, which has 16 bytes and padding.
+pub(crate) const CHECKSUM: &str = "^[A-Za-z0-9+/]{21}[AQgw]==$";
 
 /// The parameters of a route.
 pub(super) fn all(route: &Route, takes_bearer: bool) -> Vec<Parameter> {
@@ -59,10 +74,28 @@ pub(super) fn all(route: &Route, takes_bearer: bool) -> Vec<Parameter> {
 /// Gives a parameter the type it has in the published document (contract 12): generated clients check it.
 fn publish(route: &Route, parameter: &mut Parameter) {
     let name = parameter.name.as_str();
-    let is_id = name == "id" && ID_AS_TEXT.contains(&route.id);
-    let of_space = |end| name.strip_prefix("filter[participatory_space_id_").is_some_and(|rest| rest == end);
-    if is_id || (route.path.starts_with("/components/") && ["eq]", "gt]", "lt]"].into_iter().any(of_space)) {
-        parameter.schema = Some(text().pattern(Some("^[0-9]+$")).into());
+    let of_space = name.strip_prefix("filter[participatory_space_id_").unwrap_or_default();
+    let of_vote = name.strip_prefix("filter[voted_weight_").unwrap_or_default();
+    let is_of_components = route.path.starts_with("/components/");
+    let published = match name {
+        "id" if ID_AS_TEXT.contains(&route.id) => Some(text().pattern(Some(ID)).into()),
+        _ if is_of_components && ["eq]", "gt]", "lt]"].contains(&of_space) => {
+            Some(text().pattern(Some(ID)).into())
+        }
+        _ if is_of_components && of_space == "in][]" => Some(list_of(text().pattern(Some(ID)))),
+        _ if ["eq]", "not_eq]", "gt]", "lt]"].contains(&of_vote) => {
+            Some(text().pattern(Some(WHOLE_NUMBER)).into())
+        }
+        _ if ["in][]", "not_in][]"].contains(&of_vote) => Some(list_of(text().pattern(Some(WHOLE_NUMBER)))),
+        "object_path" => Some(text().pattern(Some(object_path(route))).into()),
+        "checksum" => Some(text().pattern(Some(CHECKSUM)).into()),
+        "byte_size" => Some(
+            any_integer().minimum(Some(1)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64))).into(),
+        ),
+        _ => None,
+    };
+    if published.is_some() {
+        parameter.schema = published;
     }
     if REQUIRED.iter().any(|(id, names)| *id == route.id && names.contains(&name)) {
         parameter.required = Required::True;
@@ -73,6 +106,17 @@ fn publish(route: &Route, parameter: &mut Parameter) {
             schema.min_length = Some(1);
         }
     }
+}
+
+/// Some of these values.
+fn list_of(one: ObjectBuilder) -> RefOr<Schema> {
+    ArrayBuilder::new().items(one).max_items(Some(MOST_VALUES)).into()
+}
+
+/// The pattern of the path of a value in extended data.
+fn object_path(route: &Route) -> &'static str {
+    let is_required = REQUIRED.iter().any(|(id, names)| *id == route.id && names.contains(&"object_path"));
+    if is_required { OBJECT_PATH } else { OBJECT_PATH_OR_BLANK }
 }
 
 fn in_path(path: &str) -> impl Iterator<Item = Parameter> {

@@ -6,8 +6,11 @@ use utoipa::openapi::{Paths, Tag};
 /// The group of the service routes.
 pub(super) const SERVICE: &str = "Service";
 
+/// The group of the deliveries of events. It differs from that of the operations: generators make one class of a group.
+pub(super) const EVENTS: &str = "Webhook Events";
+
 /// The groups in the order of the document, with their descriptions.
-const TAGS: [(&str, &str); 16] = [
+const TAGS: [(&str, &str); 17] = [
     ("OAuth", "Every other call needs a bearer token from here."),
     ("Organizations", "The tenants: one host, one organization."),
     ("Organizations Extended Data", "What clients attach to an organization."),
@@ -26,6 +29,7 @@ const TAGS: [(&str, &str); 16] = [
     ("Forms", "Questionnaires, their questions, and what people answer."),
     ("Jobs", "The record of an asynchronous write."),
     ("Webhooks", "Where events are sent."),
+    (EVENTS, "What is sent to registered addresses."),
     (SERVICE, "The service itself."),
 ];
 

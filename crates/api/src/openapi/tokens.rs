@@ -1,7 +1,7 @@
 //! Bodies and answers of the token endpoints (contract 02 §2 to §4).
 #![expect(dead_code, reason = "the structs name the members of the document")]
 
-use super::build::{Schemas, add};
+use super::build::{Schemas, add, number_or_text};
 use crate::shapes::{CreationDate, EditionDate, LocaleName, type_names};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -82,8 +82,10 @@ struct PasswordGrantImpersonate {
     scope: String,
     /// The nickname.
     username: Option<String>,
+    /// Ignored: libraries send one with this grant.
+    password: Option<String>,
     /// The number of the user, as text or number.
-    #[schema(schema_with = number_or_text)]
+    #[schema(schema_with = number_or_text, required = false)]
     id: Option<Value>,
     #[schema(inline)]
     meta: Option<ImpersonationMeta>,
@@ -105,17 +107,16 @@ struct ImpersonationMeta {
     name: Option<String>,
 }
 
-fn number_or_text() -> utoipa::openapi::Object {
-    use utoipa::openapi::{Type, schema::SchemaType};
-    let either: SchemaType = [Type::String, Type::Integer].into_iter().collect();
-    utoipa::openapi::ObjectBuilder::new().schema_type(either).build()
-}
-
-/// Which token to describe.
+/// Which token to describe. The credentials of the client are needed without a bearer token; they may come as HTTP Basic
+/// instead.
 #[derive(ToSchema)]
 #[schema(as = introspect_body, examples(json!({"token": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.."})))]
 struct IntrospectBody {
     token: String,
+    /// Ignored.
+    token_type_hint: Option<String>,
+    client_id: Option<String>,
+    client_secret: Option<String>,
 }
 
 /// A token; one that does not count is only `{"active": false}`.
@@ -186,6 +187,7 @@ struct IntrospectMeta {
     "token": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9..", "client_id": "id_4fRk29aQpLx0WmZt", "client_secret": ".."})))]
 struct RevokeBody {
     token: Option<String>,
+    /// Ignored.
     token_type_hint: Option<String>,
     client_id: Option<String>,
     client_secret: Option<String>,

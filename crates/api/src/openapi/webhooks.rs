@@ -1,6 +1,7 @@
 //! The deliveries of events (contract 09 C.1 to C.3).
 
 use super::build::{Schemas, any_integer, by_type, closed, object, text, words};
+use super::tags;
 use crate::resources::spaces::SpaceView;
 use crate::resources::webhook_events::webhook_example;
 use civitas_kernel::EventName;
@@ -113,7 +114,7 @@ pub(super) fn deliveries() -> Paths {
         let taken = ResponseBuilder::new().description("Taken; any other answer is tried again").build();
         let operation = OperationBuilder::new()
             .operation_id(Some(operation_id(event)))
-            .tag("Webhooks")
+            .tag(tags::EVENTS)
             .summary(Some(says))
             .description(Some(
                 "Signed twice with the same key, the secret as text. `X-Webhook-Signature`: `v1=` and the HMAC-SHA256, \

@@ -1,8 +1,10 @@
 //! `/attachments` (contract 07 part B).
 
 mod body;
+mod described;
 
 use self::body::{attachment_members, edit, new_attachment, update_members};
+use self::described::{AttachmentToCreate, AttachmentToUpdate, UploadToAnnounce};
 use crate::answers;
 use crate::document::{Doc, Holds};
 use crate::error::ApiError;
@@ -13,7 +15,7 @@ use crate::request::Request;
 use crate::route::{Answer, Routes, Write};
 use crate::served_files::address_of;
 use crate::shapes::{CreationDate, EditionDate, TranslatedProp, type_names};
-use crate::typed_body::{Body, NoBody, Presence, Sent};
+use crate::typed_body::{NoBody, Sent};
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
 use actix_web::http::{Method, StatusCode};
 use base64::Engine;
@@ -25,12 +27,9 @@ use civitas_attachments::{
     UpdateAttachment, UploadWrites, sanitize_and_shorten, wrong_length,
 };
 use civitas_kernel::{AnswerLanguages, AttachmentId, Error, Result};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
-use utoipa::openapi::schema::OneOfBuilder;
-use utoipa::openapi::{ObjectBuilder, Ref, Type};
-use validator::Validate;
 
 /// The lists whose removals change `Last-Modified` of a list of attachments.
 const LISTS: &[&str] = &["attachments", "proposals", "meetings", "posts", "components", "spaces", "roles"];
@@ -99,77 +98,6 @@ struct UploadView {
     filename: String,
     content_type: String,
     byte_size: i64,
-}
-
-/// A new attachment. With the content type `multipart/form-data` the file itself is the part `file`, and
-/// `signed_id` is absent; a text by language is sent as `title[en]`. The members may also be in `data.attributes`.
-#[derive(Deserialize, Validate, ToSchema)]
-#[schema(as = attachment_create_body, examples(json!({"signed_id": "712--6f0c", "attached_to_type": "proposals",
-    "attached_to_id": 904, "title": {"en": "Site plan"}, "description": {"en": "Scale 1:500"}})))]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "describes the members; they are read one by one")]
-pub(crate) struct AttachmentToCreate {
-    /// The signed id of an upload.
-    signed_id: Option<String>,
-    /// `organization`, `participatory_processes`, `assemblies`, `conferences`, `initiatives`, `proposals`, `meetings`,
-    /// `blogs`, or a class name.
-    attached_to_type: Option<String>,
-    attached_to_id: Option<i64>,
-    /// One text, in the default language, or texts by language.
-    #[schema(schema_with = one_or_each, required = false)]
-    title: Option<Value>,
-    #[schema(schema_with = one_or_each, required = false)]
-    description: Option<Value>,
-    weight: Option<i64>,
-    attachment_collection_id: Option<i64>,
-    /// The members as `attributes`, instead of the other members.
-    #[schema(value_type = Option<Object>)]
-    data: Option<Value>,
-}
-
-/// The new members of an attachment; an absent one keeps its value. The members may also be in `data.attributes`.
-#[derive(Deserialize, Validate, ToSchema)]
-#[schema(as = attachment_update_body, examples(json!({"title": {"en": "Site plan"}, "weight": 2})))]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "describes the members; they are read one by one")]
-pub(crate) struct AttachmentToUpdate {
-    /// One text, which replaces that of the default language, or texts by language, which replace all.
-    #[schema(schema_with = one_or_each, required = false)]
-    title: Option<Value>,
-    #[schema(schema_with = one_or_each, required = false)]
-    description: Option<Value>,
-    weight: Option<i64>,
-    /// Null removes the attachment from its collection.
-    attachment_collection_id: Option<i64>,
-    /// The members as `attributes`, instead of the other members.
-    #[schema(value_type = Option<Object>)]
-    data: Option<Value>,
-}
-
-/// One text, or texts by language.
-fn one_or_each() -> OneOfBuilder {
-    let one = ObjectBuilder::new().schema_type(Type::String);
-    OneOfBuilder::new().item(one).item(Ref::from_schema_name(TranslatedProp::name()))
-}
-
-impl Body for AttachmentToCreate {}
-impl Body for AttachmentToUpdate {}
-
-/// The announcement of an upload; the same members may be in the query.
-#[derive(Deserialize, Validate, ToSchema)]
-#[schema(as = attachment_direct_upload_body, examples(json!({"filename": "site-plan.pdf", "byte_size": 12345,
-    "checksum": "b1kCrCNwJL3QwXbLkwY9xA==", "content_type": "application/pdf"})))]
-#[expect(dead_code, reason = "describes the members; they are read one by one")]
-pub(crate) struct UploadToAnnounce {
-    filename: Option<String>,
-    byte_size: Option<i64>,
-    /// The MD5 of the file, in base64.
-    checksum: Option<String>,
-    content_type: Option<String>,
-}
-
-impl Body for UploadToAnnounce {
-    const PRESENCE: Presence = Presence::Optional;
 }
 
 pub(crate) fn routes(routes: &mut Routes) {

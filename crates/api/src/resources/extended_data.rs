@@ -4,7 +4,7 @@ use crate::document::{Doc, Holds};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
 use crate::route::{Answer, Routes, Write};
-use crate::typed_body::{Sent, bodies};
+use crate::typed_body::{Body, Sent, bodies};
 use actix_web::http::Method;
 use civitas_extended_data::{
     ExtendedData, Kind, ObjectPath, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser,
@@ -16,7 +16,14 @@ use civitas_kernel::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use validator::Validate;
+
+/// The pattern of a path: 1 to 50 keys joined with dots, or a dot. The first key has a character that is not a space: a
+/// path of spaces alone is missing.
+pub(crate) const OBJECT_PATH: &str = r"^(\.|[^.]*[^.\s][^.]*(\.[^.]+){0,49})$";
+/// The pattern of a path that may be missing.
+pub(crate) const OBJECT_PATH_OR_BLANK: &str = r"^(\.?|[^.]+(\.[^.]+){0,49})$";
 
 /// The routes of a kind of record with extended data.
 trait Exposed: Kind {
@@ -25,9 +32,11 @@ trait Exposed: Kind {
     /// The path of the read and of the asynchronous write.
     const PATH: &'static str;
     /// The schema of the answer.
-    const ANSWER: &'static str = "resource_extended_data";
+    const ANSWER: &'static str;
+    /// The body of a write.
+    type Body: Body + Into<DataToSet>;
     /// Whether a write without a path writes at the root.
-    const ROOT_BY_DEFAULT: bool = false;
+    const ROOT_BY_DEFAULT: bool;
     /// Returns the record of a request.
     fn id(request: &Request) -> Result<Self::Id>;
 }
@@ -37,6 +46,7 @@ impl Exposed for OfOrganization {
         ["getOrganizationExtendedData", "setOrganizationExtendedDataAsync", "setOrganizationExtendedData"];
     const PATH: &'static str = "/organizations/{id}/extended_data";
     const ANSWER: &'static str = "organization_extended_data";
+    type Body = DataToSetAtRoot;
     const ROOT_BY_DEFAULT: bool = true;
 
     fn id(request: &Request) -> Result<OrganizationId> {
@@ -49,6 +59,7 @@ impl Exposed for OfUser {
     const IDS: [&'static str; 3] = ["getUserExtendedData", "setUserExtendedData", "setUserExtendedDataSync"];
     const PATH: &'static str = "/me/extended_data";
     const ANSWER: &'static str = "user_extended_data";
+    type Body = DataToSetAtRoot;
     const ROOT_BY_DEFAULT: bool = true;
 
     fn id(request: &Request) -> Result<UserId> {
@@ -60,6 +71,9 @@ impl Exposed for OfSpace {
     const IDS: [&'static str; 3] =
         ["getSpaceExtendedData", "setSpaceExtendedDataAsync", "setSpaceExtendedData"];
     const PATH: &'static str = "/spaces/{manifest}/{id}/extended_data";
+    const ANSWER: &'static str = "resource_extended_data";
+    type Body = DataToSet;
+    const ROOT_BY_DEFAULT: bool = false;
 
     fn id(request: &Request) -> Result<SpaceRef> {
         let manifest = SpaceManifest::parse(request.segment("manifest")).ok_or(Error::NotFound)?;
@@ -71,6 +85,9 @@ impl Exposed for OfComponent {
     const IDS: [&'static str; 3] =
         ["getComponentExtendedData", "setComponentExtendedDataAsync", "setComponentExtendedData"];
     const PATH: &'static str = "/components/{id}/extended_data";
+    const ANSWER: &'static str = "resource_extended_data";
+    type Body = DataToSet;
+    const ROOT_BY_DEFAULT: bool = false;
 
     fn id(request: &Request) -> Result<ComponentId> {
         request.id().map(ComponentId)
@@ -81,6 +98,9 @@ impl Exposed for OfProposal {
     const IDS: [&'static str; 3] =
         ["getProposalExtendedData", "setProposalExtendedDataAsync", "setProposalExtendedData"];
     const PATH: &'static str = "/proposals/{id}/extended_data";
+    const ANSWER: &'static str = "resource_extended_data";
+    type Body = DataToSet;
+    const ROOT_BY_DEFAULT: bool = false;
 
     fn id(request: &Request) -> Result<ProposalId> {
         request.id().map(ProposalId)
@@ -91,6 +111,9 @@ impl Exposed for OfMeeting {
     const IDS: [&'static str; 3] =
         ["getMeetingExtendedData", "setMeetingExtendedDataAsync", "setMeetingExtendedData"];
     const PATH: &'static str = "/meetings/{id}/extended_data";
+    const ANSWER: &'static str = "resource_extended_data";
+    type Body = DataToSet;
+    const ROOT_BY_DEFAULT: bool = false;
 
     fn id(request: &Request) -> Result<MeetingId> {
         request.id().map(MeetingId)
@@ -114,11 +137,37 @@ struct DataToSet {
     #[schema(value_type = Value, required)]
     data: Option<Value>,
     /// Keys joined with dots; `.` is the root. May be a query parameter instead.
-    #[schema(value_type = Option<String>)]
+    #[schema(schema_with = path, required = false)]
     object_path: Option<Value>,
 }
 
-bodies!(DataToSet);
+/// A value, and where to write it: by default at the root.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = extended_data_root_body, examples(json!({"object_path": "contact", "data": {"phone": "+33"}})))]
+struct DataToSetAtRoot {
+    /// Any JSON. Blank values remove: null, empty text, `[]`, `{}`.
+    #[schema(value_type = Value, required)]
+    data: Option<Value>,
+    /// Keys joined with dots; `.` is the root. May be a query parameter instead.
+    #[schema(schema_with = path_or_nothing, required = false)]
+    object_path: Option<Value>,
+}
+
+impl From<DataToSetAtRoot> for DataToSet {
+    fn from(DataToSetAtRoot { data, object_path }: DataToSetAtRoot) -> Self {
+        Self { data, object_path }
+    }
+}
+
+bodies!(DataToSet, DataToSetAtRoot);
+
+fn path() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some(OBJECT_PATH))
+}
+
+fn path_or_nothing() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some(OBJECT_PATH_OR_BLANK))
+}
 
 fn expose<K: Exposed>(routes: &mut Routes) {
     let [read_id, later_id, now_id] = K::IDS;
@@ -146,9 +195,9 @@ async fn read<K: Exposed>(request: Request) -> Answer {
 }
 
 /// The path is a member of the body, else a query parameter.
-fn set<K: Exposed>(request: &Request, sent: Sent<'_, DataToSet>) -> Result<SetExtendedData<K>> {
+fn set<K: Exposed>(request: &Request, sent: Sent<'_, K::Body>) -> Result<SetExtendedData<K>> {
     let id = K::id(request)?;
-    let DataToSet { data, object_path } = sent.read()?;
+    let DataToSet { data, object_path } = sent.read()?.into();
     let path = match &object_path {
         None | Some(Value::Null) => request.query.get("object_path"),
         Some(Value::String(path)) => Some(path.as_str()),

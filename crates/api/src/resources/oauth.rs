@@ -46,13 +46,13 @@ pub(crate) fn routes(routes: &mut Routes) {
     );
     routes.on("createToken", Method::POST, "/oauth/token", Gate::Token, doc, token);
     let doc = Doc::new("Describes a token", "introspect_data").takes_named("introspect_body").fails(401);
-    let doc = doc.bearer().noting(
+    let doc = doc.bearer_or_credentials().noting(
         "Also at `{host}/oauth/introspect`. Instead of a bearer token the credentials of the client may come in the \
          body or as HTTP Basic.",
     );
     routes.on("introspectToken", Method::POST, "/oauth/introspect", Gate::Open, doc, introspect);
     let doc = Doc::new("Revokes a token", "revoke_response").takes_named("revoke_body").fails(403);
-    let doc = doc.noting(
+    let doc = doc.body_is_optional().noting(
         "Also at `{host}/oauth/revoke`. The credentials of the client come in the body or as HTTP Basic.",
     );
     routes.on("revokeToken", Method::POST, "/oauth/revoke", Gate::Open, doc, revoke);

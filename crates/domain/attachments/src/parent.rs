@@ -99,6 +99,35 @@ pub const PARENT_NAMES: &[&str] = &[
     "Platform::Forms::Answer",
 ];
 
+/// The names that a new attachment can have: those of [`PARENT_NAMES`], and class names with the prefix of an older product.
+pub const CREATABLE_PARENT_NAMES: &[&str] = &[
+    "organization",
+    "participatory_processes",
+    "assemblies",
+    "conferences",
+    "initiatives",
+    "proposals",
+    "proposal",
+    "meetings",
+    "blogs",
+    "Platform::Organization",
+    "Platform::ParticipatoryProcess",
+    "Platform::Assembly",
+    "Platform::Conference",
+    "Platform::Initiative",
+    "Platform::Proposals::Proposal",
+    "Platform::Meetings::Meeting",
+    "Platform::Blogs::Post",
+    "Decidim::Organization",
+    "Decidim::ParticipatoryProcess",
+    "Decidim::Assembly",
+    "Decidim::Conference",
+    "Decidim::Initiative",
+    "Decidim::Proposals::Proposal",
+    "Decidim::Meetings::Meeting",
+    "Decidim::Blogs::Post",
+];
+
 /// A record with attachments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Parent {

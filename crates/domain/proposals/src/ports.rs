@@ -242,6 +242,8 @@ store! {
         /// the settings of the component against changes: those that are read next are current until then.
         /// `Internal` outside a transaction.
         async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()>;
+        /// Adds a vote on a proposal of this component.
+        async fn cast(&self, organization: OrganizationId, vote: &Vote, component: ComponentId) -> Result<VoteId>;
         /// The user's votes in a component, temporary ones included.
         async fn count_of_user(
             &self,

@@ -163,7 +163,7 @@ impl Handle<CastVote> for Votes<'_> {
             created_at: ctx.now,
             updated_at: ctx.now,
         };
-        let id = self.store.add(ctx.organization, &vote).await?;
+        let id = self.store.cast(ctx.organization, &vote, proposal.place.component).await?;
         let temporary = self.settle(ctx, user, &proposal.place).await?;
         let proposal = command.include_proposal.then(|| proposal.voted_with(weight, ctx.now));
         Ok(Cast { id, vote: Vote { temporary, ..vote }, proposal })

@@ -86,13 +86,14 @@ pub fn write_json<T: Serialize>(value: &T, out: &mut Output<'_, '_, Db>) -> seri
 pub fn cause(message: &str) -> Cause {
     let state = message.split_once(": ").map_or("", |(state, _)| state);
     match state {
-        // query_canceled (by statement_timeout), lock_not_available.
-        "57014" | "55P03" => Cause::Timeout,
+        // query_canceled (by statement_timeout).
+        "57014" => Cause::Timeout,
         // Serialization failure, deadlock.
         _ if state.starts_with("40") => Cause::Conflict,
         // Connection, insufficient resources (a full disk, no memory, too many connections), operator intervention,
-        // system error; read_only_sql_transaction, idle_in_transaction_session_timeout.
-        "25006" | "25P03" => Cause::Machine,
+        // system error; read_only_sql_transaction, idle_in_transaction_session_timeout; lock_not_available: an accepted job
+        // waits as long as somebody else holds a lock, as on SQLite.
+        "25006" | "25P03" | "55P03" => Cause::Machine,
         _ if ["08", "53", "57", "58"].iter().any(|class| state.starts_with(class)) => Cause::Machine,
         _ => Cause::Other,
     }
@@ -118,15 +119,17 @@ pub fn pools(settings: &Settings) -> Result<ProcessPools> {
     })
 }
 
-/// Opens a connection whose statements are cancelled after `limit`, and whose transactions end if the client stalls.
+/// Opens a connection whose statements are cancelled after `limit`, which wait for a lock at most four fifths of it, and whose
+/// transactions end if the client stalls.
 /// When the server does not answer for half a second longer, the connection is closed.
 async fn connect(url: &str, usage: Usage, limit: Duration) -> ConnectionResult<Conn> {
     const DELAY: Duration = Duration::from_millis(500);
     let mut connection = tls::connect(url, usage, Some(limit + DELAY)).await?;
     let settings = format!(
-        "SET statement_timeout = {}; SET idle_in_transaction_session_timeout = '60s';
+        "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = '60s';
              SET default_transaction_isolation = 'read committed'",
-        limit.as_millis()
+        limit.as_millis(),
+        (limit * 4 / 5).as_millis()
     );
     SimpleAsyncConnection::batch_execute(&mut connection, &settings)
         .await
@@ -219,6 +222,21 @@ pub mod dialect {
         Box::new(on.eq_any(uuids(ids)))
     }
 
+    /// Begin and end of a condition: whether a value is in the result of a query, whose rows are locked. Rows that others
+    /// have locked are left out. The query runs once: PostgreSQL may run one behind `IN` for each row.
+    pub const IN_LOCKED: (&str, &str) = ("= ANY(ARRAY(", " FOR UPDATE SKIP LOCKED))");
+
+    /// Locks a proposal, a user and the settings of the component against changes until the transaction ends, in one round
+    /// trip and always in this order, which prevents deadlocks. The values are the organization, the proposal, the user.
+    pub const LOCK_VOTES: Option<&str> = Some(
+        "WITH proposal AS MATERIALIZED (SELECT component_id FROM proposals \
+             WHERE organization_id = $1 AND id = $2 FOR UPDATE), \
+         voter AS MATERIALIZED (SELECT users.id, proposal.component_id FROM proposal, users \
+             WHERE users.organization_id = $1 AND users.id = $3 FOR UPDATE OF users) \
+         SELECT components.id FROM components WHERE components.organization_id = $1 \
+             AND components.id = (SELECT component_id FROM voter) FOR SHARE",
+    );
+
     /// The function that returns the largest of its arguments.
     pub const GREATEST: &str = "greatest";
 
@@ -295,7 +313,7 @@ mod tests {
             ("57P01: FATAL", Cause::Machine),
             ("25006: nur lesen", Cause::Machine),
             ("57014: annulé", Cause::Timeout),
-            ("55P03: verrou", Cause::Timeout),
+            ("55P03: verrou", Cause::Machine),
             ("40P01: Verklemmung entdeckt", Cause::Conflict),
             ("54000: index row size exceeds the maximum", Cause::Other),
             ("42P01: relation does not exist", Cause::Other),

@@ -139,11 +139,11 @@ pub fn pools(settings: &Settings) -> Result<ProcessPools> {
 /// its cache. A commit of the writer empties that, so a large one would only keep memory.
 const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -4000;";
 
-/// The writer waits for other processes in [`begin`], without blocking its thread. What happens in between, such as a
-/// lock that is held for a moment, it waits for shortly. After a checkpoint the file of the write-ahead log is
+/// The writer waits for other processes in [`begin`], without blocking its thread. For a lock that is held for a moment, such
+/// as one of a reader that opens the file, it waits 5 ms on its thread. After a checkpoint the file of the write-ahead log is
 /// truncated to 64 MiB.
 const WRITER: &str =
-    "PRAGMA busy_timeout = 100; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16000;";
+    "PRAGMA busy_timeout = 5; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16000;";
 
 fn path_of(url: &str) -> Result<&str> {
     url.strip_prefix("sqlite://")

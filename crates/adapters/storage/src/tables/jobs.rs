@@ -9,6 +9,7 @@ use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn, UuidColumn};
 use crate::engine::Db;
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
+use crate::prepared::PrepareOnce;
 use crate::schema::jobs;
 use crate::session::{Session, Work};
 use async_trait::async_trait;
@@ -29,7 +30,7 @@ use time::OffsetDateTime;
 
 /// The columns to write of a new job.
 #[derive(Insertable)]
-#[diesel(table_name = jobs, check_for_backend(Db))]
+#[diesel(table_name = jobs, check_for_backend(Db), treat_none_as_default_value = false)]
 struct Row {
     id: UuidColumn,
     organization_id: i64,
@@ -196,6 +197,7 @@ impl Session {
             .filter(jobs::worker.eq(worker))
             .filter(processing())
             .set(transition.ended())
+            .prepare_once()
             .execute(&mut *self.write_uncached().await?)
             .await
             .stored()?;
@@ -222,6 +224,7 @@ impl JobStore for Session {
         let single = self.single_uncached().await?;
         diesel::insert_into(jobs::table)
             .values((row, jobs::turn.eq(turn)))
+            .prepare_once()
             .execute(&mut *single.connection().await?)
             .await
             .stored()?;
@@ -318,6 +321,7 @@ impl JobStore for Session {
                 jobs::due_at.eq(due),
                 jobs::attempts.eq(jobs::attempts - i64::from(forgive)),
             ))
+            .prepare_once()
             .execute(&mut *self.write_uncached().await?)
             .await
             .stored()?;

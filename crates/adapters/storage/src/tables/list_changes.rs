@@ -2,6 +2,7 @@
 
 use crate::engine::dialect;
 use crate::failure::Stored;
+use crate::prepared::PrepareOnce;
 use crate::schema::list_changes::{self, dsl};
 use crate::session::Session;
 use async_trait::async_trait;
@@ -35,6 +36,7 @@ impl ListChanges for Session {
             .on_conflict((dsl::organization_id, dsl::list))
             .do_update()
             .set(dsl::changed_at.eq(dialect::later(dsl::changed_at, excluded(dsl::changed_at))))
+            .prepare_once()
             .execute(&mut *self.write_uncached().await?)
             .await
             .stored()

@@ -237,7 +237,7 @@ async fn published(connection: &mut Conn, ids: &[i64], found: &mut HashMap<i64, 
         .select(earlier.field(proposals::updated_at));
     let counts: Vec<(i64, i64, Option<OffsetDateTime>)> = components::table
         .inner_join(proposal_counts::table)
-        .filter(components::id.eq_any(ids))
+        .filter(columns::any_of(components::id.nullable(), ids))
         .filter(proposal_counts::shown.gt(0))
         .select((components::id, proposal_counts::shown, Correlated(newest)))
         .load(connection)
@@ -261,7 +261,7 @@ async fn own(
     let drafts: Vec<(i64, i64, OffsetDateTime)> = proposals::table
         .inner_join(proposal_authors::table)
         .filter(proposal_authors::user_id.eq(user.0))
-        .filter(proposals::component_id.eq_any(ids))
+        .filter(columns::any_of(proposals::component_id.nullable(), ids))
         .filter(proposals::published_at.is_null())
         .filter(proposals::hidden_at.is_null())
         .filter(proposals::deleted_at.is_null())
@@ -279,7 +279,7 @@ async fn own(
     }
     let voted: Vec<(i64, Option<OffsetDateTime>)> = votes::table
         .filter(votes::user_id.eq(user.0))
-        .filter(votes::component_id.eq_any(ids))
+        .filter(columns::any_of(votes::component_id.nullable(), ids))
         .group_by(votes::component_id)
         .select((votes::component_id, newest(votes::updated_at)))
         .load(connection)

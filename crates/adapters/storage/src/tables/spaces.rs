@@ -1,9 +1,10 @@
 //! Participatory spaces.
 
-use crate::columns::{self, Condition, EnumColumn, columns};
+use crate::columns::{self, Condition, EnumColumn, TextEnum, columns};
 use crate::engine::{Conn, Db};
 use crate::failure::Stored;
 use crate::filter::{Column, holds, translated};
+use crate::prepared::PrepareOnce;
 use crate::records::numbered_records;
 use crate::schema::{components, spaces};
 use crate::session::Session;
@@ -23,7 +24,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use time::OffsetDateTime;
 
 columns! {
@@ -95,11 +96,14 @@ async fn with_components(
     viewer: Viewer,
     rows: Vec<Row>,
 ) -> Result<Vec<SpaceDetail>> {
+    // Each kind once, so that there are few different statements.
+    let manifests: BTreeSet<&str> = rows.iter().map(|row| row.manifest.0.name()).collect();
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let parts: Vec<Part> = components::table
         .inner_join(spaces::table.on(super::components::of_space()))
         .filter(components::organization_id.eq(organization.0))
-        .filter(components::space_manifest.eq_any(rows.iter().map(|r| r.manifest)))
-        .filter(components::space_id.eq_any(rows.iter().map(|r| r.id)))
+        .filter(components::space_manifest.eq_any(manifests))
+        .filter(columns::any_of(components::space_id.nullable(), &ids))
         .filter(Rule::ComponentIsVisible(viewer))
         .order((components::weight, components::manifest, components::id))
         .select((
@@ -109,6 +113,7 @@ async fn with_components(
             components::manifest,
             components::updated_at,
         ))
+        .prepare_once()
         .load(connection)
         .await
         .stored()?;

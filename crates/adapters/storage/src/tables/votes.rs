@@ -5,18 +5,21 @@ use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
+use crate::prepared::PrepareOnce;
 use crate::records::records;
-use crate::schema::{components, proposals, spaces, users, votes};
-use crate::session::{Session, lock_row};
+use crate::schema::{components, proposals, spaces, votes};
+use crate::session::Session;
 use crate::visibility::Rule;
 use async_trait::async_trait;
+use civitas_kernel::records::Entity;
 use civitas_kernel::{
     ComponentId, Error, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId, VoteId,
     Within,
 };
 use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore};
-use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, count_star};
+use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, count_star, sql_query};
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
 use time::OffsetDateTime;
@@ -177,27 +180,38 @@ impl VoteStore for Session {
     }
 
     async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()> {
-        // Always in this order, to prevent deadlocks.
-        let proposal = proposals::table
-            .filter(proposals::organization_id.eq(organization.0))
-            .filter(proposals::id.eq(proposal.0));
+        let connection = &mut *self.for_update().await?;
+        let Some(lock) = dialect::LOCK_VOTES else { return Ok(()) };
         // A missing row needs no lock.
-        let _ = lock_row!(self, proposal.select(proposals::id));
-        let user = users::table
-            .filter(users::organization_id.eq(organization.0))
-            .filter(users::id.eq(user.0))
-            .select(users::id);
-        let _ = lock_row!(self, user);
-        let component = components::table
-            .filter(components::organization_id.eq(organization.0))
-            .filter(components::id.eq_any(proposal.select(proposals::component_id)))
-            .select(components::id);
-        let _: Option<i64> = dialect::for_share!(component)
-            .get_result(&mut *self.for_update().await?)
+        sql_query(lock)
+            .bind::<BigInt, _>(organization.0)
+            .bind::<BigInt, _>(proposal.0)
+            .bind::<BigInt, _>(user.0)
+            .prepare_once()
+            .execute(connection)
+            .await
+            .stored()
+            .map(drop)
+    }
+
+    async fn cast(
+        &self,
+        organization: OrganizationId,
+        vote: &Vote,
+        component: ComponentId,
+    ) -> Result<VoteId> {
+        let atomic = self.atomic_uncached().await?;
+        let id: Option<i64> = diesel::insert_into(votes::table)
+            .values((votes::organization_id.eq(organization.0), Changeset::of(vote, component.0)))
+            .on_conflict_do_nothing()
+            .returning(votes::id)
+            .get_result(&mut *atomic.connection().await?)
             .await
             .optional()
             .stored()?;
-        Ok(())
+        let id = id.map(VoteId).ok_or_else(Vote::taken)?;
+        self.finish_write(atomic, organization, vote.lists_changed(None), vote.events(id, None)).await?;
+        Ok(id)
     }
 
     async fn count_of_user(
@@ -290,6 +304,7 @@ impl VoteStore for Session {
             .filter(votes::temporary.ne(temporary));
         diesel::update(others)
             .set(votes::temporary.eq(temporary))
+            .prepare_once()
             .execute(&mut *self.write_uncached().await?)
             .await
             .stored()

@@ -2,6 +2,7 @@
 
 use super::components::of_space;
 use super::proposals::authors::written_by;
+use crate::columns;
 use crate::correlated::Correlated;
 use crate::engine::Conn;
 use crate::failure::Stored;
@@ -72,7 +73,7 @@ async fn own(
     components::table
         .inner_join(spaces::table.on(of_space()))
         .filter(components::organization_id.eq(organization.0))
-        .filter(components::id.eq_any(ids))
+        .filter(columns::any_of(components::id.nullable(), ids))
         .order(components::id)
         .select((
             components::id,
@@ -90,7 +91,7 @@ async fn own(
 /// voted on: stored counts, and a count of the user's votes along an index.
 async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<HashMap<i64, Vec<Tally>>> {
     let totals: Vec<(i64, String, i64)> = proposal_counts::table
-        .filter(proposal_counts::component_id.eq_any(ids))
+        .filter(columns::any_of(proposal_counts::component_id.nullable(), ids))
         .filter(proposal_counts::shown.gt(0))
         .order((proposal_counts::component_id, proposal_counts::public_state))
         .select((proposal_counts::component_id, proposal_counts::public_state, proposal_counts::shown))
@@ -100,7 +101,7 @@ async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Has
     let voted: Vec<(i64, String, i64)> = votes::table
         .inner_join(proposals::table)
         .filter(votes::user_id.eq(user.0))
-        .filter(votes::component_id.eq_any(ids))
+        .filter(columns::any_of(votes::component_id.nullable(), ids))
         .filter(proposals::published_at.is_not_null())
         .filter(proposals::hidden_at.is_null())
         .filter(proposals::deleted_at.is_null())

@@ -4,6 +4,7 @@ use super::bodies::{Texts, id as read_id};
 use super::shapes::{ListMeta, LocaleMeta, LocalizedDocument, QUESTION, QuestionsType, list};
 use super::{authoring, reads};
 use crate::document::Doc;
+use crate::openapi::build::number_or_text;
 use crate::request::Request;
 use crate::route::{Answer, Routes, Write};
 use crate::shapes::{TranslatedProp, type_names};
@@ -112,7 +113,7 @@ struct OptionToUpdate {
     #[schema(value_type = Option<AnswerOptionsType>)]
     _kind: Option<AnswerOptionsType>,
     /// Optional; must be that of the path.
-    #[schema(value_type = Option<String>)]
+    #[schema(schema_with = number_or_text, required = false)]
     id: Option<Value>,
     #[schema(inline, value_type = AttributesToWrite)]
     attributes: Value,

@@ -12,6 +12,7 @@ use crate::shapes::{EditionDate, TranslatedProp};
 use crate::typed_body::{ClosedData, Sent, bodies, read_at};
 use actix_web::http::Method;
 use civitas_application::RenderContext;
+use civitas_kernel::filter::Kind;
 use civitas_kernel::{Error, QuestionnaireId, Result};
 use civitas_surveys::{
     Form, Projection, QUESTIONNAIRE_FIELDS, QuestionnaireDetail, READ_QUESTIONNAIRES, UpdateQuestionnaire,
@@ -121,8 +122,8 @@ pub(super) fn routes(routes: &mut Routes) {
     let list = Doc::page::<QuestionnaireView>("Lists the questionnaires").pages().locale();
     let list = list.filters(QUESTIONNAIRE_FIELDS);
     let list = QUESTIONNAIRE_FIELDS.iter().fold(list, |doc, field| {
-        let is_type = field.name.ends_with("_type");
-        doc.with(&format!("filter[{}]", field.name), if is_type { Holds::Text } else { Holds::Integer })
+        let holds = if let Kind::Enum(words) = field.kind { Holds::Word(words) } else { Holds::Integer };
+        doc.with(&format!("filter[{}]", field.name), holds)
     });
     routes.read("listQuestionnaires", "/questionnaires", READ_QUESTIONNAIRES, list, index);
     let show = Doc::item::<QuestionnaireView>("Shows a questionnaire").locale();

@@ -4,9 +4,9 @@ use super::Conn;
 use crate::failure::Stored;
 use crate::pools::ConnectionPool;
 use civitas_kernel::Result;
-use diesel::connection::TransactionManagerStatus;
+use diesel_async::SimpleAsyncConnection;
 use diesel_async::pooled_connection::deadpool::Object;
-use diesel_async::{AsyncConnection, SimpleAsyncConnection, TransactionManager};
+use futures_util::FutureExt;
 
 /// Connections of a pool. A transaction has one of its own. Clones share the pool.
 #[derive(Clone)]
@@ -36,16 +36,20 @@ impl Writer {
         self.pool.is_overloaded()
     }
 
-    /// Begins a transaction.
+    /// Begins a transaction. Its BEGIN is sent, and not waited for: the answer comes before that of the first statement, which
+    /// fails if there is none.
     ///
     /// # Errors
-    /// `Unavailable` when no connection is free in time, or the database does not answer.
+    /// `Unavailable` when no connection is free in time, or the connection is closed.
     pub(crate) async fn begin(&self) -> Result<WriteTransaction> {
         let connection = self.connection().await?;
         // Wrapped before BEGIN, so that a dropped future leaves no transaction open.
         let mut transaction = WriteTransaction { connection: Some(connection) };
         if let Some(connection) = transaction.connection() {
-            <Conn as AsyncConnection>::TransactionManager::begin_transaction(connection).await.stored()?;
+            let mut shared = &*connection;
+            // The first poll sends it.
+            let begun = SimpleAsyncConnection::batch_execute(&mut shared, "BEGIN").now_or_never();
+            begun.transpose().stored()?;
         }
         Ok(transaction)
     }
@@ -88,9 +92,6 @@ impl WriteTransaction {
     pub(crate) async fn commit(mut self) -> Result<()> {
         let Some(connection) = self.connection() else { return Ok(()) };
         SimpleAsyncConnection::batch_execute(connection, "SELECT 1; COMMIT").await.stored()?;
-        let status =
-            <Conn as AsyncConnection>::TransactionManager::transaction_manager_status_mut(connection);
-        *status = TransactionManagerStatus::default();
         // Back to the pool.
         drop(self.connection.take());
         Ok(())
@@ -102,7 +103,7 @@ impl WriteTransaction {
     /// `Unavailable` when the database does not answer.
     pub(crate) async fn rollback(mut self) -> Result<()> {
         let Some(connection) = self.connection() else { return Ok(()) };
-        <Conn as AsyncConnection>::TransactionManager::rollback_transaction(connection).await.stored()?;
+        SimpleAsyncConnection::batch_execute(connection, "ROLLBACK").await.stored()?;
         drop(self.connection.take());
         Ok(())
     }

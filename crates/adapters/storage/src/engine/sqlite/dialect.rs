@@ -76,6 +76,12 @@ pub fn among_uuids<QS: 'static>(on: Expr<QS, Binary>, ids: &[uuid::Uuid]) -> Con
     Box::new(Among { on, value: "unhex(value)", ids: uuids(ids).into() })
 }
 
+/// Begin and end of a condition: whether a value is in the result of a query. The only writer needs no locks.
+pub const IN_LOCKED: (&str, &str) = ("IN (", ")");
+
+/// A write transaction has the write lock of the database already: there is nothing to lock.
+pub const LOCK_VOTES: Option<&str> = None;
+
 /// The function that returns the largest of its arguments.
 pub const GREATEST: &str = "max";
 

@@ -1,10 +1,11 @@
 //! Leases of jobs. Their times are those of the database's clock ([`Session::database_time`]).
 
-use super::turns::waiting;
+use super::turns::first;
 use super::{Transition, processing};
 use crate::columns::{self, EnumColumn, JsonColumn, Tolerant, UuidColumn};
-use crate::engine::{Db, dialect};
+use crate::engine::Db;
 use crate::failure::Stored;
+use crate::prepared::PrepareOnce;
 use crate::schema::jobs;
 use crate::session::Session;
 use civitas_jobs::{Failure, Job, JobOwner, JobPayload, JobStatus, MOST_ATTEMPTS, next_attempt};
@@ -73,20 +74,8 @@ async fn claim_once(
     until: OffsetDateTime,
     limit: i64,
 ) -> Result<(Vec<Job>, bool)> {
-    let atomic = session.atomic_uncached().await?;
-    let first = jobs::table
-        .filter(waiting())
-        .filter(jobs::due_at.le(due))
-        .order((jobs::turn, jobs::created_at))
-        .limit(limit)
-        .select(jobs::id);
-    let first: Vec<UuidColumn> =
-        dialect::skip_locked!(first).load(&mut *atomic.connection().await?).await.stored()?;
-    if first.is_empty() {
-        atomic.commit().await?;
-        return Ok((Vec::new(), false));
-    }
-    let mut rows: Vec<ClaimedRow> = diesel::update(jobs::table.filter(jobs::id.eq_any(first)))
+    let single = session.single_uncached().await?;
+    let mut rows: Vec<ClaimedRow> = diesel::update(jobs::table.filter(first(due, limit)))
         .set((
             jobs::status.eq(EnumColumn(JobStatus::Processing)),
             jobs::worker.eq(worker),
@@ -95,9 +84,11 @@ async fn claim_once(
             jobs::updated_at.eq(now),
         ))
         .returning(ClaimedRow::as_returning())
-        .get_results(&mut *atomic.connection().await?)
+        .prepare_once()
+        .get_results(&mut *single.connection().await?)
         .await
         .stored()?;
+    single.commit().await?;
     rows.sort_by_key(|row| (row.turn, row.created_at));
     let (mut claimed, mut broken) = (Vec::new(), Vec::new());
     for row in rows {
@@ -110,12 +101,12 @@ async fn claim_once(
         let ids: Vec<Uuid> = broken.iter().map(|(id, _)| *id).collect();
         let failure = Failure::from(&Error::internal("the payload cannot be read"));
         diesel::update(jobs::table.filter(columns::any_uuid(jobs::id.nullable(), &ids)))
+            .filter(jobs::worker.eq(worker))
             .set(Transition::failed(&failure, now).ended())
-            .execute(&mut *atomic.connection().await?)
+            .execute(&mut *session.write_uncached().await?)
             .await
             .stored()?;
     }
-    atomic.commit().await?;
     for (job, cause) in &broken {
         tracing::error!(%job, cause, "a job failed: its payload cannot be read");
     }

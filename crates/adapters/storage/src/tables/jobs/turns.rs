@@ -7,7 +7,7 @@
 //!
 //! Source: docs/decisions/0035-lanes-and-fairness.md.
 
-use crate::engine::dialect::GREATEST;
+use crate::engine::dialect::{GREATEST, IN_LOCKED};
 use crate::engine::sql::Moment;
 use diesel::dsl::{AsExprOf, sql};
 use diesel::expression::{SqlLiteral, UncheckedBind};
@@ -17,11 +17,22 @@ use time::OffsetDateTime;
 /// The condition of the indexes `jobs_in_turn` and `jobs_in_turn_of_organization`.
 pub(super) const WAITING: &str = "jobs.status || '' = 'pending'";
 
-/// The jobs that wait.
-pub(super) fn waiting() -> SqlLiteral<Bool> {
-    sql(WAITING)
+/// Whether a job is one of the first `limit` that are due, in the order of their turns. On PostgreSQL they are locked, and
+/// those that others have locked are left out.
+pub(super) fn first(due: OffsetDateTime, limit: i64) -> First {
+    let (begin, end) = IN_LOCKED;
+    let select = format!("jobs.id {begin}SELECT id FROM jobs WHERE {WAITING} AND due_at <= ");
+    sql::<Bool>(&select)
+        .bind::<Moment, _>(due)
+        .sql(" ORDER BY turn, created_at LIMIT ")
+        .bind::<BigInt, _>(limit)
+        .sql(end)
 }
 
+type Due = UncheckedBind<SqlLiteral<Bool>, AsExprOf<OffsetDateTime, Moment>>;
+type Limited = UncheckedBind<SqlLiteral<Bool, Due>, AsExprOf<i64, BigInt>>;
+/// The condition of [`first`].
+pub(super) type First = SqlLiteral<Bool, Limited>;
 type OfOrganization = UncheckedBind<SqlLiteral<BigInt>, AsExprOf<i64, BigInt>>;
 type DueAt = UncheckedBind<SqlLiteral<BigInt, OfOrganization>, AsExprOf<OffsetDateTime, Moment>>;
 /// The expression of [`next`].

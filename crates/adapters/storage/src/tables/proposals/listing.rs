@@ -5,7 +5,7 @@ use super::reading::{Facts, published_or_own, read, satisfies, shown};
 use crate::columns::{self, Condition};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
-use crate::schema::{proposal_authors, proposals};
+use crate::schema::{proposal_authors, proposals, votes};
 use crate::session::Session;
 use crate::tables::places;
 use crate::tables::samples::{self, Sampled};
@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use civitas_kernel::{
     ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId,
 };
-use civitas_proposals::{ProposalDetail, ProposalField, ProposalQuery};
+use civitas_proposals::{ProposalDetail, ProposalField, ProposalFilter, ProposalQuery};
 use diesel::dsl::{IntoBoxed, Select, count_star};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -57,7 +57,19 @@ impl<'a> List<'a> {
         for filter in &self.query.filters {
             ids = ids.filter(satisfies(self.read_context.participant, filter)?);
         }
+        if let Some(user) = self.voter() {
+            let voted = votes::table.filter(votes::user_id.eq(user.0)).select(votes::proposal_id);
+            ids = ids.filter(proposals::id.eq_any(voted));
+        }
         Ok(ids)
+    }
+
+    /// The user whose votes all members have: they are found by these votes, which are few, and not by the list.
+    fn voter(&self) -> Option<UserId> {
+        let needs_vote = |filter: &ProposalFilter| {
+            filter.field == ProposalField::VotedWeight && !filter.condition.holds_for_null()
+        };
+        self.read_context.participant.filter(|_| self.query.filters.iter().any(needs_vote))
     }
 
     /// The published members. The conditions are those of the partial indexes, exactly.
@@ -94,6 +106,9 @@ impl<'a> List<'a> {
     }
 
     fn in_order(&self, checked: Checked) -> Condition<proposals::table> {
+        if self.voter().is_some() {
+            return self.by_id();
+        }
         let organization = Box::new(proposals::organization_id.nullable());
         self.components.contain(organization, Box::new(proposals::component_id.nullable()), checked)
     }

@@ -2,6 +2,7 @@
 
 use super::super::bodies::{Flag, Limit, Texts, TextsOrNull, id as read_id, questionnaire_in};
 use super::super::shapes::QuestionsType;
+use crate::openapi::build::number_or_text;
 use crate::request::Request;
 use crate::shapes::TranslatedProp;
 use crate::typed_body::{ClosedData, Sent, bodies, read_at};
@@ -64,7 +65,25 @@ struct QuestionnaireToName {
 struct QuestionnaireNamed {
     #[serde(rename = "type")]
     kind: super::super::shapes::QuestionnairesType,
-    id: String,
+    #[schema(schema_with = number_or_text)]
+    id: Value,
+}
+
+/// Optional; must name the questionnaire of the question.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct RelationshipsToUpdate {
+    #[schema(inline)]
+    questionnaire: Option<QuestionnaireRepeated>,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "names the members of the document")]
+struct QuestionnaireRepeated {
+    #[schema(inline)]
+    data: Option<QuestionnaireNamed>,
 }
 
 /// The types of questions with options.
@@ -154,12 +173,11 @@ pub(super) struct QuestionToUpdate {
     #[schema(value_type = Option<QuestionsType>)]
     _kind: Option<QuestionsType>,
     /// Optional; must be that of the path.
-    #[schema(value_type = Option<String>)]
+    #[schema(schema_with = number_or_text, required = false)]
     id: Option<Value>,
     #[schema(inline, value_type = AttributesToUpdate)]
     attributes: Value,
-    /// Optional; must name the same questionnaire.
-    #[schema(value_type = Option<Object>)]
+    #[schema(inline, value_type = Option<RelationshipsToUpdate>)]
     relationships: Option<Value>,
 }
 
