@@ -2,6 +2,7 @@
 //!
 //! Every JSON answer is validated against the OpenAPI document of the interface.
 
+use crate::databases::caches;
 use crate::document::Validator;
 use crate::{Database, Engine};
 use civitas_application::Store;
@@ -114,6 +115,7 @@ impl Service {
             ("data_dir".to_owned(), directory.path().display().to_string()),
             ("listen".to_owned(), "127.0.0.1:0".to_owned()),
             ("row_level_security".to_owned(), "true".to_owned()),
+            ("caches".to_owned(), caches().to_string()),
             // Tests send a thousand requests at once from one address.
             ("max_connections_per_address".to_owned(), "5000".to_owned()),
             ("secret_key".to_owned(), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".to_owned()),

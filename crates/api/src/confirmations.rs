@@ -33,7 +33,8 @@ pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
 /// Confirms the account, and returns the language of the answer. `HEAD` changes nothing: mail scanners send it to check
 /// links.
 async fn confirm(backend: &Backend, request: &HttpRequest) -> Result<Locale, ApiError> {
-    let tenant = tenancy::resolve(backend, request, &Origin::of(backend, request)).await?.tenant()?;
+    let tenant =
+        tenancy::resolve(&**backend.store(), request, &Origin::of(backend, request)).await?.tenant()?;
     let links = OneTimeLinks { store: &**backend.store(), announcer: backend.commands.announcer() };
     let token = Secret::new(request.match_info().get("token").unwrap_or_default());
     let now = clock::now();

@@ -19,7 +19,7 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderName};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::Callers;
-use civitas_application::{metrics, source_address, traces};
+use civitas_application::{Store, metrics, source_address, traces};
 use civitas_kernel::{Ctx, Error, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
 use futures_util::future::{Either, LocalBoxFuture, Ready, ready};
@@ -83,7 +83,8 @@ async fn dispatch(
     let span = span(&route, &api.backend, &http);
     let asked_at = clock::now();
     let response = async {
-        let response = match process(api.clone(), &route, parameters, &http, payload, origin).await {
+        let store = store_of(&api.backend, cache_key.as_ref());
+        let response = match process(api.clone(), store, &route, parameters, &http, payload, origin).await {
             Ok((reply, bearer)) => {
                 let response = reply.respond(&http);
                 if let (Some(cache_key), Some(Bearer { client, until })) = (&cache_key, bearer) {
@@ -139,16 +140,24 @@ fn answered(response: &HttpResponse) {
 
 /// Answers a request without a route. An unknown host takes precedence.
 async fn no_route(api: &Api, http: &HttpRequest, origin: &Origin) -> HttpResponse {
-    let refusal = match tenancy::resolve(&api.backend, http, origin).await {
+    let refusal = match tenancy::resolve(&**api.backend.store(), http, origin).await {
         Ok(lookup) => lookup.tenant().err().unwrap_or(ApiError::NoRoute),
         Err(error) => error.into(),
     };
     refusal.respond()
 }
 
+/// The store of a request. One whose answer can be cached only reads, and looks things up in the epoch of its answer.
+fn store_of(backend: &Backend, cache_key: Option<&CacheKey>) -> Arc<dyn Store> {
+    let store = backend.store();
+    let begun = cache_key.and_then(|cache_key| store.begun_in(cache_key.epoch()).ok());
+    begun.unwrap_or_else(|| store.clone())
+}
+
 /// The reply, and the bearer of its token; `None` without a token.
 async fn process(
     api: Arc<Api>,
+    store: Arc<dyn Store>,
     route: &Arc<Route>,
     parameters: Vec<(String, String)>,
     http: &HttpRequest,
@@ -159,7 +168,7 @@ async fn process(
     if route.takes_credentials() {
         api.backend.authentication_limit.check(from)?;
     }
-    let lookup = tenancy::resolve(&api.backend, http, &origin).await?;
+    let lookup = tenancy::resolve(&*store, http, &origin).await?;
     if let (Gate::Token, HostLookup::Unknown) = (route.gate, &lookup) {
         return Err(Error::rejected("Invalid Organization. Check requested host.").into());
     }
@@ -179,7 +188,7 @@ async fn process(
     let now = clock::now();
     let authorization = http.headers().get_all(AUTHORIZATION);
     let authorization: Vec<&str> = authorization.map(|v| v.to_str().unwrap_or("?")).collect();
-    let ctx = authorize(&api.backend, route, &tenant, now, &authorization).await?;
+    let ctx = authorize(&api.backend, &*store, route, &tenant, now, &authorization).await?;
     let keyed = match &ctx {
         Some(ctx) if route.writes() => KeyedWrite::read(&api.backend, ctx, http)?,
         _ => None,
@@ -201,6 +210,7 @@ async fn process(
         keyed,
         parameters,
         tenant,
+        store,
         backend: api.backend.clone(),
     };
     let caller = request.ctx.as_ref().map(|ctx| &ctx.caller);
@@ -287,13 +297,14 @@ fn is_on(tenant: &Tenant, path: &str) -> bool {
 /// The caller, with the rights that the route requires; `None` on a route without token.
 async fn authorize(
     backend: &Backend,
+    store: &dyn Store,
     route: &Route,
     tenant: &Tenant,
     now: OffsetDateTime,
     sent: &[&str],
 ) -> Result<Option<Ctx>, ApiError> {
     let Gate::Needs(access) = route.gate else { return Ok(None) };
-    let ctx = authenticate(backend, tenant, now, sent).await?;
+    let ctx = authenticate(backend, store, tenant, now, sent).await?;
     Span::current().record("client", ctx.caller.client_uid.as_str());
     backend.client_limit.take(ctx.caller.client)?;
     ctx.require(&access)?;
@@ -302,6 +313,7 @@ async fn authorize(
 
 async fn authenticate(
     backend: &Backend,
+    store: &dyn Store,
     tenant: &Tenant,
     now: OffsetDateTime,
     sent: &[&str],
@@ -310,7 +322,6 @@ async fn authenticate(
         return Err(ApiError::NoCredentials);
     }
     let token = bearer(sent).ok_or(Error::Unauthenticated)?;
-    let callers =
-        Callers { tokens: backend.store().tokens(), signer: &*backend.signer, locales: backend.locales() };
+    let callers = Callers { tokens: store.tokens(), signer: &*backend.signer, locales: backend.locales() };
     Ok(callers.authenticate(auth_context(tenant, now), token).await?)
 }

@@ -7,7 +7,7 @@ use crate::query::Query;
 use crate::tenancy::Origin;
 use actix_web::http::Method;
 use civitas_accounts::AuthContext;
-use civitas_application::{Ports, RenderContext};
+use civitas_application::{Ports, RenderContext, Store};
 use civitas_kernel::filter::RawFilter;
 use civitas_kernel::{AnswerLanguages, ClassNames, Ctx, Error, Locale, Locales, Result, choose_language};
 use civitas_organizations::Tenant;
@@ -20,6 +20,8 @@ use time::OffsetDateTime;
 pub(crate) struct Request {
     /// The service.
     pub(crate) backend: Arc<Backend>,
+    /// The store to read from.
+    pub(crate) store: Arc<dyn Store>,
     /// The organization.
     pub(crate) tenant: Tenant,
     /// The caller; `None` on a route without token.
@@ -65,7 +67,7 @@ impl Request {
 
     /// The ports on the pool.
     pub(crate) fn ports(&self) -> &dyn Ports {
-        &**self.backend.store()
+        &*self.store
     }
 
     /// The context of views: caller and languages.

@@ -147,6 +147,11 @@ impl CacheKey {
         Some(Self { caller, address, epoch: store.epoch()? })
     }
 
+    /// The epoch in which the request began.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     /// The bytes of the key, with the number of the caller.
     fn of(&self, caller: u64) -> Box<[u8]> {
         [&caller.to_le_bytes(), self.address.as_bytes()].concat().into()

@@ -56,7 +56,8 @@ async fn serve(
     request: &HttpRequest,
     is_thumbnail: bool,
 ) -> Result<HttpResponse, ApiError> {
-    let tenant = tenancy::resolve(backend, request, &Origin::of(backend, request)).await?.tenant()?;
+    let tenant =
+        tenancy::resolve(&**backend.store(), request, &Origin::of(backend, request)).await?.tenant()?;
     let key = request.match_info().get("key").unwrap_or_default();
     let is_key = key.len() == 64 && key.bytes().all(|b| b.is_ascii_hexdigit());
     let found = if is_key { Some(backend.files.find(tenant.id, key).await?) } else { None };

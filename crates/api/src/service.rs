@@ -54,8 +54,9 @@ pub(crate) fn mount_metadata(config: &mut web::ServiceConfig, api: &Arc<Api>) {
 }
 
 async fn metadata(api: &Api, request: &HttpRequest) -> Result<HttpResponse, ApiError> {
-    let tenant =
-        tenancy::resolve(&api.backend, request, &Origin::of(&api.backend, request)).await?.tenant()?;
+    let tenant = tenancy::resolve(&**api.backend.store(), request, &Origin::of(&api.backend, request))
+        .await?
+        .tenant()?;
     let site = &api.backend.settings.site;
     let host = site.origin(&tenant.host);
     let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
@@ -106,7 +107,7 @@ fn docs(_: &Api) -> Page {
 
 /// A secondary host redirects here too.
 async fn moved(api: &Api, request: &HttpRequest) -> Option<HttpResponse> {
-    match tenancy::resolve(&api.backend, request, &Origin::of(&api.backend, request)).await {
+    match tenancy::resolve(&**api.backend.store(), request, &Origin::of(&api.backend, request)).await {
         Ok(HostLookup::Moved(to)) => Some(ApiError::Moved(to).respond()),
         _ => None,
     }

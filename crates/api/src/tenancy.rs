@@ -4,6 +4,7 @@ use crate::backend::Backend;
 use crate::error::ApiError;
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap};
+use civitas_application::Store;
 use civitas_kernel::{Error, Result};
 use civitas_organizations::{Located, Tenant};
 
@@ -30,7 +31,7 @@ pub(crate) enum HostLookup {
 ///
 /// # Errors
 /// `Rejected` when the host has an invalid port: it would become part of a redirect.
-pub(crate) async fn resolve(backend: &Backend, request: &HttpRequest, origin: &Origin) -> Result<HostLookup> {
+pub(crate) async fn resolve(store: &dyn Store, request: &HttpRequest, origin: &Origin) -> Result<HostLookup> {
     if !has_sound_port(&origin.authority) {
         return Err(Error::rejected("Invalid Host header"));
     }
@@ -38,7 +39,7 @@ pub(crate) async fn resolve(backend: &Backend, request: &HttpRequest, origin: &O
     if host.is_empty() || host.contains('\0') {
         return Ok(HostLookup::Unknown);
     }
-    Ok(match backend.store().organizations().locate(&host).await? {
+    Ok(match store.organizations().locate(&host).await? {
         Some(Located::Primary(tenant)) => HostLookup::Tenant(tenant),
         Some(Located::Secondary { primary }) => HostLookup::Moved(origin.moved_to(&primary, request)),
         None => HostLookup::Unknown,

@@ -165,6 +165,12 @@ pub trait Store: Ports {
     /// # Errors
     /// `Internal` in a transaction.
     fn for_background(&self) -> Result<Arc<dyn Store>>;
+    /// The same database for a request that only reads, and began in this epoch: what it looks up in caches is of this
+    /// epoch or newer.
+    ///
+    /// # Errors
+    /// `Internal` in a transaction.
+    fn begun_in(&self, epoch: u64) -> Result<Arc<dyn Store>>;
     /// Updates the statistics of the query planner. Call it after writing many records at once.
     async fn analyze(&self) -> Result<()>;
 }

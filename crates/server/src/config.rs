@@ -164,12 +164,14 @@ settings! {
     mail_from: Option<String> = "",
     /// Background jobs carried out at once. None: 32 on SQLite; on PostgreSQL all but two connections of background work.
     workers: Option<NonZeroUsize> = "",
-    /// Connections to the database at most, for reading and again as many for writing (SQLite: one); on PostgreSQL half
-    /// as many of each for background work. They are opened when they are needed.
+    /// Connections to the database at most, for reading and again as many for writing (SQLite: one); on PostgreSQL as many
+    /// again, together, for searches and background work. They are opened when they are needed.
     database_pool_size: NonZeroUsize = "16",
     /// Whether PostgreSQL itself keeps transactions of one organization away from rows of others (row-level security):
     /// `true` or `false`. Run `civitas migrate` after a change; the user must not be a superuser.
     row_level_security: bool = "false",
+    /// Whether lookups and answers are cached: `true` or `false`. Without caches reads cost more, and are otherwise the same.
+    caches: bool = "true",
     /// What is logged: `error`, `warn`, `info`, `debug`, `trace`, also by target: `info,civitas_api=debug`.
     log: String = "info",
     /// `text` for people, `json` for machines.

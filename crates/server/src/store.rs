@@ -51,6 +51,7 @@ impl Database {
                 locales,
                 limits: sqlite::StatementLimits::default(),
                 row_level_security: config.row_level_security,
+                caches: config.caches,
             })
         } else {
             Self::Postgres(postgres::Settings {
@@ -60,6 +61,7 @@ impl Database {
                 locales,
                 limits: postgres::StatementLimits::default(),
                 row_level_security: config.row_level_security,
+                caches: config.caches,
             })
         }
     }

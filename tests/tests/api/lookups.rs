@@ -6,6 +6,7 @@ use civitas_organizations::Located;
 use civitas_tests::service::{Client, Service};
 use civitas_tests::{Engine, commit, replace};
 use std::time::Duration;
+use time::macros::datetime;
 use tokio::time::sleep;
 
 /// Longer than entries are valid on another node.
@@ -39,10 +40,7 @@ impl End {
     }
 
     async fn happen(self, service: &Service, store: &dyn Store) {
-        let city = match store.organizations().locate("city.test").await.unwrap() {
-            Some(Located::Primary(tenant)) => tenant.id,
-            other => panic!("{other:?}"),
-        };
+        let city = city(store).await;
         let done = commit(store, async |tx| match self {
             Self::Tokens => {
                 let nora = UserId(service.id("user", "norablum"));
@@ -63,6 +61,13 @@ impl End {
             }
         });
         done.await.unwrap();
+    }
+}
+
+async fn city(store: &dyn Store) -> OrganizationId {
+    match store.organizations().locate("city.test").await.unwrap() {
+        Some(Located::Primary(tenant)) => tenant.id,
+        other => panic!("{other:?}"),
     }
 }
 
@@ -126,6 +131,38 @@ async fn what_begins_is_seen_at_once() {
         });
         done.await.unwrap();
         nora.get(&path).await.is(200);
+        service.stop().await;
+    }
+}
+
+/// `Last-Modified` of a list is the time of its last removal, which is cached like the lookups.
+#[tokio::test]
+async fn a_removal_from_a_list_is_seen_at_once_on_its_node_and_within_a_second_on_another() {
+    for service in Service::on_both_engines().await {
+        let nora = service.user("norablum").await;
+        let other = service.database.store();
+        let city = city(&*service.store).await;
+        let removals = [
+            (
+                &service.store,
+                Duration::ZERO,
+                datetime!(2036-11-03 10:00 UTC),
+                "Mon, 03 Nov 2036 10:00:00 GMT",
+            ),
+            (&other, SECOND, datetime!(2036-11-04 10:00 UTC), "Tue, 04 Nov 2036 10:00:00 GMT"),
+        ];
+        for (store, pause, removed_at, header) in removals {
+            nora.get("/proposals").await.is(200);
+            let done = commit(&**store, async |tx| {
+                tx.list_changes().touch_list(city, "proposals", removed_at).await
+            });
+            done.await.unwrap();
+            if service.engine == Engine::Postgres {
+                sleep(pause).await;
+            }
+            let list = nora.get("/proposals?n=2").await.is(200);
+            assert_eq!(list.header("last-modified"), header, "{:?}", service.engine);
+        }
         service.stop().await;
     }
 }

@@ -21,10 +21,17 @@ async fn behind_proxy(database: &Database) -> (Proxy, Arc<dyn Store>) {
     url.set_port(Some(proxy.address().port())).unwrap();
     let wait = Duration::from_secs(2);
     let (url, locales) = (url.to_string(), Locales::standard());
-    let store =
-        open(&Settings { url, pool_size: 2, wait, locales, limits: LIMITS, row_level_security: true })
-            .await
-            .unwrap();
+    let store = open(&Settings {
+        url,
+        pool_size: 2,
+        wait,
+        locales,
+        limits: LIMITS,
+        row_level_security: true,
+        caches: true,
+    })
+    .await
+    .unwrap();
     (proxy, store)
 }
 

@@ -12,6 +12,7 @@ mod resources;
 mod webhooks;
 
 use civitas_blogs::{PostNeighbours, PostQuery};
+use civitas_kernel::records::Records;
 use civitas_kernel::{ComponentId, OrganizationId, PageRequest, ReadContext, Viewer, Within, clock};
 use civitas_meetings::MeetingQuery;
 use civitas_proposals::{Neighbours, ProposalQuery};
@@ -124,6 +125,13 @@ fn insert(
     sql
 }
 
+/// A second component with posts: with one the list of the organization is that of the component.
+async fn another_blog(world: &World) -> ComponentId {
+    let (components, mine) = (world.store().components(), world.fixtures.mine);
+    let blog = Records::find(components, mine, world.fixtures.blog).await.unwrap().expect("the first one");
+    components.add(mine, &blog).await.unwrap()
+}
+
 /// Two components each with proposals, meetings and posts, all published records, and measured tables.
 async fn filled(engine: Engine) -> Option<World> {
     filled_and_doubled(engine, 0).await
@@ -146,7 +154,7 @@ async fn filled_and_doubled(engine: Engine, times: usize) -> Option<World> {
     let sql = insert(fixtures.mine, "meetings", [fixtures.agenda, fixtures.walks], (own.0, &own.1));
     world.database.execute(&sql).await;
     let own = ("body, published_at", format!("{text}, {{at}}"));
-    let sql = insert(fixtures.mine, "posts", [fixtures.blog, fixtures.agenda], (own.0, &own.1));
+    let sql = insert(fixtures.mine, "posts", [fixtures.blog, another_blog(&world).await], (own.0, &own.1));
     world.database.execute(&sql).await;
     for (table, own) in [
         ("proposals", "body, extended_data, extended_data_text"),

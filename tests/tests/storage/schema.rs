@@ -15,6 +15,7 @@ fn settings(url: &str) -> Settings {
         locales: Locales::standard(),
         limits: civitas_storage_sqlite::StatementLimits::default(),
         row_level_security: true,
+        caches: true,
     }
 }
 
@@ -45,6 +46,7 @@ async fn a_schema_of_a_newer_build_is_detected() {
         locales: Locales::standard(),
         limits: civitas_storage_postgres::StatementLimits::default(),
         row_level_security: true,
+        caches: true,
     };
     let current = civitas_storage_postgres::schema(&settings).await.unwrap();
     assert_eq!(current, civitas_storage_postgres::SchemaState::Current);

@@ -8,8 +8,14 @@ use diesel::result::QueryResult;
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 
-/// The most rows of one statement: SQLite allows about 32,000 values.
-pub(crate) const AT_ONCE: usize = 1_000;
+/// The most rows of one statement. Statements of so many rows, and of one, stay prepared; the text of others depends on their
+/// number of rows.
+pub(crate) const AT_ONCE: usize = 100;
+
+/// Whether a statement that inserts so many rows stays prepared.
+pub(crate) fn stays_prepared(rows: usize) -> bool {
+    rows == 1 || rows == AT_ONCE
+}
 
 /// A row whose columns [`inserted!`](crate::insert::inserted) lists.
 pub(crate) trait InsertedRow {
@@ -30,8 +36,9 @@ impl<R> QueryId for Insert<'_, R> {
 
 impl<R: InsertedRow> QueryFragment<Db> for Insert<'_, R> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        // The text depends on the number of rows.
-        pass.unsafe_to_cache_prepared();
+        if !stays_prepared(self.0.len()) {
+            pass.unsafe_to_cache_prepared();
+        }
         pass.push_sql(R::INTO);
         for (place, row) in self.0.iter().enumerate() {
             pass.push_sql(if place == 0 { "(" } else { ", (" });
@@ -51,8 +58,8 @@ pub(crate) trait Columns: Send + Sync {
     fn bind<'b>(&'b self, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()>;
 }
 
-/// The most values of one statement: SQLite allows 32,766, PostgreSQL 65,535.
-const MOST_VALUES: usize = 30_000;
+/// The most ids of one removal: SQLite allows 32,766 values, PostgreSQL 65,535.
+const MOST_IDS: usize = 30_000;
 
 /// The insert of these records of an organization, at least one. Leaves out those whose key another record has, and
 /// returns the ids of the others.
@@ -73,8 +80,9 @@ impl<C> Query for InsertRecords<'_, C> {
 
 impl<C: Columns> QueryFragment<Db> for InsertRecords<'_, C> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        // The text depends on the number of rows.
-        pass.unsafe_to_cache_prepared();
+        if !stays_prepared(self.rows.len()) {
+            pass.unsafe_to_cache_prepared();
+        }
         pass.push_sql("INSERT INTO ");
         pass.push_identifier(self.table)?;
         pass.push_sql(" (organization_id");
@@ -131,7 +139,7 @@ pub(crate) async fn insert_records<C: Columns>(
     rows: &[C],
 ) -> Result<Option<Vec<i64>>> {
     let mut ids: Vec<i64> = Vec::with_capacity(rows.len());
-    for some in rows.chunks(MOST_VALUES / (C::NAMES.len() + 1)) {
+    for some in rows.chunks(AT_ONCE) {
         let insert = InsertRecords { table, organization: organization.0, rows: some };
         let added: Vec<i64> = insert.load(connection).await.stored()?;
         ids.extend(added);
@@ -142,7 +150,7 @@ pub(crate) async fn insert_records<C: Columns>(
         ids.sort_unstable();
         return Ok(Some(ids));
     }
-    for some in ids.chunks(MOST_VALUES) {
+    for some in ids.chunks(MOST_IDS) {
         DeleteRows { table, ids: some }.execute(connection).await.stored()?;
     }
     Ok(None)

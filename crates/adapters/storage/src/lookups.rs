@@ -1,10 +1,11 @@
 //! Cached lookups: what most requests read before their own records. The organization of a host, the identity of a token,
-//! the components a reader sees, and their places (docs/decisions/0049-cached-lookups.md).
+//! the components a reader sees, their places, and the last removals from lists (docs/decisions/0049-cached-lookups.md).
 //!
 //! An entry is valid for its [`Stamp`], which is taken before its value is read. Where the engine has an epoch (SQLite), it
 //! is valid until the next commit of any process. Elsewhere it is valid until this process commits a change of such rows,
 //! and for [`LIFETIME`] at most, for the changes of other processes. Every write counts as such a change, unless its code
-//! says that it is not (`write_uncached` and the like): a missing declaration costs time, and is never wrong.
+//! says that it is not (`write_uncached` and the like): a missing declaration costs time, and is never wrong. The times of
+//! the last removals from lists change with less, so they have a count of changes of their own ([`Kind`]).
 //!
 //! What is not found is not cached. Transactions do not use the cache.
 
@@ -13,14 +14,16 @@ use civitas_accounts::Identity;
 use civitas_kernel::{ComponentId, OrganizationId, UserId, Viewer};
 use civitas_organizations::Located;
 use civitas_proposals::Place;
+use civitas_spaces::ComponentManifest;
 use moka::sync::Cache;
 use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use time::OffsetDateTime;
 
 /// How long an entry is valid without an epoch.
-const LIFETIME: Duration = Duration::from_secs(1);
+pub(crate) const LIFETIME: Duration = Duration::from_secs(1);
 /// How long an entry is kept that is not read again.
 const KEPT: Duration = Duration::from_secs(60);
 /// The most entries of a table.
@@ -28,18 +31,48 @@ const MOST: u64 = 10_000;
 /// The most ids of components in all sets.
 const MOST_IDS: u64 = 1_000_000;
 
+/// What is cached, by what changes it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// What is changed by every write that does not say otherwise.
+    Lookup,
+    /// What is changed by removals from lists.
+    Removal,
+}
+
+impl Kind {
+    /// All kinds.
+    pub(crate) const ALL: [Self; 2] = [Self::Lookup, Self::Removal];
+}
+
+/// The times of the last removals from the lists of an organization, by list.
+pub(crate) type LastRemovals = Arc<[(String, OffsetDateTime)]>;
+
 /// The tables.
 pub(crate) struct Lookups {
-    /// The number of changes of cached rows by this process.
-    changes: AtomicU64,
+    /// The number of changes of cached rows by this process, by kind.
+    changes: [AtomicU64; Kind::ALL.len()],
     /// By host.
     pub(crate) hosts: Table<String, Located>,
     /// By organization and token.
     pub(crate) identities: Table<(i64, i64), Identity>,
-    /// The ids of the visible components, by organization and viewer, in all or of one component.
-    pub(crate) components: Table<(i64, Viewer, Option<ComponentId>), Arc<ComponentIds>>,
+    /// The ids of visible components.
+    pub(crate) components: Table<SetKey, Arc<ComponentIds>>,
     /// The places of proposals.
     pub(crate) places: Table<PlaceKey, Arc<Place>>,
+    /// By organization.
+    pub(crate) removals: Table<i64, LastRemovals>,
+}
+
+/// The key of a set of visible components.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct SetKey {
+    pub(crate) organization: i64,
+    pub(crate) viewer: Viewer,
+    /// Only this one, if it is visible.
+    pub(crate) component: Option<ComponentId>,
+    /// Only those of this kind.
+    pub(crate) kind: Option<ComponentManifest>,
 }
 
 /// The key of a place.
@@ -81,51 +114,55 @@ impl Stamp {
     }
 }
 
-/// The entries of one kind. Clones share them.
-pub(crate) struct Table<K, V>(Cache<K, (Stamp, V)>);
+/// The entries of one table.
+pub(crate) struct Table<K, V> {
+    pub(crate) kind: Kind,
+    entries: Cache<K, (Stamp, V)>,
+}
 
 impl<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static> Table<K, V> {
-    fn new(most: u64, weight: fn(&V) -> u32) -> Self {
+    fn new(kind: Kind, most: u64, weight: fn(&V) -> u32) -> Self {
         let cache = Cache::builder().max_capacity(most).time_to_idle(KEPT);
-        Self(cache.weigher(move |_, (_, value)| weight(value)).build())
+        Self { kind, entries: cache.weigher(move |_, (_, value)| weight(value)).build() }
     }
 
     /// The value, if it is valid at this stamp.
     pub(crate) fn get(&self, key: &K, now: Stamp) -> Option<V> {
-        let (then, value) = self.0.get(key)?;
+        let (then, value) = self.entries.get(key)?;
         now.is_valid_for(then).then_some(value)
     }
 
     /// Adds a value that was read after this stamp.
     pub(crate) fn insert(&self, key: K, then: Stamp, value: V) {
-        self.0.insert(key, (then, value));
+        self.entries.insert(key, (then, value));
     }
 }
 
 impl Lookups {
     pub(crate) fn new() -> Self {
         Self {
-            changes: AtomicU64::new(0),
-            hosts: Table::new(MOST, |_| 1),
-            identities: Table::new(MOST, |_| 1),
-            components: Table::new(MOST_IDS, |ids| {
+            changes: Default::default(),
+            hosts: Table::new(Kind::Lookup, MOST, |_| 1),
+            identities: Table::new(Kind::Lookup, MOST, |_| 1),
+            components: Table::new(Kind::Lookup, MOST_IDS, |ids| {
                 u32::try_from(ids.len()).unwrap_or(u32::MAX).saturating_add(8)
             }),
-            places: Table::new(MOST, |_| 1),
+            places: Table::new(Kind::Lookup, MOST, |_| 1),
+            removals: Table::new(Kind::Removal, MOST, |_| 1),
         }
     }
 
     /// The stamp of what is read from now on. `epoch`: that of the engine, if it has one.
-    pub(crate) fn stamp(&self, epoch: Option<u64>) -> Stamp {
+    pub(crate) fn stamp(&self, kind: Kind, epoch: Option<u64>) -> Stamp {
         match epoch {
             Some(epoch) => Stamp::Epoch(epoch),
-            None => Stamp::Changes(self.changes.load(Ordering::SeqCst), Instant::now()),
+            None => Stamp::Changes(self.changes[kind as usize].load(Ordering::SeqCst), Instant::now()),
         }
     }
 
-    /// Ends the validity of all entries. Call it after the commit, before its caller learns of it.
-    pub(crate) fn outdate(&self) {
-        self.changes.fetch_add(1, Ordering::SeqCst);
+    /// Ends the validity of all entries of a kind. Call it after the commit, before its caller learns of it.
+    pub(crate) fn outdate(&self, kind: Kind) {
+        self.changes[kind as usize].fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -136,27 +173,36 @@ mod tests {
     #[test]
     fn an_entry_is_valid_until_the_next_change_and_for_a_second_at_most() {
         let lookups = Lookups::new();
-        let then = lookups.stamp(None);
+        let then = lookups.stamp(Kind::Lookup, None);
         lookups.hosts.insert("a".to_owned(), then, Located::Secondary { primary: "b".to_owned() });
-        assert!(lookups.hosts.get(&"a".to_owned(), lookups.stamp(None)).is_some());
+        assert!(lookups.hosts.get(&"a".to_owned(), lookups.stamp(Kind::Lookup, None)).is_some());
         let Stamp::Changes(changes, at) = then else { panic!("it has no epoch") };
         assert!(Stamp::Changes(changes, at + LIFETIME * 9 / 10).is_valid_for(then));
         assert!(!Stamp::Changes(changes, at + LIFETIME).is_valid_for(then));
-        lookups.outdate();
-        assert!(lookups.hosts.get(&"a".to_owned(), lookups.stamp(None)).is_none());
+        lookups.outdate(Kind::Lookup);
+        assert!(lookups.hosts.get(&"a".to_owned(), lookups.stamp(Kind::Lookup, None)).is_none());
+    }
+
+    #[test]
+    fn a_change_ends_the_validity_of_its_kind_only() {
+        let lookups = Lookups::new();
+        let [host, removal] = [Kind::Lookup, Kind::Removal].map(|kind| lookups.stamp(kind, None));
+        lookups.outdate(Kind::Removal);
+        assert!(lookups.stamp(Kind::Lookup, None).is_valid_for(host));
+        assert!(!lookups.stamp(Kind::Removal, None).is_valid_for(removal));
+        let removal = lookups.stamp(Kind::Removal, None);
+        lookups.outdate(Kind::Lookup);
+        assert!(lookups.stamp(Kind::Removal, None).is_valid_for(removal));
     }
 
     #[test]
     fn with_an_epoch_an_entry_is_valid_in_its_epoch() {
         let lookups = Lookups::new();
-        lookups.components.insert(
-            (1, Viewer::Public, None),
-            lookups.stamp(Some(7)),
-            Arc::new(vec![3].into()),
-        );
-        lookups.outdate();
-        assert!(lookups.components.get(&(1, Viewer::Public, None), lookups.stamp(Some(7))).is_some());
-        assert!(lookups.components.get(&(1, Viewer::Public, None), lookups.stamp(Some(8))).is_none());
-        assert!(lookups.components.get(&(1, Viewer::Public, None), lookups.stamp(None)).is_none());
+        let key = SetKey { organization: 1, viewer: Viewer::Public, component: None, kind: None };
+        lookups.components.insert(key, lookups.stamp(Kind::Lookup, Some(7)), Arc::new(vec![3].into()));
+        lookups.outdate(Kind::Lookup);
+        assert!(lookups.components.get(&key, lookups.stamp(Kind::Lookup, Some(7))).is_some());
+        assert!(lookups.components.get(&key, lookups.stamp(Kind::Lookup, Some(8))).is_none());
+        assert!(lookups.components.get(&key, lookups.stamp(Kind::Lookup, None)).is_none());
     }
 }

@@ -28,6 +28,8 @@ pub struct Settings {
     pub limits: StatementLimits,
     /// Whether PostgreSQL itself keeps transactions of one organization away from rows of others. Ignored on SQLite.
     pub row_level_security: bool,
+    /// Whether lookups are cached, and answers where the engine has an epoch.
+    pub caches: bool,
 }
 
 /// The time limits of single statements; then the error is `Timeout`. Ten times the default in builds without

@@ -11,7 +11,7 @@ pub(crate) use guards::{Atomic, ConnectionGuard, Single};
 use crate::database_clock::{DatabaseClock, ProcessClock};
 use crate::engine::{self, Epoch, WriteTransaction};
 use crate::failure::Stored;
-use crate::lookups::Lookups;
+use crate::lookups::{Kind, Lookups};
 use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings};
 use civitas_kernel::{Error, Event, Locales, OrganizationId, PageRequest, Result, clock};
 use std::fmt;
@@ -26,6 +26,8 @@ pub(crate) struct Session {
     source: Source,
     shared: Arc<Shared>,
     locales: Locales,
+    /// The epoch in which the reading request of this session began, and when, if it is of one.
+    begun_in: Option<(u64, Instant)>,
 }
 
 /// What the sessions of a process share.
@@ -79,6 +81,8 @@ struct Database {
     written: std::sync::Mutex<Option<Instant>>,
     /// As the setting `row_level_security`.
     confines: bool,
+    /// As [`Settings::caches`].
+    caches: bool,
 }
 
 /// An open transaction.
@@ -86,8 +90,8 @@ struct Open {
     /// `None` after commit or rollback. Dropped by an error, a panic or with its request, it is rolled back.
     transaction: Mutex<Option<WriteTransaction>>,
     announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
-    /// Whether a statement may have changed rows that are cached.
-    changes_lookups: AtomicBool,
+    /// Whether a statement may have changed rows that are cached, by [`Kind`].
+    outdates: [AtomicBool; Kind::ALL.len()],
     /// The kinds of work that were added; their workers are notified after the commit.
     has_work: [AtomicBool; KINDS],
     /// As the setting `row_level_security`.
@@ -120,8 +124,15 @@ impl Session {
             engine::check_confinement(&mut connection).await?;
         }
         drop(connection);
-        let (epoch, confines) = (Epoch::open(settings)?, settings.row_level_security);
-        let session = Self::over(pools, Some(epoch), settings.locales.clone(), confines);
+        let epoch = Epoch::open(settings)?;
+        let database = Database {
+            pools,
+            epoch: Some(epoch),
+            written: std::sync::Mutex::default(),
+            confines: settings.row_level_security,
+            caches: settings.caches,
+        };
+        let session = Self::over(database, settings.locales.clone());
         session.database_time(clock::now()).await?;
         Ok(session)
     }
@@ -132,18 +143,35 @@ impl Session {
         Ok(Self { shared: Shared::new(clock), ..session })
     }
 
-    /// These pools. `epoch`: `None` where nothing counts the commits.
-    pub(crate) fn over(pools: ProcessPools, epoch: Option<Epoch>, locales: Locales, confines: bool) -> Self {
-        let database = Database { pools, epoch, written: std::sync::Mutex::default(), confines };
+    /// A session on these pools only: without an epoch, and without row-level security.
+    pub(crate) fn of_pools(pools: ProcessPools, locales: Locales) -> Self {
+        let written = std::sync::Mutex::default();
+        Self::over(Database { pools, epoch: None, written, confines: false, caches: true }, locales)
+    }
+
+    fn over(database: Database, locales: Locales) -> Self {
         let source = Source::Database(Arc::new(database), Usage::Requests);
-        Self { source, shared: Shared::new(clock::now), locales }
+        Self { source, shared: Shared::new(clock::now), locales, begun_in: None }
     }
 
     /// The same database with the connections of background work.
     pub(crate) fn for_background(&self) -> Result<Self> {
         let (database, _) = self.database()?;
         let source = Source::Database(database.clone(), Usage::Background);
-        Ok(Self { source, shared: self.shared.clone(), locales: self.locales.clone() })
+        Ok(Self { source, shared: self.shared.clone(), locales: self.locales.clone(), begun_in: None })
+    }
+
+    /// The same database for a request that only reads, and began in this epoch.
+    ///
+    /// # Errors
+    /// `Internal` in a transaction.
+    pub(crate) fn begun_in(&self, epoch: u64) -> Result<Self> {
+        let Source::Database(database, usage) = &self.source else {
+            return Err(Error::internal("a transaction has no epoch"));
+        };
+        let source = Source::Database(database.clone(), *usage);
+        let (shared, locales) = (self.shared.clone(), self.locales.clone());
+        Ok(Self { source, shared, locales, begun_in: Some((epoch, Instant::now())) })
     }
 
     /// As [`Pools::are_overloaded`].
@@ -195,14 +223,19 @@ impl Session {
     /// A connection to write one statement with, which may change rows that are cached ([`crate::lookups`]). Hold one at a
     /// time.
     pub(crate) async fn write(&self) -> Result<ConnectionGuard<'_>> {
+        self.write_cached(Kind::Lookup).await
+    }
+
+    /// A connection to write one statement with, which changes cached rows of this kind. Hold one at a time.
+    pub(crate) async fn write_cached(&self, kind: Kind) -> Result<ConnectionGuard<'_>> {
         match &self.source {
             Source::Database(database, usage) => {
                 let connection = database.pools(*usage).writer.alone().await?;
-                let outdating = Outdating { shared: self.shared.clone(), connection };
+                let outdating = Outdating { shared: self.shared.clone(), kind, connection };
                 Ok(ConnectionGuard::Own(Box::new(outdating)))
             }
             Source::Transaction(open) => {
-                open.changes_lookups.store(true, Ordering::Relaxed);
+                open.outdates[kind as usize].store(true, Ordering::Relaxed);
                 open.guard().await
             }
         }
@@ -335,7 +368,8 @@ impl Session {
     /// A number that changes with each commit, if the engine has a cheap one.
     pub(crate) fn epoch(&self) -> Option<u64> {
         match &self.source {
-            Source::Database(database, _) => database.epoch.as_ref()?.now(),
+            Source::Database(database, _) if database.caches => database.epoch.as_ref()?.now(),
+            Source::Database(..) => None,
             Source::Transaction(_) => None,
         }
     }
@@ -363,12 +397,12 @@ impl Session {
         let open = Open {
             transaction: Mutex::new(Some(transaction)),
             announced: std::sync::Mutex::default(),
-            changes_lookups: AtomicBool::new(false),
+            outdates: Default::default(),
             has_work: Default::default(),
             confines: database.confines,
         };
         let source = Source::Transaction(Box::new(open));
-        Session { source, shared: self.shared.clone(), locales: self.locales.clone() }
+        Session { source, shared: self.shared.clone(), locales: self.locales.clone(), begun_in: None }
     }
 
     /// Keeps the open transaction away from rows of other organizations, if the setting `row_level_security` is on.
@@ -389,7 +423,9 @@ impl Session {
         };
         let transaction = open.transaction.lock().await.take();
         // Dropped after the commit, or with this future: then other requests see the change a second later at most.
-        let _outdates = open.changes_lookups.load(Ordering::Relaxed).then(|| Outdates(&self.shared));
+        let _outdates = Kind::ALL.map(|kind| {
+            open.outdates[kind as usize].load(Ordering::Relaxed).then(|| Outdates(&self.shared, kind))
+        });
         transaction.ok_or_else(is_over)?.commit().await?;
         for (wakeup, has_work) in self.shared.wakeups.iter().zip(&open.has_work) {
             if has_work.load(Ordering::Relaxed) {

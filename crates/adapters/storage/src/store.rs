@@ -88,6 +88,10 @@ impl Store for Session {
         Ok(Arc::new(Session::for_background(self)?))
     }
 
+    fn begun_in(&self, epoch: u64) -> Result<Arc<dyn Store>> {
+        Ok(Arc::new(Session::begun_in(self, epoch)?))
+    }
+
     async fn analyze(&self) -> Result<()> {
         SimpleAsyncConnection::batch_execute(&mut *self.write().await?, engine::ANALYZE).await.stored()
     }

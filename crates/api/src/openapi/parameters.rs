@@ -56,6 +56,8 @@ const REQUIRED: [(&str, &[&str]); 20] = [
 const ID: &str = "^[0-9]{1,18}$";
 /// The pattern of a whole number as a text.
 const WHOLE_NUMBER: &str = "^-?[0-9]{1,18}$";
+/// The pattern of the type of a file: printable ASCII. An empty text is the default type.
+pub(crate) const MEDIA_TYPE: &str = "^[ -~]{0,255}$";
 /// The pattern of an MD5 in base64, which has 16 bytes and padding.
 pub(crate) const CHECKSUM: &str = "^[A-Za-z0-9+/]{21}[AQgw]==$";
 
@@ -89,6 +91,7 @@ fn publish(route: &Route, parameter: &mut Parameter) {
         _ if ["in][]", "not_in][]"].contains(&of_vote) => Some(list_of(text().pattern(Some(WHOLE_NUMBER)))),
         "object_path" => Some(text().pattern(Some(object_path(route))).into()),
         "checksum" => Some(text().pattern(Some(CHECKSUM)).into()),
+        "content_type" => Some(text().pattern(Some(MEDIA_TYPE)).into()),
         "byte_size" => Some(
             any_integer().minimum(Some(1)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64))).into(),
         ),

@@ -137,7 +137,16 @@ impl World<'_> {
         id: ProposalId,
     ) -> Result<Neighbours> {
         let detail = self.proposals.detail(self.mine, id).await?.ok_or(Error::NotFound)?;
-        self.proposals.neighbours(read_context, query, detail.position()).await
+        let beside = self.proposals.neighbours(read_context, query, detail.position()).await?;
+        // A reader who sees it gets the same with the proposal.
+        let visible = self.proposals.find_visible(read_context, id, query.within).await?;
+        let both = self.proposals.find_with_neighbours(read_context, query, id).await?;
+        if query.order == Order::Random {
+            assert_eq!(both.map(|(found, _)| found), visible);
+        } else {
+            assert_eq!(both, visible.map(|found| (found, beside)));
+        }
+        Ok(beside)
     }
 
     async fn find(&self, read_context: ReadContext, id: ProposalId) -> Result<ProposalDetail> {

@@ -121,6 +121,13 @@ store! {
             query: &ProposalQuery,
             position: Position,
         ) -> Result<Neighbours>;
+        /// The proposal, if it is visible and inside the part of a query, and its neighbours in the list of the query.
+        async fn find_with_neighbours(
+            &self,
+            read_context: ReadContext,
+            query: &ProposalQuery,
+            id: ProposalId,
+        ) -> Result<Option<(ProposalDetail, Neighbours)>>;
         /// The draft of this reader, created through this client, in a visible component, inside (contract 06 §2.2).
         async fn find_draft(
             &self,

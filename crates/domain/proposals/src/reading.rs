@@ -46,9 +46,7 @@ impl Proposals<'_> {
         order: Order,
     ) -> Result<(ProposalDetail, Neighbours)> {
         let query = Self::query(ctx, within, filter, order)?;
-        let found = self.store.find_visible(ctx.read_context(), id, within).await?.ok_or(Error::NotFound)?;
-        let neighbours = self.store.neighbours(ctx.read_context(), &query, found.position()).await?;
-        Ok((found, neighbours))
+        self.store.find_with_neighbours(ctx.read_context(), &query, id).await?.ok_or(Error::NotFound)
     }
 
     fn query(ctx: &Ctx, within: Within, filter: &RawFilter, order: Order) -> Result<ProposalQuery> {

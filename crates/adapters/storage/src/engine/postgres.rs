@@ -99,37 +99,63 @@ pub fn cause(message: &str) -> Cause {
     }
 }
 
-/// The pools of the readers and of the writers. Each has up to `pool_size` connections, for background work half as many.
+/// How the planner treats the values of prepared statements.
+#[derive(Debug, Clone, Copy)]
+enum Planning {
+    /// A statement is planned once for each connection, for any values: to plan it again costs as much as to run it. Only
+    /// for statements whose plan for any values is good; `tests/tests/storage/plans` has such plans.
+    Once,
+    /// PostgreSQL decides whether a plan for the values of each use is better.
+    ForValues,
+}
+
+impl Planning {
+    /// The value of the setting `plan_cache_mode`.
+    fn mode(self) -> &'static str {
+        match self {
+            Self::Once => "force_generic_plan",
+            Self::ForValues => "auto",
+        }
+    }
+}
+
+/// The pools of the readers and the writers of requests have up to `pool_size` connections each, that of the writers of
+/// background work half as many, those of searches and of the readers of background work a quarter.
 pub fn pools(settings: &Settings) -> Result<ProcessPools> {
-    let pool = |usage: Usage, limit: Duration, size: usize| {
+    let pool = |usage: Usage, planning: Planning, limit: Duration, size: usize| {
         let mut config = ManagerConfig::default();
         config.recycling_method = RecyclingMethod::Fast;
-        config.custom_setup = Box::new(move |url| connect(url, usage, limit).boxed());
+        config.custom_setup = Box::new(move |url| connect(url, usage, planning, limit).boxed());
         let manager = AsyncDieselConnectionManager::new_with_config(&settings.url, config);
         ConnectionPool::new(manager, size, settings.wait)
     };
-    let pools = |size| {
-        let reader = pool(Usage::Reading, settings.limits.read, size)?;
-        let writer = Writer::new(pool(Usage::Writing, settings.limits.write, size)?);
-        Ok(Pools { reader, searcher: None, writer })
+    let (read, write) = (settings.limits.read, settings.limits.write);
+    let (half, quarter) = (settings.pool_size.div_ceil(2), settings.pool_size.div_ceil(4));
+    let requests = Pools {
+        reader: pool(Usage::Reading, Planning::Once, read, settings.pool_size)?,
+        searcher: Some(pool(Usage::Reading, Planning::ForValues, read, quarter)?),
+        writer: Writer::new(pool(Usage::Writing, Planning::Once, write, settings.pool_size)?),
     };
-    Ok(ProcessPools {
-        requests: pools(settings.pool_size)?,
-        background: pools(settings.pool_size.div_ceil(2))?,
-    })
+    let background = Pools {
+        reader: pool(Usage::Reading, Planning::ForValues, read, quarter)?,
+        searcher: None,
+        writer: Writer::new(pool(Usage::Writing, Planning::ForValues, write, half)?),
+    };
+    Ok(ProcessPools { requests, background })
 }
 
 /// Opens a connection whose statements are cancelled after `limit`, which wait for a lock at most four fifths of it, and whose
 /// transactions end if the client stalls.
 /// When the server does not answer for half a second longer, the connection is closed.
-async fn connect(url: &str, usage: Usage, limit: Duration) -> ConnectionResult<Conn> {
+async fn connect(url: &str, usage: Usage, planning: Planning, limit: Duration) -> ConnectionResult<Conn> {
     const DELAY: Duration = Duration::from_millis(500);
     let mut connection = tls::connect(url, usage, Some(limit + DELAY)).await?;
     let settings = format!(
         "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = '60s';
-             SET default_transaction_isolation = 'read committed'",
+             SET default_transaction_isolation = 'read committed'; SET plan_cache_mode = {}",
         limit.as_millis(),
-        (limit * 4 / 5).as_millis()
+        (limit * 4 / 5).as_millis(),
+        planning.mode(),
     );
     SimpleAsyncConnection::batch_execute(&mut connection, &settings)
         .await

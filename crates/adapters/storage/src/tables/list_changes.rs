@@ -2,6 +2,7 @@
 
 use crate::engine::dialect;
 use crate::failure::Stored;
+use crate::lookups::Kind;
 use crate::prepared::PrepareOnce;
 use crate::schema::list_changes::{self, dsl};
 use crate::session::Session;
@@ -19,15 +20,18 @@ impl ListChanges for Session {
         if lists.is_empty() {
             return Ok(None);
         }
-        // Reads all lists of the organization, which are few: the statement text does not depend on the requested
-        // lists.
-        let all: Vec<(String, OffsetDateTime)> = list_changes::table
-            .filter(dsl::organization_id.eq(organization.0))
-            .select((dsl::list, dsl::changed_at))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
-        Ok(all.into_iter().filter(|(list, _)| lists.contains(&list.as_str())).map(|(_, at)| at).max())
+        // All lists of the organization, which are few.
+        let all = self.look_up(|lookups| &lookups.removals, organization.0, async {
+            let all: Vec<(String, OffsetDateTime)> = list_changes::table
+                .filter(dsl::organization_id.eq(organization.0))
+                .select((dsl::list, dsl::changed_at))
+                .load(&mut *self.read().await?)
+                .await
+                .stored()?;
+            Ok(Some(all.into()))
+        });
+        let all = all.await?.unwrap_or_default();
+        Ok(all.iter().filter(|(list, _)| lists.contains(&list.as_str())).map(|(_, at)| *at).max())
     }
 
     async fn touch_list(&self, organization: OrganizationId, list: &str, now: OffsetDateTime) -> Result<()> {
@@ -37,7 +41,7 @@ impl ListChanges for Session {
             .do_update()
             .set(dsl::changed_at.eq(dialect::later(dsl::changed_at, excluded(dsl::changed_at))))
             .prepare_once()
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write_cached(Kind::Removal).await?)
             .await
             .stored()
             .map(drop)

@@ -18,6 +18,7 @@ use civitas_kernel::{
     MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within,
 };
 use civitas_meetings::{Meeting, MeetingDetail, MeetingQuery, MeetingSearch, MeetingStore, MeetingSummary};
+use civitas_spaces::ComponentManifest;
 use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -32,7 +33,8 @@ fn of(organization: OrganizationId) -> Scoped {
 
 /// These rows with their registered users.
 async fn with_registrations(connection: &mut Conn, rows: Vec<Row>) -> Result<Vec<(MeetingId, Meeting)>> {
-    let mut registrations = registrations_of(connection, rows.iter().map(|row| row.id).collect()).await?;
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let mut registrations = registrations_of(connection, &ids).await?;
     let meetings = rows.into_iter().map(|row| {
         let registered = registrations.remove(&row.id).unwrap_or_default();
         (MeetingId(row.id), row.into_model(registered))
@@ -86,7 +88,9 @@ impl MeetingStore for Session {
         page: PageRequest,
     ) -> Result<Page<MeetingDetail>> {
         let is_long = !query.filters.is_empty() || query.order == Order::Random;
-        let visible = VisibleComponents::load(self, read_context, query.within).await?;
+        let visible =
+            VisibleComponents::load(self, read_context, query.within, Some(ComponentManifest::Meetings))
+                .await?;
         let connection = &mut *self.read_page(page, is_long).await?;
         reading::page(connection, read_context, &visible, query, page).await
     }

@@ -97,19 +97,25 @@ impl From<Row> for Place {
 /// Components with their spaces.
 type Located = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
 
-/// These components, by id, visible or not. A single one is cached.
+/// These components, by id, visible or not. They are cached.
 pub(super) async fn of_components(
     session: &Session,
     organization: OrganizationId,
     reader: Option<UserId>,
     ids: &[i64],
 ) -> Result<HashMap<i64, Arc<Place>>> {
-    let [component] = *ids else { return read_places(session, organization, reader, ids).await };
-    let key = PlaceKey { organization, component, of: Seen::ByAnybody(reader) };
-    let place = session.look_up(|lookups| &lookups.places, key, async {
-        Ok(read_places(session, organization, reader, ids).await?.remove(&component))
-    });
-    Ok(place.await?.map(|place| (component, place)).into_iter().collect())
+    let key = |component| PlaceKey { organization, component, of: Seen::ByAnybody(reader) };
+    let keys = ids.iter().map(|id| key(*id)).collect();
+    let places = session.look_up_many(
+        |lookups| &lookups.places,
+        keys,
+        async |missing| {
+            let ids: Vec<i64> = missing.iter().map(|key: &PlaceKey| key.component).collect();
+            let places = read_places(session, organization, reader, &ids).await?;
+            Ok(places.into_iter().map(|(id, place)| (key(id), place)).collect())
+        },
+    );
+    Ok(places.await?.into_iter().map(|(key, place)| (key.component, place)).collect())
 }
 
 async fn read_places(

@@ -82,6 +82,15 @@ impl ProposalStore for Session {
         neighbours::neighbours(self, read_context, query, position).await
     }
 
+    async fn find_with_neighbours(
+        &self,
+        read_context: ReadContext,
+        query: &ProposalQuery,
+        id: ProposalId,
+    ) -> Result<Option<(ProposalDetail, Neighbours)>> {
+        neighbours::with_neighbours(self, read_context, query, id).await
+    }
+
     async fn find_draft(
         &self,
         read_context: ReadContext,

@@ -2,7 +2,7 @@
 
 use crate::engine::Db;
 use crate::failure::Stored;
-use crate::insert::AT_ONCE;
+use crate::insert::{AT_ONCE, stays_prepared};
 use crate::schema::archive_refs::{self, dsl};
 use crate::session::Session;
 use async_trait::async_trait;
@@ -12,6 +12,9 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Text};
 use diesel_async::RunQueryDsl;
+
+/// The most refs that are searched by one statement.
+const FOUND_AT_ONCE: usize = 1_000;
 
 /// Records without organization are stored under 0: a primary key has no nulls.
 fn key(organization: Option<OrganizationId>) -> i64 {
@@ -36,8 +39,9 @@ impl QueryId for InsertRefs<'_> {
 
 impl QueryFragment<Db> for InsertRefs<'_> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        // The text depends on the number of rows.
-        pass.unsafe_to_cache_prepared();
+        if !stays_prepared(self.0.len()) {
+            pass.unsafe_to_cache_prepared();
+        }
         pass.push_sql("INSERT INTO archive_refs (organization_id, kind, ref, record_id) VALUES ");
         for (place, row) in self.0.iter().enumerate() {
             pass.push_sql(if place == 0 { "(" } else { ", (" });
@@ -102,7 +106,7 @@ impl RefStore for Session {
         references: &[&str],
     ) -> Result<Vec<(String, String)>> {
         let mut found = Vec::with_capacity(references.len());
-        for some in references.chunks(AT_ONCE) {
+        for some in references.chunks(FOUND_AT_ONCE) {
             let rows: Vec<(String, String)> = archive_refs::table
                 .filter(dsl::organization_id.eq(key(organization)))
                 .filter(dsl::kind.eq(kind))

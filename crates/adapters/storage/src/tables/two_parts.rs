@@ -75,6 +75,22 @@ pub(super) trait TwoParts: Sync {
         Ok(found)
     }
 
+    /// The neighbours of a dated record, of whom these are the dated ones.
+    async fn with_drafts(
+        &self,
+        connection: &mut Conn,
+        direction: Direction,
+        (mut next, mut prev): (Option<i64>, Option<i64>),
+    ) -> Result<(Option<i64>, Option<i64>)> {
+        let drafts_are_last = direction == Direction::Ascending;
+        if drafts_are_last && next.is_none() {
+            next = self.drafts(connection).await?.into_iter().next();
+        } else if !drafts_are_last && prev.is_none() {
+            prev = self.drafts(connection).await?.pop();
+        }
+        Ok((next, prev))
+    }
+
     /// The neighbours of a member whose date is `at`, or which is a draft: the next, and the previous one.
     async fn neighbours(
         &self,
@@ -83,16 +99,11 @@ pub(super) trait TwoParts: Sync {
         id: i64,
         at: Option<OffsetDateTime>,
     ) -> Result<(Option<i64>, Option<i64>)> {
-        let drafts_are_last = direction == Direction::Ascending;
         if let Some(at) = at {
-            let (mut next, mut prev) = self.beside(connection, direction, id, at).await?;
-            if drafts_are_last && next.is_none() {
-                next = self.drafts(connection).await?.into_iter().next();
-            } else if !drafts_are_last && prev.is_none() {
-                prev = self.drafts(connection).await?.pop();
-            }
-            return Ok((next, prev));
+            let dated = self.beside(connection, direction, id, at).await?;
+            return self.with_drafts(connection, direction, dated).await;
         }
+        let drafts_are_last = direction == Direction::Ascending;
         let drafts = self.drafts(connection).await?;
         let mut next = drafts.iter().copied().find(|draft| *draft > id);
         let mut prev = drafts.iter().copied().rev().find(|draft| *draft < id);

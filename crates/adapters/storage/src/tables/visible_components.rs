@@ -8,6 +8,7 @@ use crate::columns::{Condition, EnumColumn, Expr};
 use crate::engine::dialect::BoundIds;
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
+use crate::lookups::SetKey;
 use crate::schema::{components, spaces};
 use crate::session::Session;
 use crate::visibility::Rule;
@@ -59,18 +60,29 @@ impl From<Vec<i64>> for ComponentIds {
 }
 
 impl VisibleComponents {
-    /// Reads the set: one statement, over components and spaces only. It is cached, unless a part by space is
-    /// read.
-    pub(super) async fn load(session: &Session, read_context: ReadContext, within: Within) -> Result<Self> {
+    /// Reads the set, of one kind or of all: one statement, over components and spaces only. It is cached, unless a part
+    /// by space is read. With the kind of the records the set is as small as possible: one component is cheaper than two.
+    pub(super) async fn load(
+        session: &Session,
+        read_context: ReadContext,
+        within: Within,
+        kind: Option<ComponentManifest>,
+    ) -> Result<Self> {
         let organization = read_context.organization.0;
+        let conditions = || -> Vec<Condition<Located>> {
+            let of_kind = |kind| -> Condition<Located> {
+                Box::new(components::manifest.eq(EnumColumn(kind)).nullable())
+            };
+            kind.map(of_kind).into_iter().collect()
+        };
         if within.space_manifest.is_some() || within.space_id.is_some() {
             let connection = &mut *session.read().await?;
-            return Self::load_where(connection, read_context, within, Vec::new()).await;
+            return Self::load_where(connection, read_context, within, conditions()).await;
         }
-        let key = (organization, read_context.viewer, within.component);
+        let key = SetKey { organization, viewer: read_context.viewer, component: within.component, kind };
         let ids = session.look_up(|lookups| &lookups.components, key, async {
             let connection = &mut *session.read().await?;
-            let found = Self::load_where(connection, read_context, within, Vec::new()).await?;
+            let found = Self::load_where(connection, read_context, within, conditions()).await?;
             Ok(Some(found.ids).filter(|found| found.len() > 0))
         });
         Ok(Self { organization, ids: ids.await?.unwrap_or_default() })

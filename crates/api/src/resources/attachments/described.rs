@@ -4,7 +4,7 @@
 
 use super::AttachmentType;
 use crate::openapi::build::{any_integer, number_or_text, text, words};
-use crate::openapi::parameters::CHECKSUM;
+use crate::openapi::parameters::{CHECKSUM, MEDIA_TYPE};
 use crate::shapes::TranslatedProp;
 use crate::typed_body::{Body, Presence};
 use civitas_attachments::CREATABLE_PARENT_NAMES;
@@ -120,6 +120,7 @@ pub(crate) struct UploadToAnnounce {
     /// The MD5 of the file, in base64.
     #[schema(schema_with = checksum, required = false)]
     checksum: Option<String>,
+    #[schema(schema_with = media_type, required = false)]
     content_type: Option<String>,
 }
 
@@ -156,4 +157,8 @@ fn length() -> ObjectBuilder {
 
 fn checksum() -> ObjectBuilder {
     text().pattern(Some(CHECKSUM))
+}
+
+fn media_type() -> ObjectBuilder {
+    text().pattern(Some(MEDIA_TYPE))
 }

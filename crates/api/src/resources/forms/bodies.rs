@@ -3,7 +3,7 @@
 use crate::shapes::read_translated;
 use civitas_kernel::{Error, Locales, Result, Translated, integer};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 const NO_TEXTS: &str = "title, description, tos and body must be objects of texts by language";
 
@@ -101,6 +101,11 @@ pub(super) fn id(sent: &Value) -> i64 {
     integer(sent).unwrap_or(0)
 }
 
+/// Whether a number has no fraction.
+fn is_whole(number: &Number) -> bool {
+    number.as_f64().is_some_and(|number| number.fract() == 0.0)
+}
+
 /// Checks that an object has no other members than these.
 ///
 /// # Errors
@@ -138,7 +143,7 @@ pub(super) fn questionnaire_in(relationships: Option<&Value>) -> Result<Option<i
     }
     match sent {
         Value::String(text) if !text.is_empty() => Ok(Some(id(sent))),
-        Value::Number(_) => Ok(Some(id(sent))),
+        Value::Number(number) if is_whole(number) => Ok(Some(id(sent))),
         _ => Err(missing()),
     }
 }
@@ -156,13 +161,17 @@ mod tests {
         let of = |data: Value| json!({"questionnaire": {"data": data}});
         assert_eq!(read(of(json!({"type": "questionnaires", "id": "40"}))), Ok(Some(40)));
         assert_eq!(read(of(json!({"type": "questionnaires", "id": 40}))), Ok(Some(40)));
+        assert_eq!(read(of(json!({"type": "questionnaires", "id": 40.0}))), Ok(Some(40)));
+        // Text or number of no questionnaire.
         assert_eq!(read(of(json!({"type": "questionnaires", "id": "x"}))), Ok(Some(0)));
+        assert_eq!(read(of(json!({"type": "questionnaires", "id": 1e30}))), Ok(Some(0)));
         assert_eq!(read(of(json!({"type": "questionnaires"}))), Ok(None));
         assert_eq!(read(json!({})), Ok(None));
         let unknown = "Unknown key: data.relationships.questionnaire.data.x".to_owned();
         assert_eq!(read(of(json!({"x": 1}))), Err(unknown));
         assert!(read(json!([])).is_err());
-        for id in [json!(""), json!(null), json!(true), json!({}), json!(["40"])] {
+        for id in [json!(""), json!(null), json!(true), json!({}), json!(["40"]), json!(2.5), json!(2.5e-42)]
+        {
             let missing = Err("relationships.questionnaire required".to_owned());
             assert_eq!(read(of(json!({"type": "questionnaires", "id": id}))), missing, "{id}");
         }

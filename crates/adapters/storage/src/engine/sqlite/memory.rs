@@ -30,7 +30,7 @@ pub async fn in_memory() -> Result<Arc<dyn Store>> {
     let pool = opened.map_err(Error::Internal)?;
     let pools = Pools { reader: pool.clone(), searcher: None, writer: Writer::new(pool, WAIT) };
     let pools = ProcessPools { requests: pools.clone(), background: pools };
-    Ok(Arc::new(Session::over(pools, None, Locales::standard(), false)))
+    Ok(Arc::new(Session::of_pools(pools, Locales::standard())))
 }
 
 /// The address of a database that nobody else opens.

@@ -26,6 +26,7 @@ impl Fixture {
             locales: Locales::standard(),
             limits: StatementLimits::default(),
             row_level_security: false,
+            caches: true,
         };
         let writer = Arc::new(pools(&settings).unwrap().requests.writer);
         let mut connection = writer.alone().await.unwrap();

@@ -1,6 +1,6 @@
 //! The row of a meeting.
 
-use crate::columns::columns;
+use crate::columns::{self, columns};
 use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::schema::{meeting_registrations, meetings, users};
@@ -44,10 +44,10 @@ columns! {
 /// The registered users of these meetings.
 pub(super) async fn registrations_of(
     connection: &mut Conn,
-    ids: Vec<i64>,
+    ids: &[i64],
 ) -> Result<HashMap<i64, BTreeSet<UserId>>> {
     let rows: Vec<(i64, i64)> = meeting_registrations::table
-        .filter(meeting_registrations::meeting_id.eq_any(ids))
+        .filter(columns::any_of(meeting_registrations::meeting_id.nullable(), ids))
         .select((meeting_registrations::meeting_id, meeting_registrations::user_id))
         .load(connection)
         .await

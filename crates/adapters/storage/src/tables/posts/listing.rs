@@ -11,6 +11,7 @@ use crate::tables::two_parts::{TwoParts, Way};
 use crate::tables::visible_components::{Checked, OnPage, Rows, Seek, VisibleComponents};
 use async_trait::async_trait;
 use civitas_kernel::{Direction, ReadContext, Result, UserId, Within};
+use civitas_spaces::ComponentManifest;
 use diesel::dsl::{IntoBoxed, Select, count_star, not};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -35,7 +36,8 @@ impl List {
         now: OffsetDateTime,
         within: Within,
     ) -> Result<Self> {
-        let components = VisibleComponents::load(session, read_context, within).await?;
+        let components =
+            VisibleComponents::load(session, read_context, within, Some(ComponentManifest::Blogs)).await?;
         Ok(Self { components, author: read_context.participant, now })
     }
 

@@ -2,8 +2,9 @@
 //! come after the last of them or before the first.
 
 use super::reading::{Facts, published_or_own, read, satisfies, shown};
-use crate::columns::{self, Condition};
-use crate::engine::{Conn, Db, dialect};
+use crate::columns::{self, Condition, Expr};
+use crate::correlated::Correlated;
+use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
 use crate::schema::{proposal_authors, proposals, votes};
 use crate::session::Session;
@@ -16,13 +17,35 @@ use civitas_kernel::{
     ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId,
 };
 use civitas_proposals::{ProposalDetail, ProposalField, ProposalFilter, ProposalQuery};
+use civitas_spaces::ComponentManifest;
 use diesel::dsl::{IntoBoxed, Select, count_star};
 use diesel::prelude::*;
+use diesel::sql_types::Nullable;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 /// The ids of some proposals.
 pub(super) type Ids = IntoBoxed<'static, Select<proposals::table, proposals::id>, Db>;
+
+/// The time that the neighbours of a proposal are searched from.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum At {
+    /// This one.
+    Known(OffsetDateTime),
+    /// That of the proposal of this id, which the statement reads.
+    Of(i64),
+}
+
+impl At {
+    fn expression(self) -> Expr<proposals::table, sql::Moment> {
+        match self {
+            Self::Known(at) => Box::new(at.into_sql::<Nullable<sql::Moment>>()),
+            Self::Of(id) => Box::new(Correlated(
+                proposals::table.filter(proposals::id.eq(id)).select(proposals::published_at),
+            )),
+        }
+    }
+}
 
 /// The members of a list.
 pub(super) struct List<'a> {
@@ -40,7 +63,9 @@ impl<'a> List<'a> {
         read_context: ReadContext,
         query: &'a ProposalQuery,
     ) -> Result<Self> {
-        let components = VisibleComponents::load(session, read_context, query.within).await?;
+        let components =
+            VisibleComponents::load(session, read_context, query.within, Some(ComponentManifest::Proposals))
+                .await?;
         let has_drafts = query.filters.iter().all(|f| f.field != ProposalField::VotedWeight);
         let author = read_context.participant.filter(|_| has_drafts);
         Ok(Self { read_context, query, components, author })
@@ -49,6 +74,11 @@ impl<'a> List<'a> {
     /// Whether no component is visible; then the list is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.components.is_empty()
+    }
+
+    /// Whether drafts may be members.
+    pub(super) fn has_drafts(&self) -> bool {
+        self.author.is_some()
     }
 
     /// Proposals, published and drafts, that are shown and satisfy the filters.
@@ -126,8 +156,8 @@ impl<'a> List<'a> {
     }
 
     /// The members at this time that are in this direction from an id, nearest first.
-    fn at_the_same_time(&self, id: i64, at: OffsetDateTime, way: Way) -> Result<Ids> {
-        let members = self.nearest()?.filter(proposals::published_at.eq(at));
+    fn at_the_same_time(&self, id: i64, at: At, way: Way) -> Result<Ids> {
+        let members = self.nearest()?.filter(proposals::published_at.eq(at.expression()));
         Ok(match way {
             Way::Next => members.filter(proposals::id.gt(id)).order(proposals::id.asc()),
             Way::Prev => members.filter(proposals::id.lt(id)).order(proposals::id.desc()),
@@ -135,12 +165,12 @@ impl<'a> List<'a> {
     }
 
     /// The published members in this direction from a time, or all of them, nearest first.
-    fn at_other_times(&self, at: Option<OffsetDateTime>, way: Way, direction: Direction) -> Result<Ids> {
+    fn at_other_times(&self, at: Option<At>, way: Way, direction: Direction) -> Result<Ids> {
         let members = self.nearest()?;
         let forward = way.is_forward(direction);
         let members = match at {
-            Some(at) if forward => members.filter(proposals::published_at.gt(at)),
-            Some(at) => members.filter(proposals::published_at.lt(at)),
+            Some(at) if forward => members.filter(proposals::published_at.gt(at.expression())),
+            Some(at) => members.filter(proposals::published_at.lt(at.expression())),
             None => members,
         };
         Ok(match (way, forward) {
@@ -149,6 +179,17 @@ impl<'a> List<'a> {
             (Way::Next, false) => members.order((proposals::published_at.desc(), proposals::id.asc())),
             (Way::Prev, false) => members.order((proposals::published_at.desc(), proposals::id.desc())),
         })
+    }
+
+    /// The next and the previous published member beside a proposal, as two values of a statement.
+    pub(super) fn seeks(&self, direction: Direction, id: i64, at: At) -> Result<(Seek<Ids>, Seek<Ids>)> {
+        let seek = |way| -> Result<_> {
+            Ok(Seek(vec![
+                self.at_the_same_time(id, at, way)?,
+                self.at_other_times(Some(at), way, direction)?,
+            ]))
+        };
+        Ok((seek(Way::Next)?, seek(Way::Prev)?))
     }
 
     /// Some members in random order.
@@ -246,13 +287,7 @@ impl TwoParts for List<'_> {
         id: i64,
         at: OffsetDateTime,
     ) -> Result<(Option<i64>, Option<i64>)> {
-        let seek = |way| -> Result<_> {
-            Ok(Seek(vec![
-                self.at_the_same_time(id, at, way)?,
-                self.at_other_times(Some(at), way, direction)?,
-            ]))
-        };
-        diesel::select((seek(Way::Next)?, seek(Way::Prev)?)).get_result(connection).await.stored()
+        diesel::select(self.seeks(direction, id, At::Known(at))?).get_result(connection).await.stored()
     }
 
     async fn outermost(&self, connection: &mut Conn, direction: Direction, way: Way) -> Result<Option<i64>> {

@@ -11,6 +11,7 @@ use civitas_surveys::{CreateQuestion, QuestionType, Replacement, UpdateQuestion}
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
+use utoipa::openapi::ObjectBuilder;
 use validator::Validate;
 
 /// A question to add. The body needs a text in the organization's default language.
@@ -65,8 +66,13 @@ struct QuestionnaireToName {
 struct QuestionnaireNamed {
     #[serde(rename = "type")]
     kind: super::super::shapes::QuestionnairesType,
-    #[schema(schema_with = number_or_text)]
+    #[schema(schema_with = questionnaire_id)]
     id: Value,
+}
+
+/// The id of a questionnaire; an empty text is none.
+fn questionnaire_id() -> ObjectBuilder {
+    number_or_text().min_length(Some(1))
 }
 
 /// Optional; must name the questionnaire of the question.
