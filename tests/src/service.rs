@@ -38,12 +38,16 @@ static VALIDATOR: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator
 /// # Panics
 /// When the system gives no TLS.
 pub fn http() -> reqwest::Client {
+    http_builder().build().expect("an HTTP client")
+}
+
+/// The same, to be configured further.
+pub fn http_builder() -> reqwest::ClientBuilder {
     // A second install is refused, and changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     // The server closes connections after 5 s idle: the client drops them earlier.
     let builder = reqwest::Client::builder().pool_idle_timeout(Duration::from_secs(2));
-    let builder = builder.redirect(reqwest::redirect::Policy::none());
-    builder.build().expect("an HTTP client")
+    builder.redirect(reqwest::redirect::Policy::none())
 }
 
 /// A running server, and the content of its database.
@@ -238,6 +242,25 @@ impl Service {
         if let Some(running) = self.running.take() {
             running.stop().await;
         }
+    }
+
+    /// Stops the server, and starts another one over the same database, with these settings changed.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub async fn restart_with(&mut self, settings: &[(&str, &str)]) {
+        self.end().await;
+        for (name, value) in settings {
+            self.flags.retain(|(known, _)| known != name);
+            self.flags.push(((*name).to_owned(), (*value).to_owned()));
+        }
+        let sources = Sources { flags: self.flags.clone(), ..Sources::default() };
+        let running =
+            start(Config::load(&sources).expect("a configuration")).await.expect("the server starts");
+        self.address = running.address.expect("an address");
+        self.operations = running.operations_address;
+        self.store = running.store.clone();
+        self.running = Some(running);
     }
 
     /// The settings of the server, as flags.

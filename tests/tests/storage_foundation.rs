@@ -183,6 +183,7 @@ mod tasks {
 mod storage {
     mod audit;
     mod concurrency;
+    mod confinement;
     mod counts;
     mod idempotency;
     mod leases;

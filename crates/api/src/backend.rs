@@ -1,5 +1,6 @@
 //! Services shared by all requests: settings, store, commands, tokens.
 
+use crate::job_streams::JobStreams;
 use crate::running_keys::RunningKeys;
 use civitas_accounts::{Passwords, TextCipher, TokenSigner};
 use civitas_application::{
@@ -18,8 +19,6 @@ use tokio::sync::Semaphore;
 
 /// The most requests with long computations that are processed at once.
 const HEAVY: usize = 4;
-/// The most streams of jobs at once in this process.
-const JOB_STREAMS: usize = 1_000;
 
 /// The settings of the interface (design §2).
 #[derive(Debug, Clone)]
@@ -112,7 +111,7 @@ pub(crate) struct Backend {
     /// The streams of live events.
     pub(crate) event_streams: Arc<EventStreams>,
     /// Limits the number of streams of jobs.
-    pub(crate) job_streams: Arc<Semaphore>,
+    pub(crate) job_streams: Arc<JobStreams>,
     /// The runtime for requests with long computations.
     pub(crate) runtime: Handle,
     /// Limits the number of such requests at once.
@@ -134,7 +133,6 @@ impl Backend {
         let commands = Commands::new(registry, store.clone(), announcer.clone(), signer.clone(), limit);
         let locales = settings.site.locales.clone();
         let event_streams = EventStreams::new(store.clone(), signer.clone(), locales, runtime.clone());
-        let job_streams = Arc::new(Semaphore::new(JOB_STREAMS));
         let most = settings.max_failed_authentications_per_minute;
         let authentication_limit = Arc::new(AuthenticationLimit::per_minute(most));
         let client_limit = ClientLimit::per_second(settings.max_requests_per_second_per_client);
@@ -161,7 +159,7 @@ impl Backend {
             files,
             webhooks,
             event_streams,
-            job_streams,
+            job_streams: Arc::default(),
             runtime,
             heavy,
         }

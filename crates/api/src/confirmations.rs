@@ -2,6 +2,7 @@
 //! Feature switches do not apply to it.
 
 use crate::backend::Backend;
+use crate::counted::counted;
 use crate::error::ApiError;
 use crate::pages;
 use crate::tenancy::{self, Origin};
@@ -21,8 +22,9 @@ pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
         let backend = backend.clone();
         let span = tracing::info_span!("api.confirmation");
         let answered = async move {
-            let confirmed = confirm(&backend, &request).await;
-            confirmed.map_or_else(|refusal| refusal.respond(), page)
+            let confirmed =
+                async { confirm(&backend, &request).await.map_or_else(|refusal| refusal.respond(), page) };
+            counted(&request, confirmed).await
         };
         answered.instrument(span)
     };

@@ -57,6 +57,7 @@ pub(crate) fn document(routes: &[Route], locales: &Locales) -> Value {
     bodies::write_in_place(&mut document);
     bodies::add_form(&mut document);
     bodies::limit(&mut document);
+    webhooks::refer(&mut document);
     document["info"]["contact"] = json!({"name": "Civitas"});
     document["info"]["license"] = json!({"name": "Apache License 2.0", "identifier": "Apache-2.0"});
     document

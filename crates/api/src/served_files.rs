@@ -2,6 +2,7 @@
 //! read. No browser runs what is in a file: its headers make it inert.
 
 use crate::backend::Backend;
+use crate::counted::counted;
 use crate::error::ApiError;
 use crate::tenancy::{self, Origin};
 use actix_web::body::SizedStream;
@@ -39,8 +40,10 @@ pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
             let backend = backend.clone();
             let span = tracing::info_span!("api.file", status = tracing::field::Empty);
             let answered = async move {
-                let response =
-                    serve(&backend, &request, is_thumbnail).await.unwrap_or_else(|error| error.respond());
+                let file = async {
+                    serve(&backend, &request, is_thumbnail).await.unwrap_or_else(|error| error.respond())
+                };
+                let response = counted(&request, file).await;
                 tracing::Span::current().record("status", response.status().as_u16());
                 response
             };

@@ -2,6 +2,7 @@
 //! not apply.
 
 use crate::api::Api;
+use crate::counted::counted;
 use crate::error::{ApiError, JSON};
 use crate::tenancy::{self, HostLookup, Origin};
 use actix_web::http::StatusCode;
@@ -28,7 +29,10 @@ pub(crate) fn mount(scope: &mut web::ServiceConfig, api: &Arc<Api>) {
         let api = api.clone();
         let handler = move |request: HttpRequest| {
             let api = api.clone();
-            async move { moved(&api, &request).await.unwrap_or_else(|| page(&api).respond()) }
+            async move {
+                let answer = async { moved(&api, &request).await.unwrap_or_else(|| page(&api).respond()) };
+                counted(&request, answer).await
+            }
         };
         scope.route(path, web::get().to(handler.clone()));
         scope.route(path, web::head().to(handler));
@@ -36,7 +40,7 @@ pub(crate) fn mount(scope: &mut web::ServiceConfig, api: &Arc<Api>) {
     let api = api.clone();
     let check = move |request: HttpRequest| {
         let api = api.clone();
-        async move { health(&api, &request).await }
+        async move { counted(&request, health(&api, &request)).await }
     };
     scope.route("/health", web::get().to(check.clone()));
     scope.route("/health", web::head().to(check));
@@ -47,7 +51,10 @@ pub(crate) fn mount_metadata(config: &mut web::ServiceConfig, api: &Arc<Api>) {
     let api = api.clone();
     let answer = move |request: HttpRequest| {
         let api = api.clone();
-        async move { metadata(&api, &request).await.unwrap_or_else(|refusal| refusal.respond()) }
+        async move {
+            let answer = async { metadata(&api, &request).await.unwrap_or_else(|refusal| refusal.respond()) };
+            counted(&request, answer).await
+        }
     };
     config.route(WELL_KNOWN, web::get().to(answer.clone()));
     config.route(WELL_KNOWN, web::head().to(answer));

@@ -34,6 +34,7 @@ struct Metrics {
     registry: Registry,
     requests: HistogramVec,
     response_cache: IntCounterVec,
+    logins: IntCounterVec,
     jobs: IntCounterVec,
     tasks: IntCounterVec,
     lost_leases: IntCounterVec,
@@ -80,6 +81,11 @@ impl Metrics {
         Ok(Self {
             requests: registered(&registry, requests)?,
             response_cache: counters("response_cache_total", "Lookups in the response cache.", &["result"])?,
+            logins: counters(
+                "logins_total",
+                "Logins with a password, by outcome.",
+                &["endpoint", "outcome"],
+            )?,
             jobs: counters("jobs_total", "Runs of jobs, by outcome.", &["outcome"])?,
             tasks: counters(
                 "tasks_total",
@@ -136,6 +142,24 @@ pub fn response_cache(is_hit: bool) {
         return;
     }
     METRICS.response_cache.with_label_values(&[if is_hit { "hit" } else { "miss" }]).inc();
+}
+
+/// An endpoint for logins with a password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoginEndpoint {
+    /// The token endpoint.
+    Token,
+    /// The sign-in of the panel.
+    Panel,
+}
+
+/// Counts a login with a password: `succeeded`, `refused`, `locked` (the login is closed, or the account is locked).
+pub fn login_ended(endpoint: LoginEndpoint, outcome: &'static str) {
+    let endpoint = match endpoint {
+        LoginEndpoint::Token => "token",
+        LoginEndpoint::Panel => "panel",
+    };
+    METRICS.logins.with_label_values(&[endpoint, outcome]).inc();
 }
 
 /// Counts a run of a job: `completed`, `failed`, `retried`, `waited` (for the end of a fault of the machine), `lost`.
@@ -230,6 +254,7 @@ mod tests {
         count_requests();
         request("/proposals/{id}", "GET", 200, Duration::from_millis(3));
         response_cache(true);
+        login_ended(LoginEndpoint::Panel, "locked");
         job_ended("completed");
         task_ended("mail", "done");
         leases_lost(LeasedWork::Job, 2);
@@ -244,6 +269,7 @@ mod tests {
         for line in [
             "civitas_http_request_seconds_count{method=\"GET\",route=\"/proposals/{id}\",status=\"200\"} 1",
             "civitas_response_cache_total{result=\"hit\"} 1",
+            "civitas_logins_total{endpoint=\"panel\",outcome=\"locked\"} 1",
             "civitas_jobs_total{outcome=\"completed\"} 1",
             "civitas_tasks_total{kind=\"mail\",outcome=\"done\"} 1",
             "civitas_lost_leases_total{work=\"job\"} 2",

@@ -1,5 +1,6 @@
 //! Sign-in to the system panel: each attempt is one transaction.
 
+use crate::metrics::{self, LoginEndpoint};
 use crate::{Announcer, Store, Transaction};
 use civitas_accounts::administrators::{
     CheckedPassword, SecondFactorCodes, SignInAttempt, SignInFault, SignedIn, TextCipher,
@@ -52,6 +53,7 @@ impl SignIn<'_> {
             Ok(decided)
         };
         let decided = self.announcer.in_transaction(self.store, now, decide).await?;
+        count(&decided);
         if matches!(decided, Err(SignInFault::Refused | SignInFault::Locked)) {
             sleep_until(begin + REFUSAL_TAKES).await;
         }
@@ -118,4 +120,15 @@ impl SignIn<'_> {
             codes: self.codes,
         }
     }
+}
+
+/// Counts a sign-in. Faults of the database are not sign-ins, and after a right password the code is yet to come.
+fn count(decided: &Result<SignedIn, SignInFault>) {
+    let outcome = match decided {
+        Ok(_) => "succeeded",
+        Err(SignInFault::Refused) => "refused",
+        Err(SignInFault::Locked) => "locked",
+        Err(SignInFault::CodeNeeded | SignInFault::Store(_)) => return,
+    };
+    metrics::login_ended(LoginEndpoint::Panel, outcome);
 }

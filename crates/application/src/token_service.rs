@@ -1,9 +1,10 @@
 //! Issues access tokens.
 
+use crate::metrics::{self, LoginEndpoint};
 use crate::{Announcer, AuthenticationLimit, Store};
 use civitas_accounts::grants::{
-    ExtraLimit, GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, Logins, TokenRequest,
-    UNKNOWN_CLIENT, issue,
+    ExtraLimit, GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, LOGIN_LOCKED, Logins,
+    TokenRequest, UNKNOWN_CLIENT, issue,
 };
 use civitas_accounts::{AuthContext, Passwords, RegistrationMails, TokenSigner};
 use civitas_audit::{Action, Actor, AuditFilter, AuditScope, Record};
@@ -70,6 +71,7 @@ impl TokenService {
                     lock: self.login_lock,
                 };
                 let checked = logins.check(tenant.id, granted.client, login, now).await;
+                count(&checked);
                 if let Err(Error::Rejected(_)) = &checked {
                     self.limit.count(from);
                     self.record_refusal(tenant, &uid, Some(&login.username), now).await;
@@ -174,4 +176,15 @@ impl TokenService {
         let auth = AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now };
         issue(self.store.tokens(), &*self.signer, auth, &tenant.host, granted, user, self.lifetime).await
     }
+}
+
+/// Counts a login. Faults of the machine are not logins.
+fn count(checked: &Result<UserId>) {
+    let outcome = match checked {
+        Ok(_) => "succeeded",
+        Err(Error::Rejected(text)) if text == LOGIN_LOCKED => "locked",
+        Err(Error::Rejected(_)) => "refused",
+        Err(_) => return,
+    };
+    metrics::login_ended(LoginEndpoint::Token, outcome);
 }

@@ -184,3 +184,26 @@ impl State {
         *measured = Some(Instant::now());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::background::{Part, run};
+    use civitas_tests::Database;
+    use civitas_tests::service::http;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_server_is_not_live_after_a_part_of_the_background_work_has_panicked() {
+        let (store, failed) = (Database::in_memory().await.store(), Failed::default());
+        let listen = "127.0.0.1:0".parse().unwrap();
+        let operations = Operations::start(listen, store, false, failed.clone()).await.unwrap();
+        let live = async || {
+            let answer = http().get(format!("http://{}/live", operations.address)).send().await.unwrap();
+            (answer.status().as_u16(), answer.text().await.unwrap())
+        };
+        assert_eq!(live().await, (200, "live\n".to_owned()));
+        run(vec![Part::new("part", async { panic!("of this test") })], &failed).await;
+        assert_eq!(live().await, (503, "a part of the background work has failed\n".to_owned()));
+        operations.stop().await;
+    }
+}

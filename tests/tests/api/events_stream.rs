@@ -264,3 +264,29 @@ async fn a_job_is_followed_to_its_end_by_whoever_knows_its_id_in_its_organizatio
         assert_eq!((head.header("content-type"), head.text.as_str()), ("text/event-stream", ""));
     }
 }
+
+/// The path of the stream of a job that never ends.
+async fn endless_job(service: &Service, organization: &str) -> String {
+    let user = service.user_through(organization, "full", "norablum").await;
+    let accepted = user.put("/me/extended_data", &json!({"object_path": "k", "data": 1})).await.is(202);
+    user.finished(&accepted).await;
+    // Without a lease no worker takes it.
+    service.database.execute("UPDATE jobs SET status = 'processing', leased_until = NULL").await;
+    format!("/jobs/{}/events", accepted.body["job_id"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn an_organization_has_two_hundred_streams_of_jobs_and_leaves_the_others_theirs() {
+    let service = Service::on_both_engines().await.remove(0);
+    let job = endless_job(&service, "city").await;
+    let city = service.anonymous();
+    let mut streams = Vec::new();
+    for _ in 0..200 {
+        streams.push(city.open(&job, &[]).await.unwrap());
+    }
+    let refused = city.open(&job, &[]).await.unwrap_err().refuses(429, "Too many requests");
+    assert_eq!(refused.header("retry-after"), "1");
+    let job = endless_job(&service, "town").await;
+    let mut stream = service.at("town.test").open(&job, &[]).await.unwrap();
+    assert_eq!(stream.next().await.unwrap().event, "status");
+}

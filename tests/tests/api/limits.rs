@@ -124,6 +124,18 @@ async fn every_answer_forbids_sniffing_its_type_and_asks_for_https() {
 }
 
 #[tokio::test]
+async fn an_answer_of_a_service_without_https_does_not_ask_for_it() {
+    for service in Service::on_both_engines_with(CITIES, &[("public_scheme", "http")]).await {
+        let nora = service.user("norablum").await;
+        for path in ["/api/rest_full/v0.3/proposals", "/api/rest_full/v0.3/health", "/nowhere"] {
+            let answer = nora.raw(Method::GET, path, &[], None).await;
+            assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+            assert_eq!(answer.header("strict-transport-security"), "", "{path}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn only_a_port_of_digits_becomes_part_of_a_redirect() {
     for service in Service::on_both_engines().await {
         let ask = async |host: &str| service.at(host).raw(Method::GET, "/x?y=1", &[], None).await;

@@ -291,3 +291,32 @@ fn forgeries(token: &str) -> Vec<String> {
     }
     all
 }
+
+/// The steps of OPERATING for servers that restart one after the other: at each of them two servers with neighbouring
+/// settings accept each other's tokens.
+#[tokio::test]
+async fn tokens_stay_valid_while_the_secret_key_is_rotated() {
+    const OLD: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    const NEW: &str = "ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
+    let is_valid = async |service: &Service, token: &str| {
+        let status = service.anonymous().bearing(token).get("/me/extended_data?object_path=.").await.status;
+        assert!(status == 200 || status == 401, "{status}");
+        status == 200
+    };
+    for mut service in Service::on_both_engines().await {
+        let with_old = service.user("norablum").await.token.unwrap();
+        service.restart_with(&[("secret_key", &format!("{OLD},{NEW}"))]).await;
+        assert!(is_valid(&service, &with_old).await);
+        let still_old = service.user("norablum").await.token.unwrap();
+        service.restart_with(&[("secret_key", &format!("{NEW},{OLD}"))]).await;
+        assert!(is_valid(&service, &with_old).await && is_valid(&service, &still_old).await);
+        let with_new = service.user("norablum").await.token.unwrap();
+        service.restart_with(&[("secret_key", &format!("{OLD},{NEW}"))]).await;
+        assert!(is_valid(&service, &with_new).await, "a server that is one step behind");
+        service.restart_with(&[("secret_key", OLD)]).await;
+        assert!(is_valid(&service, &still_old).await && !is_valid(&service, &with_new).await);
+        service.restart_with(&[("secret_key", NEW)]).await;
+        assert!(!is_valid(&service, &with_old).await && is_valid(&service, &with_new).await);
+        service.stop().await;
+    }
+}

@@ -5,4 +5,5 @@
 mod backups;
 mod lanes;
 mod mail;
+mod retention;
 mod tasks;

@@ -1,9 +1,11 @@
 //! `/live`, `/ready` and `/metrics`.
 
+use civitas_accounts::login_failures::{FAILURES_THAT_LOCK, LoginKey};
 use civitas_accounts::{MailKind, SendMail};
 use civitas_kernel::{NewTask, OrganizationId, UserId, clock};
 use civitas_tests::service::{BASE, CITIES, Service, http};
 use civitas_tests::{Database, Engine};
+use reqwest::Method;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -70,6 +72,60 @@ async fn operators_see_the_figures_of_a_server() {
         );
         service.stop().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_the_service_and_logins_are_counted() {
+    for service in Service::on_both_engines_with(CITIES, &[("operations_listen", "127.0.0.1:0")]).await {
+        let anonymous = service.anonymous();
+        for (path, status) in [
+            (format!("{BASE}/"), 200),
+            (format!("{BASE}/health"), 200),
+            (format!("{BASE}/openapi.json"), 200),
+            (format!("{BASE}/docs"), 200),
+            ("/.well-known/oauth-authorization-server".to_owned(), 200),
+            ("/confirmation/unknown".to_owned(), 404),
+            ("/files/unknown/a.png".to_owned(), 404),
+        ] {
+            anonymous.raw(Method::GET, &path, &[], None).await.is(status);
+        }
+        anonymous.raw(Method::HEAD, &format!("{BASE}/health"), &[], None).await.is(200);
+        fail_a_login_and_a_closed_one(&service).await;
+        let text = get(&service, "/metrics").await.1;
+        for (route, method, status) in [
+            ("/", "GET", 200),
+            ("/health", "GET", 200),
+            ("/health", "HEAD", 200),
+            ("/openapi.json", "GET", 200),
+            ("/docs", "GET", 200),
+            ("/.well-known/oauth-authorization-server", "GET", 200),
+            ("/confirmation/{token}", "GET", 404),
+            ("/files/{key}/{name}", "GET", 404),
+        ] {
+            let labels = format!("{{method=\"{method}\",route=\"{route}\",status=\"{status}\"}}");
+            let metric = format!("civitas_http_request_seconds_count{labels}");
+            assert!(value(&text, &metric).is_some_and(|value| value >= 1.0), "{metric} in\n{text}");
+        }
+        for outcome in ["refused", "locked"] {
+            let metric = format!("civitas_logins_total{{endpoint=\"token\",outcome=\"{outcome}\"}}");
+            assert!(value(&text, &metric).is_some_and(|value| value >= 1.0), "{metric} in\n{text}");
+        }
+        service.stop().await;
+    }
+}
+
+async fn fail_a_login_and_a_closed_one(service: &Service) {
+    let anonymous = service.anonymous();
+    let asked = json!({"grant_type": "password", "auth_type": "login", "username": "nobody", "password": "wrong",
+        "scope": "public oauth", "client_id": "id_city_full", "client_secret": "key_city_full"});
+    anonymous.post("/oauth/token", &asked).await.refuses(400, "User not found");
+    let (full, _) = service.store.clients().find_by_uid("id_city_full").await.unwrap().unwrap();
+    let city = OrganizationId(service.id("organization", "city"));
+    let (key, now) = (LoginKey::new(city, full, "nobody"), clock::now());
+    for _ in 0..FAILURES_THAT_LOCK {
+        service.store.login_failures().count(&key, now + time::Duration::HOUR, now).await.unwrap();
+    }
+    anonymous.post("/oauth/token", &asked).await.refuses(400, "User locked");
 }
 
 /// The metrics once the figures of the database are there.

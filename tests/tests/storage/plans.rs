@@ -209,6 +209,10 @@ async fn proposals_are_read_by_ranges_of_indexes() {
                 check(&world, "neighbours", &steps, table, (index, 4));
                 let expected = Neighbours { next: Some(page.items[10].id), prev: Some(page.items[8].id) };
                 assert_eq!(beside.unwrap(), expected);
+                let both = proposals.find_with_neighbours(read_context, &query, id);
+                let (both, steps) = plans(&world, table, both).await;
+                check(&world, "show with neighbours", &steps, table, (index, 4));
+                assert_eq!(both.unwrap().map(|(found, beside)| (found.id, beside)), Some((id, expected)));
                 let (found, steps) =
                     plans(&world, table, proposals.find_visible(read_context, id, query.within)).await;
                 check(&world, "show", &steps, table, (index, 0));

@@ -124,15 +124,7 @@ impl Session {
             engine::check_confinement(&mut connection).await?;
         }
         drop(connection);
-        let epoch = Epoch::open(settings)?;
-        let database = Database {
-            pools,
-            epoch: Some(epoch),
-            written: std::sync::Mutex::default(),
-            confines: settings.row_level_security,
-            caches: settings.caches,
-        };
-        let session = Self::over(database, settings.locales.clone());
+        let session = Self::over(pools, Some(Epoch::open(settings)?), settings);
         session.database_time(clock::now()).await?;
         Ok(session)
     }
@@ -143,14 +135,17 @@ impl Session {
         Ok(Self { shared: Shared::new(clock), ..session })
     }
 
-    /// A session on these pools only: without an epoch, and without row-level security.
-    pub(crate) fn of_pools(pools: ProcessPools, locales: Locales) -> Self {
-        let written = std::sync::Mutex::default();
-        Self::over(Database { pools, epoch: None, written, confines: false, caches: true }, locales)
-    }
-
-    fn over(database: Database, locales: Locales) -> Self {
+    /// These pools, with the other settings. `epoch`: `None` where nothing counts the commits.
+    pub(crate) fn over(pools: ProcessPools, epoch: Option<Epoch>, settings: &Settings) -> Self {
+        let database = Database {
+            pools,
+            epoch,
+            written: std::sync::Mutex::default(),
+            confines: settings.row_level_security,
+            caches: settings.caches,
+        };
         let source = Source::Database(Arc::new(database), Usage::Requests);
+        let locales = settings.locales.clone();
         Self { source, shared: Shared::new(clock::now), locales, begun_in: None }
     }
 
@@ -369,8 +364,7 @@ impl Session {
     pub(crate) fn epoch(&self) -> Option<u64> {
         match &self.source {
             Source::Database(database, _) if database.caches => database.epoch.as_ref()?.now(),
-            Source::Database(..) => None,
-            Source::Transaction(_) => None,
+            Source::Database(..) | Source::Transaction(_) => None,
         }
     }
 

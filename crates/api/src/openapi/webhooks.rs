@@ -5,7 +5,7 @@ use super::tags;
 use crate::resources::spaces::SpaceView;
 use crate::resources::webhook_events::webhook_example;
 use civitas_kernel::EventName;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
@@ -101,6 +101,18 @@ fn activated_space() -> Object {
     space.properties.insert("meta".to_owned(), meta.into());
     space.required.push("meta".to_owned());
     space
+}
+
+/// Moves the events to the components, and refers to them. openapi-generator makes a class of events that are written in
+/// place, without the imports it needs.
+pub(super) fn refer(document: &mut Value) {
+    let Some(events) = document["webhooks"].as_object_mut() else { return };
+    let mut items = Map::new();
+    for (name, item) in events {
+        let reference = json!({"$ref": format!("#/components/pathItems/{name}")});
+        items.insert(name.clone(), std::mem::replace(item, reference));
+    }
+    document["components"]["pathItems"] = Value::Object(items);
 }
 
 /// The deliveries as the document lists them.

@@ -3,6 +3,7 @@
 use crate::backend::Backend;
 use crate::document::Doc;
 use crate::error::ApiError;
+use crate::job_streams::OpenJobStream;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::resources::event_stream::{COMMENT, sent_event};
@@ -17,7 +18,7 @@ use futures_util::stream::unfold;
 use std::sync::Arc;
 use std::time::Duration;
 use time::OffsetDateTime;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 /// How often a new stream reads its job.
@@ -42,8 +43,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 async fn stream(request: Request) -> Answer {
     let id = job_id(&request)?;
     let first = find(&request.backend, request.tenant.id, id).await?;
-    let permit = request.backend.job_streams.clone().try_acquire_owned();
-    let permit = permit.map_err(|_| ApiError::TooManyRequests(1))?;
+    let open = request.backend.job_streams.try_open(request.tenant.id).ok_or(ApiError::TooManyRequests(1))?;
     let now = Instant::now();
     let stream = JobStream {
         organization: request.tenant.id,
@@ -56,7 +56,7 @@ async fn stream(request: Request) -> Answer {
         phase: Phase::Follows,
         closing: request.backend.event_streams.closing(),
         backend: request.backend,
-        _permit: permit,
+        _open: open,
     };
     let chunks = unfold(stream, async |mut stream: JobStream| {
         let chunk = stream.next_chunk().await?;
@@ -84,7 +84,7 @@ struct JobStream {
     sent: Option<(JobStatus, OffsetDateTime)>,
     phase: Phase,
     closing: watch::Receiver<bool>,
-    _permit: OwnedSemaphorePermit,
+    _open: OpenJobStream,
 }
 
 /// What a stream does next.

@@ -8,7 +8,7 @@ mod request;
 mod tokens;
 
 pub use impersonation::{ExtraLimit, Impersonation};
-pub use login::Logins;
+pub use login::{LOGIN_LOCKED, Logins};
 pub use request::{GrantKind, Granted, Impersonate, Login, Registration, TokenRequest};
 pub use tokens::{Introspected, Introspection, Issued, Revocation, issue};
 

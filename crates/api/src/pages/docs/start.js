@@ -18,11 +18,16 @@ function reveal(id) {
   return entry.card;
 }
 
+/** The item that a reference leads to, or the item itself. */
+function pathItem(item) {
+  return item.$ref ? spec.components.pathItems[item.$ref.split("/").pop()] : item;
+}
+
 function gather() {
   const calls = Object.entries(spec.paths).flatMap(([path, item]) => Object.entries(item)
     .map(([verb, operation]) => ({ method: verb.toUpperCase(), path, operation })));
   const events = Object.entries(spec.webhooks || {})
-    .map(([path, item]) => ({ method: "EVENT", path, operation: item.post, event: true }));
+    .map(([path, item]) => ({ method: "EVENT", path, operation: pathItem(item).post, event: true }));
   return [...calls, ...events].map((entry) => {
     const { method, path, operation } = entry;
     const id = operation.operationId || `${method} ${path}`.replace(/[^A-Za-z0-9]+/g, "-");

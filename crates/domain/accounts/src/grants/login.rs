@@ -6,6 +6,9 @@ use crate::{Passwords, UserStore};
 use civitas_kernel::{ClientId, Error, OrganizationId, Result, UserId};
 use time::{Duration, OffsetDateTime};
 
+/// The text of an error: the login is closed, or the account is locked.
+pub const LOGIN_LOCKED: &str = "User locked";
+
 /// Checks passwords and counts failures.
 pub struct Logins<'a> {
     /// The store of accounts.
@@ -65,7 +68,7 @@ impl Logins<'_> {
 }
 
 fn locked() -> Error {
-    Error::rejected("User locked")
+    Error::rejected(LOGIN_LOCKED)
 }
 
 #[cfg(test)]

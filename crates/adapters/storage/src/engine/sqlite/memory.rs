@@ -1,7 +1,7 @@
 //! A database in memory: for tests, and for programs that keep nothing.
 
 use super::{MIGRATIONS, Place, Runtime, Writer, dialect};
-use crate::pools::{ConnectionPool, Pools, ProcessPools, StatementLimits};
+use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings, StatementLimits};
 use crate::session::Session;
 use civitas_application::Store;
 use civitas_kernel::{Error, Locales, Result, sortable_id};
@@ -26,11 +26,21 @@ const WAIT: Duration = Duration::from_secs(5);
 /// # Errors
 /// `Internal` when a migration fails.
 pub async fn in_memory() -> Result<Arc<dyn Store>> {
-    let opened = tokio::task::spawn_blocking(|| open(&new_url())).await.map_err(Error::internal)?;
+    let settings = Settings {
+        url: new_url(),
+        pool_size: 1,
+        wait: WAIT,
+        locales: Locales::standard(),
+        limits: StatementLimits::default(),
+        row_level_security: false,
+        caches: true,
+    };
+    let url = settings.url.clone();
+    let opened = tokio::task::spawn_blocking(move || open(&url)).await.map_err(Error::internal)?;
     let pool = opened.map_err(Error::Internal)?;
     let pools = Pools { reader: pool.clone(), searcher: None, writer: Writer::new(pool, WAIT) };
     let pools = ProcessPools { requests: pools.clone(), background: pools };
-    Ok(Arc::new(Session::of_pools(pools, Locales::standard())))
+    Ok(Arc::new(Session::over(pools, None, &settings)))
 }
 
 /// The address of a database that nobody else opens.

@@ -1,11 +1,18 @@
 //! The neighbours of a proposal in a list, found by its position in the order without reading the list.
 
-use super::listing::{At, List};
-use super::reading;
+use super::listing::{At, Ids, List};
+use super::reading::{self, Facts};
+use crate::engine::Db;
+use crate::failure::Stored;
+use crate::schema::proposals;
 use crate::session::Session;
+use crate::tables::places;
 use crate::tables::two_parts::TwoParts;
-use civitas_kernel::{Direction, Order, ProposalId, ReadContext, Result};
+use crate::tables::visible_components::Seek;
+use civitas_kernel::{Direction, Order, ProposalId, ReadContext, Result, Within};
 use civitas_proposals::{Neighbours, Position, ProposalDetail, ProposalQuery};
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
 
 /// The neighbours of a proposal in the list of a query; none when it is not in that list. In random order the next one
 /// is any other proposal, and there is no previous one.
@@ -43,7 +50,7 @@ pub(super) async fn with_neighbours(
     let list = List::open(session, read_context, query).await?;
     let direction = direction(query.order);
     let seeks = list.seeks(direction, id.0, At::Of(id.0))?;
-    let found = reading::visible_with(session, read_context, id, query.within, seeks).await?;
+    let found = visible_with(session, read_context, id, query.within, seeks).await?;
     let Some((detail, dated)) = found else { return Ok(None) };
     let Position { component, published_at, .. } = detail.position();
     let beside = if !list.may_have(component) {
@@ -58,6 +65,28 @@ pub(super) async fn with_neighbours(
         }
     };
     Ok(Some((detail, in_order(query.order, beside))))
+}
+
+/// The visible proposal of this id inside, and what these seeks find, in one statement.
+async fn visible_with(
+    session: &Session,
+    read_context: ReadContext,
+    id: ProposalId,
+    within: Within,
+    (next, prev): (Seek<Ids>, Seek<Ids>),
+) -> Result<Option<(ProposalDetail, (Option<i64>, Option<i64>))>> {
+    let mut found = super::of(read_context.organization)
+        .filter(proposals::id.eq(id.0))
+        .select((reading::read(read_context.participant), next, prev))
+        .into_boxed::<Db>();
+    for condition in reading::visible_itself(read_context, within) {
+        found = found.filter(condition);
+    }
+    let row: Option<(Facts, Option<i64>, Option<i64>)> =
+        found.first(&mut *session.read().await?).await.optional().stored()?;
+    let Some((facts, next, prev)) = row else { return Ok(None) };
+    let place = places::visible(session, read_context, within, facts.component()).await?;
+    Ok(place.map(|place| (facts.detail(place), (next, prev))))
 }
 
 /// The direction in which neighbours are searched.

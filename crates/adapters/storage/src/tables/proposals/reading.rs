@@ -1,6 +1,5 @@
 //! Reads of one proposal: the proposal by id, then its component.
 
-use super::listing::Ids;
 use super::rows::Row;
 use crate::columns::{self, Condition, Expr, JsonColumn};
 use crate::correlated::Correlated;
@@ -10,7 +9,6 @@ use crate::filter::{Column, holds};
 use crate::schema::{api_clients, proposal_authors, proposals, votes};
 use crate::session::Session;
 use crate::tables::places;
-use crate::tables::visible_components::Seek;
 use civitas_kernel::{OrganizationId, ProposalId, ReadContext, Result, UserId, Viewer, Within};
 use civitas_proposals::{Place, ProposalDetail, ProposalField, ProposalFilter};
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
@@ -151,30 +149,8 @@ pub(super) async fn visible(
     Ok(place.map(|place| facts.detail(place)))
 }
 
-/// The same proposal, and what these seeks find, in one statement.
-pub(super) async fn visible_with(
-    session: &Session,
-    read_context: ReadContext,
-    id: ProposalId,
-    within: Within,
-    (next, prev): (Seek<Ids>, Seek<Ids>),
-) -> Result<Option<(ProposalDetail, (Option<i64>, Option<i64>))>> {
-    let mut found = super::of(read_context.organization)
-        .filter(proposals::id.eq(id.0))
-        .select((read(read_context.participant), next, prev))
-        .into_boxed::<Db>();
-    for condition in visible_itself(read_context, within) {
-        found = found.filter(condition);
-    }
-    let row: Option<(Facts, Option<i64>, Option<i64>)> =
-        found.first(&mut *session.read().await?).await.optional().stored()?;
-    let Some((facts, next, prev)) = row else { return Ok(None) };
-    let place = places::visible(session, read_context, within, facts.component()).await?;
-    Ok(place.map(|place| (facts.detail(place), (next, prev))))
-}
-
 /// What a visible proposal inside satisfies, besides being in a visible component.
-fn visible_itself(read_context: ReadContext, within: Within) -> Vec<Condition<proposals::table>> {
+pub(super) fn visible_itself(read_context: ReadContext, within: Within) -> Vec<Condition<proposals::table>> {
     let mut conditions = vec![shown(), published_or_own(read_context.participant)];
     if let Some(component) = within.component {
         conditions.push(Box::new(proposals::component_id.eq(component.0).nullable()));

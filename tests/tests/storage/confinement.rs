@@ -1,0 +1,129 @@
+//! Commands confine their transactions to the organization of the caller (setting `row_level_security`).
+
+use async_trait::async_trait;
+use civitas_accounts::{AccessToken, READ_USERS, Secret, User};
+use civitas_application::{
+    Announcer, Commands, EventViews, LoadedRecord, Ports, Registry, RenderContext, Site,
+};
+use civitas_jobs::{Finish, Job, JobOwner, JobPayload};
+use civitas_kernel::{
+    Access, AnswerLanguages, Command, Ctx, Event, Handle, OrganizationId, Result, UserId, clock,
+    random_job_id,
+};
+use civitas_organizations::Tenant;
+use civitas_tests::{Engine, Fixtures, World, commit};
+use civitas_tokens::{SecretKeys, Signer};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Whether the transaction of a command finds a user of another organization. No condition of its statement excludes it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct FindForeignUser {
+    organization: OrganizationId,
+    user: UserId,
+}
+
+impl Command for FindForeignUser {
+    const KEY: &'static str = "test#find_foreign_user";
+    const ACCESS: Access = READ_USERS;
+    type Output = Value;
+}
+
+struct FindForeignUserCase<'a>(&'a dyn Ports);
+
+#[async_trait]
+impl Handle<FindForeignUser> for FindForeignUserCase<'_> {
+    async fn handle(&self, _: &Ctx, command: FindForeignUser) -> Result<Value> {
+        let found = self.0.users().find(command.organization, command.user).await?;
+        Ok(json!(found.is_some()))
+    }
+}
+
+struct NoViews;
+
+#[async_trait]
+impl EventViews for NoViews {
+    async fn show(
+        &self,
+        _: &dyn Ports,
+        _: &Tenant,
+        _: &Site,
+        _: &Event,
+        _: Option<LoadedRecord<'_>>,
+    ) -> Result<Value> {
+        Ok(Value::Null)
+    }
+}
+
+fn found(_: &RenderContext<'_>, found: Value) -> Value {
+    found
+}
+
+fn commands(world: &World) -> Commands {
+    let registry =
+        Registry::default().on::<FindForeignUser>(|ports| Box::new(FindForeignUserCase(ports)), found);
+    let announcer = Announcer::new(Arc::new(NoViews), Site::default());
+    let signer = Arc::new(Signer::of(&SecretKeys::one([7; 32])));
+    Commands::new(registry, world.database.store(), announcer, signer, None)
+}
+
+/// A user of another organization than the one of the fixtures.
+async fn foreign_user(world: &World) -> FindForeignUser {
+    let user = User::new("nora".to_owned(), "nora@example.org".to_owned(), "Nora".to_owned(), clock::now());
+    let user = commit(world.store(), async |tx| tx.users().add(world.other, &user).await).await.unwrap();
+    FindForeignUser { organization: world.other, user }
+}
+
+#[tokio::test]
+async fn a_command_does_not_find_rows_of_other_organizations_unless_its_client_serves_all() {
+    let Some(world) = World::fresh(Engine::Postgres).await else { return };
+    let (commands, command) = (commands(&world), foreign_user(&world).await);
+    let Fixtures { mine, nora, client, .. } = world.fixtures;
+    let tenant = world.ports().organizations().tenant(mine).await.unwrap().unwrap();
+    let mut ctx = Ctx::for_user(mine, client, nora, &[READ_USERS], clock::now());
+    for (deployment_wide, expected) in [(false, false), (true, true)] {
+        ctx.caller.deployment_wide = deployment_wide;
+        let answer = commands
+            .execute(&ctx, &tenant, &AnswerLanguages::default(), command.clone(), async |_, found| Ok(found))
+            .await;
+        assert_eq!(answer.unwrap(), json!(expected), "deployment-wide: {deployment_wide}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_does_not_find_rows_of_other_organizations() {
+    let Some(world) = World::fresh(Engine::Postgres).await else { return };
+    let (commands, command) = (commands(&world), foreign_user(&world).await);
+    let Fixtures { mine, nora, client, .. } = world.fixtures;
+    let (ports, now) = (world.ports(), clock::now());
+    let token = AccessToken {
+        organization: mine,
+        client,
+        user: Some(nora),
+        digest: Secret::new("token").digest(),
+        scope: "oauth".to_owned(),
+        issued_at: now,
+        expires_at: now + time::Duration::DAY,
+        revoked_at: None,
+    };
+    let job = Job {
+        id: random_job_id(),
+        organization: mine,
+        owner: JobOwner { client, user: Some(nora) },
+        token: ports.tokens().add(&token).await.unwrap(),
+        command_key: FindForeignUser::KEY.to_owned(),
+        payload: JobPayload {
+            name: FindForeignUser::NAME.to_owned(),
+            command: serde_json::to_value(&command).unwrap(),
+            languages: AnswerLanguages::default(),
+        },
+        attempts: 0,
+        created_at: now,
+    };
+    ports.jobs().add(&job).await.unwrap();
+    let claimed = ports.jobs().claim("worker", now, now + time::Duration::MINUTE, 1).await.unwrap();
+    assert_eq!(commands.perform("worker", &claimed[0]).await.unwrap(), Finish::Recorded);
+    let report = ports.jobs().find(mine, job.id).await.unwrap().unwrap();
+    assert_eq!(report.result.as_deref(), Some("false"));
+}
