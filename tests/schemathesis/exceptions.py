@@ -130,7 +130,9 @@ def wrong_parts(case):
     place = data.parameter_location.value if data.parameter_location else "body"
     if not hasattr(data, "scenario"):
         for change in data.mutations:
-            path = ".".join(name for name in change.schema_pointer.split("/") if name not in ("", "properties", "items"))
+            # A reference is the schema that it names.
+            pointer = re.sub(r"/\$ref/[^/]+", "", change.schema_pointer)
+            path = ".".join(name for name in pointer.split("/") if name not in ("", "properties", "items"))
             place = change.parameter_location.value
             yield f"{place} {path if place == 'body' else change.parameter}: {', '.join(change.keywords)}"
     elif place == "body":

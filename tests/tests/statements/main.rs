@@ -104,7 +104,7 @@ async fn the_second_read_after_a_commit_looks_nothing_up() {
     for service in services.iter().filter(|service| service.engine == Engine::Sqlite) {
         let nora = service.user("norablum").await;
         let show = format!("/proposals/{}", service.id("proposal", "p2"));
-        for (path, expected) in [(&show[..], 3), ("/proposals", 4)] {
+        for (path, expected) in [(&show[..], 1), ("/proposals", 2)] {
             nora.get(path).await.is(200);
             let statements = counted(&nora, Method::GET, &format!("{path}?n=2"), None).await;
             assert_eq!(statements.len(), expected, "{path}\n{}", statements.join("\n"));
@@ -117,6 +117,7 @@ async fn a_request_sends_no_more_statements_than_it_did() {
     let _alone = alone().await;
     let services = Service::on_both_engines_with(&format!("{CITIES}{FORMS}"), &[]).await;
     sweeps_have_ended().await;
+    let mut wrong = Vec::new();
     for service in &services {
         let nora = service.user("norablum").await;
         let (ideas, voted) = (service.id("component", "ideas"), service.id("proposal", "p2"));
@@ -136,25 +137,33 @@ async fn a_request_sends_no_more_statements_than_it_did() {
             "relationships": {"questionnaire": {"data": {"id": service.id("questionnaire", "registration")}}}}});
         answers["data"]["attributes"]["answers"][service.id("question", "diet").to_string()] = json!("none");
         let cast = "/vote_proposals/sync?include_proposal=true";
-        // Answers are remembered on SQLite alone, and those that show posts until the next one is published.
+        // Answers are remembered on SQLite alone, and those that show posts until the next one is published. On PostgreSQL
+        // the commit before each request does not outdate the cached times of removals.
         let remembers = service.engine == Engine::Sqlite;
         let requests = [
-            (Method::GET, &show[..], None, 7),
-            (Method::GET, "/proposals", None, 8),
-            (Method::GET, "/blogs", None, if remembers { 7 } else { 6 }),
+            (Method::GET, &show[..], None, 6),
+            (Method::GET, "/proposals", None, if remembers { 8 } else { 7 }),
+            (Method::GET, "/blogs", None, if remembers { 7 } else { 5 }),
             (Method::POST, &publish[..], Some(&json!({})), 7),
             // The rows are locked by one statement on PostgreSQL, and not at all by the only writer of SQLite.
             (Method::POST, cast, Some(&vote), if service.engine == Engine::Sqlite { 5 } else { 6 }),
             (Method::POST, "/blogs/sync", Some(&post), 4),
-            (Method::GET, "/questionnaires", None, 10),
-            (Method::GET, &form[..], None, 9),
+            (Method::GET, "/questionnaires", None, if remembers { 10 } else { 9 }),
+            (Method::GET, &form[..], None, if remembers { 9 } else { 8 }),
             (Method::POST, "/answers/sync", Some(&answers), 10),
         ];
         for (method, path, body, expected) in requests {
             outdate_lookups(service).await;
             let statements = counted(&nora, method.clone(), path, body).await;
             let sent = statements.len();
-            assert_eq!(sent, expected, "{:?} {method} {path}\n{}", service.engine, statements.join("\n"));
+            if sent != expected {
+                let statements = statements.join("\n");
+                wrong.push(format!(
+                    "{:?} {method} {path}: {sent}, not {expected}\n{statements}",
+                    service.engine
+                ));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
