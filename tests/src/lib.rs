@@ -14,6 +14,7 @@ mod proxy;
 mod receiver;
 pub mod service;
 mod suites;
+mod views;
 mod world;
 mod writes;
 
@@ -28,5 +29,6 @@ pub use object_server::ObjectServer;
 pub use proxy::{Network, Proxy};
 pub use receiver::{Behaviour, Received, Receiver, Secrets};
 pub use service::{CITIES, Client, Service};
+pub use views::NoViews;
 pub use world::World;
 pub use writes::{commit, replace};

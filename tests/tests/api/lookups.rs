@@ -1,6 +1,7 @@
 //! Rights that end while their lookups are cached (docs/decisions/0049-cached-lookups.md).
 
 use civitas_application::Store;
+use civitas_kernel::records::Change;
 use civitas_kernel::{Abilities, ComponentId, OrganizationId, UserId, clock};
 use civitas_organizations::Located;
 use civitas_tests::service::{Client, Service};
@@ -163,6 +164,35 @@ async fn a_removal_from_a_list_is_seen_at_once_on_its_node_and_within_a_second_o
             let list = nora.get("/proposals?n=2").await.is(200);
             assert_eq!(list.header("last-modified"), header, "{:?}", service.engine);
         }
+        service.stop().await;
+    }
+}
+
+/// A session of a reading request checks cached lookups against the epoch in which it began, for a second.
+#[tokio::test]
+async fn a_request_that_goes_on_for_longer_than_a_second_sees_what_another_node_changed_meanwhile() {
+    for service in Service::on_both_engines().await {
+        let Some(epoch) = service.store.epoch() else { continue };
+        let request = service.store.begun_in(epoch).unwrap();
+        let is_enabled =
+            async |store: &dyn Store| match store.organizations().locate("city.test").await.unwrap() {
+                Some(Located::Primary(tenant)) => tenant.features.enabled,
+                other => panic!("{other:?}"),
+            };
+        assert!(is_enabled(&*request).await);
+        let city = city(&*service.store).await;
+        let other = service.database.store();
+        let done = commit(&*other, async |tx| {
+            let before = tx.organizations().find(city).await?.expect("the city");
+            let mut switched = before.clone();
+            switched.features.enabled = false;
+            tx.organizations().save(city, &Change::new(before, switched)).await
+        });
+        done.await.unwrap();
+        assert!(is_enabled(&*request).await, "the request that began before");
+        assert!(!is_enabled(&*service.store).await, "a request that begins now");
+        sleep(SECOND).await;
+        assert!(!is_enabled(&*request).await, "the request that began before, after a second");
         service.stop().await;
     }
 }

@@ -1,15 +1,11 @@
 //! The worker that executes tasks, on both engines.
 
 use async_trait::async_trait;
-use civitas_application::{
-    Announcer, EventViews, LoadedRecord, Ports, Site, Store, TaskHandler, TaskKinds, TaskWorker, Turn,
-};
-use civitas_kernel::{Error, Event, NewTask, OrganizationId, Result, TaskPayload, clock};
-use civitas_organizations::Tenant;
+use civitas_application::{Announcer, Site, Store, TaskHandler, TaskKinds, TaskWorker, Turn};
+use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskPayload, clock};
 use civitas_tasks::{LEASE, Outcome, Task};
-use civitas_tests::{Engine, World};
+use civitas_tests::{Engine, NoViews, World};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -52,22 +48,6 @@ impl TaskHandler for Juggler {
             Trick::NoDatabase => Err(Error::database("no connection is free")),
             Trick::Panic => panic!("dropped"),
         }
-    }
-}
-
-struct NoViews;
-
-#[async_trait]
-impl EventViews for NoViews {
-    async fn show(
-        &self,
-        _: &dyn Ports,
-        _: &Tenant,
-        _: &Site,
-        _: &Event,
-        _: Option<LoadedRecord<'_>>,
-    ) -> Result<Value> {
-        Ok(Value::Null)
     }
 }
 

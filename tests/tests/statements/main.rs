@@ -112,6 +112,41 @@ async fn the_second_read_after_a_commit_looks_nothing_up() {
     }
 }
 
+/// The setting `caches`. The epoch is not read either.
+#[tokio::test]
+async fn without_caches_each_read_looks_everything_up() {
+    let _alone = alone().await;
+    let services = Service::on_both_engines_with(CITIES, &[("caches", "false")]).await;
+    sweeps_have_ended().await;
+    for service in &services {
+        let nora = service.user("norablum").await;
+        let show = format!("/proposals/{}", service.id("proposal", "p2"));
+        nora.get(&show).await.is(200);
+        taken();
+        nora.get(&show).await.is(200);
+        let statements = taken();
+        assert!(!statements.iter().any(|text| text.contains("data_version")), "{statements:?}");
+        let sent = statements.into_iter().filter(|text| is_data(text) && !is_of_workers(text)).count();
+        assert_eq!(sent, 6, "{:?}", service.engine);
+    }
+}
+
+/// On SQLite the lookups of a request are of the epoch in which it began.
+#[tokio::test]
+async fn a_read_asks_for_the_epoch_once() {
+    let _alone = alone().await;
+    let services = Service::on_both_engines().await;
+    sweeps_have_ended().await;
+    for service in services.iter().filter(|service| service.engine == Engine::Sqlite) {
+        let nora = service.user("norablum").await;
+        nora.get("/proposals").await.is(200);
+        taken();
+        nora.get("/proposals?n=2").await.is(200);
+        let asked = taken().iter().filter(|text| text.contains("data_version")).count();
+        assert_eq!(asked, 1);
+    }
+}
+
 #[tokio::test]
 async fn a_request_sends_no_more_statements_than_it_did() {
     let _alone = alone().await;

@@ -2,16 +2,12 @@
 
 use async_trait::async_trait;
 use civitas_accounts::{AccessToken, READ_USERS, Secret, User};
-use civitas_application::{
-    Announcer, Commands, EventViews, LoadedRecord, Ports, Registry, RenderContext, Site,
-};
+use civitas_application::{Announcer, Commands, Ports, Registry, RenderContext, Site};
 use civitas_jobs::{Finish, Job, JobOwner, JobPayload};
 use civitas_kernel::{
-    Access, AnswerLanguages, Command, Ctx, Event, Handle, OrganizationId, Result, UserId, clock,
-    random_job_id,
+    Access, AnswerLanguages, Command, Ctx, Handle, OrganizationId, Result, UserId, clock, random_job_id,
 };
-use civitas_organizations::Tenant;
-use civitas_tests::{Engine, Fixtures, World, commit};
+use civitas_tests::{Engine, Fixtures, NoViews, World, commit};
 use civitas_tokens::{SecretKeys, Signer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -37,22 +33,6 @@ impl Handle<FindForeignUser> for FindForeignUserCase<'_> {
     async fn handle(&self, _: &Ctx, command: FindForeignUser) -> Result<Value> {
         let found = self.0.users().find(command.organization, command.user).await?;
         Ok(json!(found.is_some()))
-    }
-}
-
-struct NoViews;
-
-#[async_trait]
-impl EventViews for NoViews {
-    async fn show(
-        &self,
-        _: &dyn Ports,
-        _: &Tenant,
-        _: &Site,
-        _: &Event,
-        _: Option<LoadedRecord<'_>>,
-    ) -> Result<Value> {
-        Ok(Value::Null)
     }
 }
 

@@ -88,9 +88,15 @@ fn ranges(engine: Engine, plan: &[String], index: &str) -> usize {
         }
         Engine::Postgres => {
             let ranges = steps.filter(|(_, step)| step.contains(&format!("using {index} on")));
-            ranges.filter(|(at, _)| *at > 0 && plan[at - 1].trim().ends_with("->  Limit")).count()
+            ranges.filter(|(at, _)| parent(plan, *at).is_some_and(|step| step.trim() == "->  Limit")).count()
         }
     }
+}
+
+/// The step that a step of PostgreSQL gives its rows to: the nearest one before it that is indented less.
+fn parent(plan: &[String], at: usize) -> Option<&String> {
+    let indent = |step: &str| step.len() - step.trim_start().len();
+    plan[..at].iter().rev().find(|step| indent(step) < indent(&plan[at]))
 }
 
 /// Checks the statements of one read: none scans, and one has this number of ranges of the index.

@@ -50,7 +50,7 @@ pub use content::{
 pub use content::{MockFileIntake, MockFileStore};
 pub use file::{FileState, NOT_YET, PENDING, StoredFile};
 pub use filename::{MAX_FILENAME_BYTES, sanitize, sanitize_and_shorten};
-pub use parent::{CREATABLE_PARENT_NAMES, PARENT_NAMES, Parent, ParentKind};
+pub use parent::{PARENT_NAMES, Parent, ParentKind, creatable_parent_names};
 pub use ports::{
     ATTACHMENT_FIELDS, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentSearch,
     AttachmentStore, CollectionStore, FileRegistry, MOST_SEARCHED, ParentLookup, UploadStore,

@@ -43,7 +43,7 @@ impl ParentKind {
             Self::Proposal => "Platform::Proposals::Proposal",
             Self::Meeting => "Platform::Meetings::Meeting",
             Self::Post => "Platform::Blogs::Post",
-            Self::Answer => "Platform::Forms::Answer",
+            Self::Answer => ANSWER,
         }
     }
 
@@ -77,6 +77,9 @@ impl ParentKind {
     }
 }
 
+/// The class name of answers.
+const ANSWER: &str = "Platform::Forms::Answer";
+
 /// The names that requests can use: class names and short names, without the one that cannot be created.
 pub const PARENT_NAMES: &[&str] = &[
     "organization",
@@ -96,28 +99,11 @@ pub const PARENT_NAMES: &[&str] = &[
     "Platform::Proposals::Proposal",
     "Platform::Meetings::Meeting",
     "Platform::Blogs::Post",
-    "Platform::Forms::Answer",
+    ANSWER,
 ];
 
-/// The names that a new attachment can have: those of [`PARENT_NAMES`], and class names with the prefix of an older product.
-pub const CREATABLE_PARENT_NAMES: &[&str] = &[
-    "organization",
-    "participatory_processes",
-    "assemblies",
-    "conferences",
-    "initiatives",
-    "proposals",
-    "proposal",
-    "meetings",
-    "blogs",
-    "Platform::Organization",
-    "Platform::ParticipatoryProcess",
-    "Platform::Assembly",
-    "Platform::Conference",
-    "Platform::Initiative",
-    "Platform::Proposals::Proposal",
-    "Platform::Meetings::Meeting",
-    "Platform::Blogs::Post",
+/// Class names with the prefix of an older product, of the parents that a new attachment can have.
+const OLDER_PARENT_NAMES: &[&str] = &[
     "Decidim::Organization",
     "Decidim::ParticipatoryProcess",
     "Decidim::Assembly",
@@ -127,6 +113,13 @@ pub const CREATABLE_PARENT_NAMES: &[&str] = &[
     "Decidim::Meetings::Meeting",
     "Decidim::Blogs::Post",
 ];
+
+/// The names of the parents that a new attachment can have: those of [`PARENT_NAMES`] except answers, and class names with the
+/// prefix of an older product.
+pub fn creatable_parent_names() -> impl Iterator<Item = &'static str> {
+    let names = PARENT_NAMES.iter().filter(|name| **name != ANSWER);
+    names.chain(OLDER_PARENT_NAMES).copied()
+}
 
 /// A record with attachments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use crate::openapi::build::{any_integer, number_or_text, text, words};
 use crate::openapi::parameters::{CHECKSUM, MEDIA_TYPE};
 use crate::shapes::TranslatedProp;
 use crate::typed_body::{Body, Presence};
-use civitas_attachments::CREATABLE_PARENT_NAMES;
+use civitas_attachments::creatable_parent_names;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -148,7 +148,7 @@ fn one_or_each() -> OneOfBuilder {
 }
 
 fn parent() -> ObjectBuilder {
-    words(CREATABLE_PARENT_NAMES.iter().copied())
+    words(creatable_parent_names())
 }
 
 fn length() -> ObjectBuilder {

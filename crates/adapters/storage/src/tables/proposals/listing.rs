@@ -32,16 +32,16 @@ pub(super) type Ids = IntoBoxed<'static, Select<proposals::table, proposals::id>
 pub(super) enum At {
     /// This one.
     Known(OffsetDateTime),
-    /// That of the proposal of this id, which the statement reads.
-    Of(i64),
+    /// That of this proposal of the organization, which the statement reads.
+    Of(OrganizationId, ProposalId),
 }
 
 impl At {
     fn expression(self) -> Expr<proposals::table, sql::Moment> {
         match self {
             Self::Known(at) => Box::new(at.into_sql::<Nullable<sql::Moment>>()),
-            Self::Of(id) => Box::new(Correlated(
-                proposals::table.filter(proposals::id.eq(id)).select(proposals::published_at),
+            Self::Of(organization, id) => Box::new(Correlated(
+                super::of(organization).filter(proposals::id.eq(id.0)).select(proposals::published_at),
             )),
         }
     }

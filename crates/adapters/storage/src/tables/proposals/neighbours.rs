@@ -49,7 +49,7 @@ pub(super) async fn with_neighbours(
     }
     let list = List::open(session, read_context, query).await?;
     let direction = direction(query.order);
-    let seeks = list.seeks(direction, id.0, At::Of(id.0))?;
+    let seeks = list.seeks(direction, id.0, At::Of(read_context.organization, id))?;
     let found = visible_with(session, read_context, id, query.within, seeks).await?;
     let Some((detail, dated)) = found else { return Ok(None) };
     let Position { component, published_at, .. } = detail.position();

@@ -1,0 +1,140 @@
+//! Open transactions: begin, events, commit and rollback.
+
+use super::cached::Outdates;
+use super::{ConnectionGuard, Database, KINDS, Session, Source, notify};
+use crate::engine::{self, WriteTransaction};
+use crate::failure::Stored;
+use crate::lookups::Kind;
+use civitas_kernel::{Error, Event, OrganizationId, Result};
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::{Mutex, MutexGuard};
+
+/// An open transaction.
+pub(super) struct Open {
+    /// `None` after commit or rollback. Dropped by an error, a panic or with its request, it is rolled back.
+    transaction: Mutex<Option<WriteTransaction>>,
+    announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
+    /// Whether a statement may have changed rows that are cached, by [`Kind`].
+    pub(super) outdates: [AtomicBool; Kind::ALL.len()],
+    /// The kinds of work that were added; their workers are notified after the commit.
+    pub(super) has_work: [AtomicBool; KINDS],
+    /// As the setting `row_level_security`.
+    confines: bool,
+}
+
+fn is_over() -> Error {
+    Error::internal("the transaction is over")
+}
+
+impl Open {
+    /// Its connection, for one statement.
+    pub(super) async fn guard(&self) -> Result<ConnectionGuard<'_>> {
+        let connection = MutexGuard::try_map(self.transaction.lock().await, |transaction| {
+            transaction.as_mut().and_then(WriteTransaction::connection)
+        });
+        connection.map(ConnectionGuard::Shared).map_err(|_| is_over())
+    }
+}
+
+impl Session {
+    /// Begins a transaction.
+    pub(crate) async fn begin_own(&self) -> Result<Session> {
+        let (database, pools) = self.database()?;
+        Ok(self.within(database, pools.writer.begin().await?))
+    }
+
+    /// Begins a transaction that takes long.
+    pub(crate) async fn begin_long(&self) -> Result<Session> {
+        let (database, pools) = self.database()?;
+        Ok(self.within(database, pools.writer.begin_long().await?))
+    }
+
+    fn within(&self, database: &Database, transaction: WriteTransaction) -> Session {
+        let open = Open {
+            transaction: Mutex::new(Some(transaction)),
+            announced: std::sync::Mutex::default(),
+            outdates: Default::default(),
+            has_work: Default::default(),
+            confines: database.confines,
+        };
+        let source = Source::Transaction(Box::new(open));
+        Session { source, shared: self.shared.clone(), locales: self.locales.clone(), begun_in: None }
+    }
+
+    /// Keeps the open transaction away from rows of other organizations, if the setting `row_level_security` is on.
+    pub(crate) async fn confine(&self, organization: OrganizationId) -> Result<()> {
+        let Source::Transaction(open) = &self.source else {
+            return Err(Error::internal("only a transaction can be confined"));
+        };
+        if open.confines {
+            engine::confine(&mut *open.guard().await?, organization).await.stored()?;
+        }
+        Ok(())
+    }
+
+    /// Commits the open transaction.
+    pub(crate) async fn commit(&self) -> Result<()> {
+        let Source::Transaction(open) = &self.source else {
+            return Err(Error::internal("only a transaction can be committed"));
+        };
+        let transaction = open.transaction.lock().await.take();
+        // Dropped after the commit, or with this future: then other requests see the change a second later at most.
+        let _outdates = Kind::ALL.map(|kind| {
+            open.outdates[kind as usize].load(Ordering::Relaxed).then(|| Outdates(&self.shared, kind))
+        });
+        transaction.ok_or_else(is_over)?.commit().await?;
+        for (wakeup, has_work) in self.shared.wakeups.iter().zip(&open.has_work) {
+            if has_work.load(Ordering::Relaxed) {
+                notify(wakeup);
+            }
+        }
+        Ok(())
+    }
+
+    /// Rolls the open transaction back.
+    pub(crate) async fn rollback(&self) -> Result<()> {
+        let Source::Transaction(open) = &self.source else { return Ok(()) };
+        match open.transaction.lock().await.take() {
+            Some(transaction) => transaction.rollback().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that events can be recorded: always in a transaction, never on the pool, where they would be lost.
+    /// Call it before the write.
+    ///
+    /// # Errors
+    /// `Internal` when there are events and no transaction.
+    pub(crate) fn check_recordable<T>(&self, events: &[T]) -> Result<()> {
+        match &self.source {
+            Source::Database(..) if !events.is_empty() => {
+                Err(Error::internal("a write that announces events needs a transaction"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Records events of an organization in the transaction.
+    ///
+    /// # Errors
+    /// As [`Self::check_recordable`].
+    pub(crate) fn record_events(
+        &self,
+        organization: OrganizationId,
+        events: impl IntoIterator<Item = Event>,
+    ) -> Result<()> {
+        let events: Vec<_> = events.into_iter().map(|event| (organization, event)).collect();
+        self.check_recordable(&events)?;
+        if let Source::Transaction(open) = &self.source {
+            open.announced.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
+        }
+        Ok(())
+    }
+
+    /// The events recorded since the last call.
+    pub(crate) fn take_announced(&self) -> Vec<(OrganizationId, Event)> {
+        let Source::Transaction(open) = &self.source else { return Vec::new() };
+        std::mem::take(&mut open.announced.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
