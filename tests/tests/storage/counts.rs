@@ -1,4 +1,4 @@
-//! The counts of shown proposals by component and state: equal to a count of the proposals after any changes.
+//! The counts of shown records by component, those of proposals by state too: equal to a count of the rows after any changes.
 
 use civitas_tests::{Engine, World};
 use proptest::collection::vec;
@@ -11,6 +11,8 @@ const AT: &str = "'2026-03-01 09:30:00+00:00'";
 const COUNTED: &str = "SELECT component_id, public_state, count(*) AS shown FROM proposals WHERE published_at IS NOT NULL \
      AND hidden_at IS NULL AND deleted_at IS NULL GROUP BY component_id, public_state";
 const STORED: &str = "SELECT component_id, public_state, shown FROM proposal_counts WHERE shown <> 0";
+const STORED_RECORDS: &str =
+    "SELECT component_id, shown, restricted FROM record_counts WHERE shown <> 0 OR restricted <> 0";
 
 /// A change of one or several proposals: which kind, of which of them, and how.
 type Change = (usize, i64, usize);
@@ -45,8 +47,12 @@ fn statement((kind, part, choice): Change, organization: i64, components: [i64; 
 }
 
 async fn differences(world: &World) -> i64 {
+    differences_between(world, COUNTED, STORED).await
+}
+
+async fn differences_between(world: &World, counted: &str, stored: &str) -> i64 {
     let mut found = 0;
-    for (one, other) in [(COUNTED, STORED), (STORED, COUNTED)] {
+    for (one, other) in [(counted, stored), (stored, counted)] {
         let sql = format!(
             "SELECT count(*) AS number FROM (SELECT * FROM ({one}) AS a EXCEPT SELECT * FROM ({other}) AS b) AS c"
         );
@@ -76,28 +82,183 @@ async fn counts_of_proposals_are_exact_after_any_changes() {
     }
 }
 
-/// The counts of a database of an older build.
+/// A table of records other than proposals.
+struct Kind {
+    table: &'static str,
+    /// The columns of an insert that are its own, and their values.
+    own: (&'static str, &'static str),
+    /// The columns that decide whether a record is shown.
+    times: &'static [&'static str],
+    flags: &'static [&'static str],
+    shown: &'static str,
+    restricted: &'static str,
+}
+
+const KINDS: [Kind; 4] = [
+    Kind {
+        table: "posts",
+        own: ("title, body", "'{}', '{}'"),
+        times: &["published_at", "deleted_at"],
+        flags: &[],
+        shown: "published_at IS NOT NULL AND deleted_at IS NULL",
+        restricted: "FALSE",
+    },
+    Kind {
+        table: "meetings",
+        own: (
+            "title, description, extended_data, extended_data_text, start_time, private, transparent",
+            "'{}', '{}', '{}', '{}', '2026-03-01 09:30:00+00:00', TRUE, FALSE",
+        ),
+        times: &["published_at", "hidden_at", "deleted_at"],
+        flags: &["private", "transparent"],
+        shown: "published_at IS NOT NULL AND hidden_at IS NULL AND deleted_at IS NULL AND (NOT private OR transparent)",
+        restricted: "published_at IS NOT NULL AND hidden_at IS NULL AND deleted_at IS NULL AND private AND NOT transparent",
+    },
+    Kind {
+        table: "entries",
+        own: ("kind, id, title", "'page', (SELECT coalesce(max(id), 0) + 1 FROM entries), '{}'"),
+        times: &["hidden_at", "deleted_at"],
+        flags: &[],
+        shown: "hidden_at IS NULL AND deleted_at IS NULL",
+        restricted: "FALSE",
+    },
+    Kind {
+        table: "surveys",
+        own: ("starts_at", "NULL"),
+        times: &["deleted_at"],
+        flags: &[],
+        shown: "deleted_at IS NULL",
+        restricted: "FALSE",
+    },
+];
+
+impl Kind {
+    fn statement(&self, (kind, part, choice): Change, organization: i64, components: [i64; 2]) -> String {
+        let (table, component) = (self.table, components[choice % 2]);
+        let update = |set: &str| format!("UPDATE {table} SET {set} WHERE id % 5 = {part};");
+        match kind {
+            0..4 => format!(
+                "INSERT INTO {table} (organization_id, component_id, created_at, updated_at, {}) \
+                 VALUES ({organization}, {component}, {AT}, {AT}, {});",
+                self.own.0, self.own.1
+            ),
+            4..8 => update(&format!("{} = {AT}", self.times[choice % self.times.len()])),
+            8..10 => update(&format!("{} = NULL", self.times[choice % self.times.len()])),
+            10 | 11 if self.flags.is_empty() => update("updated_at = created_at"),
+            10 => update(&format!("{} = TRUE", self.flags[choice % 2])),
+            11 => update(&format!("{} = FALSE, updated_at = created_at", self.flags[choice % 2])),
+            12 => update(&format!("component_id = {component}, deleted_at = NULL")),
+            _ => format!("DELETE FROM {table} WHERE id % 7 = {part};"),
+        }
+    }
+}
+
+/// The stored counts, counted from the rows.
+fn counted_records() -> String {
+    let tables = KINDS.iter().map(|Kind { table, shown, restricted, .. }| {
+        format!(
+            "SELECT component_id, CASE WHEN {shown} THEN 1 ELSE 0 END AS shown, \
+             CASE WHEN {restricted} THEN 1 ELSE 0 END AS restricted FROM {table}"
+        )
+    });
+    format!(
+        "SELECT component_id, sum(shown) AS shown, sum(restricted) AS restricted FROM ({}) AS records \
+         GROUP BY component_id HAVING sum(shown) <> 0 OR sum(restricted) <> 0",
+        tables.collect::<Vec<_>>().join(" UNION ALL ")
+    )
+}
+
 #[tokio::test]
-async fn a_migration_counts_the_proposals_that_are_there() {
+async fn counts_of_other_records_are_exact_after_any_changes() {
+    let mut runner = TestRunner::default();
+    let counted = counted_records();
     for engine in Engine::BOTH {
         let Some(world) = World::fresh(engine).await else { continue };
-        let (down, up) = match engine {
-            Engine::Sqlite => (
-                include_str!("../../../migrations/sqlite/2026-11-24-000035_proposal_counts/down.sql"),
-                include_str!("../../../migrations/sqlite/2026-11-24-000035_proposal_counts/up.sql"),
-            ),
-            Engine::Postgres => (
-                include_str!("../../../migrations/postgres/2026-11-24-000035_proposal_counts/down.sql"),
-                include_str!("../../../migrations/postgres/2026-11-24-000035_proposal_counts/up.sql"),
-            ),
-        };
-        let components = [world.fixtures.ideas.0, world.fixtures.wishes.0];
-        world.database.execute(down).await;
-        for choice in 0..3 {
-            world.database.execute(&statement((0, 0, choice), world.fixtures.mine.0, components)).await;
+        let fixtures = &world.fixtures;
+        let components = [fixtures.agenda.0, fixtures.walks.0];
+        let are_exact = async || differences_between(&world, &counted, STORED_RECORDS).await == 0;
+        assert!(are_exact().await, "{engine:?}: the fixtures");
+        for kind in &KINDS {
+            for _ in 0..ROUNDS {
+                let changes = changes().new_tree(&mut runner).unwrap().current();
+                let statements =
+                    changes.iter().map(|change| kind.statement(*change, fixtures.mine.0, components));
+                let sql: String = statements.collect();
+                world.database.execute(&sql).await;
+                assert!(are_exact().await, "{engine:?} after {sql}");
+            }
         }
-        world.database.execute(up).await;
+        let private = "published_at = created_at, hidden_at = NULL, deleted_at = NULL, private = TRUE, transparent = FALSE";
+        for sql in [
+            KINDS[1].statement((0, 0, 0), fixtures.mine.0, components),
+            KINDS[3].statement((0, 0, 0), fixtures.mine.0, components),
+            format!("UPDATE meetings SET {private};"),
+        ] {
+            world.database.execute(&sql).await;
+            assert!(are_exact().await, "{engine:?} after {sql}");
+        }
+        let counts = "SELECT count(*) AS number FROM record_counts WHERE restricted > 0 AND shown > 0";
+        assert!(world.database.number(counts).await > 0, "{engine:?}: the changes count something");
+        world.database.execute(&format!("DELETE FROM components WHERE id = {}", components[0])).await;
+        assert!(are_exact().await, "{engine:?}: without the component");
+    }
+}
+
+/// The migrations that count, from the last one: their removal, and the same again.
+macro_rules! migrations {
+    ($engine:literal) => {
+        [
+            include_str!(concat!(
+                "../../../migrations/",
+                $engine,
+                "/2026-11-25-000038_record_counts/down.sql"
+            )),
+            include_str!(concat!(
+                "../../../migrations/",
+                $engine,
+                "/2026-11-24-000035_proposal_counts/down.sql"
+            )),
+            include_str!(concat!(
+                "../../../migrations/",
+                $engine,
+                "/2026-11-24-000035_proposal_counts/up.sql"
+            )),
+            include_str!(concat!("../../../migrations/", $engine, "/2026-11-25-000038_record_counts/up.sql")),
+        ]
+    };
+}
+
+/// The counts of a database of an older build.
+#[tokio::test]
+async fn migrations_count_the_records_that_are_there() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let [records_down, proposals_down, proposals_up, records_up] = match engine {
+            Engine::Sqlite => migrations!("sqlite"),
+            Engine::Postgres => migrations!("postgres"),
+        };
+        let (organization, fixtures) = (world.fixtures.mine.0, &world.fixtures);
+        world.database.execute(records_down).await;
+        world.database.execute(proposals_down).await;
+        let mut sql = String::new();
+        for choice in 0..3 {
+            sql += &statement((0, 0, choice), organization, [fixtures.ideas.0, fixtures.wishes.0]);
+        }
+        for (kind, component) in
+            KINDS.iter().zip([fixtures.blog, fixtures.agenda, fixtures.results, fixtures.surveys])
+        {
+            for part in 0..5 {
+                sql += &kind.statement((0, part, 0), organization, [component.0; 2]);
+                sql += &kind.statement((4, part, 0), organization, [component.0; 2]);
+                sql += &kind.statement((8, part, kind.times.len() - 1), organization, [component.0; 2]);
+            }
+        }
+        world.database.execute(&sql).await;
+        world.database.execute(proposals_up).await;
+        world.database.execute(records_up).await;
         assert_eq!(differences(&world).await, 0, "{engine:?}");
+        assert_eq!(differences_between(&world, &counted_records(), STORED_RECORDS).await, 0, "{engine:?}");
         assert!(world.database.number("SELECT count(*) AS number FROM proposal_counts").await >= 3);
+        assert!(world.database.number("SELECT count(*) AS number FROM record_counts").await >= 3);
     }
 }

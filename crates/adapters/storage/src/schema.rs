@@ -12,7 +12,7 @@ pub(crate) use self::attached::{attachment_collections, attachments, files, uplo
 pub(crate) use self::audit::{audit_entries, audit_heads};
 pub(crate) use self::content::{
     components, entries, meeting_registrations, meetings, posts, proposal_authors, proposal_counts,
-    proposal_states, proposals, votes,
+    proposal_states, proposals, record_counts, votes,
 };
 pub(crate) use self::forms::{
     answer_options, answers, display_conditions, matrix_rows, questionnaires, questions, responses, surveys,
@@ -47,6 +47,7 @@ diesel::joinable!(proposals -> components (component_id));
 diesel::joinable!(proposals -> api_clients (api_client_id));
 diesel::joinable!(proposals -> proposal_states (state_id));
 diesel::joinable!(proposal_counts -> components (component_id));
+diesel::joinable!(record_counts -> components (component_id));
 diesel::joinable!(proposal_authors -> proposals (proposal_id));
 diesel::joinable!(proposal_authors -> users (user_id));
 diesel::joinable!(votes -> organizations (organization_id));
@@ -87,6 +88,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     proposal_states,
     proposals,
     proposal_counts,
+    record_counts,
     proposal_authors,
     votes,
     meetings,

@@ -3,13 +3,12 @@
 //! (docs/decisions/0021): the components by [`Rule::ComponentIsVisible`], then the table of the records. Conditions of
 //! that table (hidden, deleted, unpublished records) are not part of the rules here.
 
-use crate::engine::{Db, sql};
+use crate::engine::Db;
 use civitas_kernel::{UserId, Viewer, Within};
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Bool, Nullable};
-use time::OffsetDateTime;
 
 /// A condition on the tables of a statement; each variant names the tables it requires.
 #[derive(Debug, Clone, Copy)]
@@ -18,23 +17,13 @@ pub(crate) enum Rule {
     SpaceIsVisible(Viewer),
     /// The viewer may read the component, and so its space. Requires `components` and `spaces`.
     ComponentIsVisible(Viewer),
-    /// The viewer may read the meeting (contract 06 §5.3), and so its component. Requires `meetings`, `components` and
-    /// `spaces`.
-    MeetingIsVisible(Viewer),
     /// The viewer may read the meeting, if it is published and its component is visible. Requires `meetings` only.
     MeetingIsOpen(Viewer),
-    /// The post is not deleted, and published at this time or written by this account (contract 07 A.1). Requires
-    /// `posts`.
-    PostIsVisible(Option<UserId>, OffsetDateTime),
-    /// The survey is not deleted. Requires `surveys`.
-    SurveyIsShown,
     /// The survey of the questionnaire is not deleted, or the viewer may read its meeting, if its component is visible.
     /// Requires `questionnaires` only.
     QuestionnaireIsOpen(Viewer),
-    /// The proposal is published, and neither hidden nor deleted. Requires `proposals`.
-    ProposalIsShown,
-    /// The entry is neither hidden nor deleted. Requires `entries`.
-    EntryIsShown,
+    /// This account has a role in the component's space. Requires `components`.
+    HasRole(UserId),
     /// The component's space is one a read is restricted to; the statement itself compares the component, with the
     /// column of its index. Requires `components`.
     IsWithin(Within),
@@ -65,23 +54,14 @@ impl QueryFragment<Db> for Rule {
         match self {
             Self::SpaceIsVisible(viewer) => space_is_visible(viewer, &mut pass)?,
             Self::ComponentIsVisible(viewer) => component_is_visible(viewer, &mut pass)?,
-            Self::MeetingIsVisible(viewer) => meeting_is_visible(viewer, &mut pass)?,
             Self::MeetingIsOpen(viewer) => meeting_is_open(viewer, &mut pass)?,
-            Self::PostIsVisible(author, now) => {
-                pass.push_sql("posts.deleted_at IS NULL AND (posts.published_at <= ");
-                pass.push_bind_param::<sql::Moment, _>(now)?;
-                if let Some(author) = author {
-                    pass.push_sql(" OR posts.author_id = ");
-                    pass.push_bind_param::<BigInt, _>(&author.0)?;
-                }
+            Self::QuestionnaireIsOpen(viewer) => questionnaire_is_open(viewer, &mut pass)?,
+            Self::HasRole(user) => {
+                pass.push_sql("components.id IN (");
+                pass.push_sql(COMPONENTS_WITH_ROLE);
+                pass.push_bind_param::<BigInt, _>(&user.0)?;
                 pass.push_sql(")");
             }
-            Self::SurveyIsShown => pass.push_sql("surveys.deleted_at IS NULL"),
-            Self::QuestionnaireIsOpen(viewer) => questionnaire_is_open(viewer, &mut pass)?,
-            Self::ProposalIsShown => pass.push_sql(
-                "proposals.published_at IS NOT NULL AND proposals.hidden_at IS NULL AND proposals.deleted_at IS NULL",
-            ),
-            Self::EntryIsShown => pass.push_sql("entries.hidden_at IS NULL AND entries.deleted_at IS NULL"),
             Self::IsWithin(within) => is_within(within, &mut pass)?,
             Self::Participates(None) => pass.push_sql("FALSE"),
             Self::Participates(Some(user)) => {
@@ -127,12 +107,6 @@ fn component_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) 
         pass.push_sql(" AND components.published_at IS NOT NULL");
     }
     Ok(())
-}
-
-fn meeting_is_visible<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
-    component_is_visible(viewer, pass)?;
-    pass.push_sql(MEETING_IS_SHOWN);
-    meeting_is_open(viewer, pass)
 }
 
 /// Append a rule on meetings.

@@ -78,6 +78,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    use diesel::sql_types::BigInt;
+
+    record_counts (component_id) {
+        component_id -> BigInt,
+        shown -> BigInt,
+        restricted -> BigInt,
+    }
+}
+
+diesel::table! {
     use diesel::sql_types::{BigInt};
 
     proposal_authors (proposal_id, user_id) {

@@ -1,12 +1,12 @@
 //! Which attachments a reader sees: those whose record the reader sees (contract 07 B.4). Each record is found by its
 //! id, so that the cost of a row does not depend on the number of records.
 
-use super::{meetings, proposals};
+use super::{meetings, posts, proposals};
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::correlated::Correlated;
 use crate::schema::{
-    answers, attachments, components, meetings as meeting, posts, proposals as proposal, questionnaires,
-    spaces, surveys,
+    answers, attachments, components, meetings as meeting, posts as post, proposals as proposal,
+    questionnaires, spaces, surveys,
 };
 use crate::tables::visible_components::{Checked, VisibleComponents};
 use crate::visibility::Rule;
@@ -30,11 +30,11 @@ pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Cond
         .filter(proposals::shown())
         .filter(proposals::published_or_own(participant))
         .select(proposal::id);
-    let seen_posts = posts::table
-        .filter(posts::id.nullable().eq(attachments::post_id))
-        .filter(of.contain_one::<posts::table>(Box::new(posts::component_id.nullable()), Checked::Many))
-        .filter(Rule::PostIsVisible(participant, reader.now))
-        .select(posts::id);
+    let seen_posts = post::table
+        .filter(post::id.nullable().eq(attachments::post_id))
+        .filter(of.contain_one::<post::table>(Box::new(post::component_id.nullable()), Checked::Many))
+        .filter(posts::visible(participant, reader.now))
+        .select(post::id);
     let seen_spaces = spaces::table
         .filter(spaces::manifest.nullable().eq(attachments::space_manifest))
         .filter(spaces::id.nullable().eq(attachments::space_id))
@@ -103,11 +103,11 @@ pub(super) fn shown_to_all() -> Condition<attachments::table> {
         .filter(proposal::component_id.eq_any(in_use()))
         .filter(proposals::shown())
         .select(proposal::id);
-    let shown_posts = posts::table
-        .filter(posts::id.nullable().eq(attachments::post_id))
-        .filter(posts::component_id.eq_any(in_use()))
-        .filter(posts::deleted_at.is_null())
-        .select(posts::id);
+    let shown_posts = post::table
+        .filter(post::id.nullable().eq(attachments::post_id))
+        .filter(post::component_id.eq_any(in_use()))
+        .filter(post::deleted_at.is_null())
+        .select(post::id);
     any(vec![
         Box::new(Correlated(shown_proposals)),
         Box::new(Correlated(shown_meetings)),

@@ -5,6 +5,7 @@ mod rows;
 mod search;
 
 use self::listing::List;
+pub(super) use self::rows::visible;
 use self::rows::{Changeset, Row, of};
 use super::component_places;
 use crate::columns;

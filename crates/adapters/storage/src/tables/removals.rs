@@ -16,7 +16,7 @@ use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 /// The tables with an organization, children before parents: a deleted row has few or no rows that cascade.
-const OF_ORGANIZATION: [&str; 36] = [
+const OF_ORGANIZATION: [&str; 37] = [
     "webhook_deliveries",
     "webhook_registrations",
     "uploads",
@@ -45,6 +45,7 @@ const OF_ORGANIZATION: [&str; 36] = [
     "proposal_counts",
     "proposal_states",
     "entries",
+    "record_counts",
     "roles",
     "steps",
     "components",

@@ -1,22 +1,20 @@
 //! The resources that a component lists and counts (contract 05 §3.4, §3.7).
 
 use crate::columns::{self, Condition, JsonColumn};
-use crate::correlated::Correlated;
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
-use crate::schema::{components, proposal_authors, proposal_counts, proposals, votes};
+use crate::schema::{components, meeting_registrations, meetings, posts, proposal_authors, proposals, votes};
 use crate::visibility::Rule;
-use civitas_kernel::{ReadContext, Result, UserId, clock};
+use civitas_kernel::{ReadContext, Result, UserId, Viewer, clock};
 use civitas_spaces::{ComponentDetail, ComponentManifest};
+use diesel::dsl::not;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Nullable};
 use diesel_async::RunQueryDsl;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use time::OffsetDateTime;
-
-diesel::alias!(proposals as earlier: Earlier);
 
 #[diesel::declare_sql_function]
 extern "SQL" {
@@ -41,224 +39,223 @@ impl Resources {
     fn changed(&mut self, at: Option<OffsetDateTime>) {
         self.changed_at = self.changed_at.max(at);
     }
+
+    /// Adds resources to the first ones.
+    fn list(&mut self, ids: Vec<i64>) {
+        self.first.extend(ids);
+        self.first.sort_unstable();
+        self.first.truncate(usize::try_from(ComponentDetail::MOST_RESOURCES).unwrap_or(usize::MAX));
+    }
 }
 
-/// The visible resources of visible components, with the drafts and votes of the user of the token.
+/// The visible resources of visible components, with those that only the user of the token sees.
 pub(super) async fn of_components(
     connection: &mut Conn,
     read_context: ReadContext,
     components: &[(i64, ComponentManifest)],
 ) -> Result<HashMap<i64, Resources>> {
     let now = clock::now();
+    let with = |manifests: &[ComponentManifest]| -> Vec<i64> {
+        components.iter().filter(|(_, manifest)| manifests.contains(manifest)).map(|(id, _)| *id).collect()
+    };
     let mut found = HashMap::new();
-    let mut of_table: BTreeMap<&str, (Rule, Vec<i64>)> = BTreeMap::new();
-    let mut with_proposals = Vec::new();
-    for (id, manifest) in components {
-        match kept_in(*manifest, read_context, now) {
-            Location::AsProposals => with_proposals.push(*id),
-            Location::In(table, shown) => of_table.entry(table).or_insert((shown, Vec::new())).1.push(*id),
-            Location::None => {}
-        }
+    let proposals = with(&[ComponentManifest::Proposals]);
+    shown_in(connection, Shown::Proposals, &proposals, &mut found).await?;
+    if let Some(user) = read_context.participant.filter(|_| !proposals.is_empty()) {
+        add(&mut found, drafts(connection, user, &proposals).await?);
+        voted(connection, user, &proposals, &mut found).await?;
     }
-    for (table, (shown, ids)) in of_table {
-        shown_in(connection, table, shown, &ids, &mut found).await?;
+    let meetings = with(&[ComponentManifest::Meetings]);
+    let restricted = shown_in(connection, Shown::Meetings, &meetings, &mut found).await?;
+    let open = with_access(connection, read_context.viewer, &restricted).await?;
+    shown_in(connection, Shown::RestrictedMeetings, &open, &mut found).await?;
+    let closed: Vec<_> = restricted.into_iter().filter(|id| !open.contains(id)).collect();
+    if let Some(user) = read_context.viewer.user().filter(|_| !closed.is_empty()) {
+        add(&mut found, registered(connection, user, &closed).await?);
     }
-    if !with_proposals.is_empty() {
-        published(connection, &with_proposals, &mut found).await?;
-        if let Some(user) = read_context.participant {
-            own(connection, user, &with_proposals, &mut found).await?;
-        }
+    let blogs = with(&[ComponentManifest::Blogs]);
+    shown_in(connection, Shown::Posts(now), &blogs, &mut found).await?;
+    if let Some(user) = read_context.participant.filter(|_| !blogs.is_empty()) {
+        add(&mut found, not_yet_published(connection, user, now, &blogs).await?);
     }
+    let entries = with(&[
+        ComponentManifest::Pages,
+        ComponentManifest::Budgets,
+        ComponentManifest::Accountability,
+        ComponentManifest::Debates,
+    ]);
+    shown_in(connection, Shown::Entries, &entries, &mut found).await?;
+    shown_in(connection, Shown::Surveys, &with(&[ComponentManifest::Surveys]), &mut found).await?;
     Ok(found)
 }
 
-/// The table of the resources of a component.
-enum Location {
-    /// The proposals, with drafts and votes of the reader.
-    AsProposals,
-    /// This table, with this condition.
-    In(&'static str, Rule),
-    /// None, or not stored yet.
-    None,
+/// The records of a kind that every reader of their component sees, except restricted meetings.
+#[derive(Debug, Clone, Copy)]
+enum Shown {
+    Proposals,
+    /// Those that are not private, and the transparent ones.
+    Meetings,
+    /// The others. Not everyone sees them.
+    RestrictedMeetings,
+    /// Those that are published at this time.
+    Posts(OffsetDateTime),
+    Entries,
+    Surveys,
 }
 
-fn kept_in(manifest: ComponentManifest, read_context: ReadContext, now: OffsetDateTime) -> Location {
-    match manifest {
-        ComponentManifest::Proposals => Location::AsProposals,
-        ComponentManifest::Meetings => Location::In("meetings", Rule::MeetingIsVisible(read_context.viewer)),
-        ComponentManifest::Pages
-        | ComponentManifest::Budgets
-        | ComponentManifest::Accountability
-        | ComponentManifest::Debates => Location::In("entries", Rule::EntryIsShown),
-        ComponentManifest::Blogs => Location::In("posts", Rule::PostIsVisible(read_context.participant, now)),
-        ComponentManifest::Surveys => Location::In("surveys", Rule::SurveyIsShown),
-        ComponentManifest::AwesomeMap | ComponentManifest::AwesomeIframe => Location::None,
+impl Shown {
+    /// It has the columns `id`, `component_id` and `updated_at`.
+    fn table(self) -> &'static str {
+        match self {
+            Self::Proposals => "proposals",
+            Self::Meetings | Self::RestrictedMeetings => "meetings",
+            Self::Posts(_) => "posts",
+            Self::Entries => "entries",
+            Self::Surveys => "surveys",
+        }
+    }
+
+    /// The condition of the partial indexes for the first records and the latest change; the triggers count by it.
+    fn condition(self) -> &'static str {
+        match self {
+            Self::Proposals => {
+                "proposals.published_at IS NOT NULL AND proposals.hidden_at IS NULL AND proposals.deleted_at IS NULL"
+            }
+            Self::Meetings => {
+                "meetings.published_at IS NOT NULL AND meetings.hidden_at IS NULL AND meetings.deleted_at IS NULL \
+                 AND (NOT meetings.private OR meetings.transparent)"
+            }
+            Self::RestrictedMeetings => {
+                "meetings.published_at IS NOT NULL AND meetings.hidden_at IS NULL AND meetings.deleted_at IS NULL \
+                 AND meetings.private AND NOT meetings.transparent"
+            }
+            Self::Posts(_) => "posts.published_at IS NOT NULL AND posts.deleted_at IS NULL",
+            Self::Entries => "entries.hidden_at IS NULL AND entries.deleted_at IS NULL",
+            Self::Surveys => "surveys.deleted_at IS NULL",
+        }
+    }
+
+    /// The stored number of the records that satisfy the condition.
+    fn stored_count(self) -> &'static str {
+        match self {
+            Self::Proposals => {
+                "(SELECT CAST(sum(shown) AS bigint) FROM proposal_counts WHERE component_id = components.id)"
+            }
+            Self::RestrictedMeetings => {
+                "(SELECT restricted FROM record_counts WHERE component_id = components.id)"
+            }
+            _ => "(SELECT shown FROM record_counts WHERE component_id = components.id)",
+        }
     }
 }
 
-/// What to read of the rows of a table that components list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// The number in each component, and the time of the latest change.
-    Totals,
-    /// The first ids of each component.
-    First,
-}
-
-/// A part of the rows of a table that components list. The table has `id`, `component_id` and `updated_at`.
-struct Listed {
-    part: Part,
-    table: &'static str,
-    shown: Rule,
+/// The number of these records in each component, that of restricted meetings, the time of the latest change, and the first
+/// ids. Component by component: as a join, PostgreSQL may read the records of all components.
+struct Summary {
+    shown: Shown,
     components: Condition<components::table>,
 }
 
-/// The components with their spaces, which rules use. Append the condition.
-const LOCATED: &str = "INNER JOIN spaces ON spaces.manifest = components.space_manifest \
-    AND spaces.id = components.space_id WHERE ";
-
-impl QueryFragment<Db> for Listed {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        let Self { table, .. } = self;
-        match self.part {
-            Part::Totals => {
-                // Component by component: as a join, PostgreSQL may read the posts of all components.
-                pass.push_sql("SELECT components.id");
-                for what in ["count(*)", &format!("max({table}.updated_at)")] {
-                    pass.push_sql(&format!(
-                        ", (SELECT {what} FROM {table} WHERE {table}.component_id = components.id AND "
-                    ));
-                    self.shown.walk_ast(pass.reborrow())?;
-                    pass.push_sql(")");
-                }
-                pass.push_sql(&format!(" FROM components {LOCATED}"));
-                self.components.walk_ast(pass.reborrow())?;
-            }
-            Part::First => {
-                pass.push_sql(&format!(
-                    "SELECT components.id, (SELECT {}(named.id) FROM (SELECT {table}.id FROM {table} \
-                     WHERE {table}.component_id = components.id AND ",
-                    dialect::JSON_ARRAY
-                ));
-                self.shown.walk_ast(pass.reborrow())?;
-                pass.push_sql(&format!(
-                    " ORDER BY {table}.id LIMIT {}) AS named) FROM components {LOCATED}",
-                    ComponentDetail::MOST_RESOURCES
-                ));
-                self.components.walk_ast(pass.reborrow())?;
-            }
+impl Summary {
+    /// The records of the component, by an index with the order that is appended.
+    fn records<'b>(&'b self, what: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        let (table, condition) = (self.shown.table(), self.shown.condition());
+        pass.push_sql(&format!(
+            "(SELECT {what} FROM {table} WHERE {table}.component_id = components.id AND {condition}"
+        ));
+        if let Shown::Posts(now) = &self.shown {
+            // Not a range: SQLite would read all posts in the order of their times.
+            pass.push_sql(" AND (posts.published_at > ");
+            pass.push_bind_param::<sql::Moment, _>(now)?;
+            pass.push_sql(") IS NOT TRUE");
         }
         Ok(())
     }
 }
 
-/// [`Part::Totals`] of a table.
-struct Totals(Listed);
-
-/// [`Part::First`] of a table.
-struct First(Listed);
-
-impl Query for Totals {
-    type SqlType = (BigInt, BigInt, Nullable<sql::Moment>);
+impl Query for Summary {
+    type SqlType = (BigInt, BigInt, BigInt, Nullable<sql::Moment>, Nullable<sql::Json>);
 }
 
-impl Query for First {
-    type SqlType = (BigInt, Nullable<sql::Json>);
+/// The text depends on the kind, so statements are cached by their text.
+impl QueryId for Summary {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-/// The texts depend on the table, so statements are cached by their text.
-macro_rules! cached_by_text {
-    ($($query:ident)+) => {$(
-        impl QueryId for $query {
-            type QueryId = ();
-            const HAS_STATIC_QUERY_ID: bool = false;
+impl QueryFragment<Db> for Summary {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        let table = self.shown.table();
+        pass.push_sql(&format!("SELECT components.id, coalesce({}, 0)", self.shown.stored_count()));
+        if let Shown::Posts(now) = &self.shown {
+            // Scheduled posts are few.
+            pass.push_sql(" - (SELECT count(*) FROM posts WHERE posts.component_id = components.id AND ");
+            pass.push_sql(self.shown.condition());
+            pass.push_sql(" AND posts.published_at > ");
+            pass.push_bind_param::<sql::Moment, _>(now)?;
+            pass.push_sql(")");
         }
-
-        impl QueryFragment<Db> for $query {
-            fn walk_ast<'b>(&'b self, pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-                self.0.walk_ast(pass)
-            }
-        }
-    )+};
+        let restricted = Shown::RestrictedMeetings.stored_count();
+        pass.push_sql(&format!(", coalesce({restricted}, 0), "));
+        self.records(&format!("{table}.updated_at"), &mut pass)?;
+        pass.push_sql(&format!(
+            " ORDER BY {table}.updated_at DESC LIMIT 1), (SELECT {}(named.id) FROM ",
+            dialect::JSON_ARRAY
+        ));
+        self.records(&format!("{table}.id"), &mut pass)?;
+        pass.push_sql(&format!(
+            " ORDER BY {table}.id LIMIT {}) AS named) FROM components WHERE ",
+            ComponentDetail::MOST_RESOURCES
+        ));
+        self.components.walk_ast(pass)
+    }
 }
-
-cached_by_text!(Totals First);
 
 /// These components.
 fn these(ids: &[i64]) -> Condition<components::table> {
     columns::any_of(components::id.nullable(), ids)
 }
 
-/// The rows of a table that these components list and count.
+/// Reads the records of a kind in these components; those components that have restricted meetings too.
 async fn shown_in(
     connection: &mut Conn,
-    table: &'static str,
-    shown: Rule,
+    shown: Shown,
     ids: &[i64],
     found: &mut HashMap<i64, Resources>,
-) -> Result<()> {
-    let totals = Totals(Listed { part: Part::Totals, table, shown, components: these(ids) });
-    let totals: Vec<(i64, i64, Option<OffsetDateTime>)> = totals.load(connection).await.stored()?;
-    for (component, count, changed_at) in totals {
-        let resources = found.entry(component).or_default();
-        resources.count = count;
-        resources.changed(changed_at);
+) -> Result<Vec<i64>> {
+    let mut restricted = Vec::new();
+    if ids.is_empty() {
+        return Ok(restricted);
     }
-    first_in(connection, table, shown, ids, found).await
-}
-
-/// The rows of a table that these components list.
-async fn first_in(
-    connection: &mut Conn,
-    table: &'static str,
-    shown: Rule,
-    ids: &[i64],
-    found: &mut HashMap<i64, Resources>,
-) -> Result<()> {
-    let first = First(Listed { part: Part::First, table, shown, components: these(ids) });
-    let first: Vec<(i64, Option<JsonColumn<Vec<i64>>>)> = first.load(connection).await.stored()?;
-    for (component, named) in first {
-        let mut named = named.map_or(Vec::new(), |named| named.0);
-        named.sort_unstable();
-        found.entry(component).or_default().first = named;
-    }
-    Ok(())
-}
-
-/// The published proposals that are neither hidden nor deleted.
-async fn published(connection: &mut Conn, ids: &[i64], found: &mut HashMap<i64, Resources>) -> Result<()> {
-    let newest = earlier
-        .filter(earlier.field(proposals::component_id).eq(components::id))
-        .filter(earlier.field(proposals::published_at).is_not_null())
-        .filter(earlier.field(proposals::hidden_at).is_null())
-        .filter(earlier.field(proposals::deleted_at).is_null())
-        .order(earlier.field(proposals::updated_at).desc())
-        .limit(1)
-        .select(earlier.field(proposals::updated_at));
-    let counts: Vec<(i64, i64, Option<OffsetDateTime>)> = components::table
-        .inner_join(proposal_counts::table)
-        .filter(columns::any_of(components::id.nullable(), ids))
-        .filter(proposal_counts::shown.gt(0))
-        .select((components::id, proposal_counts::shown, Correlated(newest)))
-        .load(connection)
-        .await
-        .stored()?;
-    for (component, count, changed_at) in counts {
+    let rows: Vec<(i64, i64, i64, Option<OffsetDateTime>, Option<JsonColumn<Vec<i64>>>)> =
+        Summary { shown, components: these(ids) }.load(connection).await.stored()?;
+    for (component, count, others, changed_at, first) in rows {
+        if others > 0 {
+            restricted.push(component);
+        }
         let resources = found.entry(component).or_default();
         resources.count += count;
         resources.changed(changed_at);
+        resources.list(first.map_or(Vec::new(), |first| first.0));
     }
-    first_in(connection, "proposals", Rule::ProposalIsShown, ids, found).await
+    Ok(restricted)
 }
 
-/// The drafts of a user, created by any client, and the time of the user's last vote.
-async fn own(
-    connection: &mut Conn,
-    user: UserId,
-    ids: &[i64],
-    found: &mut HashMap<i64, Resources>,
-) -> Result<()> {
-    let drafts: Vec<(i64, i64, OffsetDateTime)> = proposals::table
+/// A record that only some readers see: its component, its id and its latest change.
+type Own = (i64, i64, OffsetDateTime);
+
+fn add(found: &mut HashMap<i64, Resources>, records: Vec<Own>) {
+    for (component, id, changed_at) in records {
+        let resources = found.entry(component).or_default();
+        resources.count += 1;
+        resources.changed(Some(changed_at));
+        resources.list(vec![id]);
+    }
+}
+
+/// The drafts of a user, created by any client.
+async fn drafts(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Vec<Own>> {
+    proposals::table
         .inner_join(proposal_authors::table)
         .filter(proposal_authors::user_id.eq(user.0))
         .filter(columns::any_of(proposals::component_id.nullable(), ids))
@@ -268,15 +265,16 @@ async fn own(
         .select((proposals::component_id, proposals::id, proposals::updated_at))
         .load(connection)
         .await
-        .stored()?;
-    for (component, id, changed_at) in drafts {
-        let resources = found.entry(component).or_default();
-        resources.count += 1;
-        resources.changed(Some(changed_at));
-        let place = resources.first.partition_point(|other| *other < id);
-        resources.first.insert(place, id);
-        resources.first.truncate(usize::try_from(ComponentDetail::MOST_RESOURCES).unwrap_or(usize::MAX));
-    }
+        .stored()
+}
+
+/// The time of the user's last vote.
+async fn voted(
+    connection: &mut Conn,
+    user: UserId,
+    ids: &[i64],
+    found: &mut HashMap<i64, Resources>,
+) -> Result<()> {
     let voted: Vec<(i64, Option<OffsetDateTime>)> = votes::table
         .filter(votes::user_id.eq(user.0))
         .filter(columns::any_of(votes::component_id.nullable(), ids))
@@ -289,4 +287,54 @@ async fn own(
         found.entry(component).or_default().changed(voted_at);
     }
     Ok(())
+}
+
+/// Those of these components whose restricted meetings the viewer sees: administrators all, others with a role in the space.
+async fn with_access(connection: &mut Conn, viewer: Viewer, ids: &[i64]) -> Result<Vec<i64>> {
+    match viewer {
+        Viewer::Admin(_) => Ok(ids.to_vec()),
+        Viewer::Participant(user) if !ids.is_empty() => components::table
+            .filter(these(ids))
+            .filter(Rule::HasRole(user))
+            .select(components::id)
+            .load(connection)
+            .await
+            .stored(),
+        Viewer::Participant(_) | Viewer::Public => Ok(Vec::new()),
+    }
+}
+
+/// The restricted meetings that a user is registered for.
+async fn registered(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Vec<Own>> {
+    meetings::table
+        .inner_join(meeting_registrations::table)
+        .filter(meeting_registrations::user_id.eq(user.0))
+        .filter(columns::any_of(meetings::component_id.nullable(), ids))
+        .filter(meetings::published_at.is_not_null())
+        .filter(meetings::hidden_at.is_null())
+        .filter(meetings::deleted_at.is_null())
+        .filter(meetings::private)
+        .filter(not(meetings::transparent))
+        .select((meetings::component_id, meetings::id, meetings::updated_at))
+        .load(connection)
+        .await
+        .stored()
+}
+
+/// The drafts and scheduled posts of a user.
+async fn not_yet_published(
+    connection: &mut Conn,
+    user: UserId,
+    now: OffsetDateTime,
+    ids: &[i64],
+) -> Result<Vec<Own>> {
+    posts::table
+        .filter(posts::author_id.eq(user.0))
+        .filter(posts::published_at.is_null().or(posts::published_at.gt(now)))
+        .filter(posts::deleted_at.is_null())
+        .filter(columns::any_of(posts::component_id.nullable(), ids))
+        .select((posts::component_id, posts::id, posts::updated_at))
+        .load(connection)
+        .await
+        .stored()
 }

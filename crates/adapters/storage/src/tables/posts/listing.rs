@@ -1,6 +1,6 @@
 //! Lists of posts: the dated ones in the order of an index, and the reader's own drafts.
 
-use super::rows::Row;
+use super::rows::{Row, visible_if};
 use crate::columns::{self, Condition};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
@@ -55,16 +55,11 @@ impl List {
     fn members_if(&self, published: Condition<posts::table>, checked: Checked) -> Ids {
         let organization = Box::new(posts::organization_id.nullable());
         let component = Box::new(posts::component_id.nullable());
-        let visible: Condition<posts::table> = match self.author {
-            None => published,
-            Some(author) => Box::new(published.or(posts::author_id.eq(author.0))),
-        };
         posts::table
             .select(posts::id)
             .into_boxed::<Db>()
-            .filter(posts::deleted_at.is_null())
             .filter(self.components.contain(organization, component, checked))
-            .filter(visible)
+            .filter(visible_if(published, self.author))
     }
 
     /// The members with a date; the condition is that of the partial indexes.
