@@ -3,6 +3,7 @@
 
 mod logins;
 mod panel;
+mod plans;
 
 use civitas_kernel::records::Change;
 use civitas_kernel::{OrganizationId, clock};
