@@ -133,7 +133,7 @@ pub async fn start_over(
         objects: Arc::new(files::store_of(&config)?),
         intake: Arc::new(files::intake_of(&config)?),
         store: store.clone(),
-        signer: Arc::new(Signer::of(&keys)),
+        signer: Arc::new(if config.caches { Signer::of(&keys) } else { Signer::of(&keys).uncached() }),
         passwords: Arc::new(Argon2Passwords::new()),
         runtime: Handle::current(),
     };

@@ -128,7 +128,7 @@ async fn without_caches_each_read_looks_everything_up() {
         let statements = taken();
         assert!(!statements.iter().any(|text| text.contains("data_version")), "{statements:?}");
         let sent = statements.into_iter().filter(|text| is_data(text) && !is_of_workers(text)).count();
-        assert_eq!(sent, 6, "{:?}", service.engine);
+        assert_eq!(sent, if service.engine == Engine::Sqlite { 7 } else { 6 }, "{:?}", service.engine);
     }
 }
 
@@ -177,8 +177,9 @@ async fn a_request_sends_no_more_statements_than_it_did() {
         // the commit before each request does not outdate the cached times of removals.
         let remembers = service.engine == Engine::Sqlite;
         let requests = [
-            (Method::GET, &show[..], None, 6),
-            (Method::GET, "/proposals", None, if remembers { 8 } else { 7 }),
+            // On SQLite the number of records that a list may skip is read with the visible components.
+            (Method::GET, &show[..], None, if remembers { 7 } else { 6 }),
+            (Method::GET, "/proposals", None, if remembers { 9 } else { 7 }),
             (Method::GET, "/blogs", None, if remembers { 7 } else { 5 }),
             (Method::POST, &publish[..], Some(&json!({})), 7),
             // The rows are locked by one statement on PostgreSQL, and not at all by the only writer of SQLite.

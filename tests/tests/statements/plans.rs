@@ -192,7 +192,6 @@ impl City<'_> {
             "/roles",
             "/roles?page=20",
             "/attachments",
-            "/attachments?page=20",
             "/questionnaires",
             "/jobs",
             "/jobs?page=20",

@@ -9,6 +9,7 @@ mod publications;
 mod queues;
 mod random;
 mod resources;
+mod skipped;
 mod webhooks;
 
 use civitas_blogs::{PostNeighbours, PostQuery};
@@ -145,6 +146,14 @@ async fn filled(engine: Engine) -> Option<World> {
 
 /// The same, with all records doubled so many times.
 async fn filled_and_doubled(engine: Engine, times: usize) -> Option<World> {
+    let world = doubled(engine, times).await?;
+    world.store().analyze().await.unwrap();
+    // On one connection, whose statements run on this thread.
+    Some(world.in_transaction().await)
+}
+
+/// The records, doubled so many times. The tables are not measured.
+async fn doubled(engine: Engine, times: usize) -> Option<World> {
     set_default_instrumentation(recorder).unwrap();
     let world = World::fresh(engine).await?;
     let fixtures = &world.fixtures;
@@ -176,9 +185,7 @@ async fn filled_and_doubled(engine: Engine, times: usize) -> Option<World> {
             world.database.execute(&sql).await;
         }
     }
-    world.store().analyze().await.unwrap();
-    // On one connection, whose statements run on this thread.
-    Some(world.in_transaction().await)
+    Some(world)
 }
 
 fn sights(world: &World) -> [ReadContext; 2] {

@@ -9,7 +9,7 @@
 //! let claims =
 //!     Claims { iss: text(), aud: text(), sub, jti, client_id: text(), scope: text(), iat: 0, exp: 7200 };
 //! let token = signer.sign(&claims)?;
-//! assert_eq!(signer.verify(&token), Ok(claims));
+//! assert_eq!(*signer.verify(&token).unwrap(), claims);
 //! assert!(civitas_tokens::Signer::new(&[8; 32]).verify(&token).is_err(), "another deployment's key");
 //! # Ok::<(), civitas_kernel::Error>(())
 //! ```

@@ -5,12 +5,19 @@ use crate::keys::{SECRET_BYTES, SecretKeys, derive, key_id};
 use civitas_accounts::{Claims, TokenFault, TokenSigner};
 use civitas_kernel::{Error, Result};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, decode_header, encode};
+use moka::sync::Cache;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The purpose of the signing key.
 const PURPOSE: &str = "access tokens";
 
 /// The longest token, in bytes; a longer one is refused unread. Own tokens are below 1 KiB.
 const LONGEST: usize = 4096;
+
+/// The most tokens whose claims are cached, and how long those of a token are that is not sent again.
+const MOST_CACHED: u64 = 10_000;
+const KEPT: Duration = Duration::from_secs(60);
 
 /// Signs tokens with HS256, and nothing else. The first key signs, all verify.
 #[derive(Debug)]
@@ -19,6 +26,9 @@ pub struct Signer {
     header: Header,
     checking: Vec<Checking>,
     validation: Validation,
+    /// The claims of valid tokens. They never change: whether a token is still valid is in its stored row, which is checked
+    /// for each request.
+    verified: Option<Cache<String, Arc<Claims>>>,
 }
 
 /// A key that verifies, and its name in the header of tokens.
@@ -48,7 +58,14 @@ impl Signer {
         });
         let header = Header { kid: Some(key_id(secrets.first())), ..Header::new(Algorithm::HS256) };
         let signing = EncodingKey::from_secret(&derive(secrets.first(), PURPOSE));
-        Self { signing, header, checking: checking.collect(), validation }
+        let verified = Some(Cache::builder().max_capacity(MOST_CACHED).time_to_idle(KEPT).build());
+        Self { signing, header, checking: checking.collect(), validation, verified }
+    }
+
+    /// The same without a cache: each token is verified each time.
+    #[must_use]
+    pub fn uncached(self) -> Self {
+        Self { verified: None, ..self }
     }
 
     /// The claims of a token signed with one of the keys. Its header may name the key; a token from before keys had
@@ -72,14 +89,23 @@ impl TokenSigner for Signer {
         encode(&self.header, claims, &self.signing).map_err(Error::internal)
     }
 
-    fn verify(&self, token: &str) -> Result<Claims, TokenFault> {
+    fn verify(&self, token: &str) -> Result<Arc<Claims>, TokenFault> {
         if token.len() > LONGEST {
             return Err(TokenFault::Invalid);
         }
+        if let Some(claims) = self.verified.as_ref().and_then(|verified| verified.get(token)) {
+            return Ok(claims);
+        }
         let claims = self.read(token).ok_or(TokenFault::Invalid)?;
         // Only the canonical text: `+5` and `05` are refused.
-        let number = claims.token().filter(|token| token.0 > 0 && token.to_string() == claims.sub);
-        number.map(|_| claims).ok_or(TokenFault::Invalid)
+        if !claims.token().is_some_and(|token| token.0 > 0 && token.to_string() == claims.sub) {
+            return Err(TokenFault::Invalid);
+        }
+        let claims = Arc::new(claims);
+        if let Some(verified) = &self.verified {
+            verified.insert(token.to_owned(), claims.clone());
+        }
+        Ok(claims)
     }
 }
 
@@ -236,11 +262,15 @@ mod tests {
 
     #[test]
     fn whatever_is_wrong_with_a_token_it_is_invalid() {
-        let signer = Signer::new(&SECRET);
         let table = [wrongly_signed(), damaged(), wrong_inside()].concat();
         assert!(table.len() >= 60, "{}", table.len());
-        for (what, token) in table {
-            assert_eq!(signer.verify(&token), Err(TokenFault::Invalid), "{what}");
+        for signer in [Signer::new(&SECRET), Signer::new(&SECRET).uncached()] {
+            // The good token, from which the damaged ones are made, is in the cache.
+            assert!(signer.verify(&signer.sign(&claims()).unwrap()).is_ok());
+            for (what, token) in &table {
+                assert_eq!(signer.verify(token), Err(TokenFault::Invalid), "{what}");
+                assert_eq!(signer.verify(token), Err(TokenFault::Invalid), "{what}, again");
+            }
         }
     }
 
@@ -256,8 +286,10 @@ mod tests {
     fn claims_come_back_whatever_their_time() {
         let signer = Signer::new(&SECRET);
         for exp in [0, -1, 1, i64::MAX] {
-            let claims = Claims { exp, ..claims() };
-            assert_eq!(signer.verify(&signer.sign(&claims).unwrap()), Ok(claims));
+            let claims = Arc::new(Claims { exp, ..claims() });
+            let token = signer.sign(&claims).unwrap();
+            assert_eq!(signer.verify(&token), Ok(claims.clone()));
+            assert_eq!(signer.verify(&token), Ok(claims), "from the cache");
         }
     }
 

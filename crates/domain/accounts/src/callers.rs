@@ -51,7 +51,7 @@ impl Callers<'_> {
         let Some(identity) = self.tokens.identify(auth.organization, id).await? else {
             return Ok(Err(TokenFault::Invalid));
         };
-        let ours = identity.token.digest.matches(&crate::Secret::new(claims.jti));
+        let ours = identity.token.digest.matches(&crate::Secret::new(&*claims.jti));
         let fault = if ours { check_token(auth, &identity).err() } else { Some(TokenFault::Invalid) };
         Ok(match fault {
             Some(fault) => Err(fault),
@@ -121,6 +121,7 @@ mod tests {
         AccessToken, ApiClient, Claims, Digest, IdentityUser, MockTokenSigner, MockTokenStore, Secret,
     };
     use civitas_kernel::{Abilities, ClientId, Scopes, UserId, UserState};
+    use std::sync::Arc;
     use time::Duration;
     use time::macros::datetime;
 
@@ -166,7 +167,7 @@ mod tests {
         signer.expect_verify().returning(|_| {
             let text = String::new;
             let (sub, jti) = ("5".to_owned(), "jti".to_owned());
-            Ok(Claims {
+            Ok(Arc::new(Claims {
                 iss: text(),
                 aud: text(),
                 sub,
@@ -175,7 +176,7 @@ mod tests {
                 scope: text(),
                 iat: 0,
                 exp: 0,
-            })
+            }))
         });
         let mut tokens = MockTokenStore::new();
         tokens.expect_identify().returning(move |_, _| Ok(Some(identity.clone())));

@@ -9,6 +9,7 @@ use civitas_kernel::records::Records;
 use civitas_kernel::{
     ClientId, Locale, OrganizationId, Page, PageRequest, Result, SpaceRef, TokenId, UserId, UserState, store,
 };
+use std::sync::Arc;
 use time::OffsetDateTime;
 
 /// The fields for filters of accounts (contract 03 §2.1).
@@ -285,7 +286,7 @@ pub trait TokenSigner: Send + Sync {
     /// The JWT of these claims.
     fn sign(&self, claims: &Claims) -> Result<String>;
     /// The claims of a JWT with a valid signature. Its time is not checked.
-    fn verify(&self, token: &str) -> Result<Claims, TokenFault>;
+    fn verify(&self, token: &str) -> Result<Arc<Claims>, TokenFault>;
 }
 
 /// Hashes passwords with Argon2id, on dedicated threads, few at a time: each takes 20 ms and 19 MiB. `Unavailable` when

@@ -52,7 +52,8 @@ impl Secret {
     /// Its digest, which may be stored.
     pub fn digest(&self) -> Digest {
         let hash = digest(&SHA256, self.expose().as_bytes());
-        Digest(hash.as_ref().iter().fold(String::with_capacity(64), |hex, byte| hex + &format!("{byte:02x}")))
+        let digits = hash.as_ref().iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        Digest(digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Random pages of long lists: drawn from buckets that an index holds.
 
-use super::{PAGE, filled_and_doubled, sights, statements, within};
+use super::{PAGE, doubled, filled_and_doubled, sights, statements, within};
 use civitas_blogs::PostQuery;
 use civitas_kernel::{Order, clock};
 use civitas_meetings::MeetingQuery;
@@ -62,6 +62,41 @@ async fn random_pages_are_drawn_from_buckets_of_an_index() {
                 })
                 .await;
             }
+        }
+    }
+}
+
+/// The average number of records in a component says nothing about the largest one.
+#[tokio::test]
+async fn random_pages_of_a_large_component_beside_many_small_ones_are_drawn_too() {
+    for engine in Engine::BOTH {
+        let Some(world) = doubled(engine, 2).await else { continue };
+        let ideas = world.fixtures.ideas;
+        let columns = "organization_id, space_manifest, space_id, manifest, name, published_at, weight, settings, \
+                       default_step_settings, step_settings, extended_data, extended_data_text, created_at, updated_at";
+        let copies =
+            "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 300)";
+        let sql = format!(
+            "{copies} INSERT INTO components ({columns}) SELECT {columns} FROM components, numbers WHERE id = {ideas}"
+        );
+        let records = "title, body, extended_data, extended_data_text, public_state, published_at, created_at, \
+                       updated_at";
+        let small = format!(
+            "INSERT INTO proposals (organization_id, component_id, {records}) SELECT components.organization_id, \
+             components.id, '{{}}', '{{}}', '{{}}', '{{}}', '', components.created_at, components.created_at, \
+             components.created_at FROM components WHERE components.id > (SELECT max(id) - 300 FROM components)"
+        );
+        world.database.execute(&sql).await;
+        world.database.execute(&small).await;
+        world.store().analyze().await.unwrap();
+        let world = world.in_transaction().await;
+        for read_context in sights(&world) {
+            let query = ProposalQuery { order: Order::Random, ..ProposalQuery::default() };
+            check(&world, "proposals_sampled", async || {
+                let page = world.ports().proposals().list(read_context, &query, PAGE).await.unwrap();
+                page.items.iter().map(|proposal| proposal.id.0).collect()
+            })
+            .await;
         }
     }
 }

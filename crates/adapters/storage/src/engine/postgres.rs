@@ -53,6 +53,9 @@ pub const COMMITS_GROUPS: bool = false;
 /// Whether a database has an [`Epoch`].
 pub const HAS_EPOCH: bool = false;
 
+/// Whether a read that is not expected to take long runs on the caller's thread.
+pub const READS_ON_THE_THREAD: bool = false;
+
 /// The SQL types of the schema.
 pub mod sql {
     pub use diesel::sql_types::{Jsonb as Json, Timestamptz as Moment, Uuid};
@@ -204,9 +207,10 @@ impl Epoch {
 
 /// SQL that is specific to PostgreSQL.
 pub mod dialect {
-    use super::sql;
+    use super::{Db, sql};
     use crate::columns::{Condition, Expr, UuidColumn};
     use diesel::prelude::*;
+    use diesel::query_builder::AstPass;
     use diesel::sql_types::{Array, BigInt, Nullable, Text};
     use std::sync::Arc;
 
@@ -237,6 +241,16 @@ pub mod dialect {
     pub struct BoundIds(Arc<[i64]>);
 
     impl BoundIds {
+        /// Writes them as a table with the column `value`, and its name.
+        pub fn push_table<'b>(&'b self, name: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+            pass.push_sql("unnest(");
+            pass.push_bind_param::<Array<BigInt>, [i64]>(&self.0)?;
+            pass.push_sql("::bigint[]) AS ");
+            pass.push_sql(name);
+            pass.push_sql(" (value)");
+            Ok(())
+        }
+
         /// These ids.
         pub fn of(ids: &[i64]) -> Self {
             Self(ids.into())

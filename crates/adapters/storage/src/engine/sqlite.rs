@@ -62,6 +62,9 @@ pub const COMMITS_GROUPS: bool = true;
 /// Whether a database has an [`Epoch`].
 pub const HAS_EPOCH: bool = true;
 
+/// Whether a read that is not expected to take long runs on the caller's thread.
+pub const READS_ON_THE_THREAD: bool = true;
+
 /// The SQL types of the schema.
 pub mod sql {
     pub use diesel::sql_types::{Binary as Uuid, Json, TimestamptzSqlite as Moment};

@@ -87,10 +87,10 @@ impl MeetingStore for Session {
         query: &MeetingQuery,
         page: PageRequest,
     ) -> Result<Page<MeetingDetail>> {
-        let is_long = !query.filters.is_empty() || query.order == Order::Random;
         let visible =
             VisibleComponents::load(self, read_context, query.within, Some(ComponentManifest::Meetings))
                 .await?;
+        let is_long = !query.filters.is_empty() || query.order == Order::Random || visible.skip_many();
         let connection = &mut *self.read_page(page, is_long).await?;
         reading::page(connection, read_context, &visible, query, page).await
     }

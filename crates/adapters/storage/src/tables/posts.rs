@@ -58,7 +58,8 @@ impl PostStore for Session {
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
         let list = List::open(self, read_context, now, query.within).await?;
-        let connection = &mut *self.read_page(page, matches!(query.order, Order::Random)).await?;
+        let connection =
+            &mut *self.read_page(page, matches!(query.order, Order::Random) || list.skips_many()).await?;
         let rows = match query.order {
             _ if list.is_empty() => Vec::new(),
             Order::Random => list.shuffled(connection, page.into()).await?,
@@ -100,7 +101,7 @@ impl PostStore for Session {
         if list.is_empty() {
             return Ok(PostNeighbours::default());
         }
-        let connection = &mut *self.read().await?;
+        let connection = &mut *if list.skips_many() { self.read_long().await? } else { self.read().await? };
         let direction = match query.order {
             Order::Column(direction) => direction,
             Order::Random => Direction::Descending,

@@ -5,11 +5,16 @@
 //! each member has the same chance.
 
 use super::visible_components::Rows;
-use crate::columns::{Condition, Expr};
-use crate::engine::{Conn, dialect};
+use crate::columns::{Condition, Expr, JsonColumn};
+use crate::engine::{Conn, Db, dialect, sql};
+use crate::failure::Stored;
 use async_trait::async_trait;
 use civitas_kernel::Result;
-use diesel::sql_types::{BigInt, Nullable};
+use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Bool, Nullable};
+use diesel_async::RunQueryDsl;
 use std::collections::{HashMap, HashSet};
 
 /// The number of buckets: a prime, so that ids with a fixed distance are in different buckets. The migrations have it too.
@@ -21,18 +26,35 @@ const LEAST_MEASURED: usize = 4;
 /// How often buckets are read before the list is sorted after all.
 const ROUNDS: usize = 4;
 
-// A literal, as in the indexes.
-diesel::postfix_operator!(Bucket, " % 65521", Nullable<BigInt>);
+/// Whether a record is in the bucket that [`InBuckets`] is at. A literal, as in the indexes.
+struct InBucket<QS>(Expr<QS, BigInt>);
 
-/// Whether a record is in one of these buckets.
-pub(super) fn in_buckets<QS: 'static>(id: Expr<QS, BigInt>, buckets: &[i64]) -> Condition<QS> {
-    dialect::among(Box::new(Bucket::new(id)), &dialect::BoundIds::of(buckets))
+/// The same, for a select that [`read`] gets.
+pub(super) fn in_bucket<QS: 'static>(id: Expr<QS, BigInt>) -> Condition<QS> {
+    Box::new(InBucket(id))
+}
+
+/// The ids that a select has in each of some buckets, as arrays of JSON. Bucket by bucket: with `IN` the planners may read
+/// all members instead, because in a city with large and small components they expect few members in each.
+struct InBuckets<Q> {
+    buckets: dialect::BoundIds,
+    ids: Q,
+}
+
+/// The ids of a select in these buckets. It has the condition [`in_bucket`].
+pub(super) async fn read<Q>(connection: &mut Conn, buckets: &[i64], ids: Q) -> Result<Vec<i64>>
+where
+    Q: QueryFragment<Db> + Send + 'static,
+{
+    let found = InBuckets { buckets: dialect::BoundIds::of(buckets), ids };
+    let found: Vec<Option<JsonColumn<Vec<i64>>>> = found.load(connection).await.stored()?;
+    Ok(found.into_iter().flatten().flat_map(|ids| ids.0).collect())
 }
 
 /// A list of which random members are read.
 #[async_trait]
 pub(super) trait Sampled: Sync {
-    /// The ids of the members in these buckets: of those in the index, with a condition of [`in_buckets`].
+    /// The ids of the members in these buckets: of those in the index, read by [`read`].
     async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>>;
 }
 
@@ -179,6 +201,49 @@ fn draws_for(members: usize, share: f64) -> usize {
 
 fn to_usize(number: i64) -> usize {
     usize::try_from(number).unwrap_or(0)
+}
+
+impl<QS> QueryFragment<Db> for InBucket<QS> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        self.0.walk_ast(pass.reborrow())?;
+        pass.push_sql(" % 65521 = bucket.value");
+        Ok(())
+    }
+}
+
+impl<Q: QueryFragment<Db>> QueryFragment<Db> for InBuckets<Q> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        pass.push_sql(&format!("SELECT (SELECT {}(member.id) FROM (", dialect::JSON_ARRAY));
+        self.ids.walk_ast(pass.reborrow())?;
+        pass.push_sql(") AS member) FROM ");
+        self.buckets.push_table("bucket", &mut pass)
+    }
+}
+
+impl<QS> Expression for InBucket<QS> {
+    type SqlType = Nullable<Bool>;
+}
+
+impl<QS> AppearsOnTable<QS> for InBucket<QS> {}
+impl<QS> SelectableExpression<QS> for InBucket<QS> {}
+
+impl<QS, GB> ValidGrouping<GB> for InBucket<QS> {
+    type IsAggregate = is_aggregate::No;
+}
+
+impl<Q> Query for InBuckets<Q> {
+    type SqlType = Nullable<sql::Json>;
+}
+
+/// Statements are cached by their text.
+impl<QS> QueryId for InBucket<QS> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<Q> QueryId for InBuckets<Q> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@
 use super::components::{OfSpace, of_space};
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::engine::dialect::BoundIds;
-use crate::engine::{Conn, Db, dialect};
+use crate::engine::{self, Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::lookups::SetKey;
-use crate::schema::{components, spaces};
+use crate::schema::{components, proposal_counts, record_counts, spaces};
 use crate::session::Session;
 use crate::visibility::Rule;
 use civitas_kernel::{OrganizationId, PageRequest, ReadContext, Result, Within};
@@ -38,6 +38,9 @@ pub(super) struct VisibleComponents {
 pub(crate) struct ComponentIds {
     ids: Vec<i64>,
     bound: BoundIds,
+    /// How many records may be skipped at most before the first member of a list: those of the kind in other components,
+    /// and restricted ones. Zero where the engine does not read on the caller's thread.
+    skipped: i64,
 }
 
 impl ComponentIds {
@@ -55,9 +58,12 @@ impl Default for ComponentIds {
 
 impl From<Vec<i64>> for ComponentIds {
     fn from(ids: Vec<i64>) -> Self {
-        Self { bound: BoundIds::of(&ids), ids }
+        Self { bound: BoundIds::of(&ids), ids, skipped: 0 }
     }
 }
+
+/// With more skipped records, a list is read as one whose cost depends on its length.
+const MANY_SKIPPED: i64 = 2_000;
 
 impl VisibleComponents {
     /// Reads the set, of one kind or of all: one statement, over components and spaces only. It is cached, unless a part
@@ -75,15 +81,20 @@ impl VisibleComponents {
             };
             kind.map(of_kind).into_iter().collect()
         };
-        if within.space_manifest.is_some() || within.space_id.is_some() {
+        let read = async || {
             let connection = &mut *session.read().await?;
-            return Self::load_where(connection, read_context, within, conditions()).await;
+            let mut ids = Self::ids_where(connection, read_context, within, conditions()).await?;
+            if let Some(kind) = kind.filter(|_| engine::READS_ON_THE_THREAD && !ids.ids.is_empty()) {
+                ids.skipped = skipped(connection, organization, &ids, kind).await?;
+            }
+            Ok(ids)
+        };
+        if within.space_manifest.is_some() || within.space_id.is_some() {
+            return Ok(Self { organization, ids: Arc::new(read().await?) });
         }
         let key = SetKey { organization, viewer: read_context.viewer, component: within.component, kind };
         let ids = session.look_up(|lookups| &lookups.components, key, async {
-            let connection = &mut *session.read().await?;
-            let found = Self::load_where(connection, read_context, within, conditions()).await?;
-            Ok(Some(found.ids).filter(|found| found.len() > 0))
+            Ok(Some(read().await?).filter(|found| found.len() > 0).map(Arc::new))
         });
         Ok(Self { organization, ids: ids.await?.unwrap_or_default() })
     }
@@ -95,6 +106,16 @@ impl VisibleComponents {
         within: Within,
         conditions: Vec<Condition<Located>>,
     ) -> Result<Self> {
+        let ids = Self::ids_where(connection, read_context, within, conditions).await?;
+        Ok(Self { organization: read_context.organization.0, ids: Arc::new(ids) })
+    }
+
+    async fn ids_where(
+        connection: &mut Conn,
+        read_context: ReadContext,
+        within: Within,
+        conditions: Vec<Condition<Located>>,
+    ) -> Result<ComponentIds> {
         let organization = read_context.organization.0;
         let mut visible = components::table
             .inner_join(spaces::table.on(of_space()))
@@ -110,7 +131,7 @@ impl VisibleComponents {
             visible = visible.filter(condition);
         }
         let ids: Vec<i64> = visible.load(connection).await.stored()?;
-        Ok(Self { organization, ids: Arc::new(ids.into()) })
+        Ok(ids.into())
     }
 
     /// Reads the components of this kind that are not deleted, visible or not.
@@ -137,6 +158,11 @@ impl VisibleComponents {
     /// Whether no component is visible; then no record is visible.
     pub(super) fn is_empty(&self) -> bool {
         self.ids.ids.is_empty()
+    }
+
+    /// Whether a list of their records may skip many others, so that even its first page may take long.
+    pub(super) fn skip_many(&self) -> bool {
+        self.ids.skipped > MANY_SKIPPED
     }
 
     /// Whether it is one of them.
@@ -171,6 +197,43 @@ impl VisibleComponents {
             (_, Checked::Many) => dialect::among(component, &self.ids.bound),
         }
     }
+}
+
+/// The number of records of this kind that the members of a list in these components are searched among. Stored counts: it
+/// does not depend on the number of records.
+async fn skipped(
+    connection: &mut Conn,
+    organization: i64,
+    visible: &ComponentIds,
+    kind: ComponentManifest,
+) -> Result<i64> {
+    // The index by component has no records of others, and all proposals and posts in it are shown.
+    if visible.ids.len() == 1 && kind != ComponentManifest::Meetings {
+        return Ok(0);
+    }
+    let of_kind = components::table
+        .filter(components::organization_id.eq(organization))
+        .filter(components::manifest.eq(EnumColumn(kind)));
+    let counts: Vec<(i64, i64, i64)> = match kind {
+        ComponentManifest::Proposals => of_kind
+            .inner_join(proposal_counts::table)
+            .select((components::id, proposal_counts::shown, 0_i64.into_sql::<BigInt>()))
+            .load(connection)
+            .await
+            .stored()?,
+        _ => of_kind
+            .inner_join(record_counts::table)
+            .select((components::id, record_counts::shown, record_counts::restricted))
+            .load(connection)
+            .await
+            .stored()?,
+    };
+    let skipped = counts.into_iter().map(|(component, shown, restricted)| match visible.ids[..] {
+        [one] if one != component => 0,
+        _ if visible.ids.contains(&component) => restricted,
+        _ => shown + restricted,
+    });
+    Ok(skipped.sum())
 }
 
 /// How many rows a statement checks, as far as is known before.

@@ -55,6 +55,15 @@ pub struct BoundIds {
 }
 
 impl BoundIds {
+    /// Writes them as a table with the column `value`, and its name.
+    pub fn push_table<'b>(&'b self, name: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        pass.push_sql("json_each(");
+        pass.push_bind_param::<Text, str>(&self.array)?;
+        pass.push_sql(") AS ");
+        pass.push_sql(name);
+        Ok(())
+    }
+
     /// These ids.
     pub fn of(ids: &[i64]) -> Self {
         let mut text = String::from("[");

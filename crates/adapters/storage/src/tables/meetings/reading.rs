@@ -164,9 +164,9 @@ impl Members<'_> {
 #[async_trait]
 impl Sampled for Members<'_> {
     async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>> {
-        let members =
-            self.ids(Checked::Many)?.filter(samples::in_buckets(Box::new(meetings::id.nullable()), buckets));
-        members.load(connection).await.stored()
+        let members = self.ids(Checked::Few)?;
+        let members = members.filter(samples::in_bucket(Box::new(meetings::id.nullable())));
+        samples::read(connection, buckets, members).await
     }
 }
 

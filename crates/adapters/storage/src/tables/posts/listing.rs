@@ -41,6 +41,11 @@ impl List {
         Ok(Self { components, author: read_context.participant, now })
     }
 
+    /// As [`VisibleComponents::skip_many`].
+    pub(super) fn skips_many(&self) -> bool {
+        self.components.skip_many()
+    }
+
     /// Whether no component is visible; then the list is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.components.is_empty()
@@ -126,12 +131,11 @@ impl Sampled for List {
     async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>> {
         // Not as a range, which SQLite would read instead of the buckets.
         let published = Box::new(not(posts::published_at.gt(self.now)));
-        self.members_if(published, Checked::Many)
+        let members = self
+            .members_if(published, Checked::Few)
             .filter(posts::published_at.is_not_null())
-            .filter(samples::in_buckets(Box::new(posts::id.nullable()), buckets))
-            .load(connection)
-            .await
-            .stored()
+            .filter(samples::in_bucket(Box::new(posts::id.nullable())));
+        samples::read(connection, buckets, members).await
     }
 }
 

@@ -7,7 +7,7 @@ use crate::correlated::Correlated;
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
 use crate::schema::{proposal_authors, proposals, votes};
-use crate::session::Session;
+use crate::session::{ConnectionGuard, Session};
 use crate::tables::places;
 use crate::tables::samples::{self, Sampled};
 use crate::tables::two_parts::{TwoParts, Way};
@@ -69,6 +69,11 @@ impl<'a> List<'a> {
         let has_drafts = query.filters.iter().all(|f| f.field != ProposalField::VotedWeight);
         let author = read_context.participant.filter(|_| has_drafts);
         Ok(Self { read_context, query, components, author })
+    }
+
+    /// A connection for a statement that reads beside one of the records.
+    pub(super) async fn connection<'s>(&self, session: &'s Session) -> Result<ConnectionGuard<'s>> {
+        if self.components.skip_many() { session.read_long().await } else { session.read().await }
     }
 
     /// Whether no component is visible; then the list is empty.
@@ -195,7 +200,12 @@ impl<'a> List<'a> {
     /// Some members in random order.
     async fn shuffled(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Facts>> {
         let drafts = self.drafts(connection).await?;
-        if let Some(ids) = samples::draw(self, connection, rows, &drafts).await? {
+        // Those with a vote are found by the votes, not in buckets.
+        let drawn = match self.voter() {
+            Some(_) => None,
+            None => samples::draw(self, connection, rows, &drafts).await?,
+        };
+        if let Some(ids) = drawn {
             let rows = self.rows_of(connection, &ids).await?;
             return Ok(samples::in_order_of(&ids, rows, Facts::id));
         }
@@ -219,10 +229,9 @@ impl<'a> List<'a> {
 #[async_trait]
 impl Sampled for List<'_> {
     async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>> {
-        let members = self
-            .published(Checked::Many)?
-            .filter(samples::in_buckets(Box::new(proposals::id.nullable()), buckets));
-        members.load(connection).await.stored()
+        let members = self.published(Checked::Few)?;
+        let members = members.filter(samples::in_bucket(Box::new(proposals::id.nullable())));
+        samples::read(connection, buckets, members).await
     }
 }
 
@@ -307,7 +316,8 @@ pub(super) async fn page(
     let rows = if list.is_empty() {
         Vec::new()
     } else {
-        let is_long = !query.filters.is_empty() || query.order == Order::Random;
+        let is_long =
+            !query.filters.is_empty() || query.order == Order::Random || list.components.skip_many();
         list.page_rows(&mut *session.read_page(page, is_long).await?, page.into()).await?
     };
     let reader = read_context.viewer.user();
