@@ -105,7 +105,7 @@ fn landing(_: &Api) -> Page {
 }
 
 fn document(api: &Api) -> Page {
-    Page { media_type: JSON, body: api.document.clone() }
+    Page { media_type: JSON, body: api.document() }
 }
 
 fn docs(_: &Api) -> Page {
