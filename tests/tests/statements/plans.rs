@@ -24,6 +24,35 @@ const LARGE: [&str; 12] = [
     "jobs",
 ];
 
+/// Lists without an id of this city.
+const LISTS: &[&str] = &[
+    "/proposals?filter[voted_weight_eq]=1",
+    "/vote_proposals",
+    "/components/search",
+    "/components/search?filter[manifest_name_eq]=proposals",
+    "/components/proposal_components",
+    "/components/blog_components",
+    "/spaces/search",
+    "/spaces/assemblies",
+    "/spaces/conferences",
+    "/spaces/initiatives",
+    "/spaces/participatory_processes",
+    "/users",
+    "/users?page=20",
+    "/users?filter[nickname_eq]=p77",
+    "/me/extended_data?object_path=.",
+    "/roles",
+    "/roles?page=20",
+    "/attachments",
+    "/questionnaires",
+    "/jobs",
+    "/jobs?page=20",
+    "/jobs?filter[status_eq]=completed",
+    "/jobs?filter[command_key_eq]=votes%23create",
+    "/webhook_registrations",
+    "/organizations",
+];
+
 /// A city whose tables are filled.
 struct City<'a> {
     service: &'a Service,
@@ -55,7 +84,7 @@ impl City<'_> {
 
     async fn fill(&self) {
         let (id, at) = (|kind, reference| self.service.id(kind, reference), self.at);
-        let (p2, streets, nora) = (id("proposal", "p2"), id("space", "streets"), id("user", "norablum"));
+        let (p2, nora) = (id("proposal", "p2"), id("user", "norablum"));
         let component = |reference| id("component", reference);
         let user = self
             .insert_own(
@@ -99,7 +128,15 @@ impl City<'_> {
             )
             .await;
         self.insert("meeting_registrations (meeting_id, user_id)", &format!("{meeting}, {user}")).await;
-        let news = component("news");
+        self.fill_others(&user, &proposal).await;
+        self.fill_forms(&user).await;
+        self.fill_jobs().await;
+        self.service.store.analyze().await.expect("measured tables");
+    }
+
+    async fn fill_others(&self, user: &str, proposal: &str) {
+        let (id, at) = (|kind, reference| self.service.id(kind, reference), self.at);
+        let (news, streets) = (id("component", "news"), id("space", "streets"));
         let values = format!("{news}, '{{\"en\": \"News\"}}', '{{}}', {at}");
         self.insert_own("posts", "component_id, title, body, published_at", &values).await;
         let values = format!(
@@ -110,7 +147,10 @@ impl City<'_> {
         self.insert_own("attachments", columns, &values).await;
         let values = format!("'participatory_processes', {streets}, {user}, 'space_private_member'");
         self.insert_own("roles", "space_manifest, space_id, user_id, kind", &values).await;
-        self.fill_forms(&user).await;
+    }
+
+    async fn fill_jobs(&self) {
+        let (at, nora) = (self.at, self.service.id("user", "norablum"));
         let job = match self.service.engine {
             Engine::Sqlite => "unhex(printf('%032d', n))",
             Engine::Postgres => "lpad(n::text, 32, '0')::uuid",
@@ -125,7 +165,6 @@ impl City<'_> {
             "{job}, {organization}, {client}, {nora}, 1, 'votes#create', 'completed', '{{}}', 1, {at}, {at}, {at}"
         );
         self.insert(into, &values).await;
-        self.service.store.analyze().await.expect("measured tables");
     }
 
     async fn fill_forms(&self, user: &str) {
@@ -139,23 +178,17 @@ impl City<'_> {
         self.insert(into, &values).await;
     }
 
-    /// The paths of all lists and shows, with usual parameters.
-    async fn paths(&self, reader: &Client) -> Vec<String> {
+    /// Those of proposals, meetings and posts.
+    async fn paths_of_records(&self) -> Vec<String> {
         let id = |kind, reference| self.service.id(kind, reference);
         let component = |reference| id("component", reference);
-        let (p2, streets, poll) = (id("proposal", "p2"), id("space", "streets"), id("questionnaire", "poll"));
-        let (ideas, news, nora) = (component("ideas"), component("news"), id("user", "norablum"));
-        let (city, question) = (self.organization, id("question", "one"));
+        let (p2, streets) = (id("proposal", "p2"), id("space", "streets"));
         let newest = async |table: &str| self.number(&format!("(SELECT max(id) FROM {table})")).await;
-        let first = async |list: &str| match &reader.get(list).await.data()[0]["id"] {
-            Value::String(id) => id.clone(),
-            id => id.to_string(),
-        };
         let mut paths = Vec::new();
         for (list, component, one) in [
-            ("proposals", ideas, p2),
+            ("proposals", component("ideas"), p2),
             ("meetings", component("meetings"), newest("meetings").await),
-            ("blogs", news, newest("posts").await),
+            ("blogs", component("news"), newest("posts").await),
         ] {
             let inside = format!("component_id={component}");
             let space = format!("space_manifest=participatory_processes&space_id={streets}");
@@ -173,35 +206,23 @@ impl City<'_> {
                 paths.push(format!("/{list}/{one}/extended_data?object_path=."));
             }
         }
-        for fixed in [
-            "/proposals?filter[voted_weight_eq]=1",
-            "/vote_proposals",
-            "/components/search",
-            "/components/search?filter[manifest_name_eq]=proposals",
-            "/components/proposal_components",
-            "/components/blog_components",
-            "/spaces/search",
-            "/spaces/assemblies",
-            "/spaces/conferences",
-            "/spaces/initiatives",
-            "/spaces/participatory_processes",
-            "/users",
-            "/users?page=20",
-            "/users?filter[nickname_eq]=p77",
-            "/me/extended_data?object_path=.",
-            "/roles",
-            "/roles?page=20",
-            "/attachments",
-            "/questionnaires",
-            "/jobs",
-            "/jobs?page=20",
-            "/jobs?filter[status_eq]=completed",
-            "/jobs?filter[command_key_eq]=votes%23create",
-            "/webhook_registrations",
-            "/organizations",
-        ] {
-            paths.push(fixed.to_owned());
-        }
+        paths
+    }
+
+    /// The paths of all lists and shows, with usual parameters.
+    async fn paths(&self, reader: &Client) -> Vec<String> {
+        let id = |kind, reference| self.service.id(kind, reference);
+        let component = |reference| id("component", reference);
+        let (p2, streets, poll) = (id("proposal", "p2"), id("space", "streets"), id("questionnaire", "poll"));
+        let (ideas, news, nora) = (component("ideas"), component("news"), id("user", "norablum"));
+        let (city, question) = (self.organization, id("question", "one"));
+        let newest = async |table: &str| self.number(&format!("(SELECT max(id) FROM {table})")).await;
+        let first = async |list: &str| match &reader.get(list).await.data()[0]["id"] {
+            Value::String(id) => id.clone(),
+            id => id.to_string(),
+        };
+        let mut paths = self.paths_of_records().await;
+        paths.extend(LISTS.iter().map(|list| (*list).to_owned()));
         paths.extend([
             format!("/proposals/{p2}?filter[voted_weight_eq]=1"),
             format!("/vote_proposals/{}", first("/vote_proposals").await),

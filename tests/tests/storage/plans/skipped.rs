@@ -48,7 +48,8 @@ async fn a_list_behind_many_records_that_the_reader_does_not_see_is_read_on_anot
         assert!(found.is_some());
     };
     let list_meetings = async || {
-        assert!(!world.store().meetings().list(public, &meetings, PAGE).await.unwrap().items.is_empty())
+        let page = world.store().meetings().list(public, &meetings, PAGE).await.unwrap();
+        assert!(!page.items.is_empty());
     };
     assert!(is_here("proposals", list_proposals()).await && is_here("meetings", list_meetings()).await);
     for (number, expected) in [(500, true), (2_000, false)] {

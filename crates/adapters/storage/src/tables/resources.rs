@@ -156,6 +156,9 @@ struct Summary {
     components: Condition<components::table>,
 }
 
+/// A row of [`Summary`].
+type Summarized = (i64, i64, i64, Option<OffsetDateTime>, Option<JsonColumn<Vec<i64>>>);
+
 impl Summary {
     /// The records of the component, by an index with the order that is appended.
     fn records<'b>(&'b self, what: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
@@ -227,8 +230,7 @@ async fn shown_in(
     if ids.is_empty() {
         return Ok(restricted);
     }
-    let rows: Vec<(i64, i64, i64, Option<OffsetDateTime>, Option<JsonColumn<Vec<i64>>>)> =
-        Summary { shown, components: these(ids) }.load(connection).await.stored()?;
+    let rows: Vec<Summarized> = Summary { shown, components: these(ids) }.load(connection).await.stored()?;
     for (component, count, others, changed_at, first) in rows {
         if others > 0 {
             restricted.push(component);
