@@ -1,6 +1,6 @@
 //! The pages of the administration panel.
 
-use super::{alone, is_data, taken};
+use super::{alone, is_data, sweeps_have_ended, taken};
 use civitas_tests::Service;
 use civitas_tests::panel::sample_pages;
 
@@ -107,7 +107,9 @@ const PAGES: &[(&str, usize)] = &[
 #[tokio::test]
 async fn a_page_of_the_panel_sends_at_most_twelve_statements() {
     let _alone = alone().await;
-    for service in Service::on_both_engines().await {
+    let services = Service::on_both_engines().await;
+    sweeps_have_ended().await;
+    for service in services {
         let panel = service.administrator().await;
         let mut counted = Vec::new();
         for page in sample_pages(&service, &panel).await {
