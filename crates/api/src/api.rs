@@ -38,8 +38,8 @@ impl Api {
         })
     }
 
-    /// The OpenAPI document. All answers share these bytes. Made for the first of them: it takes half of the time of a start,
-    /// and 30 MiB of memory meanwhile.
+    /// The OpenAPI document. All answers share these bytes. Made for the first of them, on its thread: at the start it would
+    /// be more than half of the processor time, and memory that stays with the process.
     pub(crate) fn document(&self) -> Bytes {
         let site = &self.backend.settings.site;
         let make = || openapi_of(&resources::all(self.limits).list, &site.locales, &site.class_names).into();

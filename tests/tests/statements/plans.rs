@@ -122,7 +122,7 @@ impl City<'_> {
                 "component_id, title, description, start_time, published_at, private, transparent, extended_data, \
                  extended_data_text",
                 &format!(
-                    "{}, '{{\"en\": \"Walk\"}}', '{{}}', {at}, {at}, false, false, '{{}}', '{{}}'",
+                    "{}, '{{\"en\": \"Walk\"}}', '{{}}', {at}, {at}, n % 3 = 0, false, '{{}}', '{{}}'",
                     component("meetings")
                 ),
             )

@@ -193,14 +193,11 @@ impl Session {
         }
     }
 
-    /// A connection for one page of a list: [`Self::read`] for one of the first pages without filters, whose cost does
-    /// not depend on the length of the list, otherwise [`Self::read_long`].
-    pub(crate) async fn read_page(
-        &self,
-        page: PageRequest,
-        is_filtered: bool,
-    ) -> Result<ConnectionGuard<'_>> {
-        if is_filtered || page.offset() > SHORT_OFFSET { self.read_long().await } else { self.read().await }
+    /// A connection for one page of a list: [`Self::read`] for one of the first pages, whose cost does not depend on the
+    /// length of the list, otherwise [`Self::read_long`]. `is_long`: the cost depends on it in any case, by filters, random
+    /// order, or many records that are skipped.
+    pub(crate) async fn read_page(&self, page: PageRequest, is_long: bool) -> Result<ConnectionGuard<'_>> {
+        if is_long || page.offset() > SHORT_OFFSET { self.read_long().await } else { self.read().await }
     }
 
     /// A connection to write one statement with, which may change rows that are cached ([`crate::lookups`]). Hold one at a

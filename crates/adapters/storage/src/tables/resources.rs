@@ -7,11 +7,10 @@ use crate::schema::{components, meeting_registrations, meetings, posts, proposal
 use crate::visibility::Rule;
 use civitas_kernel::{ReadContext, Result, UserId, Viewer, clock};
 use civitas_spaces::{ComponentDetail, ComponentManifest};
-use diesel::dsl::not;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Nullable};
+use diesel::sql_types::{BigInt, Bool, Nullable};
 use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
 use time::OffsetDateTime;
@@ -312,11 +311,7 @@ async fn registered(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<
         .inner_join(meeting_registrations::table)
         .filter(meeting_registrations::user_id.eq(user.0))
         .filter(columns::any_of(meetings::component_id.nullable(), ids))
-        .filter(meetings::published_at.is_not_null())
-        .filter(meetings::hidden_at.is_null())
-        .filter(meetings::deleted_at.is_null())
-        .filter(meetings::private)
-        .filter(not(meetings::transparent))
+        .filter(diesel::dsl::sql::<Bool>(Shown::RestrictedMeetings.condition()))
         .select((meetings::component_id, meetings::id, meetings::updated_at))
         .load(connection)
         .await
