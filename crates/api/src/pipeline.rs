@@ -87,17 +87,12 @@ async fn dispatch(
         let response = match process(api.clone(), store, &route, parameters, &http, payload, origin).await {
             Ok((reply, bearer)) => {
                 let response = reply.respond(&http);
-                if let (Some(cache_key), Some(Bearer { client, until })) = (&cache_key, bearer) {
-                    let until = if route.shows_posts() {
-                        // A scheduled post is published at its time, without a commit that ends the epoch.
-                        match api.backend.store().posts().next_publication(asked_at).await {
-                            Ok(next) => next.map_or(until, |at| at.min(until)),
-                            Err(_) => asked_at,
-                        }
-                    } else {
-                        until
-                    };
-                    let bearer = Bearer { client, until };
+                if let (Some(cache_key), Some(bearer)) = (&cache_key, bearer)
+                    && reply.is_lasting()
+                    && api.response_cache.is_wanted(cache_key)
+                {
+                    let bearer =
+                        Bearer { until: lasts_until(&api, &route, asked_at, bearer.until).await, ..bearer };
                     api.response_cache.insert(cache_key, route.clone(), reply, bearer);
                 }
                 response
@@ -110,6 +105,23 @@ async fn dispatch(
     .instrument(span)
     .await;
     (Some(route), response)
+}
+
+/// Until when an answer that was computed at `asked_at` may be given again in its epoch. A scheduled post is published at its
+/// time, without a commit that ends the epoch.
+async fn lasts_until(
+    api: &Api,
+    route: &Route,
+    asked_at: OffsetDateTime,
+    token_ends: OffsetDateTime,
+) -> OffsetDateTime {
+    if !route.shows_posts() {
+        return token_ends;
+    }
+    match api.backend.store().posts().next_publication(asked_at).await {
+        Ok(next) => next.map_or(token_ends, |at| at.min(token_ends)),
+        Err(_) => asked_at,
+    }
 }
 
 /// Counts a request. Requests without a route have one label: their paths and methods are of any number.

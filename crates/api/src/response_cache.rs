@@ -3,10 +3,15 @@
 //! While nothing is committed ([`Store::epoch`]), the same request with the same token has the same response: tenant,
 //! token, rights and rows are unchanged. Only the expiry of the token depends on time; it is stored with the response.
 //! On an engine without an epoch nothing is cached.
+//!
+//! A response is cached when its request is repeated: most requests of a crawler or an import are made once, and their
+//! responses would only replace others.
 
 mod recent;
+mod repeats;
 
 use self::recent::Recent;
+use self::repeats::Repeats;
 use crate::reply::Reply;
 use crate::route::Route;
 use crate::tenancy::Origin;
@@ -35,6 +40,7 @@ const MOST_CALLERS: usize = 10_000;
 /// The cached responses of this process.
 pub(crate) struct ResponseCache {
     callers: RwLock<Callers>,
+    repeats: Repeats,
     shards: Vec<Mutex<Recent<Arc<CachedResponse>>>>,
     state: RandomState,
 }
@@ -80,7 +86,8 @@ impl ResponseCache {
     /// An empty one.
     pub(crate) fn new() -> Self {
         let shards = (0..SHARDS).map(|_| Mutex::new(Recent::new(CAPACITY / SHARDS)));
-        Self { callers: RwLock::default(), shards: shards.collect(), state: RandomState::new() }
+        let (callers, repeats) = (RwLock::default(), Repeats::new());
+        Self { callers, repeats, shards: shards.collect(), state: RandomState::new() }
     }
 
     /// The cached answer, if it is still valid.
@@ -91,6 +98,11 @@ impl ResponseCache {
         let key = cache_key.of(caller);
         let cached = self.shard(&key).get(&key, |cached| cached.epoch == cache_key.epoch)?;
         (clock::now() < cached.bearer.until).then_some(cached)
+    }
+
+    /// Whether an answer to this request is worth storing: the same request was made recently, in this epoch or before.
+    pub(crate) fn is_wanted(&self, cache_key: &CacheKey) -> bool {
+        self.repeats.note(self.state.hash_one((&cache_key.caller, &cache_key.address)))
     }
 
     /// Stores an answer.

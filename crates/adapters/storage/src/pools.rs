@@ -11,7 +11,10 @@ use diesel_async::pooled_connection::deadpool::{Object, Pool};
 use futures_util::FutureExt;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
 use std::time::Duration;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// The settings of the connections.
 #[derive(Debug, Clone)]
@@ -78,9 +81,13 @@ impl Pools {
 }
 
 /// A pool of connections. Clones share them.
+///
+/// It may have several parts, one for each thread of the interface. On PostgreSQL tokio drives a connection on the thread
+/// that opened it, and each answer for another thread has to wake that one; on SQLite what a connection holds stays in the
+/// cache of one core. A thread whose part is in use takes an idle connection of another part, if there is one.
 #[derive(Clone)]
 pub(crate) struct ConnectionPool {
-    pool: Pool<Conn>,
+    parts: Arc<[Pool<Conn>]>,
     waiters: Arc<Waiters>,
     /// The time limit for getting a connection.
     wait: Duration,
@@ -93,10 +100,22 @@ impl ConnectionPool {
         size: usize,
         wait: Duration,
     ) -> Result<Self> {
-        let timeouts = Timeouts { wait: Some(wait), create: Some(wait), recycle: Some(wait) };
-        let builder = Pool::builder(manager).max_size(size).timeouts(timeouts).runtime(Runtime::Tokio1);
-        let pool = builder.build().map_err(Error::internal)?;
-        Ok(Self { pool, waiters: Arc::default(), wait })
+        Self::of([part(manager, size, wait)?].into(), wait)
+    }
+
+    /// A pool of at most `size` connections, with a part for each thread that runs requests, if the parts are large enough.
+    pub(crate) fn by_thread(
+        manager: impl Fn() -> AsyncDieselConnectionManager<Conn>,
+        size: usize,
+        wait: Duration,
+    ) -> Result<Self> {
+        let threads = available_parallelism().map_or(1, usize::from);
+        let parts = part_sizes(size, threads).map(|size| part(manager(), size, wait));
+        Self::of(parts.collect::<Result<_>>()?, wait)
+    }
+
+    fn of(parts: Arc<[Pool<Conn>]>, wait: Duration) -> Result<Self> {
+        Ok(Self { parts, waiters: Arc::default(), wait })
     }
 
     /// A connection. Measures the wait if there is no idle one.
@@ -104,9 +123,13 @@ impl ConnectionPool {
     /// # Errors
     /// `Unavailable` when none is free in time, or the database does not answer.
     pub(crate) async fn connection(&self) -> Result<Object<Conn>> {
-        let mut connection = pin!(self.pool.get());
+        let own = thread_number() % self.parts.len();
+        let mut connection = pin!(self.parts[own].get());
         if let Some(connection) = connection.as_mut().now_or_never() {
             return connection.map_err(Error::database);
+        }
+        if let Some(connection) = self.idle_besides(own) {
+            return Ok(connection);
         }
         let waiter = self.waiters.enter();
         let connection = connection.await;
@@ -114,8 +137,62 @@ impl ConnectionPool {
         connection.map_err(Error::database)
     }
 
+    /// An idle connection of another part, if this one has no room for a new one.
+    fn idle_besides(&self, own: usize) -> Option<Object<Conn>> {
+        let is_full = |part: &Pool<Conn>| part.status().size >= part.status().max_size;
+        if self.parts.len() == 1 || !is_full(&self.parts[own]) {
+            return None;
+        }
+        let others = self.parts.iter().enumerate().filter(|(number, _)| *number != own);
+        let mut idle = others.map(|(_, part)| part).filter(|part| part.status().available > 0);
+        idle.find_map(|part| part.get().now_or_never()?.ok())
+    }
+
     /// Whether callers that come now would wait long for a connection.
     pub(crate) fn is_overloaded(&self) -> bool {
         self.waiters.are_late(self.wait)
+    }
+}
+
+fn part(manager: AsyncDieselConnectionManager<Conn>, size: usize, wait: Duration) -> Result<Pool<Conn>> {
+    let timeouts = Timeouts { wait: Some(wait), create: Some(wait), recycle: Some(wait) };
+    let builder = Pool::builder(manager).max_size(size).timeouts(timeouts).runtime(Runtime::Tokio1);
+    builder.build().map_err(Error::internal)
+}
+
+/// The sizes of the parts of a pool for so many threads: they differ by one at most.
+fn part_sizes(size: usize, threads: usize) -> impl Iterator<Item = usize> {
+    /// With fewer connections a part would often be in use while others have idle ones.
+    const LEAST: usize = 4;
+    let parts = (size / LEAST).clamp(1, threads.max(1));
+    (0..parts).map(move |number| size / parts + usize::from(number < size % parts))
+}
+
+/// The number of this thread among those that run a runtime of their own, as the threads of the interface do; 0 for others,
+/// whose tasks move from thread to thread.
+fn thread_number() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static NUMBER: usize = match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+            Ok(RuntimeFlavor::CurrentThread) => NEXT.fetch_add(1, Ordering::Relaxed),
+            _ => 0,
+        };
+    }
+    NUMBER.with(|number| *number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_all_connections_of_a_pool_and_at_least_four_each() {
+        let sizes = |size, threads| part_sizes(size, threads).collect::<Vec<_>>();
+        assert_eq!(sizes(16, 2), [8, 8]);
+        assert_eq!(sizes(16, 8), [4; 4]);
+        assert_eq!(sizes(11, 4), [6, 5]);
+        assert_eq!(sizes(16, 1), [16]);
+        assert_eq!(sizes(3, 8), [3]);
+        assert_eq!(sizes(1, 0), [1]);
     }
 }

@@ -102,22 +102,26 @@ pub fn cause(message: &str) -> Cause {
     }
 }
 
-/// How the planner treats the values of prepared statements.
+/// How statements are planned. Plans are kept with their statements, also those that were made while a table was empty: then
+/// PostgreSQL would read the table as a whole, and go on to do so while it grows. Only searches may do that.
 #[derive(Debug, Clone, Copy)]
 enum Planning {
-    /// A statement is planned once for each connection, for any values: to plan it again costs as much as to run it. Only
-    /// for statements whose plan for any values is good; `tests/tests/storage/plans` has such plans.
+    /// For requests: a statement is planned once for each connection, for any values: to plan it again costs as much as to
+    /// run it. Only for statements whose plan for any values is good; `tests/tests/storage/plans` has such plans.
     Once,
-    /// PostgreSQL decides whether a plan for the values of each use is better.
-    ForValues,
+    /// For background work: PostgreSQL decides whether a plan for the values of each use is better.
+    ByIndex,
+    /// For searches: the same, and tables may be read as a whole.
+    Free,
 }
 
 impl Planning {
-    /// The value of the setting `plan_cache_mode`.
-    fn mode(self) -> &'static str {
+    /// The values of the settings `plan_cache_mode` and `enable_seqscan`.
+    fn settings(self) -> (&'static str, &'static str) {
         match self {
-            Self::Once => "force_generic_plan",
-            Self::ForValues => "auto",
+            Self::Once => ("force_generic_plan", "off"),
+            Self::ByIndex => ("auto", "off"),
+            Self::Free => ("auto", "on"),
         }
     }
 }
@@ -125,24 +129,30 @@ impl Planning {
 /// The pools of the readers and the writers of requests have up to `pool_size` connections each, that of the writers of
 /// background work half as many, those of searches and of the readers of background work a quarter.
 pub fn pools(settings: &Settings) -> Result<ProcessPools> {
-    let pool = |usage: Usage, planning: Planning, limit: Duration, size: usize| {
+    let manager = |usage: Usage, planning: Planning, limit: Duration| {
         let mut config = ManagerConfig::default();
         config.recycling_method = RecyclingMethod::Fast;
         config.custom_setup = Box::new(move |url| connect(url, usage, planning, limit).boxed());
-        let manager = AsyncDieselConnectionManager::new_with_config(&settings.url, config);
-        ConnectionPool::new(manager, size, settings.wait)
+        AsyncDieselConnectionManager::new_with_config(&settings.url, config)
+    };
+    let pool = |usage, planning, limit, size| {
+        ConnectionPool::new(manager(usage, planning, limit), size, settings.wait)
+    };
+    let by_thread = |usage, limit| {
+        let manager = || manager(usage, Planning::Once, limit);
+        ConnectionPool::by_thread(manager, settings.pool_size, settings.wait)
     };
     let (read, write) = (settings.limits.read, settings.limits.write);
     let (half, quarter) = (settings.pool_size.div_ceil(2), settings.pool_size.div_ceil(4));
     let requests = Pools {
-        reader: pool(Usage::Reading, Planning::Once, read, settings.pool_size)?,
-        searcher: Some(pool(Usage::Reading, Planning::ForValues, read, quarter)?),
-        writer: Writer::new(pool(Usage::Writing, Planning::Once, write, settings.pool_size)?),
+        reader: by_thread(Usage::Reading, read)?,
+        searcher: Some(pool(Usage::Reading, Planning::Free, read, quarter)?),
+        writer: Writer::new(by_thread(Usage::Writing, write)?),
     };
     let background = Pools {
-        reader: pool(Usage::Reading, Planning::ForValues, read, quarter)?,
+        reader: pool(Usage::Reading, Planning::ByIndex, read, quarter)?,
         searcher: None,
-        writer: Writer::new(pool(Usage::Writing, Planning::ForValues, write, half)?),
+        writer: Writer::new(pool(Usage::Writing, Planning::ByIndex, write, half)?),
     };
     Ok(ProcessPools { requests, background })
 }
@@ -153,12 +163,13 @@ pub fn pools(settings: &Settings) -> Result<ProcessPools> {
 async fn connect(url: &str, usage: Usage, planning: Planning, limit: Duration) -> ConnectionResult<Conn> {
     const DELAY: Duration = Duration::from_millis(500);
     let mut connection = tls::connect(url, usage, Some(limit + DELAY)).await?;
+    let (plan_cache_mode, enable_seqscan) = planning.settings();
     let settings = format!(
         "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = '60s';
-             SET default_transaction_isolation = 'read committed'; SET plan_cache_mode = {}",
+             SET default_transaction_isolation = 'read committed'; SET plan_cache_mode = {plan_cache_mode};
+             SET enable_seqscan = {enable_seqscan}",
         limit.as_millis(),
         (limit * 4 / 5).as_millis(),
-        planning.mode(),
     );
     SimpleAsyncConnection::batch_execute(&mut connection, &settings)
         .await
@@ -257,6 +268,27 @@ pub mod dialect {
         }
     }
 
+    /// Texts as a bind parameter, an array.
+    #[derive(Debug)]
+    pub struct BoundTexts(Vec<String>);
+
+    impl BoundTexts {
+        /// These texts.
+        pub fn of(texts: &[&str]) -> Self {
+            Self(texts.iter().map(|text| (*text).to_owned()).collect())
+        }
+
+        /// Writes them as a table with the column `value`, and its name.
+        pub fn push_table<'b>(&'b self, name: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+            pass.push_sql("unnest(");
+            pass.push_bind_param::<Array<Text>, [String]>(&self.0)?;
+            pass.push_sql("::text[]) AS ");
+            pass.push_sql(name);
+            pass.push_sql(" (value)");
+            Ok(())
+        }
+    }
+
     /// Whether the expression is one of these values.
     pub fn among_uuids<QS: 'static>(on: Expr<QS, sql::Uuid>, ids: &[uuid::Uuid]) -> Condition<QS> {
         Box::new(on.eq_any(uuids(ids)))
@@ -317,6 +349,11 @@ pub mod dialect {
 
     /// The aggregate function that makes an array of JSON.
     pub const JSON_ARRAY: &str = "jsonb_agg";
+
+    /// The aggregate that joins the values of a column to one text, with commas; null without values.
+    pub fn joined(column: &str) -> String {
+        format!("string_agg({column}::text, ',')")
+    }
 
     /// `LIKE` in any case, in every script. In the pattern `%` and `_` are wildcards, `\` escapes.
     pub fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> Condition<QS> {

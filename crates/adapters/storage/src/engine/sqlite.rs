@@ -112,27 +112,28 @@ pub fn cause(message: &str) -> Cause {
 /// The pools of the readers, of the readers for searches, and of the one writer. A read is never cancelled with its
 /// caller, a search is. Background work has the same pools: reads never wait for a connection, and searches are not of it.
 pub fn pools(settings: &Settings) -> Result<ProcessPools> {
-    let pool = |size, pragmas: &'static str, runtime: Box<dyn Fn() -> Runtime + Send + Sync>| {
+    let path = path_of(&settings.url)?;
+    let manager = |pragmas: &'static str, place: Place, limit: Duration| {
         let mut config = ManagerConfig::default();
         config.recycling_method = RecyclingMethod::Fast;
         config.custom_setup = Box::new(move |path| {
-            let connection =
-                connect(path, pragmas).map(|c| SyncConnectionWrapper::with_runtime(c, runtime()));
+            let runtime = Runtime::new(place.clone(), limit);
+            let connection = connect(path, pragmas).map(|c| SyncConnectionWrapper::with_runtime(c, runtime));
             std::future::ready(connection).boxed()
         });
-        let manager = AsyncDieselConnectionManager::new_with_config(path_of(&settings.url)?, config);
-        ConnectionPool::new(manager, size, settings.wait)
+        AsyncDieselConnectionManager::new_with_config(path, config)
     };
     let StatementLimits { read, write } = settings.limits;
     let cores = available_parallelism().map_or(1, usize::from);
-    let writer = pool(1, WRITER, Box::new(move || Runtime::new(Place::Caller, write)))?;
+    let writer = ConnectionPool::new(manager(WRITER, Place::Caller, write), 1, settings.wait)?;
     // The slots bound the statements that run. There are more connections: one is in use until its caller is polled,
     // which takes long on a busy thread.
-    let slots = Arc::new(SearchSlots::new(cores * 2));
-    let searching = move || Runtime::new(Place::Blocking(slots.clone()), read);
+    let searching = Place::Blocking(Arc::new(SearchSlots::new(cores * 2)));
+    let searchers = settings.pool_size.max(cores * 2);
+    let reader = || manager(READER, Place::Caller, read);
     let pools = Pools {
-        reader: pool(settings.pool_size, READER, Box::new(move || Runtime::new(Place::Caller, read)))?,
-        searcher: Some(pool(settings.pool_size.max(cores * 2), READER, Box::new(searching))?),
+        reader: ConnectionPool::by_thread(reader, settings.pool_size, settings.wait)?,
+        searcher: Some(ConnectionPool::new(manager(READER, searching, read), searchers, settings.wait)?),
         writer: Writer::new(writer, settings.wait),
     };
     Ok(ProcessPools { requests: pools.clone(), background: pools })
@@ -147,6 +148,14 @@ const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -4000;";
 /// truncated to 64 MiB.
 const WRITER: &str =
     "PRAGMA busy_timeout = 5; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16000;";
+
+/// For a transaction that takes long, such as an import: it changes pages all over the indexes. Those that the cache has no
+/// place for are written to the log, and read again for the next row: with 256 MiB hardly any. Used as far as there are changed
+/// pages.
+const LONG_CACHE: &str = "PRAGMA cache_size = -262144";
+
+/// After it: the size of [`WRITER`] again.
+const SHORT_CACHE: &str = "PRAGMA cache_size = -16000; PRAGMA shrink_memory";
 
 fn path_of(url: &str) -> Result<&str> {
     url.strip_prefix("sqlite://")

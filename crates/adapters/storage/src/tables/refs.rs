@@ -1,6 +1,6 @@
 //! The rows of records that the archive imported, by their refs.
 
-use crate::engine::Db;
+use crate::engine::{Db, dialect};
 use crate::failure::Stored;
 use crate::insert::{AT_ONCE, stays_prepared};
 use crate::schema::archive_refs::{self, dsl};
@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use civitas_application::RefStore;
 use civitas_kernel::{OrganizationId, Result};
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::sql_types::{BigInt, Text};
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::{BigInt, Nullable, Text};
 use diesel_async::RunQueryDsl;
 
 /// The most refs that are searched by one statement.
@@ -27,6 +27,33 @@ struct RefRow {
     kind: String,
     reference: String,
     record_id: String,
+}
+
+/// These refs with the ids of their rows. Each is a lookup in the primary key: with `ref = ANY(..)` PostgreSQL compares all
+/// refs of the kind with each wanted one, because at the beginning of an import it has no statistics of the table.
+struct Wanted {
+    organization_id: i64,
+    kind: String,
+    references: dialect::BoundTexts,
+}
+
+impl Query for Wanted {
+    type SqlType = (Text, Nullable<Text>);
+}
+
+impl QueryId for Wanted {
+    type QueryId = Self;
+}
+
+impl QueryFragment<Db> for Wanted {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        pass.push_sql("SELECT wanted.value, (SELECT record_id FROM archive_refs WHERE organization_id = ");
+        pass.push_bind_param::<BigInt, _>(&self.organization_id)?;
+        pass.push_sql(" AND kind = ");
+        pass.push_bind_param::<Text, _>(&self.kind)?;
+        pass.push_sql(" AND ref = wanted.value) FROM ");
+        self.references.push_table("wanted", &mut pass)
+    }
 }
 
 /// The insert of these refs, at least one. A ref that is stored gets the new id.
@@ -107,15 +134,13 @@ impl RefStore for Session {
     ) -> Result<Vec<(String, String)>> {
         let mut found = Vec::with_capacity(references.len());
         for some in references.chunks(FOUND_AT_ONCE) {
-            let rows: Vec<(String, String)> = archive_refs::table
-                .filter(dsl::organization_id.eq(key(organization)))
-                .filter(dsl::kind.eq(kind))
-                .filter(dsl::reference.eq_any(some))
-                .select((dsl::reference, dsl::record_id))
-                .load(&mut *self.read().await?)
-                .await
-                .stored()?;
-            found.extend(rows);
+            let wanted = Wanted {
+                organization_id: key(organization),
+                kind: kind.to_owned(),
+                references: dialect::BoundTexts::of(some),
+            };
+            let rows: Vec<(String, Option<String>)> = wanted.load(&mut *self.read().await?).await.stored()?;
+            found.extend(rows.into_iter().filter_map(|(reference, id)| Some((reference, id?))));
         }
         Ok(found)
     }

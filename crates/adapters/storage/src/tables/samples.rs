@@ -5,15 +5,15 @@
 //! each member has the same chance.
 
 use super::visible_components::Rows;
-use crate::columns::{Condition, Expr, JsonColumn};
-use crate::engine::{Conn, Db, dialect, sql};
+use crate::columns::{Condition, Expr};
+use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use async_trait::async_trait;
-use civitas_kernel::Result;
+use civitas_kernel::{Error, Result};
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Bool, Nullable};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use diesel_async::RunQueryDsl;
 use std::collections::{HashMap, HashSet};
 
@@ -34,8 +34,9 @@ pub(super) fn in_bucket<QS: 'static>(id: Expr<QS, BigInt>) -> Condition<QS> {
     Box::new(InBucket(id))
 }
 
-/// The ids that a select has in each of some buckets, as arrays of JSON. Bucket by bucket: with `IN` the planners may read
-/// all members instead, because in a city with large and small components they expect few members in each.
+/// The ids that a select has in some buckets, as one text; null without any. Bucket by bucket: with `IN` the planners may
+/// read all members instead, because in a city with large and small components they expect few members in each. One text,
+/// because most buckets of a short list are empty, and a row for each of them costs more than to search it.
 struct InBuckets<Q> {
     buckets: dialect::BoundIds,
     ids: Q,
@@ -47,8 +48,9 @@ where
     Q: QueryFragment<Db> + Send + 'static,
 {
     let found = InBuckets { buckets: dialect::BoundIds::of(buckets), ids };
-    let found: Vec<Option<JsonColumn<Vec<i64>>>> = found.load(connection).await.stored()?;
-    Ok(found.into_iter().flatten().flat_map(|ids| ids.0).collect())
+    let found: Option<String> = found.get_result(connection).await.stored()?;
+    let ids = found.as_deref().unwrap_or_default().split_terminator(',');
+    ids.map(|id| id.parse().map_err(Error::internal)).collect()
 }
 
 /// A list of which random members are read.
@@ -213,10 +215,13 @@ impl<QS> QueryFragment<Db> for InBucket<QS> {
 
 impl<Q: QueryFragment<Db>> QueryFragment<Db> for InBuckets<Q> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql(&format!("SELECT (SELECT {}(member.id) FROM (", dialect::JSON_ARRAY));
+        let (ids, of_member) = (dialect::joined("found.ids"), dialect::joined("member.id"));
+        pass.push_sql(&format!("SELECT {ids} FROM (SELECT (SELECT {of_member} FROM ("));
         self.ids.walk_ast(pass.reborrow())?;
-        pass.push_sql(") AS member) FROM ");
-        self.buckets.push_table("bucket", &mut pass)
+        pass.push_sql(") AS member) AS ids FROM ");
+        self.buckets.push_table("bucket", &mut pass)?;
+        pass.push_sql(") AS found");
+        Ok(())
     }
 }
 
@@ -232,7 +237,7 @@ impl<QS, GB> ValidGrouping<GB> for InBucket<QS> {
 }
 
 impl<Q> Query for InBuckets<Q> {
-    type SqlType = Nullable<sql::Json>;
+    type SqlType = Nullable<Text>;
 }
 
 /// Statements are cached by their text.

@@ -57,11 +57,7 @@ pub struct BoundIds {
 impl BoundIds {
     /// Writes them as a table with the column `value`, and its name.
     pub fn push_table<'b>(&'b self, name: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql("json_each(");
-        pass.push_bind_param::<Text, str>(&self.array)?;
-        pass.push_sql(") AS ");
-        pass.push_sql(name);
-        Ok(())
+        push_json_table(&self.array, name, pass)
     }
 
     /// These ids.
@@ -78,6 +74,31 @@ impl BoundIds {
         let sorted: Vec<u8> = sorted.into_iter().flat_map(i64::to_be_bytes).collect();
         Self { array: text.into(), sorted: sorted.into() }
     }
+}
+
+/// Texts as a bind parameter: an array of JSON.
+#[derive(Debug)]
+pub struct BoundTexts(String);
+
+impl BoundTexts {
+    /// These texts.
+    pub fn of(texts: &[&str]) -> Self {
+        Self(serde_json::Value::from(texts).to_string())
+    }
+
+    /// Writes them as a table with the column `value`, and its name.
+    pub fn push_table<'b>(&'b self, name: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        push_json_table(&self.0, name, pass)
+    }
+}
+
+/// Writes the elements of an array of JSON as a table with the column `value`, and its name.
+fn push_json_table<'b>(array: &'b str, name: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+    pass.push_sql("json_each(");
+    pass.push_bind_param::<Text, str>(array)?;
+    pass.push_sql(") AS ");
+    pass.push_sql(name);
+    Ok(())
 }
 
 /// Whether the expression is one of these values. The statement text does not depend on their number.
@@ -135,6 +156,11 @@ pub fn in_bytes<QS: 'static>(on: Expr<QS, Text>) -> Expr<QS, Text> {
 
 /// The aggregate function that makes an array of JSON.
 pub const JSON_ARRAY: &str = "json_group_array";
+
+/// The aggregate that joins the values of a column to one text, with commas; null without values.
+pub fn joined(column: &str) -> String {
+    format!("group_concat({column})")
+}
 
 /// An expression, the JSON array to search, and what to compare of its elements.
 struct Among<QS, ST> {

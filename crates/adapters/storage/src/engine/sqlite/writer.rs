@@ -66,6 +66,8 @@ struct Group {
     connection: Object<Conn>,
     /// The number of transactions that began in it.
     members: usize,
+    /// Whether it has a transaction that takes long, and the cache for it.
+    is_long: bool,
     outcome: watch::Sender<Option<Outcome>>,
 }
 
@@ -183,7 +185,12 @@ impl Writer {
     /// As [`Self::begin`].
     pub(crate) async fn begin_long(&self) -> Result<WriteTransaction> {
         let held = commit(self.take().await?).await?;
-        self.join(held).await
+        let mut transaction = self.join(held).await?;
+        if let Some(group) = transaction.held.as_mut().and_then(|held| held.group.as_mut()) {
+            group.is_long = true;
+            group.connection.batch_execute(super::LONG_CACHE).await.stored()?;
+        }
+        Ok(transaction)
     }
 
     /// The connection, outside of transactions.
@@ -219,7 +226,8 @@ impl Writer {
         } else {
             let mut connection = self.pool.connection().await?;
             super::begin(&mut connection, self.wait).await.stored()?;
-            held.group = Some(Group { connection, members: 1, outcome: watch::Sender::new(None) });
+            held.group =
+                Some(Group { connection, members: 1, is_long: false, outcome: watch::Sender::new(None) });
         }
         Ok(WriteTransaction { held: Some(held), is_first })
     }
@@ -245,12 +253,14 @@ fn ended(statement: impl Future<Output = QueryResult<()>>) -> QueryResult<()> {
 impl State {
     /// Commits the group, if one is open, and publishes the result to its transactions. Waits for the disk.
     fn commit(&mut self) {
-        let Some(Group { mut connection, outcome, .. }) = self.group.take() else { return };
+        let Some(Group { mut connection, outcome, is_long, .. }) = self.group.take() else { return };
         let committed =
             ended(<Conn as AsyncConnection>::TransactionManager::commit_transaction(&mut *connection));
         if committed.is_err() {
             // Closes it, which rolls back whatever is open.
             drop(Object::take(connection));
+        } else if is_long && ended(connection.batch_execute(super::SHORT_CACHE)).is_err() {
+            tracing::warn!("the writer keeps the cache of a long transaction");
         }
         outcome.send_replace(Some(committed.map_err(|error| Failed(error.to_string().into()))));
     }
