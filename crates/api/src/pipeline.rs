@@ -19,7 +19,7 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderName};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::Callers;
-use civitas_application::{Store, metrics, source_address, traces};
+use civitas_application::{Store, metrics, source_address, store_for, traces};
 use civitas_kernel::{Ctx, Error, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
 use futures_util::future::{Either, LocalBoxFuture, Ready, ready};
@@ -204,6 +204,10 @@ async fn process(
     let keyed = match &ctx {
         Some(ctx) if route.writes() => KeyedWrite::read(&api.backend, ctx, http)?,
         _ => None,
+    };
+    let store = match &ctx {
+        Some(ctx) => store_for(&store, ctx)?,
+        None => store.confined_to(tenant.id)?.unwrap_or(store),
     };
     let request = Request {
         ctx,

@@ -20,7 +20,7 @@ use time::OffsetDateTime;
 pub(crate) struct Request {
     /// The service.
     pub(crate) backend: Arc<Backend>,
-    /// The store to read from.
+    /// The store to read from, confined to the organization unless the client may access all of them.
     pub(crate) store: Arc<dyn Store>,
     /// The organization.
     pub(crate) tenant: Tenant,

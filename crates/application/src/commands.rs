@@ -3,7 +3,7 @@
 
 use crate::announcing::tenant;
 use crate::audit::of_commands;
-use crate::{Announcer, CommandOutput, Ports, RenderContext, Site, Store, Transaction};
+use crate::{Announcer, CommandOutput, Ports, RenderContext, Site, Store, Transaction, store_for};
 use civitas_accounts::{AuthContext, Callers, TokenSigner};
 use civitas_jobs::{Finish, Job, JobOwner, JobPayload};
 use civitas_kernel::{
@@ -184,7 +184,8 @@ impl Commands {
         finish: impl AsyncFn(&dyn Transaction, Value) -> Result<T>,
     ) -> Result<T> {
         let registered = self.registry.of::<C>()?;
-        (registered.use_case)(as_store_ports(&*self.store)).precheck(ctx, &command).await?;
+        let store = store_for(&self.store, ctx)?;
+        (registered.use_case)(as_store_ports(&*store)).precheck(ctx, &command).await?;
         let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
             confine(tx, ctx).await?;
             let context = RenderContext::new(ctx, tenant, self.site(), languages);
@@ -207,7 +208,8 @@ impl Commands {
         command: C,
         finish: Option<impl AsyncFn(&dyn Transaction, JobId) -> Result<()>>,
     ) -> Result<JobId> {
-        let use_case = (self.registry.of::<C>()?.use_case)(as_store_ports(&*self.store));
+        let store = store_for(&self.store, ctx)?;
+        let use_case = (self.registry.of::<C>()?.use_case)(as_store_ports(&*store));
         use_case.check_enqueue(ctx, &command).await?;
         let command = serde_json::to_value(command).map_err(Error::internal)?;
         let payload = JobPayload { name: C::NAME.to_owned(), command, languages };

@@ -63,7 +63,7 @@ pub use operations::{
 pub use organization_removal::{delete_organization, remove_organization};
 pub use pace::Pace;
 pub use panel_sign_in::SignIn;
-pub use ports::{ListChanges, Ports, RefStore, Removals, Store, Transaction};
+pub use ports::{ListChanges, Ports, RefStore, Removals, Store, Transaction, store_for};
 pub use rate_limits::{AuthenticationLimit, ClientLimit, RetryAfter, network_of, source_address};
 pub use reencryption::{Reencrypted, Reencryption, Reseal};
 pub use render_context::{RenderContext, Site};

@@ -34,6 +34,7 @@ struct Metrics {
     registry: Registry,
     requests: HistogramVec,
     response_cache: IntCounterVec,
+    lookup_cache: IntCounterVec,
     logins: IntCounterVec,
     jobs: IntCounterVec,
     tasks: IntCounterVec,
@@ -81,6 +82,7 @@ impl Metrics {
         Ok(Self {
             requests: registered(&registry, requests)?,
             response_cache: counters("response_cache_total", "Lookups in the response cache.", &["result"])?,
+            lookup_cache: counters("lookup_cache_total", "Lookups of cached rows.", &["table", "result"])?,
             logins: counters(
                 "logins_total",
                 "Logins with a password, by outcome.",
@@ -122,7 +124,7 @@ impl Metrics {
 /// Whether requests are counted: only if somebody can read the metrics.
 static COUNTS_REQUESTS: AtomicBool = AtomicBool::new(false);
 
-/// Counts requests and lookups in the response cache from now on.
+/// Counts requests and lookups in caches from now on.
 pub fn count_requests() {
     COUNTS_REQUESTS.store(true, Ordering::Relaxed);
 }
@@ -142,6 +144,28 @@ pub fn response_cache(is_hit: bool) {
         return;
     }
     METRICS.response_cache.with_label_values(&[if is_hit { "hit" } else { "miss" }]).inc();
+}
+
+/// Counts lookups in one table of the cache of lookups. It has the counters: to find them by their labels takes longer
+/// than the lookup.
+pub struct LookupCounter {
+    hits: IntCounter,
+    misses: IntCounter,
+}
+
+impl LookupCounter {
+    /// The counter of this table. Its series are in the text from now on.
+    pub fn new(table: &str) -> Self {
+        let counter = |result| METRICS.lookup_cache.with_label_values(&[table, result]);
+        Self { hits: counter("hit"), misses: counter("miss") }
+    }
+
+    /// Counts a lookup.
+    pub fn count(&self, is_hit: bool) {
+        if COUNTS_REQUESTS.load(Ordering::Relaxed) {
+            if is_hit { &self.hits } else { &self.misses }.inc();
+        }
+    }
 }
 
 /// An endpoint for logins with a password.
@@ -254,6 +278,9 @@ mod tests {
         count_requests();
         request("/proposals/{id}", "GET", 200, Duration::from_millis(3));
         response_cache(true);
+        let lookups = LookupCounter::new("hosts");
+        lookups.count(true);
+        lookups.count(true);
         login_ended(LoginEndpoint::Panel, "locked");
         job_ended("completed");
         task_ended("mail", "done");
@@ -269,6 +296,8 @@ mod tests {
         for line in [
             "civitas_http_request_seconds_count{method=\"GET\",route=\"/proposals/{id}\",status=\"200\"} 1",
             "civitas_response_cache_total{result=\"hit\"} 1",
+            "civitas_lookup_cache_total{result=\"hit\",table=\"hosts\"} 2",
+            "civitas_lookup_cache_total{result=\"miss\",table=\"hosts\"} 0",
             "civitas_logins_total{endpoint=\"panel\",outcome=\"locked\"} 1",
             "civitas_jobs_total{outcome=\"completed\"} 1",
             "civitas_tasks_total{kind=\"mail\",outcome=\"done\"} 1",

@@ -15,7 +15,7 @@ use civitas_audit::AuditLog;
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::{JobLog, JobStore};
-use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
+use civitas_kernel::{Ctx, Event, OrganizationId, Result, TaskQueue};
 use civitas_meetings::{MeetingStore, ReminderStore};
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{ComponentLookup, ProposalStore, StateStore, VoteStore};
@@ -171,8 +171,25 @@ pub trait Store: Ports {
     /// # Errors
     /// `Internal` in a transaction.
     fn begun_in(&self, epoch: u64) -> Result<Arc<dyn Store>>;
+    /// The same database for a request of this organization: what it reads outside of transactions are no rows of other
+    /// organizations, a second check behind the conditions of every statement. Cached lookups and writes are not confined.
+    /// `None` where the engine cannot do that, or the setting `row_level_security` is off.
+    ///
+    /// # Errors
+    /// `Internal` in a transaction.
+    fn confined_to(&self, organization: OrganizationId) -> Result<Option<Arc<dyn Store>>>;
     /// Updates the statistics of the query planner. Call it after writing many records at once.
     async fn analyze(&self) -> Result<()>;
+}
+
+/// The store that a caller reads from: confined to its organization ([`Store::confined_to`]), unless its client may access
+/// all of them.
+///
+/// # Errors
+/// Those of [`Store::confined_to`].
+pub fn store_for(store: &Arc<dyn Store>, ctx: &Ctx) -> Result<Arc<dyn Store>> {
+    let confined = if ctx.caller.deployment_wide { None } else { store.confined_to(ctx.organization)? };
+    Ok(confined.unwrap_or_else(|| store.clone()))
 }
 
 /// All ports inside one transaction, which rolls back when dropped.

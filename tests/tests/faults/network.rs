@@ -1,38 +1,45 @@
-//! PostgreSQL behind a network that loses everything.
+//! PostgreSQL behind a network that loses everything, and with several hosts.
 
 use civitas_application::Store;
 use civitas_kernel::{Error, Locales};
 use civitas_storage_postgres::{Settings, StatementLimits, open};
-use civitas_tests::{Database, Engine, Network, Proxy};
+use civitas_tests::{CITIES, Database, Engine, Network, Proxy, Service};
+use serde_json::json;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use url::Url;
+use tokio::net::TcpListener;
+use url::{Position, Url};
 
 /// Much less than the minutes after which an operating system gives up, and much more than the limits of the tests.
 const SOON: Duration = Duration::from_secs(20);
 const LIMITS: StatementLimits =
     StatementLimits { read: Duration::from_millis(500), write: Duration::from_secs(1) };
 
+/// The address of the server of a database.
+fn server_of(database: &Database) -> SocketAddr {
+    let url: Url = database.url().parse().unwrap();
+    url.socket_addrs(|| Some(5432)).unwrap()[0]
+}
+
+/// The address of a database at these hosts.
+fn url_at(database: &Database, hosts: &[SocketAddr]) -> String {
+    let url: Url = database.url().parse().unwrap();
+    let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+    format!("{}{}{}", &url[..Position::BeforeHost], hosts.join(","), &url[Position::AfterPort..])
+}
+
 async fn behind_proxy(database: &Database) -> (Proxy, Arc<dyn Store>) {
-    let mut url: Url = database.url().parse().unwrap();
-    let server = url.socket_addrs(|| Some(5432)).unwrap()[0];
-    let proxy = Proxy::to(server).await;
-    url.set_ip_host(proxy.address().ip()).unwrap();
-    url.set_port(Some(proxy.address().port())).unwrap();
-    let wait = Duration::from_secs(2);
-    let (url, locales) = (url.to_string(), Locales::standard());
-    let store = open(&Settings {
-        url,
-        pool_size: 2,
-        wait,
-        locales,
-        limits: LIMITS,
-        row_level_security: true,
-        caches: true,
-    })
-    .await
-    .unwrap();
+    let proxy = Proxy::to(server_of(database)).await;
+    let store = open_at(url_at(database, &[proxy.address()])).await;
     (proxy, store)
+}
+
+async fn open_at(url: String) -> Arc<dyn Store> {
+    let (wait, locales) = (Duration::from_secs(2), Locales::standard());
+    let settings =
+        Settings { url, pool_size: 2, wait, locales, limits: LIMITS, row_level_security: true, caches: true };
+    open(&settings).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -91,4 +98,47 @@ async fn a_statement_that_waits_for_a_lock_ends_before_its_limit() {
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
     lock.release().await;
     store.check_writable().await.unwrap();
+}
+
+/// An address at which nobody listens.
+async fn refusing() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_first_host_does_not_answer_uses_the_second() {
+    let Some(silent_database) = Database::fresh(Engine::Postgres).await else { return };
+    let silent = Proxy::to(server_of(&silent_database)).await;
+    silent.set(Network::LosesEverything);
+    for first in [refusing().await, silent.address()] {
+        let Some(database) = Database::fresh(Engine::Postgres).await else { return };
+        let url = url_at(&database, &[first, server_of(&database)]);
+        let started = Instant::now();
+        let service = Service::over(database, CITIES, &[("database_url", &url)]).await;
+        let nora = service.user("norablum").await;
+        nora.get("/proposals").await.is(200);
+        let vote = json!({"proposal_id": service.id("proposal", "p2"), "data": {"weight": 1}});
+        nora.post("/vote_proposals/sync", &vote).await.is(200);
+        assert!(started.elapsed() < SOON, "{first}: {:?}", started.elapsed());
+        service.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_the_first_host_is_lost_the_second_takes_reads_and_writes() {
+    let Some(database) = Database::fresh(Engine::Postgres).await else { return };
+    let first = Proxy::to(server_of(&database)).await;
+    let store = open_at(url_at(&database, &[first.address(), server_of(&database)])).await;
+    store.ready().await.unwrap();
+    store.check_writable().await.unwrap();
+    drop(store.begin().await.unwrap());
+
+    first.set(Network::LosesEverything);
+    let started = Instant::now();
+    assert!(matches!(store.ready().await, Err(Error::Unavailable(_))), "the connection that was open");
+    store.ready().await.unwrap();
+    let transaction = store.begin().await.unwrap();
+    assert_eq!(transaction.administrators().count().await.unwrap(), 0);
+    transaction.commit().await.unwrap();
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }

@@ -34,6 +34,7 @@ async fn operators_see_the_figures_of_a_server() {
         assert_eq!(get(&service, "/proposals").await.0, 404, "nothing else");
         let nora = service.user("norablum").await;
         nora.get("/proposals").await.is(200);
+        nora.get("/proposals?page=1").await.is(200);
         nora.get("/proposals/987654321").await.is(404);
         nora.get("/nowhere").await.is(404);
         let panel = service.administrator().await;
@@ -61,6 +62,19 @@ async fn operators_see_the_figures_of_a_server() {
             "civitas_http_open_connections",
         ] {
             assert!(value(&text, metric).is_some_and(|value| value >= 1.0), "{metric} in\n{text}");
+        }
+        let is_cached = !service.flags().contains(&("caches".to_owned(), "false".to_owned()));
+        for table in ["hosts", "identities", "components", "removals"] {
+            let metric =
+                |result| format!("civitas_lookup_cache_total{{result=\"{result}\",table=\"{table}\"}}");
+            for result in ["hit", "miss"] {
+                let found = value(&text, &metric(result));
+                assert!(
+                    found.is_some_and(|value| value >= 1.0 || !is_cached),
+                    "{} in\n{text}",
+                    metric(result)
+                );
+            }
         }
         for lane in ["job", "mail", "host_check", "event", "delivery"] {
             let metric = format!("civitas_oldest_waiting_seconds{{lane=\"{lane}\"}}");

@@ -1,6 +1,7 @@
 //! How many statements a request sends to the database, on both engines. A binary of its own, whose tests run one after
 //! the other: the counter is the process's own.
 
+mod confinement;
 mod logins;
 mod panel;
 mod plans;

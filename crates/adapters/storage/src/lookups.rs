@@ -11,6 +11,7 @@
 
 use crate::tables::ComponentIds;
 use civitas_accounts::Identity;
+use civitas_application::metrics::LookupCounter;
 use civitas_kernel::{ComponentId, OrganizationId, UserId, Viewer};
 use civitas_organizations::Located;
 use civitas_proposals::Place;
@@ -118,18 +119,23 @@ impl Stamp {
 pub(crate) struct Table<K, V> {
     pub(crate) kind: Kind,
     entries: Cache<K, (Stamp, V)>,
+    counter: LookupCounter,
 }
 
 impl<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static> Table<K, V> {
-    fn new(kind: Kind, most: u64, weight: fn(&V) -> u32) -> Self {
+    /// `name`: that of its metrics.
+    fn new(name: &str, kind: Kind, most: u64, weight: fn(&V) -> u32) -> Self {
         let cache = Cache::builder().max_capacity(most).time_to_idle(KEPT);
-        Self { kind, entries: cache.weigher(move |_, (_, value)| weight(value)).build() }
+        let entries = cache.weigher(move |_, (_, value)| weight(value)).build();
+        Self { kind, entries, counter: LookupCounter::new(name) }
     }
 
-    /// The value, if it is valid at this stamp.
+    /// The value, if it is valid at this stamp. Counts the lookup.
     pub(crate) fn get(&self, key: &K, now: Stamp) -> Option<V> {
-        let (then, value) = self.entries.get(key)?;
-        now.is_valid_for(then).then_some(value)
+        let entry = self.entries.get(key);
+        let value = entry.and_then(|(then, value)| now.is_valid_for(then).then_some(value));
+        self.counter.count(value.is_some());
+        value
     }
 
     /// Adds a value that was read after this stamp.
@@ -142,13 +148,13 @@ impl Lookups {
     pub(crate) fn new() -> Self {
         Self {
             changes: Default::default(),
-            hosts: Table::new(Kind::Lookup, MOST, |_| 1),
-            identities: Table::new(Kind::Lookup, MOST, |_| 1),
-            components: Table::new(Kind::Lookup, MOST_IDS, |ids| {
+            hosts: Table::new("hosts", Kind::Lookup, MOST, |_| 1),
+            identities: Table::new("identities", Kind::Lookup, MOST, |_| 1),
+            components: Table::new("components", Kind::Lookup, MOST_IDS, |ids| {
                 u32::try_from(ids.len()).unwrap_or(u32::MAX).saturating_add(8)
             }),
-            places: Table::new(Kind::Lookup, MOST, |_| 1),
-            removals: Table::new(Kind::Removal, MOST, |_| 1),
+            places: Table::new("places", Kind::Lookup, MOST, |_| 1),
+            removals: Table::new("removals", Kind::Removal, MOST, |_| 1),
         }
     }
 
@@ -169,6 +175,7 @@ impl Lookups {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use civitas_application::metrics;
 
     #[test]
     fn an_entry_is_valid_until_the_next_change_and_for_a_second_at_most() {
@@ -204,5 +211,20 @@ mod tests {
         assert!(lookups.components.get(&key, lookups.stamp(Kind::Lookup, Some(7))).is_some());
         assert!(lookups.components.get(&key, lookups.stamp(Kind::Lookup, Some(8))).is_none());
         assert!(lookups.components.get(&key, lookups.stamp(Kind::Lookup, None)).is_none());
+    }
+
+    /// No other test reads places, and no other lookup is counted as one of them.
+    #[test]
+    fn lookups_are_counted_by_table() {
+        let count = |result| {
+            let metric = format!("civitas_lookup_cache_total{{result=\"{result}\",table=\"places\"}} ");
+            let text = metrics::text().unwrap();
+            text.lines().find_map(|line| line.strip_prefix(&metric)?.parse::<u64>().ok())
+        };
+        let lookups = Lookups::new();
+        metrics::count_requests();
+        let key = PlaceKey { organization: OrganizationId(1), component: 2, of: Seen::ByAnybody(None) };
+        assert!(lookups.places.get(&key, lookups.stamp(Kind::Lookup, None)).is_none());
+        assert_eq!((count("hit"), count("miss")), (Some(0), Some(1)));
     }
 }

@@ -11,11 +11,13 @@ pub(crate) use guards::{Atomic, ConnectionGuard, Single};
 use transactions::Open;
 
 use crate::database_clock::{DatabaseClock, ProcessClock};
-use crate::engine::{self, Epoch};
+use crate::engine::{self, Conn, Epoch};
+use crate::failure::Stored;
 use crate::lookups::{Kind, Lookups};
 use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings};
-use civitas_kernel::{Error, Locales, PageRequest, Result, clock};
+use civitas_kernel::{Error, Locales, OrganizationId, PageRequest, Result, clock};
 use std::fmt;
+use std::ops::DerefMut;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,6 +31,8 @@ pub(crate) struct Session {
     locales: Locales,
     /// The epoch in which the reading request of this session began, and when, if it is of one.
     begun_in: Option<(u64, Instant)>,
+    /// The organization that reads outside of transactions are confined to.
+    confined_to: Option<OrganizationId>,
 }
 
 /// What the sessions of a process share.
@@ -134,14 +138,17 @@ impl Session {
         };
         let source = Source::Database(Arc::new(database), Usage::Requests);
         let locales = settings.locales.clone();
-        Self { source, shared: Shared::new(clock::now), locales, begun_in: None }
+        Self { source, shared: Shared::new(clock::now), locales, begun_in: None, confined_to: None }
     }
 
     /// The same database with the connections of background work.
+    ///
+    /// # Errors
+    /// `Internal` in a transaction.
     pub(crate) fn for_background(&self) -> Result<Self> {
         let (database, _) = self.database()?;
         let source = Source::Database(database.clone(), Usage::Background);
-        Ok(Self { source, shared: self.shared.clone(), locales: self.locales.clone(), begun_in: None })
+        Ok(Self { source, begun_in: None, confined_to: None, ..self.another()? })
     }
 
     /// The same database for a request that only reads, and began in this epoch.
@@ -149,12 +156,29 @@ impl Session {
     /// # Errors
     /// `Internal` in a transaction.
     pub(crate) fn begun_in(&self, epoch: u64) -> Result<Self> {
+        Ok(Self { begun_in: Some((epoch, Instant::now())), ..self.another()? })
+    }
+
+    /// The same database for the reads of one organization, which see no rows of others. `None` where nothing is confined.
+    ///
+    /// # Errors
+    /// `Internal` in a transaction, which is confined with [`Self::confine`].
+    pub(crate) fn confined_to(&self, organization: OrganizationId) -> Result<Option<Self>> {
+        let (database, _) = self.database()?;
+        if !engine::CONFINES || !database.confines {
+            return Ok(None);
+        }
+        Ok(Some(Self { confined_to: Some(organization), ..self.another()? }))
+    }
+
+    /// The same session again.
+    fn another(&self) -> Result<Self> {
         let Source::Database(database, usage) = &self.source else {
-            return Err(Error::internal("a transaction has no epoch"));
+            return Err(Error::internal("a transaction has one session"));
         };
         let source = Source::Database(database.clone(), *usage);
         let (shared, locales) = (self.shared.clone(), self.locales.clone());
-        Ok(Self { source, shared, locales, begun_in: Some((epoch, Instant::now())) })
+        Ok(Self { source, shared, locales, begun_in: self.begun_in, confined_to: self.confined_to })
     }
 
     /// As [`Pools::are_overloaded`].
@@ -170,7 +194,7 @@ impl Session {
     /// A connection to read with. Hold one at a time: in a transaction there is only one.
     pub(crate) async fn read(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Database(database, usage) => guard(&database.pools(*usage).reader).await,
+            Source::Database(database, usage) => self.reader(&database.pools(*usage).reader).await,
             Source::Transaction(open) => open.guard().await,
         }
     }
@@ -186,11 +210,21 @@ impl Session {
                 let Pools { reader, searcher, .. } = database.pools(*usage);
                 match searcher {
                     Some(searcher) if searcher.is_overloaded() => Err(Error::database(TooManySearches)),
-                    searcher => guard(searcher.as_ref().unwrap_or(reader)).await,
+                    searcher => self.reader(searcher.as_ref().unwrap_or(reader)).await,
                 }
             }
             Source::Transaction(open) => open.guard().await,
         }
+    }
+
+    /// A connection of a pool to read with, confined if the session is.
+    async fn reader(&self, pool: &ConnectionPool) -> Result<ConnectionGuard<'static>> {
+        let connection = pool.connection().await?;
+        let connection: Box<dyn DerefMut<Target = Conn> + Send> = match self.confined_to {
+            None => Box::new(connection),
+            Some(organization) => Box::new(engine::confined_reader(connection, organization).await.stored()?),
+        };
+        Ok(ConnectionGuard::Own(connection))
     }
 
     /// A connection for one page of a list: [`Self::read`] for one of the first pages, whose cost does not depend on the
@@ -344,10 +378,6 @@ impl fmt::Display for TooManySearches {
 }
 
 impl std::error::Error for TooManySearches {}
-
-async fn guard(pool: &ConnectionPool) -> Result<ConnectionGuard<'static>> {
-    Ok(ConnectionGuard::Own(Box::new(pool.connection().await?)))
-}
 
 /// Wakes all waiting workers; if there is none, the next one that waits.
 fn notify(wakeup: &Notify) {

@@ -92,6 +92,13 @@ impl Store for Session {
         Ok(Arc::new(Session::begun_in(self, epoch)?))
     }
 
+    fn confined_to(&self, organization: OrganizationId) -> Result<Option<Arc<dyn Store>>> {
+        Ok(match Session::confined_to(self, organization)? {
+            Some(confined) => Some(Arc::new(confined)),
+            None => None,
+        })
+    }
+
     async fn analyze(&self) -> Result<()> {
         SimpleAsyncConnection::batch_execute(&mut *self.write().await?, engine::ANALYZE).await.stored()
     }

@@ -11,6 +11,7 @@ use crate::resources::jobs::{detail, job_id};
 use crate::route::{Answer, Gate, Routes};
 use actix_web::http::Method;
 use actix_web::web::Bytes;
+use civitas_application::Store;
 use civitas_jobs::{JobReport, JobStatus, Jobs};
 use civitas_kernel::{Error, JobId, OrganizationId, Result};
 use futures_util::StreamExt;
@@ -42,7 +43,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 
 async fn stream(request: Request) -> Answer {
     let id = job_id(&request)?;
-    let first = find(&request.backend, request.tenant.id, id).await?;
+    let first = find(&*request.store, request.tenant.id, id).await?;
     let open = request.backend.job_streams.try_open(request.tenant.id).ok_or(ApiError::TooManyRequests(1))?;
     let now = Instant::now();
     let stream = JobStream {
@@ -56,6 +57,7 @@ async fn stream(request: Request) -> Answer {
         phase: Phase::Follows,
         closing: request.backend.event_streams.closing(),
         backend: request.backend,
+        store: request.store,
         _open: open,
     };
     let chunks = unfold(stream, async |mut stream: JobStream| {
@@ -65,13 +67,14 @@ async fn stream(request: Request) -> Answer {
     Ok(Reply::events(chunks.boxed()))
 }
 
-async fn find(backend: &Backend, organization: OrganizationId, id: JobId) -> Result<JobReport> {
-    Jobs { store: backend.store().jobs() }.find(organization, id).await
+async fn find(store: &dyn Store, organization: OrganizationId, id: JobId) -> Result<JobReport> {
+    Jobs { store: store.jobs() }.find(organization, id).await
 }
 
 /// A stream of the states of a job. It has no task: it reads the job while the connection waits for the next chunk.
 struct JobStream {
     backend: Arc<Backend>,
+    store: Arc<dyn Store>,
     organization: OrganizationId,
     host: String,
     id: JobId,
@@ -114,7 +117,7 @@ impl JobStream {
                 Ok(*job)
             } else {
                 self.pause().await?;
-                find(&self.backend, self.organization, self.id).await
+                find(&*self.store, self.organization, self.id).await
             };
             let chunk = match job {
                 Ok(job) => self.status(job).inspect_err(failed).ok()?,

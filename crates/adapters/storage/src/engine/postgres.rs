@@ -27,7 +27,7 @@ mod tls;
 mod wire;
 #[path = "postgres/writer.rs"]
 mod writer;
-pub use confinement::{check_confinement, confine, confine_tables};
+pub use confinement::{CONFINES, check_confinement, confine, confine_tables, confined_reader};
 pub use copies::{connect_client, create_tables};
 use tls::Usage;
 pub use writer::{Alone, WriteTransaction, Writer};

@@ -11,6 +11,7 @@ use diesel::deserialize;
 use diesel::serialize::{self, IsNull, Output};
 use diesel::sqlite::SqliteValue;
 use diesel::{Connection, ConnectionError, ConnectionResult, QueryResult, SqliteConnection};
+use diesel_async::pooled_connection::deadpool::Object;
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
 use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, TransactionManager};
@@ -241,10 +242,19 @@ fn is_locked(error: &diesel::result::Error) -> bool {
     error.to_string().starts_with("database is locked")
 }
 
+/// Whether the engine can confine statements.
+pub const CONFINES: bool = false;
+
 /// SQLite has no security of rows.
 #[expect(clippy::unused_async, reason = "on the other engine it is a statement")]
 pub async fn confine(_: &mut Conn, _: OrganizationId) -> QueryResult<()> {
     Ok(())
+}
+
+/// SQLite has no security of rows.
+#[expect(clippy::unused_async, reason = "on the other engine it sends statements")]
+pub async fn confined_reader(connection: Object<Conn>, _: OrganizationId) -> QueryResult<Object<Conn>> {
+    Ok(connection)
 }
 
 /// SQLite has no security of rows.

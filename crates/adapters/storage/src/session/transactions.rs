@@ -59,7 +59,8 @@ impl Session {
             confines: database.confines,
         };
         let source = Source::Transaction(Box::new(open));
-        Session { source, shared: self.shared.clone(), locales: self.locales.clone(), begun_in: None }
+        let (shared, locales) = (self.shared.clone(), self.locales.clone());
+        Session { source, shared, locales, begun_in: None, confined_to: None }
     }
 
     /// Keeps the open transaction away from rows of other organizations, if the setting `row_level_security` is on.

@@ -3,7 +3,8 @@
 //!
 //! A transaction that is not confined, and a statement outside a transaction, sees all rows: workers serve all
 //! organizations. Rows without organization are visible to all, and so are the hosts and names of organizations, which
-//! are unique in the deployment.
+//! are unique in the deployment. The variable is set until the transaction ends, never for the connection, which serves
+//! other organizations afterwards.
 
 use super::{Conn, Harness};
 use crate::failure::Stored;
@@ -12,7 +13,13 @@ use diesel::QueryResult;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
 use diesel::sql_types::{Bool, Text};
-use diesel_async::RunQueryDsl;
+use diesel_async::pooled_connection::deadpool::Object;
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
+use futures_util::FutureExt;
+use std::ops::{Deref, DerefMut};
+
+/// Whether the engine can confine statements.
+pub const CONFINES: bool = true;
 
 #[diesel::declare_sql_function]
 extern "SQL" {
@@ -24,6 +31,47 @@ extern "SQL" {
 pub async fn confine(connection: &mut Conn, organization: OrganizationId) -> QueryResult<()> {
     let confined = set_config("civitas.organization", organization.0.to_string(), true);
     diesel::select(confined).execute(connection).await.map(drop)
+}
+
+/// A connection that reads in a confined transaction, which ends when it is dropped.
+pub struct ConfinedReader(Object<Conn>);
+
+/// Confines what this connection reads. It waits for the answer: a statement after a failed `BEGIN` would not be confined.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn confined_reader(
+    connection: Object<Conn>,
+    organization: OrganizationId,
+) -> QueryResult<ConfinedReader> {
+    // Wrapped before BEGIN, so that a dropped future leaves no transaction open.
+    let mut reader = ConfinedReader(connection);
+    let begin = format!("BEGIN; SELECT set_config('civitas.organization', '{}', true)", organization.0);
+    SimpleAsyncConnection::batch_execute(&mut *reader, &begin).await?;
+    Ok(reader)
+}
+
+impl Deref for ConfinedReader {
+    type Target = Conn;
+
+    fn deref(&self) -> &Conn {
+        &self.0
+    }
+}
+
+impl DerefMut for ConfinedReader {
+    fn deref_mut(&mut self) -> &mut Conn {
+        &mut self.0
+    }
+}
+
+impl Drop for ConfinedReader {
+    fn drop(&mut self) {
+        let mut connection: &Conn = &self.0;
+        // The first poll sends it, after what was sent before and before what the next user of the connection sends. After a
+        // failed statement it rolls back. If it cannot be sent, the connection is closed, and the pool discards it.
+        let _ = SimpleAsyncConnection::batch_execute(&mut connection, "COMMIT").now_or_never();
+    }
 }
 
 /// Checks that the tables have the policy, and that it binds this user.
@@ -48,7 +96,7 @@ pub async fn check_confinement(connection: &mut Conn) -> Result<()> {
 
 /// Gives every table with an organization, except their hosts and names, the policy, or removes it from all.
 pub fn confine_tables(harness: &mut Harness, confines: bool) -> QueryResult<()> {
-    harness.batch_execute(if confines { ADD } else { REMOVE })
+    SimpleConnection::batch_execute(harness, if confines { ADD } else { REMOVE })
 }
 
 const ADD: &str = "DO $do$ DECLARE name text; BEGIN

@@ -1,11 +1,11 @@
 //! Opens a connection: unencrypted, or over TLS if the address has `sslmode=require`. In both cases errors have their
-//! SQLSTATE ([`super::wire`]).
+//! SQLSTATE ([`super::wire`]). Of several hosts it connects to the one that can be written.
 
 use super::wire::Wire;
 use diesel::{ConnectionError, ConnectionResult};
 use diesel_async::AsyncPgConnection;
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Ready, ready};
+use futures_util::future::{BoxFuture, Ready, ready, select_ok};
 use rustls::{ClientConfig, RootCertStore};
 use std::convert::Infallible;
 use std::error::Error;
@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
+use tokio::time::sleep;
 use tokio_postgres::config::{Host, SslMode, SslNegotiation, TargetSessionAttrs};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_postgres::{Client, Config, Connection, NoTls, Socket};
@@ -65,7 +66,37 @@ enum Established {
 
 type SecureStream = <Secure<MakeRustlsConnect> as MakeTlsConnect<Socket>>::Stream;
 
+/// How long a host may take until the next one is tried as well.
+const NEXT_HOST: Duration = Duration::from_millis(300);
+
+/// Connects to the first host that accepts the connection. A host that does not answer must not take the time in which a
+/// pool expects a connection, so the next one does not wait for its error.
 async fn establish(url: &str, usage: Usage, silence: Option<Duration>) -> ConnectionResult<Established> {
+    let urls = urls_of_hosts(url);
+    if urls.len() == 1 {
+        return establish_one(url, usage, silence).await;
+    }
+    let attempts = urls.iter().zip(0..).map(|(url, number)| {
+        async move {
+            sleep(NEXT_HOST * number).await;
+            // The hosts that only read lag behind.
+            establish_one(url, Usage::Writing, silence).await
+        }
+        .boxed()
+    });
+    select_ok(attempts).await.map(|(established, _)| established)
+}
+
+/// The address with each of its hosts alone.
+fn urls_of_hosts(url: &str) -> Vec<String> {
+    let begin = url.find("://").map_or(0, |at| at + 3);
+    let end = url[begin..].find(['/', '?']).map_or(url.len(), |at| begin + at);
+    let begin = url[begin..end].rfind('@').map_or(begin, |at| begin + at + 1);
+    let (before, after) = (&url[..begin], &url[end..]);
+    url[begin..end].split(',').map(|host| format!("{before}{host}{after}")).collect()
+}
+
+async fn establish_one(url: &str, usage: Usage, silence: Option<Duration>) -> ConnectionResult<Established> {
     let mut config: Config = url.parse().map_err(|error| refused(&error))?;
     harden(&mut config, usage, silence);
     if config.get_ssl_mode() == SslMode::Require {
@@ -213,4 +244,34 @@ fn refused(error: &tokio_postgres::Error) -> ConnectionError {
         cause = deeper.source();
     }
     ConnectionError::BadConnection(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_host_has_an_address_of_its_own() {
+        for (url, expected) in [
+            ("postgres://db/civitas", &["postgres://db/civitas"][..]),
+            (
+                "postgres://nora:a,b@db1:5433,db2/civitas?sslmode=require&options=a,b",
+                &[
+                    "postgres://nora:a,b@db1:5433/civitas?sslmode=require&options=a,b",
+                    "postgres://nora:a,b@db2/civitas?sslmode=require&options=a,b",
+                ],
+            ),
+            (
+                "postgres://[::1]:5433,db2?user=nora",
+                &["postgres://[::1]:5433?user=nora", "postgres://db2?user=nora"],
+            ),
+            ("postgres://nora@%2Frun%2Fpg/civitas", &["postgres://nora@%2Frun%2Fpg/civitas"]),
+            ("postgres:///civitas?host=/run/pg", &["postgres:///civitas?host=/run/pg"]),
+        ] {
+            assert_eq!(urls_of_hosts(url), expected, "{url}");
+            for url in expected {
+                url.parse::<Config>().unwrap();
+            }
+        }
+    }
 }
