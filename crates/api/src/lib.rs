@@ -48,6 +48,7 @@ mod typed_body;
 pub use api::{Api, announcer, openapi, routes};
 pub use backend::{Services, Settings, WebhookServices};
 pub use document::Doc;
+pub use error::head_error;
 pub use paths::normalize;
 pub use resources::webhook_events::webhook_example;
 pub use route::{BASE, Gate, Route};

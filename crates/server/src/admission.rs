@@ -1,17 +1,14 @@
 //! Limits of connections: how many there are in all and from one address, and how long a client may leave what was sent
 //! to it.
 //!
-//! actix-web calls [`Admission::on_connect`] for each connection, after its TLS handshake. Handshakes and heads of
+//! The listener calls [`Admission::on_connect`] for each connection, after its TLS handshake. Handshakes and heads of
 //! requests have time limits of their own.
 
 use crate::config::Config;
-use actix_tls::accept::rustls_0_23::TlsStream;
-use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream;
 use civitas_application::{metrics, network_of};
 use ipnet::IpNet;
 use socket2::SockRef;
-use std::any::Any;
 use std::collections::HashMap;
 use std::net::{IpAddr, Shutdown};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,7 +41,7 @@ struct Open {
 }
 
 /// An admitted connection; counted until it is dropped.
-struct Admitted {
+pub(crate) struct Admitted {
     admission: Arc<Admission>,
     address: IpAddr,
 }
@@ -65,18 +62,17 @@ impl Admission {
         self.stall
     }
 
-    /// Closes the connection if there are too many; otherwise counts it until its end.
-    pub(crate) fn on_connect(self: &Arc<Self>, io: &dyn Any, data: &mut Extensions) {
-        let tls = || io.downcast_ref::<TlsStream<TcpStream>>().map(|stream| stream.get_ref().0);
-        let Some(stream) = io.downcast_ref::<TcpStream>().or_else(tls) else { return };
-        let Ok(peer) = stream.peer_addr() else { return };
+    /// Counts the connection until the value is dropped. `None` if there are too many; then it is closed.
+    pub(crate) fn on_connect(self: &Arc<Self>, stream: &TcpStream) -> Option<Admitted> {
+        // A client that is already gone has no address.
+        let peer = stream.peer_addr().ok()?;
         let socket = SockRef::from(stream);
         let Some(admitted) = self.try_open(peer.ip()) else {
             metrics::connection_refused();
             tracing::debug!(%peer, "a connection is refused: there are too many");
             // The client may have closed it.
             let _ = socket.shutdown(Shutdown::Both);
-            return;
+            return None;
         };
         #[cfg(target_os = "linux")]
         if let Err(error) = socket.set_tcp_user_timeout(Some(self.stall)) {
@@ -86,7 +82,7 @@ impl Admission {
         if let Err(error) = socket.set_tcp_notsent_lowat(MOST_UNSENT) {
             tracing::debug!(%error, "a connection has no limit for what is not sent");
         }
-        data.insert(admitted);
+        Some(admitted)
     }
 
     fn try_open(self: &Arc<Self>, peer: IpAddr) -> Option<Admitted> {

@@ -9,15 +9,16 @@ use crate::background::{Failed, Part};
 use crate::backup::ScheduledBackups;
 use crate::config::{Config, Origin};
 use crate::cors::cors;
+use crate::listener::serve;
 use crate::operations::Operations;
 use crate::store::{Database, Lock};
 use crate::tls::Certificate;
 use crate::{background, compression, files, panel, secret_key, site, webhooks};
+use actix_web::App;
 use actix_web::dev::{Server, ServerHandle, Service};
-use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::header::{HeaderName, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::middleware::DefaultHeaders;
 use actix_web::rt::System;
-use actix_web::{App, HttpServer};
 use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings, WebhookServices, normalize};
 use civitas_application::audit::AuditRetention;
@@ -38,14 +39,6 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, spawn_blocking};
-
-/// How long the head of a request may take to arrive.
-const HEAD_TIME: Duration = Duration::from_secs(10);
-/// How long requests may take to end when the server stops, in seconds.
-const GRACE_SECONDS: u64 = 10;
-
-/// TLS handshakes of one thread at once. A silent connection holds a few KiB until its time is over.
-const HANDSHAKES: usize = 20_000;
 
 /// The most mails that are sent at once.
 const MAILS: usize = 8;
@@ -337,9 +330,11 @@ fn server(
     (is_https, origins): (bool, Vec<Origin>),
 ) -> io::Result<(SocketAddr, Server)> {
     let stall = admission.stall();
-    let http = HttpServer::new(move || {
+    let security = security_headers(is_https);
+    let headers = security.clone();
+    let app = move || {
         let (api, panel) = (api.clone(), panel.clone());
-        let headers = security_headers(is_https);
+        let headers = headers.iter().cloned().fold(DefaultHeaders::new(), DefaultHeaders::add);
         let app = App::new().wrap_fn(move |request, service| {
             let answer = service.call(request);
             async move { Ok(answer.await?.map_body(|_, body| limited(body, stall))) }
@@ -354,25 +349,16 @@ fn server(
             service.call(request)
         });
         app.configure(move |config| api.configure(config)).configure(move |config| panel.configure(config))
-    });
-    let http = http.on_connect(move |io, data| admission.on_connect(io, data));
-    // More TLS handshakes at once would stop the acceptance of connections for as long as clients are silent, 3 s each.
-    let http = http.max_connection_rate(HANDSHAKES);
-    // An answer in several pieces would wait for the acknowledgement of the first one, 40 ms on Linux.
-    let http = http.tcp_nodelay(true);
-    let http = http.disable_signals().shutdown_timeout(GRACE_SECONDS).client_request_timeout(HEAD_TIME);
-    let http = match certificate {
-        Some(certificate) => http.bind_rustls_0_23(listen, certificate.server_config()?)?,
-        None => http.bind(listen)?,
     };
-    let address = http.addrs().first().copied().unwrap_or(listen);
-    Ok((address, http.run()))
+    let tls = certificate.map(|certificate| certificate.server_config()).transpose()?;
+    serve(listen, tls, admission, security, app)
 }
 
 /// Headers of every answer. Browsers that were on the site over HTTPS once do not use HTTP for a year.
-fn security_headers(is_https: bool) -> DefaultHeaders {
-    let headers = DefaultHeaders::new().add((X_CONTENT_TYPE_OPTIONS, "nosniff"));
-    if is_https { headers.add((STRICT_TRANSPORT_SECURITY, "max-age=31536000")) } else { headers }
+fn security_headers(is_https: bool) -> Vec<(HeaderName, &'static str)> {
+    let mut headers = vec![(X_CONTENT_TYPE_OPTIONS, "nosniff")];
+    headers.extend(is_https.then_some((STRICT_TRANSPORT_SECURITY, "max-age=31536000")));
+    headers
 }
 
 fn fault(what: &str, error: &io::Error) -> Error {

@@ -24,7 +24,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/server/tests/tls").join(name)
 }
 
-async fn service(settings: &[(&str, &str)]) -> Service {
+pub(crate) async fn service(settings: &[(&str, &str)]) -> Service {
     let [chain, key] = ["first.crt", "first.key"].map(|name| fixture(name).display().to_string());
     let mut all = vec![("tls_certificate", chain.as_str()), ("tls_key", key.as_str())];
     all.extend(settings);
@@ -32,7 +32,7 @@ async fn service(settings: &[(&str, &str)]) -> Service {
 }
 
 /// A connection whose handshake is done, by a client that offers these protocols.
-async fn connect(address: SocketAddr, protocols: &[&str]) -> io::Result<TlsStream<TcpStream>> {
+pub(crate) async fn connect(address: SocketAddr, protocols: &[&str]) -> io::Result<TlsStream<TcpStream>> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(fixture("first.crt")).unwrap()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());

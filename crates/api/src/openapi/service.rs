@@ -30,7 +30,8 @@ pub(super) fn paths() -> Paths {
     for (path, operation, responses) in operations {
         let operation =
             responses.into_iter().fold(operation, |o, (status, answer)| o.response(status, answer));
-        let malformed = ResponseBuilder::new().description("The head of the request is malformed").build();
+        let error = Ref::from_schema_name("error");
+        let malformed = answers("The head of the request is malformed", "application/json", error);
         let operation = operation.response("301", moved()).response("400", malformed);
         let operation: Operation = operation.build();
         paths.add_path_operation(path, vec![HttpMethod::Get], operation);

@@ -1,0 +1,346 @@
+//! A connection of the interface, between its socket and the dispatcher of actix-http.
+//!
+//! All bytes pass unchanged but one kind: the answer of actix-http to a request head that it refuses
+//! ([`head_errors`](crate::head_errors)). Its bytes alone do not prove it, because the body of a stored file can end with the
+//! same. So bytes that end with such an answer are held until the dispatcher is at rest. They are replaced when
+//!
+//! - the dispatcher ends with [`DispatchError::Parse`]: it does so only after its answer to a malformed head was the last it
+//!   wrote (while the server stops, it may have discarded that answer: then nothing is replaced); or
+//! - nothing was written before, so they are a whole head: no answer of the application has these headers alone.
+//!
+//! Otherwise they are written as they are.
+
+use crate::head_errors::{HeadErrors, find};
+use actix_http::error::DispatchError;
+use actix_web::rt::time::timeout;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// How long what a client still sends is read after the last answer. Otherwise the system resets the connection, and the
+/// client may lose the answer.
+const LINGER: Duration = Duration::from_secs(1);
+/// The bytes that are read at once meanwhile.
+const DISCARDED: usize = 8 * 1024;
+
+/// What the connections of one thread have in common.
+pub(crate) struct Shared {
+    pub(crate) errors: HeadErrors,
+    /// How long sent bytes may stay unread.
+    pub(crate) stall: Duration,
+    /// Whether the server stops.
+    pub(crate) is_stopping: Cell<bool>,
+}
+
+/// A connection.
+struct Connection<S> {
+    stream: S,
+    shared: Rc<Shared>,
+    /// Bytes that the dispatcher has written and the stream has not got; the first `written` of them it has.
+    held: Vec<u8>,
+    written: usize,
+    /// Where in `held` an answer to a refused head begins, or the end of a body that looks so.
+    answer: usize,
+    /// Whether the stream has got no byte.
+    is_unused: bool,
+}
+
+/// The connection, as the dispatcher has it.
+pub(crate) struct Io<S>(Rc<RefCell<Connection<S>>>);
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    fn is_holding(&self) -> bool {
+        self.written < self.held.len()
+    }
+
+    /// Writes what is held.
+    fn poll_release(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while self.is_holding() {
+            let wrote = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.held[self.written..]))?;
+            if wrote == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.is_unused = false;
+            self.written += wrote;
+        }
+        if self.written > 0 {
+            (self.held, self.written) = (Vec::new(), 0);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Puts the answer in the shape of the contract in place of the one that is held.
+    fn replace(&mut self) {
+        if self.is_holding()
+            && self.written <= self.answer
+            && let Some(answer) = self.shared.errors.answer(&self.held[self.answer..])
+        {
+            self.held.truncate(self.answer);
+            self.held.extend(answer);
+        }
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_release(cx))?;
+        if let Some(start) = find(bytes) {
+            // All of it: the dispatcher ends with an error only when it has nothing left to write.
+            (self.held, self.answer) = (bytes.to_vec(), start);
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        let wrote = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
+        self.is_unused = false;
+        Poll::Ready(Ok(wrote))
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // The dispatcher flushes before it says whether it ends with an error.
+        if self.is_holding() { Poll::Ready(Ok(())) } else { Pin::new(&mut self.stream).poll_flush(cx) }
+    }
+
+    fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.is_unused && self.answer == 0 {
+            self.replace();
+        }
+        ready!(self.poll_release(cx))?;
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+
+    /// Writes what is held and ends the connection, so that the client gets it.
+    async fn end(mut self) {
+        let stall = self.shared.stall;
+        let sent = timeout(stall, poll_fn(|cx| self.poll_shutdown(cx))).await;
+        if matches!(sent, Ok(Ok(()))) {
+            // The client may send for longer.
+            let _ = timeout(LINGER, self.discard()).await;
+        }
+    }
+
+    /// Reads to the end of the connection.
+    async fn discard(&mut self) -> io::Result<()> {
+        let mut bytes = vec![0; DISCARDED];
+        poll_fn(|cx| {
+            loop {
+                let mut buffer = ReadBuf::new(&mut bytes);
+                ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer))?;
+                if buffer.filled().is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+            }
+        })
+        .await
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Io<S> {
+    pub(crate) fn new(stream: S, shared: Rc<Shared>) -> Self {
+        let (held, written, answer, is_unused) = (Vec::new(), 0, 0, true);
+        Self(Rc::new(RefCell::new(Connection { stream, shared, held, written, answer, is_unused })))
+    }
+
+    /// A second handle, for the dispatcher.
+    pub(crate) fn handle(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    /// Runs the dispatcher that has the other handle, to the end of the connection.
+    ///
+    /// # Errors
+    /// Those of the dispatcher.
+    pub(crate) async fn run<D>(self, dispatcher: D) -> Result<(), DispatchError>
+    where
+        D: Future<Output = Result<(), DispatchError>>,
+    {
+        // In memory of its own: it is dropped before the last answer is sent.
+        let mut dispatcher = Box::pin(dispatcher);
+        let ended = poll_fn(|cx| {
+            let polled = dispatcher.as_mut().poll(cx);
+            let mut connection = self.0.borrow_mut();
+            if polled.is_pending() && connection.is_holding() {
+                ready!(connection.poll_release(cx))?;
+                ready!(connection.poll_flush(cx))?;
+                return Poll::Pending;
+            }
+            polled
+        })
+        .await;
+        drop(dispatcher);
+        if let Some(connection) = Rc::into_inner(self.0) {
+            let mut connection = connection.into_inner();
+            if matches!(ended, Err(DispatchError::Parse(_))) && !connection.shared.is_stopping.get() {
+                connection.replace();
+            }
+            if connection.is_holding() {
+                Box::pin(connection.end()).await;
+            }
+        }
+        ended
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Io<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0.borrow_mut().stream).poll_read(cx, buffer)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Io<S> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.0.borrow_mut().poll_write(cx, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.0.borrow_mut().poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.0.borrow_mut().poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_http::error::ParseError;
+    use tokio::task::yield_now;
+
+    const EMPTY: &str =
+        "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\ndate: Thu, 26 Nov 2026 10:00:00 GMT\r\n\r\n";
+    const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-length: 84\r\n\r\n";
+
+    /// A stream that takes seven bytes at every second attempt, and has nothing to read.
+    #[derive(Clone, Default)]
+    struct Slow {
+        written: Rc<RefCell<Vec<u8>>>,
+        is_ready: bool,
+    }
+
+    impl AsyncRead for Slow {
+        fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl AsyncWrite for Slow {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            self.is_ready = !self.is_ready;
+            if !self.is_ready {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let taken = bytes.len().min(7);
+            self.written.borrow_mut().extend(&bytes[..taken]);
+            Poll::Ready(Ok(taken))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// What the dispatcher does after all is written.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Then {
+        Fails,
+        ShutsDown,
+        Rests,
+    }
+
+    /// What the client gets when a dispatcher writes these parts.
+    async fn received(parts: &[&str], then: Then, is_stopping: bool) -> String {
+        let (errors, is_stopping) = (HeadErrors::new(&[]), Cell::new(is_stopping));
+        let shared = Rc::new(Shared { errors, stall: Duration::from_secs(30), is_stopping });
+        let stream = Slow::default();
+        let written = stream.written.clone();
+        let io = Io::new(stream, shared);
+        let mut handle = io.handle();
+        let dispatcher = async {
+            for part in parts {
+                let mut rest = part.as_bytes();
+                while !rest.is_empty() {
+                    let wrote = poll_fn(|cx| Pin::new(&mut handle).poll_write(cx, rest)).await?;
+                    rest = &rest[wrote..];
+                }
+                poll_fn(|cx| Pin::new(&mut handle).poll_flush(cx)).await?;
+            }
+            match then {
+                Then::Fails => return Err(DispatchError::Parse(ParseError::Header)),
+                Then::ShutsDown => poll_fn(|cx| Pin::new(&mut handle).poll_shutdown(cx)).await?,
+                Then::Rests => {
+                    for _ in 0..100 {
+                        yield_now().await;
+                    }
+                    assert!(!handle.0.borrow().is_holding(), "a dispatcher at rest holds nothing back");
+                }
+            }
+            drop(handle);
+            Ok(())
+        };
+        let ended = io.run(dispatcher).await;
+        assert_eq!(ended.is_err(), then == Then::Fails);
+        String::from_utf8(written.take()).unwrap()
+    }
+
+    fn answer() -> String {
+        String::from_utf8(HeadErrors::new(&[]).answer(EMPTY.as_bytes()).unwrap()).unwrap()
+    }
+
+    #[actix_web::test]
+    async fn the_empty_answer_is_replaced_when_the_dispatcher_fails() {
+        let body = "a".repeat(84);
+        let valid = format!("{HEAD}{body}");
+        assert_eq!(received(&[EMPTY], Then::Fails, false).await, answer());
+        let expected = format!("{valid}{}", answer());
+        assert_eq!(received(&[&valid, EMPTY], Then::Fails, false).await, expected);
+        assert_eq!(received(&[&format!("{valid}{EMPTY}")], Then::Fails, false).await, expected);
+        let forged = format!("{HEAD}{EMPTY}");
+        let expected = format!("{forged}{}", answer());
+        assert_eq!(received(&[&format!("{forged}{EMPTY}")], Then::Fails, false).await, expected);
+        assert_eq!(received(&[&forged, EMPTY], Then::Fails, false).await, expected);
+    }
+
+    #[actix_web::test]
+    async fn the_empty_answer_is_replaced_when_it_is_the_first_and_the_last() {
+        assert_eq!(received(&[EMPTY], Then::ShutsDown, false).await, answer());
+    }
+
+    #[actix_web::test]
+    async fn a_body_that_ends_as_the_empty_answer_is_not_altered() {
+        assert_eq!(HEAD.len() + EMPTY.len(), format!("{HEAD}{}", "a".repeat(84)).len());
+        for parts in [vec![HEAD, EMPTY], vec![HEAD, EMPTY, HEAD, EMPTY]] {
+            for then in [Then::ShutsDown, Then::Rests] {
+                assert_eq!(received(&parts, then, false).await, parts.concat());
+            }
+        }
+        let whole = format!("{HEAD}{EMPTY}");
+        for then in [Then::ShutsDown, Then::Rests] {
+            assert_eq!(received(&[&whole], then, false).await, whole);
+        }
+        assert_eq!(
+            received(&[HEAD, "body", EMPTY, "more"], Then::Rests, false).await,
+            format!("{HEAD}body{EMPTY}more")
+        );
+    }
+
+    #[actix_web::test]
+    async fn nothing_is_replaced_after_other_answers_while_the_server_stops() {
+        let whole = format!("{HEAD}{EMPTY}");
+        assert_eq!(received(&[&whole], Then::Fails, true).await, whole);
+    }
+}
