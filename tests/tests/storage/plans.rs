@@ -2,6 +2,7 @@
 //! a table, and no sort of more than one page.
 
 mod forms;
+mod growing;
 mod newest;
 mod operations;
 mod own_votes;

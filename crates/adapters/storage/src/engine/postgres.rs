@@ -157,8 +157,8 @@ pub fn pools(settings: &Settings) -> Result<ProcessPools> {
     Ok(ProcessPools { requests, background })
 }
 
-/// Opens a connection whose statements are cancelled after `limit`, which wait for a lock at most four fifths of it, and whose
-/// transactions end if the client stalls.
+/// Opens a connection. Its statements are cancelled after `limit`, and wait for a lock at most four fifths of it; none is
+/// compiled (`jit`), which would take longer than to run it. Its transactions end if the client stalls.
 /// When the server does not answer for half a second longer, the connection is closed.
 async fn connect(url: &str, usage: Usage, planning: Planning, limit: Duration) -> ConnectionResult<Conn> {
     const DELAY: Duration = Duration::from_millis(500);
@@ -167,7 +167,7 @@ async fn connect(url: &str, usage: Usage, planning: Planning, limit: Duration) -
     let settings = format!(
         "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = '60s';
              SET default_transaction_isolation = 'read committed'; SET plan_cache_mode = {plan_cache_mode};
-             SET enable_seqscan = {enable_seqscan}",
+             SET enable_seqscan = {enable_seqscan}; SET jit = off",
         limit.as_millis(),
         (limit * 4 / 5).as_millis(),
     );

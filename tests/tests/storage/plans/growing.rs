@@ -1,0 +1,62 @@
+//! Plans that are made while a table is empty, or has no statistics, and stay in use while it grows.
+
+use super::{recorder, statements};
+use civitas_kernel::{JobId, random_job_id};
+use civitas_tests::{Engine, World};
+use diesel::connection::set_default_instrumentation;
+use std::time::Duration;
+use tokio::time::sleep;
+
+#[tokio::test]
+async fn refs_of_an_import_are_found_by_the_primary_key_without_statistics() {
+    set_default_instrumentation(recorder).unwrap();
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let (refs, organization) = (world.store().refs(), Some(world.fixtures.mine));
+        let names: Vec<String> = (0..2_000).map(|number| format!("p{number}")).collect();
+        let ids: Vec<(&str, String)> = names.iter().map(|name| (&**name, format!("id of {name}"))).collect();
+        refs.add_many(organization, "proposal", &ids).await.unwrap();
+        let mut found = Vec::new();
+        let sent = statements(&world, async {
+            found = refs.find_many(organization, "proposal", &["p7", "none", "p8"]).await.unwrap();
+        });
+        let sent = sent.await;
+        found.sort();
+        assert_eq!(
+            found,
+            [("p7".to_owned(), "id of p7".to_owned()), ("p8".to_owned(), "id of p8".to_owned())]
+        );
+        let [(sql, plan)] = &sent[..] else { panic!("{engine:?}: {sent:?}") };
+        // The last column of the key.
+        let is_found = |step: &String| match engine {
+            Engine::Sqlite => step.contains("SEARCH archive_refs") && step.contains("ref=?"),
+            Engine::Postgres => step.contains("Index Cond") && step.contains("(ref = "),
+        };
+        assert!(plan.iter().any(is_found), "{engine:?}: {sql}\n{}", plan.join("\n"));
+    }
+}
+
+/// PostgreSQL would read an empty table as a whole, and go on to do so: the plans of a connection are kept.
+#[tokio::test]
+async fn a_table_that_was_empty_is_not_read_as_a_whole_later() {
+    let Some(world) = World::fresh(Engine::Postgres).await else { return };
+    world.store().analyze().await.unwrap();
+    let scans = async |kind: &str| {
+        let sql = format!(
+            "SELECT coalesce(sum({kind}), 0)::bigint AS number FROM pg_stat_user_tables WHERE relname = 'jobs'"
+        );
+        world.database.number(&sql).await
+    };
+    let before = (scans("seq_scan").await, scans("idx_scan").await);
+    // A connection reports what it did once a second.
+    for _ in 0..100 {
+        let missing: JobId = random_job_id();
+        assert!(world.store().jobs().find(world.fixtures.mine, missing).await.unwrap().is_none());
+        sleep(Duration::from_millis(100)).await;
+        if scans("idx_scan").await > before.1 || scans("seq_scan").await > before.0 {
+            break;
+        }
+    }
+    assert!(scans("idx_scan").await > before.1, "the reads are not reported, or use no index");
+    assert_eq!(scans("seq_scan").await, before.0);
+}
