@@ -110,6 +110,15 @@ impl ConnectionPool {
         wait: Duration,
     ) -> Result<Self> {
         let threads = available_parallelism().map_or(1, usize::from);
+        Self::for_threads(threads, manager, size, wait)
+    }
+
+    fn for_threads(
+        threads: usize,
+        manager: impl Fn() -> AsyncDieselConnectionManager<Conn>,
+        size: usize,
+        wait: Duration,
+    ) -> Result<Self> {
         let parts = part_sizes(size, threads).map(|size| part(manager(), size, wait));
         Self::of(parts.collect::<Result<_>>()?, wait)
     }
@@ -194,5 +203,41 @@ mod tests {
         assert_eq!(sizes(16, 1), [16]);
         assert_eq!(sizes(3, 8), [3]);
         assert_eq!(sizes(1, 0), [1]);
+    }
+
+    #[cfg(feature = "sqlite")]
+    mod with_connections {
+        use super::super::*;
+
+        const WAIT: Duration = Duration::from_millis(200);
+
+        /// Opens a connection on another thread with a runtime of its own, and gives it back.
+        fn open_elsewhere(pool: &ConnectionPool) {
+            let pool = pool.clone();
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            std::thread::spawn(move || runtime.block_on(pool.connection()).map(drop))
+                .join()
+                .unwrap()
+                .unwrap();
+        }
+
+        #[tokio::test]
+        async fn a_thread_whose_part_is_in_use_takes_an_idle_connection_of_another_one() {
+            let manager = || AsyncDieselConnectionManager::new(":memory:");
+            let pool = ConnectionPool::for_threads(2, manager, 8, WAIT).unwrap();
+            let own = thread_number() % 2;
+            // Another test may take a number in between.
+            while pool.parts[1 - own].status().size == 0 {
+                open_elsewhere(&pool);
+            }
+            let mut held = Vec::new();
+            for _ in 0..5 {
+                held.push(pool.connection().await.unwrap());
+            }
+            assert_eq!(pool.parts[own].status().size, 4);
+            assert!(pool.connection().await.is_err(), "the other part has no idle connection");
+            held.clear();
+            assert!(pool.connection().await.is_ok());
+        }
     }
 }
