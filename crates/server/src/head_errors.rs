@@ -39,7 +39,12 @@ struct EmptyAnswer<'a> {
 impl HeadErrors {
     /// `headers`: those of each answer of the server.
     pub(crate) fn new(headers: &[(HeaderName, &str)]) -> Self {
-        Self { headers: headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect() }
+        Self {
+            headers: headers
+                .iter()
+                .map(|(name, value)| [name.as_str(), ": ", value, "\r\n"].concat())
+                .collect(),
+        }
     }
 
     /// The answer in the shape of the contract that takes the place of this one, and a line in the log. `None` when it is

@@ -103,8 +103,8 @@ impl Server {
         Some(Self { runtime, service, tokens })
     }
 
-    /// Sends a request, and checks the answer: no panic, no 5xx, the shape of errors. `is_raw` allows what the parser
-    /// of HTTP and the panel answer, which have other shapes.
+    /// Sends a request, and checks the answer: no panic, no 5xx, the shape of errors. `is_raw` allows a closed connection and
+    /// the pages of the panel.
     ///
     /// # Errors
     /// What is wrong.
@@ -130,10 +130,8 @@ impl Server {
             let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
             body["error"].is_string() && body["error_description"].is_string()
         };
-        // The parser of HTTP has no bodies; the panel has pages.
-        let is_of_parser = is_raw && answer.body.is_empty();
         let is_page = is_raw && answer.head.contains("content-type: text/html");
-        if answer.status >= 400 && request.method != "HEAD" && !is_of_parser && !is_page && !is_shaped() {
+        if answer.status >= 400 && request.method != "HEAD" && !is_page && !is_shaped() {
             return Err(format!("not the shape of an error: {} {text}", answer.status));
         }
         Ok(Some(answer))
