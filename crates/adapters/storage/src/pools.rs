@@ -100,7 +100,7 @@ impl ConnectionPool {
         size: usize,
         wait: Duration,
     ) -> Result<Self> {
-        Self::of([part(manager, size, wait)?].into(), wait)
+        Ok(Self::of([part(manager, size, wait)?].into(), wait))
     }
 
     /// A pool of at most `size` connections, with a part for each thread that runs requests, if the parts are large enough.
@@ -120,11 +120,11 @@ impl ConnectionPool {
         wait: Duration,
     ) -> Result<Self> {
         let parts = part_sizes(size, threads).map(|size| part(manager(), size, wait));
-        Self::of(parts.collect::<Result<_>>()?, wait)
+        Ok(Self::of(parts.collect::<Result<_>>()?, wait))
     }
 
-    fn of(parts: Arc<[Pool<Conn>]>, wait: Duration) -> Result<Self> {
-        Ok(Self { parts, waiters: Arc::default(), wait })
+    fn of(parts: Arc<[Pool<Conn>]>, wait: Duration) -> Self {
+        Self { parts, waiters: Arc::default(), wait }
     }
 
     /// A connection. Measures the wait if there is no idle one.
