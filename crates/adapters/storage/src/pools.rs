@@ -146,7 +146,7 @@ impl ConnectionPool {
         connection.map_err(Error::database)
     }
 
-    /// An idle connection of another part, if this one has no room for a new one.
+    /// An idle connection of another part, if this one already has its most connections.
     fn idle_besides(&self, own: usize) -> Option<Object<Conn>> {
         let is_full = |part: &Pool<Conn>| part.status().size >= part.status().max_size;
         if self.parts.len() == 1 || !is_full(&self.parts[own]) {
