@@ -7,12 +7,12 @@ mod samples;
 pub use page::{Form, Page};
 pub use samples::{SamplePage, sample_pages};
 
+use crate::KnownPasswords;
 use crate::service::{Client, Service};
 use crate::writes::commit;
 use civitas_accounts::Secret;
 use civitas_accounts::administrators::{Administrators, NewPassword};
 use civitas_kernel::{AdministratorId, clock};
-use civitas_tokens::Argon2Passwords;
 use reqwest::Method;
 use reqwest::header::SET_COOKIE;
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ impl Service {
     /// # Panics
     /// When the address is taken or the password is too short.
     pub async fn add_administrator(&self, email: &str, password: &str) -> AdministratorId {
-        let password = NewPassword::of(&Argon2Passwords::new(), email, &Secret::new(password)).await;
+        let password = NewPassword::of(&KnownPasswords::default(), email, &Secret::new(password)).await;
         let password = password.expect("a password");
         let created = commit(&*self.store, async |tx| {
             let admin = Administrators { administrators: tx.administrators(), sessions: tx.panel_sessions() };

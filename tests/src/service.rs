@@ -4,7 +4,7 @@
 
 use crate::databases::caches;
 use crate::document::Validator;
-use crate::{Database, Engine};
+use crate::{Database, Engine, KnownPasswords, NameServer};
 use civitas_application::Store;
 use civitas_application::archive::{
     ExportOptions, ExportServices, FileServices, ImportOptions, WebhookArchive, export, import,
@@ -13,7 +13,7 @@ use civitas_kernel::{ClassNames, Locales, clock};
 use civitas_server::config::{Config, Sources};
 use civitas_server::wiring::{Running, start};
 use civitas_server::{files, webhooks};
-use civitas_tokens::{Argon2Passwords, WebhookCipher};
+use civitas_tokens::WebhookCipher;
 use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -70,6 +70,7 @@ pub struct Service {
     objects: civitas_files::Store,
     cipher: WebhookCipher,
     _directory: tempfile::TempDir,
+    _name_server: Option<NameServer>,
 }
 
 impl Service {
@@ -124,10 +125,12 @@ impl Service {
             ("max_connections_per_address".to_owned(), "5000".to_owned()),
             ("secret_key".to_owned(), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".to_owned()),
         ];
-        if settings.iter().all(|(name, _)| *name != "dns_server") {
-            // Refuses at once: names have no addresses, and nothing waits for a resolver.
-            flags.push(("dns_server".to_owned(), "127.0.0.1:9".to_owned()));
-        }
+        // Names have no addresses, and nothing waits for the resolver of the system.
+        let name_server = match setting("dns_server") {
+            Some(_) => None,
+            None => Some(NameServer::start().await),
+        };
+        flags.extend(name_server.iter().map(|server| ("dns_server".to_owned(), server.address.to_string())));
         flags.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let config = Config::load(&Sources { flags: flags.clone(), environment, ..Sources::default() })
             .expect("a configuration");
@@ -142,7 +145,7 @@ impl Service {
             allow_weak_secrets: true,
             ..ImportOptions::new(&locales, clock::now())
         };
-        let passwords = Argon2Passwords::new();
+        let passwords = KnownPasswords::default();
         let report = import(&*database.store, &passwords, archive.as_bytes(), options, &mut |_| {}).await;
         let report = serde_json::to_value(report.expect("the archive is sound")).expect("a report");
         let running = start(config).await.expect("the server starts");
@@ -163,6 +166,7 @@ impl Service {
             objects,
             cipher,
             _directory: directory,
+            _name_server: name_server,
         }
     }
 

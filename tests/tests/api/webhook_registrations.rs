@@ -1,18 +1,13 @@
 //! `/webhook_registrations` and `/webhook_events` (contract 09 B).
 
 use civitas_kernel::{Ability, RegistrationId, clock};
-use civitas_tests::service::{CITIES, Client, Service};
+use civitas_tests::service::{Client, Service};
 use civitas_webhooks::Health;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 const URL: &str = "https://hooks.client.example/civic?x=1";
 const EVENTS: [&str; 2] = ["proposal_creation.succeeded", "draft_proposal_creation.succeeded"];
-
-async fn services() -> Vec<Service> {
-    // Names are not resolved: the address of the name server is closed.
-    Service::on_both_engines_with(CITIES, &[("dns_server", "127.0.0.1:9")]).await
-}
 
 fn body(url: &str, subscriptions: &[&str]) -> Value {
     json!({"data": {"attributes": {"url": url, "subscriptions": subscriptions}}})
@@ -37,7 +32,7 @@ async fn permit(service: &Service, change: impl Fn(Ability) -> bool) {
 
 #[tokio::test]
 async fn a_registration_is_created_shown_replaced_and_deleted_and_its_secret_is_shown_once() {
-    for service in services().await {
+    for service in Service::on_both_engines().await {
         let client = service.machine().await;
         let twice = [EVENTS[0], EVENTS[1], EVENTS[0]];
         let created = client.post("/webhook_registrations", &body(URL, &twice)).await.is(201);
@@ -77,7 +72,7 @@ async fn a_registration_is_created_shown_replaced_and_deleted_and_its_secret_is_
 
 #[tokio::test]
 async fn registrations_are_listed_in_pages_the_newest_first() {
-    for service in services().await {
+    for service in Service::on_both_engines().await {
         let client = service.machine().await;
         for n in 1..=3 {
             register(&client, &format!("https://hooks.client.example/{n}")).await;
@@ -99,7 +94,7 @@ async fn registrations_are_listed_in_pages_the_newest_first() {
 
 #[tokio::test]
 async fn each_broken_rule_is_named() {
-    for service in services().await {
+    for service in Service::on_both_engines().await {
         let client = service.machine().await;
         let existing = register(&client, "https://hooks.client.example/taken").await;
         let blank = ("subscriptions", "blank", "Subscriptions cannot be blank");
@@ -163,7 +158,7 @@ async fn each_broken_rule_is_named() {
 
 #[tokio::test]
 async fn a_body_without_content_or_with_unknown_members_is_refused() {
-    for service in services().await {
+    for service in Service::on_both_engines().await {
         let client = service.machine().await;
         let path = register(&client, URL).await;
         let missing = |name: &str| format!("param is missing or the value is empty or invalid: {name}");
@@ -198,7 +193,7 @@ async fn a_body_without_content_or_with_unknown_members_is_refused() {
 
 #[tokio::test]
 async fn registrations_of_other_clients_and_organizations_do_not_exist() {
-    for service in services().await {
+    for service in Service::on_both_engines().await {
         let client = service.machine().await;
         let path = register(&client, URL).await;
         for other in [
@@ -223,7 +218,7 @@ async fn registrations_of_other_clients_and_organizations_do_not_exist() {
 
 #[tokio::test]
 async fn of_two_creations_at_once_one_succeeds() {
-    for service in services().await {
+    for service in Service::on_both_engines().await {
         let client = service.machine().await;
         for round in 0..5 {
             let body = body(&format!("https://hooks.client.example/{round}"), &EVENTS);
@@ -244,7 +239,7 @@ async fn of_two_creations_at_once_one_succeeds() {
 
 #[tokio::test]
 async fn a_withdrawn_permission_stays_in_the_list_and_cannot_be_repeated() {
-    for service in services().await {
+    for service in Service::on_both_engines().await {
         let client = service.machine().await;
         let path = register(&client, URL).await;
         permit(&service, |ability| ability != Ability::ProposalCreation).await;
@@ -259,7 +254,7 @@ async fn a_withdrawn_permission_stays_in_the_list_and_cannot_be_repeated() {
 
 #[tokio::test]
 async fn a_disabled_registration_looks_the_same_and_is_enabled_by_a_put() {
-    for service in services().await {
+    for service in Service::on_both_engines().await {
         let client = service.machine().await;
         let path = register(&client, URL).await;
         let before = client.get(&path).await.is(200);
@@ -276,7 +271,7 @@ async fn a_disabled_registration_looks_the_same_and_is_enabled_by_a_put() {
 
 #[tokio::test]
 async fn every_event_has_an_example_with_links_of_the_organization() {
-    for service in services().await {
+    for service in Service::on_both_engines().await {
         let (city, town) = (service.machine().await, service.user_through("town", "full", "norablum").await);
         for event in Ability::ALL.iter().filter(|ability| ability.is_event()) {
             let path = format!("/webhook_events/{event}");

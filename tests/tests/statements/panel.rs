@@ -6,8 +6,9 @@ use civitas_tests::panel::sample_pages;
 
 /// No page may send more.
 const MOST: usize = 12;
-/// How often a page is read. Workers search their tables at the same time; the smallest number is that of the page.
-const READINGS: usize = 5;
+/// How often a page is read while it sends more statements than is pinned. Workers search their tables at the same time; the
+/// smallest number is that of the page.
+const READINGS: usize = 20;
 
 /// Each page with the most statements it sends on an engine, when an organization was opened before.
 const PAGES: &[(&str, usize)] = &[
@@ -113,6 +114,7 @@ async fn a_page_of_the_panel_sends_at_most_twelve_statements() {
         let panel = service.administrator().await;
         let mut counted = Vec::new();
         for page in sample_pages(&service, &panel).await {
+            let pinned = PAGES.iter().find(|(name, _)| *name == page.name).map_or(0, |(_, number)| *number);
             let mut fewest: Option<Vec<String>> = None;
             for _ in 0..READINGS {
                 taken();
@@ -120,6 +122,9 @@ async fn a_page_of_the_panel_sends_at_most_twelve_statements() {
                 let own: Vec<String> = taken().into_iter().filter(|text| is_data(text)).collect();
                 if fewest.as_ref().is_none_or(|fewest| own.len() < fewest.len()) {
                     fewest = Some(own);
+                }
+                if fewest.as_ref().is_some_and(|fewest| fewest.len() <= pinned) {
+                    break;
                 }
             }
             let own = fewest.unwrap_or_default();

@@ -2,10 +2,17 @@
 
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-/// The certificates that the system trusts.
+/// Read once for a process.
+static SYSTEM_ROOTS: LazyLock<RootCertStore> = LazyLock::new(read_system_roots);
+
+/// The certificates that the system trusts. What is changed while the process runs is not seen.
 pub fn system_roots() -> RootCertStore {
+    SYSTEM_ROOTS.clone()
+}
+
+fn read_system_roots() -> RootCertStore {
     let found = rustls_native_certs::load_native_certs();
     for cause in &found.errors {
         tracing::warn!(%cause, "a certificate of the system cannot be read");

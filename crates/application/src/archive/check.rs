@@ -17,9 +17,17 @@ use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::BufRead;
+use std::panic::resume_unwind;
+use std::thread;
 
 /// The most refs of the file that are remembered: 16 MB. References are not checked in this pass when there are more.
 const MAX_REFS: usize = 1_000_000;
+
+/// The bytes of lines that are parsed at the same time, without the last line.
+const BATCH_BYTES: usize = 1 << 20;
+
+/// The least lines for a thread of their own.
+const LEAST_LINES: usize = 64;
 
 /// Members that are a ref or a list of refs, in the order of the checks, and the types of the records they refer to.
 const REFERENCES: [(&str, &str); 15] = [
@@ -121,35 +129,105 @@ pub(super) async fn check(
     };
     let mut lines = Lines::new(input);
     loop {
-        let (line, count) = match lines.next() {
-            Ok(None) => break,
-            Ok(Some(line)) => (record::read(line), lines.count),
-            Err(error) => return Err(RecordError::from(error.to_string()).at(lines.count, None)),
-        };
-        let (head, members) = line.map_err(|error| error.at(count, None))?;
-        let long_texts = lines.long_texts();
-        let checked = check.record(&head, members, (count, &long_texts)).await;
-        checked.map_err(|error| error.at(count, Some((head.kind, head.reference))))?;
-        progress(Progress { pass: Pass::Check, lines: lines.count, bytes: lines.bytes });
+        let (batch, end) = read_batch(&mut lines);
+        let parsed = in_parallel(&batch, |line| check.parse(line));
+        for (RawLine { count, bytes, .. }, parsed) in batch.iter().zip(parsed) {
+            let Parsed { head, record, fields } = parsed.map_err(|error| error.at(*count, None))?;
+            let checked = check.record(&head, record, fields, *count).await;
+            checked.map_err(|error| error.at(*count, Some((head.kind, head.reference))))?;
+            progress(Progress { pass: Pass::Check, lines: *count, bytes: *bytes });
+        }
+        if let Some(end) = end {
+            end?;
+            break;
+        }
     }
     let passwords = check.hasher.finish().await.map_err(|error| ImportError::Store(0, error))?;
     Ok(Checked { passwords, has_files: check.has_files })
 }
 
+/// A line that is not parsed yet.
+struct RawLine {
+    text: String,
+    long_texts: LongTexts,
+    /// The number of the line.
+    count: u64,
+    /// The number of bytes of the archive up to its end.
+    bytes: u64,
+}
+
+/// A line whose members were checked as far as they can be without other lines.
+struct Parsed {
+    head: Head,
+    record: Record,
+    fields: Result<(), RecordError>,
+}
+
+/// The next lines, and how the archive ends if it does after them. Long texts are in open files: a line with some is the
+/// last.
+fn read_batch(lines: &mut Lines<impl BufRead>) -> (Vec<RawLine>, Option<Result<(), ImportError>>) {
+    let (mut batch, mut length) = (Vec::new(), 0);
+    while length < BATCH_BYTES {
+        let text = match lines.next() {
+            Ok(None) => return (batch, Some(Ok(()))),
+            Ok(Some(text)) => text.to_owned(),
+            Err(error) => {
+                return (batch, Some(Err(RecordError::from(error.to_string()).at(lines.count, None))));
+            }
+        };
+        length += text.len();
+        let long_texts = lines.long_texts();
+        let is_last = !long_texts.is_empty();
+        batch.push(RawLine { text, long_texts, count: lines.count, bytes: lines.bytes });
+        if is_last {
+            break;
+        }
+    }
+    (batch, None)
+}
+
+/// The results for all items, in their order; each core works on a part of them.
+fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let mut parts = items.chunks(items.len().div_ceil(cores).max(LEAST_LINES));
+    let first = parts.next().unwrap_or_default();
+    let on_part = |part: &[T]| part.iter().map(&work).collect::<Vec<_>>();
+    thread::scope(|scope| {
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || on_part(part))).collect();
+        let mut results = on_part(first);
+        for other in others {
+            results.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        results
+    })
+}
+
 impl Check<'_> {
+    /// Parses a line, and checks its members.
+    fn parse(&self, line: &RawLine) -> Result<Parsed, RecordError> {
+        let (head, members) = record::read(&line.text)?;
+        // Its number is needed in the second pass alone.
+        let organization = head.organization.as_ref().map(|_| OrganizationId(0));
+        let record = Record { organization, existing_id: None, members };
+        let kind = self.types.iter().find(|kind| kind.name() == head.kind);
+        let fields = match kind {
+            Some(kind) => kind.check_fields(&record, self.options, &line.long_texts),
+            None => Err(format!("type {:?} is not known", head.kind).into()),
+        };
+        Ok(Parsed { head, record, fields })
+    }
+
+    /// Checks what follows from other lines and from the database.
     async fn record(
         &mut self,
         head: &Head,
-        members: Map<String, Value>,
-        (line, long_texts): (u64, &LongTexts),
+        record: Record,
+        fields: Result<(), RecordError>,
+        line: u64,
     ) -> Result<(), RecordError> {
         let own = head.organization.as_deref();
         let organization = self.organization(own).await?;
-        // Its number is needed in the second pass alone.
-        let record = Record { organization: own.map(|_| OrganizationId(0)), existing_id: None, members };
-        let kind = types::find(&mut self.types, &head.kind);
-        let kind = kind.ok_or_else(|| format!("type {:?} is not known", head.kind))?;
-        kind.check_fields(&record, self.options, long_texts)?;
+        fields?;
         self.has_files |= KINDS_WITH_FILES.contains(&head.kind.as_str());
         let members = &record.members;
         self.check_references(own, organization, members).await?;
@@ -255,4 +333,30 @@ async fn stored_hash(
         }
         (None, None) => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_the_items_whatever_their_number() {
+        for count in [0, 1, LEAST_LINES, 3 * LEAST_LINES + 1] {
+            let items: Vec<_> = (0..count).collect();
+            let expected: Vec<_> = items.iter().map(|item| item * 2).collect();
+            assert_eq!(in_parallel(&items, |item| item * 2), expected);
+        }
+    }
+
+    #[test]
+    fn lines_are_read_in_batches_up_to_the_end() {
+        let line = format!("{{\"a\": \"{}\"}}\n", "x".repeat(BATCH_BYTES / 2));
+        let archive = line.repeat(3);
+        let mut lines = Lines::new(archive.as_bytes());
+        let counts = |batch: Vec<RawLine>| batch.iter().map(|line| line.count).collect::<Vec<_>>();
+        let (batch, end) = read_batch(&mut lines);
+        assert_eq!((counts(batch), end.is_some()), (vec![1, 2], false));
+        let (batch, end) = read_batch(&mut lines);
+        assert_eq!((counts(batch), end.is_some_and(|end| end.is_ok())), (vec![3], true));
+    }
 }

@@ -40,7 +40,7 @@ pub(super) struct Chunk {
 impl Chunk {
     /// Whether a line can be added. Long texts are in open files: a line with some is the last.
     pub(super) fn accepts(&self, line: &Line) -> bool {
-        let Some(last) = self.lines.last() else { return true };
+        let Some(last) = self.last() else { return true };
         last.head.kind == line.head.kind
             && last.head.organization == line.head.organization
             && last.long_texts.is_empty()
@@ -54,6 +54,11 @@ impl Chunk {
         self.length += line.length;
         self.refs.insert(line.head.reference.clone());
         self.lines.push(line);
+    }
+
+    /// The line that was added last.
+    pub(super) fn last(&self) -> Option<&Line> {
+        self.lines.last()
     }
 
     /// The lines in their order.

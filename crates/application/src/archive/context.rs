@@ -132,7 +132,7 @@ pub(super) struct ImportedRecord {
 
 /// A record type. An instance serves one import or one export and may cache rows for that time.
 #[async_trait]
-pub(super) trait RecordType: Send {
+pub(super) trait RecordType: Send + Sync {
     /// The value of `type`.
     fn name(&self) -> &'static str;
 

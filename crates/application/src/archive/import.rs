@@ -5,11 +5,10 @@ use super::chunk::{Chunk, Line};
 use super::context::{ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ImportError, RecordError};
 use super::files::{ImportedFiles, delete_objects};
-use super::lines::Lines;
-use super::passwords::PreparedPasswords;
 use super::prepared_files::PreparedFiles;
 use super::progress::{Pass, Progress};
-use super::record::{self, Head, Record};
+use super::reader::{Chunks, Prepared};
+use super::record::{Head, Record};
 use super::refs::{RecordId, Refs, unknown};
 use super::report::{Outcome, Report};
 use super::stored_files::{discard, store_files};
@@ -27,14 +26,7 @@ struct Import<'a> {
     transaction: &'a dyn Transaction,
     types: Vec<Box<dyn RecordType>>,
     context: ImportContext<'a>,
-    prepared: Prepared,
     target: Option<Target>,
-}
-
-/// What is done before the transaction begins.
-struct Prepared {
-    passwords: PreparedPasswords,
-    files: PreparedFiles,
 }
 
 /// Reads an archive from a stream into the database (contract 10 §1): checks all lines and copies them to a temporary
@@ -69,7 +61,7 @@ pub async fn import(
 pub async fn import_seekable(
     store: &dyn Store,
     passwords: &dyn Passwords,
-    mut input: impl BufRead + Seek + Send,
+    mut input: impl BufRead + Seek + Send + 'static,
     options: ImportOptions<'_>,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
@@ -81,7 +73,7 @@ pub async fn import_seekable(
 async fn import_checked(
     store: &dyn Store,
     passwords: &dyn Passwords,
-    mut input: impl BufRead + Seek + Send,
+    mut input: impl BufRead + Seek + Send + 'static,
     (options, checked): (ImportOptions<'_>, Checked),
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
@@ -121,7 +113,7 @@ fn not_readable_again(error: io::Error) -> ImportError {
 async fn write(
     store: &dyn Store,
     passwords: &dyn Passwords,
-    input: impl BufRead + Send,
+    input: impl BufRead + Send + 'static,
     (options, prepared): (ImportOptions<'_>, Prepared),
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
@@ -143,12 +135,19 @@ async fn write(
         files: ImportedFiles::new(options.files, options.dry_run),
     };
     let target = options.into.map(Target::new);
-    let mut import = Import { transaction: &*transaction, types: types::all(), context, prepared, target };
-    let done = match import.run(Lines::new(input), progress).await {
+    let mut import = Import { transaction: &*transaction, types: types::all(), context, target };
+    let mut chunks = Chunks::read(input, prepared);
+    let done = import.run(&mut chunks, progress).await;
+    // Without its end the archive would seem to end where the reading stopped.
+    let (done, prepared) = match chunks.end().await {
+        Ok(prepared) => (done, prepared.files),
+        Err(error) => (done.and(Err(ImportError::Store(0, error))), PreparedFiles::default()),
+    };
+    let done = match done {
         Ok(()) => import.record().await.map_err(|error| ImportError::Store(0, error)),
         Err(error) => Err(error),
     };
-    let Import { context: ImportContext { files, report, .. }, prepared, .. } = import;
+    let ImportContext { files, report, .. } = import.context;
     let stored = files.into_stored();
     let ended = match done {
         Ok(()) if !options.dry_run => {
@@ -161,7 +160,7 @@ async fn write(
     };
     if ended.is_err() || options.dry_run {
         delete_objects(options.files, &stored).await;
-        discard(prepared.files, store, options.files).await;
+        discard(prepared, store, options.files).await;
     } else if let Err(error) = store.analyze().await {
         // The records are committed.
         tracing::warn!(%error, "the table statistics could not be updated; reads may be slow until they are");
@@ -189,48 +188,16 @@ impl Import<'_> {
 
     async fn run(
         &mut self,
-        mut lines: Lines<impl BufRead + Send>,
+        chunks: &mut Chunks,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<(), ImportError> {
         if let Some(target) = &mut self.target {
             target.find(self.context.ports).await.map_err(|error| ImportError::Store(0, error))?;
         }
-        let mut chunk = Chunk::default();
-        loop {
-            match self.next_line(&mut lines) {
-                Ok(Some(line)) if chunk.accepts(&line) => chunk.push(line),
-                Ok(Some(line)) => {
-                    self.import_chunk(std::mem::take(&mut chunk), progress).await?;
-                    chunk.push(line);
-                }
-                // An error of an earlier line comes first.
-                end => {
-                    self.import_chunk(chunk, progress).await?;
-                    end?;
-                    return self.finish().await.map_err(|error| error.at(lines.count, None));
-                }
-            }
+        while let Some(chunk) = chunks.next().await? {
+            self.import_chunk(chunk, progress).await?;
         }
-    }
-
-    fn next_line(&mut self, lines: &mut Lines<impl BufRead>) -> Result<Option<Line>, ImportError> {
-        let (line, count) = match lines.next() {
-            Ok(None) => return Ok(None),
-            Ok(Some(line)) => (record::read(line), lines.count),
-            Err(error) => return Err(RecordError::from(error.to_string()).at(lines.count, None)),
-        };
-        let (head, members) = line.map_err(|error| error.at(count, None))?;
-        let failed = |error| ImportError::Store(count, error);
-        Ok(Some(Line {
-            head,
-            record: Record { organization: None, existing_id: None, members },
-            long_texts: lines.long_texts(),
-            password: self.prepared.passwords.take(count).map_err(failed)?,
-            files: self.prepared.files.take(count).map_err(failed)?,
-            count,
-            length: lines.length(),
-            bytes: lines.bytes,
-        }))
+        self.finish().await.map_err(|error| error.at(chunks.lines, None))
     }
 
     /// Imports the records of a chunk together if that is possible, otherwise one by one: then the first invalid one ends

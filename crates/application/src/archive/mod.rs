@@ -26,6 +26,7 @@ mod owner;
 mod passwords;
 mod prepared_files;
 mod progress;
+mod reader;
 mod record;
 mod refs;
 mod report;

@@ -80,6 +80,13 @@ pub(super) struct PreparedPasswords {
 }
 
 impl PreparedPasswords {
+    /// Those of an archive without passwords.
+    #[cfg(test)]
+    pub(super) fn none() -> Result<Self> {
+        let file = tempfile::tempfile().map_err(Error::internal)?;
+        Ok(Self { file: BufReader::new(file), next: None })
+    }
+
     /// The password of a line, if it has one. Lines are asked for in their order.
     pub(super) fn take(&mut self, line: u64) -> Result<Option<PreparedPassword>> {
         loop {
