@@ -1,7 +1,7 @@
 //! A PostgreSQL server of a test's own, which it stops and starts.
 
 use std::io::Write;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
@@ -31,23 +31,47 @@ impl Cluster {
             writeln!(stderr, "{news}").unwrap();
             return None;
         };
+        let cluster = Self::in_new_directory(programs);
+        let data = cluster.data();
+        cluster
+            .run("initdb", &["-D", &data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"]);
+        cluster.start();
+        // Row-level security does not bind superusers.
+        let port = cluster.port.to_string();
+        let server = ["-h", "127.0.0.1", "-p", &port, "-U", "postgres"];
+        cluster.run("createuser", &[&server[..], &["civitas"]].concat());
+        cluster.run("createdb", &[&server[..], &["-O", "civitas", "civitas"]].concat());
+        Some(cluster)
+    }
+
+    fn in_new_directory(programs: PathBuf) -> Self {
         let directory = tempfile::Builder::new().prefix("civitas-cluster").tempdir_in("/tmp").unwrap();
         if is_root() {
             let owned = Command::new("chown").arg("postgres:").arg(directory.path()).status();
             assert!(owned.unwrap().success());
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let cluster = Self { programs, directory, port };
-        let data = cluster.data();
-        cluster
-            .run("initdb", &["-D", &data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"]);
-        cluster.start();
-        // Row-level security does not bind superusers.
-        let port = port.to_string();
+        Self { programs, directory, port }
+    }
+
+    /// Makes and starts a server that repeats what this one writes, and only reads.
+    pub fn standby(&self) -> Self {
+        let standby = Self::in_new_directory(self.programs.clone());
+        let (port, data) = (self.port.to_string(), standby.data());
         let server = ["-h", "127.0.0.1", "-p", &port, "-U", "postgres"];
-        cluster.run("createuser", &[&server[..], &["civitas"]].concat());
-        cluster.run("createdb", &[&server[..], &["-O", "civitas", "civitas"]].concat());
-        Some(cluster)
+        standby.run("pg_basebackup", &[&server[..], &["-D", &data, "-R", "-c", "fast"]].concat());
+        standby.start();
+        standby
+    }
+
+    /// Lets a standby write, as after the loss of the server that it repeats.
+    pub fn promote(&self) {
+        self.run("pg_ctl", &["promote", "-D", &self.data(), "-w", "-s"]);
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], self.port))
     }
 
     /// The address of its database.

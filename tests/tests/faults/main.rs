@@ -12,3 +12,4 @@ mod locks;
 mod machine;
 mod network;
 mod overload;
+mod standby;
