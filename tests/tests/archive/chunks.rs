@@ -57,6 +57,8 @@ async fn every_number_of_records_is_stored_as_it_is_written() {
             assert_eq!((report.created["user"], report.created["proposal"]), (created + 2, created + 3));
             let (city, _) = ids(&report, "nora");
             let refs = &report.refs["city"];
+            let in_order: Vec<i64> = (0..number).map(|n| refs["proposal"][&format!("p{n}")]).collect();
+            assert!(in_order.is_sorted(), "ids ascend as the lines do: {in_order:?}");
             for n in [0, number / 2, number - 1] {
                 let users = &refs["user"];
                 let stored =

@@ -1,6 +1,7 @@
 //! How the databases execute the reads of records in a component: by ranges of indexes that hold the order. No scan of
 //! a table, and no sort of more than one page.
 
+mod every_component;
 mod forms;
 mod growing;
 mod newest;

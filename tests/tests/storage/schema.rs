@@ -60,6 +60,20 @@ async fn a_schema_of_a_newer_build_is_detected() {
     assert!(database.store().ready().await.is_err());
 }
 
+/// Without one, the deletion of a row reads each table that may refer to it. `tests/tests/storage/plans/operations.rs` reads
+/// the plans of SQLite.
+#[tokio::test]
+async fn each_foreign_key_of_postgres_has_an_index() {
+    let Some(database) = Database::fresh(Engine::Postgres).await else { return };
+    let keys = "SELECT count(*) AS number FROM pg_constraint k WHERE k.contype = 'f'";
+    assert!(database.number(keys).await > 90);
+    let without_index = format!(
+        "{keys} AND NOT EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = k.conrelid AND i.indkey[0] = ANY(k.conkey) \
+         AND (i.indpred IS NULL OR pg_get_expr(i.indpred, i.indrelid) ~ '^.[a-z_]+ IS NOT NULL.$'))"
+    );
+    assert_eq!(database.number(&without_index).await, 0);
+}
+
 #[tokio::test]
 async fn a_database_that_is_away_is_unavailable() {
     let nowhere = ["sqlite:///nowhere/at/all.db", "postgres://postgres@127.0.0.1:1/postgres"];

@@ -75,6 +75,16 @@ impl<T: Debug + Serialize> ToSql<sql::Json, Db> for JsonColumn<T> {
     }
 }
 
+/// A list of numbers that a statement makes.
+#[derive(Debug, FromSqlRow)]
+pub(crate) struct ListColumn(pub(crate) Vec<i64>);
+
+impl FromSql<dialect::List, Db> for ListColumn {
+    fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
+        dialect::read_list(raw).map(Self)
+    }
+}
+
 /// A column that is read even if its value is invalid, so that one broken row does not fail a query of many rows. The
 /// error says why the value could not be read.
 #[derive(Debug, Clone, FromSqlRow)]

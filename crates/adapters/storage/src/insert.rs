@@ -1,6 +1,6 @@
 //! Inserts several rows with one statement. Diesel has no such statement for asynchronous connections to SQLite.
 
-use crate::engine::{Conn, Db};
+use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use civitas_kernel::{OrganizationId, Result};
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
@@ -138,22 +138,32 @@ pub(crate) async fn insert_records<C: Columns>(
     organization: OrganizationId,
     rows: &[C],
 ) -> Result<Option<Vec<i64>>> {
-    let mut ids: Vec<i64> = Vec::with_capacity(rows.len());
-    for some in rows.chunks(AT_ONCE) {
-        let insert = InsertRecords { table, organization: organization.0, rows: some };
-        let added: Vec<i64> = insert.load(connection).await.stored()?;
-        ids.extend(added);
-    }
-    if ids.len() == rows.len() {
-        // Rows are inserted in their order, each with a higher id than those before it. The order in which an engine
-        // returns them is not defined.
+    let parts = rows.chunks(AT_ONCE);
+    let mut added: Vec<Vec<i64>> = dialect::for_each_part!(parts, connection, |connection, rows| {
+        InsertRecords { table, organization: organization.0, rows }.load(connection)
+    })
+    .stored()?;
+    // Rows are inserted in their order, each with a higher id than those before it. The order in which an engine returns
+    // them is not defined.
+    for ids in &mut added {
         ids.sort_unstable();
+    }
+    let ids: Vec<i64> = added.into_iter().flatten().collect();
+    if ids.len() == rows.len() {
         return Ok(Some(ids));
     }
     for some in ids.chunks(MOST_IDS) {
         DeleteRows { table, ids: some }.execute(connection).await.stored()?;
     }
     Ok(None)
+}
+
+/// Inserts rows with few statements.
+pub(crate) async fn insert_rows<R: InsertedRow + Sync>(connection: &mut Conn, rows: &[R]) -> Result<()> {
+    let parts = rows.chunks(AT_ONCE);
+    dialect::for_each_part!(parts, connection, |connection, rows| Insert(rows).execute(connection))
+        .stored()
+        .map(drop)
 }
 
 /// Lists the table and the columns of a row to insert, with their SQL types.

@@ -27,6 +27,8 @@ use std::time::{Duration, Instant};
 
 #[path = "sqlite/epoch.rs"]
 mod epoch;
+#[path = "sqlite/lock.rs"]
+mod lock;
 #[path = "sqlite/memory.rs"]
 mod memory;
 #[path = "sqlite/runtime.rs"]

@@ -4,7 +4,7 @@ use crate::columns::{self, EnumColumn, Tolerant, UuidColumn};
 use crate::engine::sql::{Moment, Uuid};
 use crate::engine::{Db, dialect};
 use crate::failure::Stored;
-use crate::insert::{AT_ONCE, Insert, inserted};
+use crate::insert::{insert_rows, inserted};
 use crate::old_rows::remove_oldest;
 use crate::schema::{outbox, relay, webhook_deliveries};
 use crate::session::{Session, Work};
@@ -168,10 +168,8 @@ impl Outbox for Session {
                 .await
                 .stored()?;
         } else {
-            for some in announcements.chunks(AT_ONCE) {
-                let rows: Vec<Row> = some.iter().map(Row::from).collect();
-                Insert(&rows).execute(&mut *atomic.connection().await?).await.stored()?;
-            }
+            let rows: Vec<Row> = announcements.iter().map(Row::from).collect();
+            insert_rows(&mut *atomic.connection().await?, &rows).await?;
         }
         atomic.commit().await?;
         self.notify(Work::Events);

@@ -1,6 +1,6 @@
 //! The rows of records that the archive imported, by their refs.
 
-use crate::engine::{Db, dialect};
+use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::insert::{AT_ONCE, stays_prepared};
 use crate::schema::archive_refs::{self, dsl};
@@ -54,6 +54,14 @@ impl QueryFragment<Db> for Wanted {
         pass.push_sql(" AND ref = wanted.value) FROM ");
         self.references.push_table("wanted", &mut pass)
     }
+}
+
+/// Stores refs. Those that are stored get the new ids.
+async fn insert(connection: &mut Conn, rows: &[RefRow]) -> Result<()> {
+    let parts = rows.chunks(AT_ONCE);
+    dialect::for_each_part!(parts, connection, |connection, rows| InsertRefs(rows).execute(connection))
+        .stored()
+        .map(drop)
 }
 
 /// The insert of these refs, at least one. A ref that is stored gets the new id.
@@ -159,9 +167,7 @@ impl RefStore for Session {
         };
         let rows: Vec<RefRow> = ids.iter().map(row).collect();
         let atomic = self.atomic().await?;
-        for some in rows.chunks(AT_ONCE) {
-            InsertRefs(some).execute(&mut *atomic.connection().await?).await.stored()?;
-        }
+        insert(&mut *atomic.connection().await?, &rows).await?;
         atomic.commit().await
     }
 

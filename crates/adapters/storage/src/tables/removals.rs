@@ -56,10 +56,6 @@ const OF_ORGANIZATION: [&str; 37] = [
     "list_changes",
 ];
 
-/// The tables where each deleted row reads another table as a whole, because a foreign key has no index: the column is
-/// `votes.component_id`. One row is deleted at a time.
-const ONE_AT_A_TIME: [&str; 1] = ["components"];
-
 /// Deletes at most `limit` rows.
 fn delete(table: &str, condition: &str, limit: i64) -> String {
     format!("DELETE FROM {table} WHERE {}", some_rows(table, condition, limit))
@@ -69,9 +65,7 @@ fn delete(table: &str, condition: &str, limit: i64) -> String {
 fn of_organization(id: i64, limit: i64) -> Vec<String> {
     let registered = format!("meeting_id IN (SELECT id FROM meetings WHERE organization_id = {id})");
     let own = format!("organization_id = {id}");
-    let tables = OF_ORGANIZATION
-        .iter()
-        .map(|table| delete(table, &own, if ONE_AT_A_TIME.contains(table) { 1 } else { limit }));
+    let tables = OF_ORGANIZATION.iter().map(|table| delete(table, &own, limit));
     let last = format!("DELETE FROM organizations WHERE id = {id}");
     std::iter::once(delete("meeting_registrations", &registered, limit)).chain(tables).chain([last]).collect()
 }

@@ -1,6 +1,6 @@
 //! The resources that a component lists and counts (contract 05 §3.4, §3.7).
 
-use crate::columns::{self, Condition, JsonColumn};
+use crate::columns::{self, Condition, ListColumn};
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
 use crate::schema::{components, meeting_registrations, meetings, posts, proposal_authors, proposals, votes};
@@ -156,7 +156,7 @@ struct Summary {
 }
 
 /// A row of [`Summary`].
-type Summarized = (i64, i64, i64, Option<OffsetDateTime>, Option<JsonColumn<Vec<i64>>>);
+type Summarized = (i64, i64, i64, Option<OffsetDateTime>, ListColumn);
 
 impl Summary {
     /// The records of the component, by an index with the order that is appended.
@@ -176,7 +176,7 @@ impl Summary {
 }
 
 impl Query for Summary {
-    type SqlType = (BigInt, BigInt, BigInt, Nullable<sql::Moment>, Nullable<sql::Json>);
+    type SqlType = (BigInt, BigInt, BigInt, Nullable<sql::Moment>, dialect::List);
 }
 
 /// The text depends on the kind, so statements are cached by their text.
@@ -200,13 +200,11 @@ impl QueryFragment<Db> for Summary {
         let restricted = Shown::RestrictedMeetings.stored_count();
         pass.push_sql(&format!(", coalesce({restricted}, 0), "));
         self.records(&format!("{table}.updated_at"), &mut pass)?;
-        pass.push_sql(&format!(
-            " ORDER BY {table}.updated_at DESC LIMIT 1), (SELECT {}(named.id) FROM ",
-            dialect::JSON_ARRAY
-        ));
+        let [begin, end] = dialect::list_of("named.id", None);
+        pass.push_sql(&format!(" ORDER BY {table}.updated_at DESC LIMIT 1), {begin} FROM "));
         self.records(&format!("{table}.id"), &mut pass)?;
         pass.push_sql(&format!(
-            " ORDER BY {table}.id LIMIT {}) AS named) FROM components WHERE ",
+            " ORDER BY {table}.id LIMIT {}) AS named{end} FROM components WHERE ",
             ComponentDetail::MOST_RESOURCES
         ));
         self.components.walk_ast(pass)
@@ -237,7 +235,7 @@ async fn shown_in(
         let resources = found.entry(component).or_default();
         resources.count += count;
         resources.changed(changed_at);
-        resources.list(first.map_or(Vec::new(), |first| first.0));
+        resources.list(first.0);
     }
     Ok(restricted)
 }

@@ -38,6 +38,8 @@ pub(super) struct VisibleComponents {
 pub(crate) struct ComponentIds {
     ids: Vec<i64>,
     bound: BoundIds,
+    /// Whether the organization has no other component of the kind, so that all its records are in one of these.
+    all: bool,
     /// How many records may be skipped at most before the first member of a list: those of the kind in other components,
     /// and restricted ones. Zero where the engine does not read on the caller's thread.
     skipped: i64,
@@ -58,7 +60,7 @@ impl Default for ComponentIds {
 
 impl From<Vec<i64>> for ComponentIds {
     fn from(ids: Vec<i64>) -> Self {
-        Self { bound: BoundIds::of(&ids), ids, skipped: 0 }
+        Self { bound: BoundIds::of(&ids), ids, all: false, skipped: 0 }
     }
 }
 
@@ -75,15 +77,17 @@ impl VisibleComponents {
         kind: Option<ComponentManifest>,
     ) -> Result<Self> {
         let organization = read_context.organization.0;
-        let conditions = || -> Vec<Condition<Located>> {
-            let of_kind = |kind| -> Condition<Located> {
-                Box::new(components::manifest.eq(EnumColumn(kind)).nullable())
-            };
-            kind.map(of_kind).into_iter().collect()
-        };
         let read = async || {
             let connection = &mut *session.read().await?;
-            let mut ids = Self::ids_where(connection, read_context, within, conditions()).await?;
+            let mut ids = match kind {
+                Some(kind) if within == Within::default() => {
+                    Self::ids_of_kind(connection, read_context, kind).await?
+                }
+                _ => {
+                    let conditions = kind.map(is_of_kind).into_iter().collect();
+                    Self::ids_where(connection, read_context, within, conditions).await?
+                }
+            };
             if let Some(kind) = kind.filter(|_| engine::READS_ON_THE_THREAD && !ids.ids.is_empty()) {
                 ids.skipped = skipped(connection, organization, &ids, kind).await?;
             }
@@ -108,6 +112,27 @@ impl VisibleComponents {
     ) -> Result<Self> {
         let ids = Self::ids_where(connection, read_context, within, conditions).await?;
         Ok(Self { organization: read_context.organization.0, ids: Arc::new(ids) })
+    }
+
+    /// Reads the part of one kind, and whether there are others of the kind.
+    async fn ids_of_kind(
+        connection: &mut Conn,
+        read_context: ReadContext,
+        kind: ComponentManifest,
+    ) -> Result<ComponentIds> {
+        let of_kind: Vec<(i64, Option<bool>)> = components::table
+            .inner_join(spaces::table.on(of_space()))
+            .filter(components::organization_id.eq(read_context.organization.0))
+            .filter(is_of_kind(kind))
+            .select((components::id, Rule::ComponentIsVisible(read_context.viewer)))
+            .load(connection)
+            .await
+            .stored()?;
+        let count = of_kind.len();
+        let visible = of_kind.into_iter().filter(|(_, visible)| *visible == Some(true));
+        let ids: Vec<i64> = visible.map(|(id, _)| id).collect();
+        let all = !ids.is_empty() && ids.len() == count;
+        Ok(ComponentIds { all, ..ids.into() })
     }
 
     async fn ids_where(
@@ -171,7 +196,8 @@ impl VisibleComponents {
     }
 
     /// Whether a record belongs to one of them, for a statement that reads in the order of an index: with one component
-    /// the index by component gives the order, else the index by organization.
+    /// the index by component gives the order, else the index by organization. If they are all components of the kind, the
+    /// component of a record is not compared: a skipped record costs a step in the index.
     pub(super) fn contain<QS: 'static>(
         &self,
         organization: Expr<QS, BigInt>,
@@ -180,6 +206,7 @@ impl VisibleComponents {
     ) -> Condition<QS> {
         match self.ids.ids[..] {
             [id] => Box::new(component.eq(id)),
+            _ if self.ids.all => Box::new(organization.eq(self.organization)),
             _ => Box::new(organization.eq(self.organization).and(self.contain_one(component, checked))),
         }
     }
@@ -197,6 +224,11 @@ impl VisibleComponents {
             (_, Checked::Many) => dialect::among(component, &self.ids.bound),
         }
     }
+}
+
+/// Whether a component is of this kind.
+fn is_of_kind(kind: ComponentManifest) -> Condition<Located> {
+    Box::new(components::manifest.eq(EnumColumn(kind)).nullable())
 }
 
 /// The number of records of this kind that the members of a list in these components are searched among. Stored counts: it

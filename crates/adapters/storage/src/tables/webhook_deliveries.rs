@@ -11,7 +11,7 @@ use super::webhook_registrations::{Row as RegistrationRow, rights};
 use crate::columns::{self, EnumColumn, Tolerant, UuidColumn};
 use crate::engine::{Conn, Db, dialect, sql as sql_types};
 use crate::failure::Stored;
-use crate::insert::{AT_ONCE, Insert, inserted};
+use crate::insert::{insert_rows, inserted};
 use crate::old_rows::{oldest, remove_oldest};
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::{api_clients, outbox, webhook_registrations as registrations};
@@ -179,9 +179,7 @@ impl DeliveryQueue for Session {
                 Some(NewRow::of(one, organization, one.due_at + offset, now))
             })
             .collect();
-        for some in rows.chunks(AT_ONCE) {
-            Insert(some).execute(&mut *atomic.connection().await?).await.stored()?;
-        }
+        insert_rows(&mut *atomic.connection().await?, &rows).await?;
         make_due(&mut *atomic.connection().await?, &ids, earliest + offset).await?;
         atomic.commit().await?;
         self.notify(Work::Deliveries);

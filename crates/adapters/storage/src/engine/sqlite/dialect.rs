@@ -1,7 +1,9 @@
 //! SQL that is specific to SQLite.
 
-use super::Db;
+use super::{Db, read_json, sql};
 use crate::columns::{Condition, Expr};
+use diesel::backend::Backend;
+use diesel::deserialize;
 use diesel::expression::{AppearsOnTable, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
@@ -154,8 +156,19 @@ pub fn in_bytes<QS: 'static>(on: Expr<QS, Text>) -> Expr<QS, Text> {
     on
 }
 
-/// The aggregate function that makes an array of JSON.
-pub const JSON_ARRAY: &str = "json_group_array";
+/// The type of a list of numbers that a statement makes.
+pub type List = sql::Json;
+
+/// Reads a list of numbers.
+pub fn read_list(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Vec<i64>> {
+    read_json(raw)
+}
+
+/// What a list of the values of a column has before and after its `FROM`: in this order, or in that of the rows.
+pub fn list_of(column: &str, order: Option<&str>) -> [String; 2] {
+    let order = order.map(|order| format!(" ORDER BY {order}")).unwrap_or_default();
+    [format!("(SELECT json_group_array({column}{order})"), ")".to_owned()]
+}
 
 /// The aggregate that joins the values of a column to one text, with commas; null without values.
 pub fn joined(column: &str) -> String {
@@ -208,7 +221,22 @@ macro_rules! for_update {
         $query
     };
 }
-pub(crate) use {for_update, for_update as for_share, for_update as skip_locked};
+
+/// Runs a statement for each part and returns what they return, in the order of the parts.
+macro_rules! for_each_part {
+    ($parts:expr, $connection:expr, |$one:ident, $part:ident| $run:expr) => {
+        async {
+            let mut returned = Vec::new();
+            for $part in $parts {
+                let $one = &mut *$connection;
+                returned.push($run.await?);
+            }
+            diesel::QueryResult::Ok(returned)
+        }
+        .await
+    };
+}
+pub(crate) use {for_each_part, for_update, for_update as for_share, for_update as skip_locked};
 
 #[cfg(test)]
 mod tests {

@@ -13,6 +13,7 @@
 //! A commit runs on a blocking thread: it waits for the disk, and goes on when its caller is dropped.
 
 use super::Conn;
+use super::lock::{self, Lock};
 use crate::failure::Stored;
 use crate::pools::ConnectionPool;
 use civitas_application::metrics;
@@ -23,10 +24,9 @@ use diesel_async::{AsyncConnection, SimpleAsyncConnection, TransactionManager};
 use futures_util::FutureExt;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::{Mutex, Notify, OwnedMutexGuard, watch};
+use tokio::sync::watch;
 use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::timeout;
 
@@ -45,17 +45,13 @@ pub struct Writer {
     pool: ConnectionPool,
     /// The time limit for the wait for other writers, and for the lock of another process.
     wait: Duration,
-    lock: Arc<Lock>,
+    lock: Arc<Lock<State>>,
 }
 
 /// The right to write.
-struct Lock {
-    state: Arc<Mutex<State>>,
-    /// Notified each time the right is given back.
-    freed: Notify,
-}
+type Held = lock::Held<State>;
 
-/// The state that the current writer uses.
+/// What the current writer uses.
 #[derive(Default)]
 struct State {
     group: Option<Group>,
@@ -98,58 +94,10 @@ impl fmt::Display for Waited {
 
 impl std::error::Error for Waited {}
 
-impl Lock {
-    fn try_take(self: &Arc<Self>) -> Option<Held> {
-        let state = self.state.clone().try_lock_owned().ok()?;
-        Some(Held { state, lock: Freed(self.clone()) })
-    }
-
-    async fn take(self: &Arc<Self>) -> Held {
-        loop {
-            let mut freed = pin!(self.freed.notified());
-            freed.as_mut().enable();
-            if let Some(held) = self.try_take() {
-                return held;
-            }
-            freed.await;
-        }
-    }
-}
-
-/// The right to write, until it is dropped.
-struct Held {
-    state: OwnedMutexGuard<State>,
-    /// Dropped after the guard.
-    lock: Freed,
-}
-
-/// Wakes those that wait, when it is dropped.
-struct Freed(Arc<Lock>);
-
-impl Drop for Freed {
-    fn drop(&mut self) {
-        self.0.freed.notify_waiters();
-    }
-}
-
-impl Deref for Held {
-    type Target = State;
-
-    fn deref(&self) -> &State {
-        &self.state
-    }
-}
-
-impl DerefMut for Held {
-    fn deref_mut(&mut self) -> &mut State {
-        &mut self.state
-    }
-}
-
 impl Writer {
     /// The writer whose connection is the only one of this pool. Its statements run on the thread of their caller.
     pub(crate) fn new(pool: ConnectionPool, wait: Duration) -> Self {
-        Self { pool, wait, lock: Arc::new(Lock { state: Arc::default(), freed: Notify::new() }) }
+        Self { pool, wait, lock: Arc::default() }
     }
 
     /// Its connection, to see whether it opens. Not for writes.
@@ -319,7 +267,7 @@ impl WriteTransaction {
             held.fail(&error);
             return Err(error);
         }
-        let waiting = Waiting { outcome: group.outcome.subscribe(), lock: held.lock.0.clone() };
+        let waiting = Waiting { outcome: group.outcome.subscribe(), lock: held.lock() };
         drop(held);
         waiting.committed().await
     }
@@ -347,7 +295,7 @@ impl Drop for WriteTransaction {
 
 /// A transaction that ended, and waits for the commit.
 struct Waiting {
-    lock: Arc<Lock>,
+    lock: Arc<Lock<State>>,
     outcome: watch::Receiver<Option<Outcome>>,
 }
 

@@ -4,7 +4,7 @@ use super::rows::Row;
 use crate::columns;
 use crate::engine::Conn;
 use crate::failure::Stored;
-use crate::insert::{AT_ONCE, Insert, inserted};
+use crate::insert::{insert_rows, inserted};
 use crate::schema::{proposal_authors, proposals};
 use civitas_kernel::{OrganizationId, ProposalId, Result, UserId};
 use civitas_proposals::Proposal;
@@ -111,8 +111,5 @@ pub(super) async fn write_authors_of(
             }
         }
     }
-    for some in authors.chunks(AT_ONCE) {
-        Insert(some).execute(connection).await.stored()?;
-    }
-    Ok(())
+    insert_rows(connection, &authors).await
 }

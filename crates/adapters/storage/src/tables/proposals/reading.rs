@@ -1,7 +1,7 @@
 //! Reads of one proposal: the proposal by id, then its component.
 
 use super::rows::Row;
-use crate::columns::{self, Condition, Expr, JsonColumn};
+use crate::columns::{self, Condition, Expr, ListColumn};
 use crate::correlated::Correlated;
 use crate::engine::{Db, dialect, sql};
 use crate::failure::Stored;
@@ -24,7 +24,7 @@ use time::OffsetDateTime;
 #[derive(Queryable)]
 pub(super) struct Facts {
     row: Row,
-    authors: Option<JsonColumn<Vec<i64>>>,
+    authors: ListColumn,
     client_uid: Option<String>,
     voted: Option<i64>,
     voted_at: Option<OffsetDateTime>,
@@ -83,8 +83,7 @@ impl Facts {
     pub(super) fn detail(self, place: Arc<Place>) -> ProposalDetail {
         let id = ProposalId(self.row.id);
         let state = self.row.public_state();
-        let authors = self.authors.map_or(Vec::new(), |authors| authors.0);
-        let proposal = self.row.into_model(authors.into_iter().map(UserId).collect());
+        let proposal = self.row.into_model(self.authors.0.into_iter().map(UserId).collect());
         let newest = proposal.updated_at.max(place.changed_at);
         ProposalDetail {
             id,
@@ -187,12 +186,12 @@ async fn facts(
     found.first(&mut *session.read().await?).await.optional().stored()
 }
 
-/// The authors of a proposal in the order of joining, as an array of JSON; empty or null without any.
+/// The authors of a proposal in the order of joining.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Authors;
 
 impl Expression for Authors {
-    type SqlType = Nullable<sql::Json>;
+    type SqlType = dialect::List;
 }
 
 impl AppearsOnTable<proposals::table> for Authors {}
@@ -208,12 +207,10 @@ impl QueryId for Authors {
 
 impl QueryFragment<Db> for Authors {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql("(SELECT ");
-        pass.push_sql(dialect::JSON_ARRAY);
-        pass.push_sql(
-            "(proposal_authors.user_id ORDER BY proposal_authors.position) FROM proposal_authors \
-             WHERE proposal_authors.proposal_id = proposals.id)",
-        );
+        let [begin, end] = dialect::list_of("proposal_authors.user_id", Some("proposal_authors.position"));
+        pass.push_sql(&begin);
+        pass.push_sql(" FROM proposal_authors WHERE proposal_authors.proposal_id = proposals.id");
+        pass.push_sql(&end);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use crate::columns::{self, EnumColumn, UuidColumn};
 use crate::engine::{Db, dialect, sql};
 use crate::failure::Stored;
-use crate::insert::{AT_ONCE, Insert, inserted};
+use crate::insert::{insert_rows, inserted};
 use crate::schema::webhook_attempts;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::webhook_registrations as registrations;
@@ -124,9 +124,7 @@ pub(super) async fn record(
         // The number is counted here: a worker that lost its lease for a while may have an outdated one.
         attempts.extend(attempt.as_ref().map(|attempt| AttemptRow::of(delivery.0, earlier + 1, attempt)));
     }
-    for some in attempts.chunks(AT_ONCE) {
-        Insert(some).execute(&mut *atomic.connection().await?).await.stored()?;
-    }
+    insert_rows(&mut *atomic.connection().await?, &attempts).await?;
     for ((end, is_attempted), ids) in groups {
         let end = match end {
             End::Retry(at) => End::Retry(at + offset),

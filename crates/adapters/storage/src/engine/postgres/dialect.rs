@@ -1,0 +1,188 @@
+//! SQL that is specific to PostgreSQL.
+
+use super::{Db, sql};
+use crate::columns::{Condition, Expr, UuidColumn};
+use diesel::deserialize::{self, FromSql};
+use diesel::pg::PgValue;
+use diesel::prelude::*;
+use diesel::query_builder::AstPass;
+use diesel::sql_types::{Array, BigInt, Nullable, Text};
+use std::sync::Arc;
+
+#[diesel::declare_sql_function]
+extern "SQL" {
+    /// A number to order by.
+    fn random() -> diesel::sql_types::Double;
+    /// The later of two times.
+    #[sql_name = "greatest"]
+    fn later(
+        x: diesel::sql_types::Timestamptz,
+        y: diesel::sql_types::Timestamptz,
+    ) -> diesel::sql_types::Timestamptz;
+}
+
+/// Whether the expression is one of these values.
+pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
+    Box::new(on.eq_any(ids.0.to_vec()))
+}
+
+/// The same: here it makes no difference how many rows are checked.
+pub fn among_for_few<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
+    among(on, ids)
+}
+
+/// Ids as a bind parameter, an array; to clone it costs nothing.
+#[derive(Debug, Clone)]
+pub struct BoundIds(Arc<[i64]>);
+
+impl BoundIds {
+    /// Writes them as a table with the column `value`, and its name.
+    pub fn push_table<'b>(&'b self, name: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        pass.push_sql("unnest(");
+        pass.push_bind_param::<Array<BigInt>, [i64]>(&self.0)?;
+        pass.push_sql("::bigint[]) AS ");
+        pass.push_sql(name);
+        pass.push_sql(" (value)");
+        Ok(())
+    }
+
+    /// These ids.
+    pub fn of(ids: &[i64]) -> Self {
+        Self(ids.into())
+    }
+}
+
+/// Texts as a bind parameter, an array.
+#[derive(Debug)]
+pub struct BoundTexts(Vec<String>);
+
+impl BoundTexts {
+    /// These texts.
+    pub fn of(texts: &[&str]) -> Self {
+        Self(texts.iter().map(|text| (*text).to_owned()).collect())
+    }
+
+    /// Writes them as a table with the column `value`, and its name.
+    pub fn push_table<'b>(&'b self, name: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        pass.push_sql("unnest(");
+        pass.push_bind_param::<Array<Text>, [String]>(&self.0)?;
+        pass.push_sql("::text[]) AS ");
+        pass.push_sql(name);
+        pass.push_sql(" (value)");
+        Ok(())
+    }
+}
+
+/// Whether the expression is one of these values.
+pub fn among_uuids<QS: 'static>(on: Expr<QS, sql::Uuid>, ids: &[uuid::Uuid]) -> Condition<QS> {
+    Box::new(on.eq_any(uuids(ids)))
+}
+
+/// Begin and end of a condition: whether a value is in the result of a query, whose rows are locked. Rows that others
+/// have locked are left out. The query runs once: PostgreSQL may run one behind `IN` for each row.
+pub const IN_LOCKED: (&str, &str) = ("= ANY(ARRAY(", " FOR UPDATE SKIP LOCKED))");
+
+/// Locks a proposal, a user and the settings of the component against changes until the transaction ends, in one round
+/// trip and always in this order, which prevents deadlocks. The values are the organization, the proposal, the user.
+pub const LOCK_VOTES: Option<&str> = Some(
+    "WITH proposal AS MATERIALIZED (SELECT component_id FROM proposals \
+         WHERE organization_id = $1 AND id = $2 FOR UPDATE), \
+     voter AS MATERIALIZED (SELECT users.id, proposal.component_id FROM proposal, users \
+         WHERE users.organization_id = $1 AND users.id = $3 FOR UPDATE OF users) \
+     SELECT components.id FROM components WHERE components.organization_id = $1 \
+         AND components.id = (SELECT component_id FROM voter) FOR SHARE",
+);
+
+/// The function that returns the largest of its arguments.
+pub const GREATEST: &str = "greatest";
+
+/// The time of the database; `None` where it is that of this process.
+pub const DATABASE_TIME: Option<&str> = Some("clock_timestamp()");
+
+/// The size of the database in bytes.
+pub const DATABASE_BYTES: &str = "pg_database_size(current_database())";
+
+/// The condition that selects some rows of a table: at most `limit` of those with a condition.
+pub fn some_rows(table: &str, condition: &str, limit: i64) -> String {
+    format!("ctid = ANY(ARRAY(SELECT ctid FROM {table} WHERE {condition} LIMIT {limit}))")
+}
+
+/// The type of a list of UUIDs in [`GIVE_POSITIONS`].
+pub type Uuids = Array<sql::Uuid>;
+
+/// A list of UUIDs.
+pub fn uuids(ids: &[uuid::Uuid]) -> Vec<UuidColumn> {
+    ids.iter().copied().map(UuidColumn).collect()
+}
+
+/// Gives events the positions that follow a number, in the order of the list.
+pub const GIVE_POSITIONS: &str = "UPDATE outbox SET position = $1 + given.n \
+     FROM unnest($2) WITH ORDINALITY AS given (id, n) WHERE outbox.id = given.id";
+
+/// The same number. PostgreSQL has statistics, and chooses the right index.
+pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
+    on
+}
+
+diesel::postfix_operator!(InBytes, " COLLATE \"C\"", Nullable<Text>, backend: diesel::pg::Pg);
+
+/// The same text, compared byte by byte instead of in the order of a language.
+pub fn in_bytes<QS: 'static>(on: Expr<QS, Text>) -> Expr<QS, Text> {
+    Box::new(InBytes::new(on))
+}
+
+/// The type of a list of numbers that a statement makes.
+pub type List = Array<BigInt>;
+
+/// Reads a list of numbers.
+pub fn read_list(raw: PgValue<'_>) -> deserialize::Result<Vec<i64>> {
+    FromSql::<Array<BigInt>, Db>::from_sql(raw)
+}
+
+/// What a list of the values of a column has before and after its `FROM`: in this order, or in that of the rows.
+pub fn list_of(column: &str, order: Option<&str>) -> [String; 2] {
+    let order = order.map(|order| format!(" ORDER BY {order}")).unwrap_or_default();
+    [format!("ARRAY(SELECT {column}"), format!("{order})")]
+}
+
+/// The aggregate that joins the values of a column to one text, with commas; null without values.
+pub fn joined(column: &str) -> String {
+    format!("string_agg({column}::text, ',')")
+}
+
+/// `LIKE` in any case, in every script. In the pattern `%` and `_` are wildcards, `\` escapes.
+pub fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> Condition<QS> {
+    Box::new(on.ilike(pattern.to_owned()).escape('\\'))
+}
+
+// Macros, because the type parameter of `LockingDsl` cannot be named outside Diesel.
+macro_rules! for_update {
+    ($query:expr) => {
+        $query.for_update()
+    };
+}
+macro_rules! for_share {
+    ($query:expr) => {
+        $query.for_share()
+    };
+}
+macro_rules! skip_locked {
+    ($query:expr) => {
+        $query.for_update().skip_locked()
+    };
+}
+
+/// Runs a statement for each part and returns what they return, in the order of the parts. All are sent before the first one
+/// is answered: while the server executes one, the next is written.
+macro_rules! for_each_part {
+    ($parts:expr, $connection:expr, |$one:ident, $part:ident| $run:expr) => {{
+        let shared = &*$connection;
+        futures_util::future::try_join_all($parts.map(|$part| async move {
+            let mut shared = shared;
+            let $one = &mut shared;
+            $run.await
+        }))
+        .await
+    }};
+}
+pub(crate) use {for_each_part, for_share, for_update, skip_locked};
