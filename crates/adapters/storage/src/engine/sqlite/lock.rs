@@ -50,7 +50,7 @@ impl<T> Drop for Freed<T> {
 }
 
 impl<T> Held<T> {
-    /// The right that it is.
+    /// The lock that is held.
     pub(super) fn lock(&self) -> Arc<Lock<T>> {
         self.lock.0.clone()
     }
