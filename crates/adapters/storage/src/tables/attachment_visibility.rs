@@ -8,7 +8,8 @@ use crate::schema::{
     answers, attachments, components, meetings as meeting, posts as post, proposals as proposal,
     questionnaires, spaces, surveys,
 };
-use crate::tables::visible_components::{Checked, VisibleComponents};
+use crate::tables::pages::Checked;
+use crate::tables::visible_components::VisibleComponents;
 use crate::visibility::Rule;
 use civitas_attachments::{AttachmentReader, ParentKind};
 use diesel::prelude::*;

@@ -2,7 +2,8 @@
 
 use super::attachment_visibility::visible;
 use super::files::of_ids;
-use super::visible_components::{OnPage, VisibleComponents};
+use super::pages::OnPage;
+use super::visible_components::VisibleComponents;
 use crate::columns::{self, Condition, EnumColumn, JsonColumn, columns};
 use crate::correlated::Correlated;
 use crate::engine::{Conn, Db};

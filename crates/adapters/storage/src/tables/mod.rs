@@ -26,6 +26,7 @@ mod operations;
 mod organization_lookup;
 mod organizations;
 mod outbox;
+mod pages;
 mod panel_sessions;
 mod places;
 mod posts;

@@ -6,6 +6,7 @@ use crate::engine::{Db, dialect};
 use crate::failure::Stored;
 use crate::insert::{insert_rows, inserted};
 use crate::old_rows::remove_oldest;
+use crate::prepared::PrepareOnce;
 use crate::schema::{outbox, relay, webhook_deliveries};
 use crate::session::{Session, Work};
 use async_trait::async_trait;
@@ -243,12 +244,14 @@ impl Outbox for Session {
         let last: i64 = diesel::update(relay::table.find(1))
             .set(relay::position.eq(relay::position + number))
             .returning(relay::position)
+            .prepare_once()
             .get_result(&mut *self.for_update().await?)
             .await
             .stored()?;
         sql_query(dialect::GIVE_POSITIONS)
             .bind::<BigInt, _>(last - number)
             .bind::<dialect::Uuids, _>(dialect::uuids(events))
+            .prepare_once()
             .execute(&mut *self.for_update().await?)
             .await
             .stored()

@@ -4,7 +4,7 @@
 //! gives the member in this place, or nothing if the bucket has fewer. As no bucket has more members than there are places,
 //! each member has the same chance.
 
-use super::visible_components::Rows;
+use super::pages::Rows;
 use crate::columns::{Condition, Expr};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;

@@ -3,6 +3,7 @@
 use crate::columns::{self, JsonColumn, Tolerant, UuidColumn};
 use crate::engine::{Db, dialect};
 use crate::failure::Stored;
+use crate::prepared::PrepareOnce;
 use crate::schema::tasks;
 use crate::session::{Atomic, Session, Work};
 use async_trait::async_trait;
@@ -178,7 +179,8 @@ impl TaskStore for Session {
         let (now, until) = (self.database_time(now).await?, self.database_time(until).await?);
         let due = tasks::table.filter(of_kinds(kinds)).filter(tasks::due_at.le(now));
         // Reads first: mostly there is nothing to do, and then it need not wait for the writer.
-        let any: bool = diesel::select(exists(due)).get_result(&mut *self.read().await?).await.stored()?;
+        let is_due = diesel::select(exists(due)).prepare_once();
+        let any: bool = is_due.get_result(&mut *self.read().await?).await.stored()?;
         if !any {
             return Ok(Vec::new());
         }

@@ -4,7 +4,7 @@
 //! Ascending, the drafts are the end of the list, descending its beginning; ids ascend within a date and among drafts
 //! (contract 06 §1.5, 07 A.3).
 
-use super::visible_components::Rows;
+use super::pages::Rows;
 use crate::engine::Conn;
 use async_trait::async_trait;
 use civitas_kernel::{Direction, Result};

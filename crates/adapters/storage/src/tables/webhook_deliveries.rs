@@ -13,6 +13,7 @@ use crate::engine::{Conn, Db, dialect, sql as sql_types};
 use crate::failure::Stored;
 use crate::insert::{insert_rows, inserted};
 use crate::old_rows::{oldest, remove_oldest};
+use crate::prepared::PrepareOnce;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::{api_clients, outbox, webhook_registrations as registrations};
 use crate::session::{Session, Work};
@@ -119,6 +120,7 @@ async fn make_due(connection: &mut Conn, ids: &[i64], at: OffsetDateTime) -> Res
     diesel::update(registrations::table)
         .filter(columns::any_of(registrations::id.nullable(), ids))
         .set(registrations::due_at.eq(earlier))
+        .prepare_once()
         .execute(connection)
         .await
         .stored()
@@ -252,6 +254,7 @@ impl DeliveryQueue for Session {
                 deliveries::attempts,
                 deliveries::replayed_after,
             ))
+            .prepare_once()
             .load(&mut *self.read().await?)
             .await
             .stored()?;

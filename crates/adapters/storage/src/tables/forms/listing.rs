@@ -9,7 +9,7 @@ use crate::filter::{holds, translated};
 use crate::schema::questionnaires;
 use crate::session::Session;
 use crate::tables::component_places;
-use crate::tables::visible_components::OnPage;
+use crate::tables::pages::OnPage;
 use civitas_kernel::filter::Condition as FilterCondition;
 use civitas_kernel::{OrganizationId, Page, PageRequest, QuestionnaireId, Result};
 use civitas_surveys::{

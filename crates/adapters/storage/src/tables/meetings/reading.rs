@@ -7,8 +7,9 @@ use crate::failure::Stored;
 use crate::filter::{Column, holds};
 use crate::schema::{components, meetings, spaces};
 use crate::tables::components::{OfSpace, of_space};
+use crate::tables::pages::{Checked, OnPage, Rows};
 use crate::tables::samples::{self, Sampled};
-use crate::tables::visible_components::{Checked, OnPage, Rows, VisibleComponents};
+use crate::tables::visible_components::VisibleComponents;
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::{

@@ -6,7 +6,8 @@ use crate::failure::Stored;
 use crate::filter::{holds, translated};
 use crate::schema::meetings;
 use crate::tables::component_places;
-use crate::tables::visible_components::{Checked, OnPage, Rows, VisibleComponents};
+use crate::tables::pages::{Checked, OnPage, Rows};
+use crate::tables::visible_components::VisibleComponents;
 use civitas_kernel::filter;
 use civitas_kernel::{
     ComponentPlace, Direction, Locales, MeetingId, OrganizationId, Page, PageRequest, Result, Translated,

@@ -5,6 +5,7 @@ use crate::columns;
 use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::insert::{insert_rows, inserted};
+use crate::prepared::PrepareOnce;
 use crate::schema::{proposal_authors, proposals};
 use civitas_kernel::{OrganizationId, ProposalId, Result, UserId};
 use civitas_proposals::Proposal;
@@ -84,6 +85,7 @@ pub(super) async fn write_authors(
         diesel::insert_into(proposal_authors::table)
             .values(Author { proposal_id: id.0, user_id: user.0, position })
             .on_conflict_do_nothing()
+            .prepare_once()
             .execute(connection)
             .await
             .stored()?;

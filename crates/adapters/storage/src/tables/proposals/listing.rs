@@ -8,10 +8,11 @@ use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
 use crate::schema::{proposal_authors, proposals, votes};
 use crate::session::{ConnectionGuard, Session};
+use crate::tables::pages::{Checked, InOrder, OnPage, Rows, Seek};
 use crate::tables::places;
 use crate::tables::samples::{self, Sampled};
 use crate::tables::two_parts::{TwoParts, Way};
-use crate::tables::visible_components::{Checked, OnPage, Rows, Seek, VisibleComponents};
+use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
 use civitas_kernel::{
     ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId,
@@ -245,9 +246,14 @@ impl TwoParts for List<'_> {
             Direction::Ascending => ids.order((proposals::published_at.asc(), proposals::id)),
             Direction::Descending => ids.order((proposals::published_at.desc(), proposals::id)),
         };
+        let columns = read(self.read_context.participant);
+        if rows.are_direct() {
+            let found = InOrder { select: ids.select(columns), rows };
+            return found.load(connection).await.stored();
+        }
         let found = proposals::table
             .filter(OnPage::of(Box::new(proposals::id.nullable()), ids, rows))
-            .select(read(self.read_context.participant))
+            .select(columns)
             .limit(rows.limit)
             .into_boxed::<Db>();
         let found = match direction {

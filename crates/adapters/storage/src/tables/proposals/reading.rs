@@ -11,6 +11,7 @@ use crate::session::Session;
 use crate::tables::places;
 use civitas_kernel::{OrganizationId, ProposalId, ReadContext, Result, UserId, Viewer, Within};
 use civitas_proposals::{Place, ProposalDetail, ProposalField, ProposalFilter};
+use diesel::dsl::case_when;
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
@@ -53,7 +54,9 @@ pub(super) fn read(reader: Option<UserId>) -> ReadFacts {
                 .select(votes::updated_at),
         )),
     };
-    (columns::of::<Row>(), Authors, Box::new(Correlated(client)), own_weight(reader), voted_at)
+    // Most proposals have no client.
+    let client_uid = case_when(proposals::api_client_id.is_not_null(), Correlated(client));
+    (columns::of::<Row>(), Authors, Box::new(client_uid), own_weight(reader), voted_at)
 }
 
 /// The weight of the reader's vote; null without one.

@@ -4,6 +4,7 @@ use super::pending;
 use crate::columns;
 use crate::engine::dialect;
 use crate::failure::Stored;
+use crate::prepared::PrepareOnce;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::webhook_registrations as registrations;
 use crate::session::{Session, lock_row};
@@ -51,6 +52,7 @@ pub(super) async fn claim(
                 registrations::leased_until.eq(until),
                 registrations::served_at.eq(now),
             ))
+            .prepare_once()
             .execute(&mut *atomic.connection().await?)
             .await
             .stored()?;
@@ -75,6 +77,7 @@ pub(super) async fn renew(session: &Session, worker: &str, until: OffsetDateTime
     diesel::update(registrations::table)
         .filter(columns::any_of(registrations::id.nullable(), &ids))
         .set(registrations::leased_until.eq(until))
+        .prepare_once()
         .execute(&mut *atomic.connection().await?)
         .await
         .stored()?;
@@ -126,7 +129,9 @@ pub(super) async fn release(session: &Session, worker: &str, id: RegistrationId)
         .filter(pending())
         .order((deliveries::due_at, deliveries::id))
         .select(deliveries::due_at)
-        .first(&mut *session.for_update().await?)
+        .limit(1)
+        .prepare_once()
+        .get_result(&mut *session.for_update().await?)
         .await
         .optional()
         .stored()?;
@@ -136,6 +141,7 @@ pub(super) async fn release(session: &Session, worker: &str, id: RegistrationId)
             registrations::worker.eq(None::<&str>),
             registrations::leased_until.eq(None::<OffsetDateTime>),
         ))
+        .prepare_once()
         .execute(&mut *session.for_update().await?)
         .await
         .stored()

@@ -4,6 +4,7 @@ use crate::columns::{self, EnumColumn, UuidColumn};
 use crate::engine::{Db, dialect, sql};
 use crate::failure::Stored;
 use crate::insert::{insert_rows, inserted};
+use crate::prepared::PrepareOnce;
 use crate::schema::webhook_attempts;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::webhook_registrations as registrations;
@@ -139,6 +140,7 @@ pub(super) async fn record(
             registrations::succeeded_at.eq(health.succeeded_at),
             registrations::disabled_at.eq(health.disabled_at),
         ))
+        .prepare_once()
         .execute(&mut *atomic.connection().await?)
         .await
         .stored()?;
@@ -181,24 +183,29 @@ async fn store(
     match end {
         End::Delivered => {
             let delivered = ended(DeliveryStatus::Delivered, None);
-            diesel::update(deliveries::table.filter(these())).set(delivered).execute(&mut *connection).await
+            diesel::update(deliveries::table.filter(these()))
+                .set(delivered)
+                .prepare_once()
+                .execute(&mut *connection)
+                .await
         }
         End::Retry(at) => {
             let pending = deliveries::table.filter(these()).filter(is_pending());
             diesel::update(pending)
                 .set((deliveries::due_at.eq(at), counted()))
+                .prepare_once()
                 .execute(&mut *connection)
                 .await
         }
         End::Dead(reason) => {
             let pending = deliveries::table.filter(these()).filter(is_pending());
             let dead = ended(DeliveryStatus::Dead, Some(storable(reason)));
-            diesel::update(pending).set(dead).execute(&mut *connection).await
+            diesel::update(pending).set(dead).prepare_once().execute(&mut *connection).await
         }
         End::Dropped(reason) => {
             let pending = deliveries::table.filter(these()).filter(is_pending());
             let dropped = ended(DeliveryStatus::Dropped, Some(storable(reason)));
-            diesel::update(pending).set(dropped).execute(&mut *connection).await
+            diesel::update(pending).set(dropped).prepare_once().execute(&mut *connection).await
         }
     }
     .stored()
