@@ -77,7 +77,8 @@ impl Metrics {
         let waits = Histogram::with_opts(waits.buckets(WAIT_SECONDS.to_vec()))?;
         let oldest = Opts::new(
             "oldest_waiting_seconds",
-            "How long the oldest item of a lane has waited since it was due; 0 if none waits.",
+            "How long the oldest item of a lane has waited: a job since it was accepted, an event since it happened, others \
+             since they were due; 0 if none waits.",
         );
         Ok(Self {
             requests: registered(&registry, requests)?,

@@ -3,7 +3,9 @@
 use civitas_kernel::ClientId;
 use governor::clock::{Clock, DefaultClock};
 use governor::middleware::StateInformationMiddleware;
-use governor::state::keyed::HashMapStateStore;
+use governor::nanos::Nanos;
+use governor::state::StateStore;
+use governor::state::keyed::ShrinkableKeyedStateStore;
 use governor::{Quota, RateLimiter};
 use ipnet::{IpNet, Ipv6Net};
 use std::collections::HashMap;
@@ -13,7 +15,8 @@ use std::num::NonZeroU32;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most keys of a limit. Beyond it new keys are not limited: so many sources are beyond any limit for one.
+/// The most keys of a limit. Beyond it new keys are not limited, and known ones are: so many sources are beyond any limit for
+/// one.
 const MOST_KEYS: usize = 100_000;
 /// How often keys that have used nothing are removed.
 const SWEEP: Duration = Duration::from_secs(60);
@@ -31,9 +34,46 @@ impl RetryAfter {
     }
 }
 
+/// What each of at most [`MOST_KEYS`] keys has used.
+struct States<K>(Mutex<HashMap<K, Nanos>>);
+
+impl<K: Hash + Eq + Clone> StateStore for States<K> {
+    type Key = K;
+
+    fn measure_and_replace<T, F, E>(&self, key: &K, measure: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        let mut states = locked(&self.0);
+        let (result, state) = measure(states.get(key).copied())?;
+        if states.len() < MOST_KEYS || states.contains_key(key) {
+            states.insert(key.clone(), state);
+        }
+        Ok(result)
+    }
+}
+
+impl<K: Hash + Eq + Clone> ShrinkableKeyedStateStore<K> for States<K> {
+    fn retain_recent(&self, drop_below: Nanos) {
+        locked(&self.0).retain(|_, state| *state > drop_below);
+    }
+
+    fn shrink_to_fit(&self) {
+        locked(&self.0).shrink_to_fit();
+    }
+
+    fn len(&self) -> usize {
+        locked(&self.0).len()
+    }
+
+    fn is_empty(&self) -> bool {
+        locked(&self.0).is_empty()
+    }
+}
+
 /// A limit for each key, with a time of the last removal of unused keys.
 struct Keyed<K: Hash + Eq + Clone> {
-    limiter: RateLimiter<K, HashMapStateStore<K>, DefaultClock, StateInformationMiddleware>,
+    limiter: RateLimiter<K, States<K>, DefaultClock, StateInformationMiddleware>,
     clock: DefaultClock,
     swept_at: Mutex<Instant>,
 }
@@ -41,16 +81,13 @@ struct Keyed<K: Hash + Eq + Clone> {
 impl<K: Hash + Eq + Clone> Keyed<K> {
     fn new(quota: Quota) -> Self {
         let clock = DefaultClock::default();
-        let limiter = RateLimiter::new(quota, HashMapStateStore::default(), clock.clone());
+        let limiter = RateLimiter::new(quota, States(Mutex::default()), clock.clone());
         Self { limiter, clock, swept_at: Mutex::new(Instant::now()) }
     }
 
     /// Takes one of the limit. Returns how many are left, or how long to wait for the next.
     fn take(&self, key: &K) -> Result<u32, Duration> {
         self.sweep();
-        if self.limiter.len() >= MOST_KEYS {
-            return Ok(u32::MAX);
-        }
         match self.limiter.check_key(key) {
             Ok(state) => Ok(state.remaining_burst_capacity()),
             Err(refused) => Err(refused.wait_time_from(self.clock.now())),
@@ -270,6 +307,20 @@ mod tests {
         let refusals = limit.refusals.as_ref().unwrap();
         assert!(refusals.limit.limiter.len() <= MOST_KEYS);
         assert!(locked(&refusals.closed).len() <= MOST_KEYS);
+    }
+
+    #[test]
+    fn known_sources_stay_limited_when_there_are_too_many() {
+        let limit = Keyed::new(Quota::per_hour(NonZeroU32::MIN));
+        limit.take(&0).unwrap();
+        for key in 1..=MOST_KEYS {
+            limit.take(&key).unwrap();
+        }
+        limit.take(&0).unwrap_err();
+        for _ in 0..2 {
+            limit.take(&MOST_KEYS).unwrap();
+        }
+        assert_eq!(limit.limiter.len(), MOST_KEYS);
     }
 
     #[test]

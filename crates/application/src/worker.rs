@@ -183,9 +183,10 @@ impl Pulse {
 
 /// Runs one job to an outcome. After a panic the job has failed, and the worker continues. A fault of the machine
 /// (database unreachable, disk full) is not an outcome: the worker keeps the lease and runs the job again until the
-/// fault is over. This does not count as an attempt.
+/// fault is over. This does not count as an attempt. A fault that concerns this job alone, such as a lock of another program,
+/// does not keep the worker from others: the job is given back after a while.
 async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
-    let mut waits = WAITS.into_iter();
+    let (begun, mut waits) = (Instant::now(), WAITS.into_iter());
     loop {
         let outcome = {
             let (commands, worker, job) = (commands.clone(), worker.to_owned(), job.clone());
@@ -207,10 +208,18 @@ async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
                 metrics::job_ended("waited");
                 let wait = waits.next().unwrap_or(LONGEST_WAIT);
                 tracing::warn!(job = %job.id, %fault, ?wait, "the job waits until a fault of the machine is over");
+                if begun.elapsed() > LONGEST_WAIT && give_back(commands, worker, job, wait).await {
+                    return;
+                }
                 sleep(wait).await;
             }
         }
     }
+}
+
+/// Ends the lease of a job that is due again after a delay. Returns whether that was stored.
+async fn give_back(commands: &Commands, worker: &str, job: &Job, delay: Duration) -> bool {
+    commands.store().jobs().release(worker, job.id, clock::now() + delay, true).await.is_ok()
 }
 
 /// Stores a failure. A transient error is tried again after a delay, until the attempts are used up; other errors are

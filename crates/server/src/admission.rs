@@ -1,18 +1,22 @@
 //! Limits of connections: how many there are in all and from one address, and how long a client may leave what was sent
 //! to it.
 //!
-//! The listener calls [`Admission::on_connect`] for each connection, after its TLS handshake. Handshakes and heads of
-//! requests have time limits of their own.
+//! The listener calls [`Admission::count`] for each connection, before its TLS handshake. Handshakes and heads of requests have
+//! time limits of their own.
 
 use crate::config::Config;
-use actix_web::rt::net::TcpStream;
+use actix_web::rt::net::{ActixStream, Ready, TcpStream};
 use civitas_application::{metrics, network_of};
 use ipnet::IpNet;
 use socket2::SockRef;
 use std::collections::HashMap;
+use std::io;
 use std::net::{IpAddr, Shutdown};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The most bytes that the system keeps of a connection before it sends them (`TCP_NOTSENT_LOWAT`). What is on its way to
 /// the client comes on top, so the speed of an answer does not depend on it. Without this limit the system takes up to 4 MiB
@@ -40,10 +44,16 @@ struct Open {
     per_address: HashMap<IpAddr, usize>,
 }
 
-/// An admitted connection; counted until it is dropped.
-pub(crate) struct Admitted {
+/// A place among the open connections, until it is dropped.
+struct Admitted {
     admission: Arc<Admission>,
     address: IpAddr,
+}
+
+/// An admitted connection; counted until it is dropped.
+pub(crate) struct Counted {
+    stream: TcpStream,
+    _admitted: Admitted,
 }
 
 impl Admission {
@@ -62,11 +72,11 @@ impl Admission {
         self.stall
     }
 
-    /// Counts the connection until the value is dropped. `None` if there are too many; then it is closed.
-    pub(crate) fn on_connect(self: &Arc<Self>, stream: &TcpStream) -> Option<Admitted> {
+    /// Counts the connection until it is dropped. `None` if there are too many; then it is closed.
+    pub(crate) fn count(self: &Arc<Self>, stream: TcpStream) -> Option<Counted> {
         // A client that is already gone has no address.
         let peer = stream.peer_addr().ok()?;
-        let socket = SockRef::from(stream);
+        let socket = SockRef::from(&stream);
         let Some(admitted) = self.try_open(peer.ip()) else {
             metrics::connection_refused();
             tracing::debug!(%peer, "a connection is refused: there are too many");
@@ -82,7 +92,7 @@ impl Admission {
         if let Err(error) = socket.set_tcp_notsent_lowat(MOST_UNSENT) {
             tracing::debug!(%error, "a connection has no limit for what is not sent");
         }
-        Some(admitted)
+        Some(Counted { stream, _admitted: admitted })
     }
 
     fn try_open(self: &Arc<Self>, peer: IpAddr) -> Option<Admitted> {
@@ -101,6 +111,59 @@ impl Admission {
 
     fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counted {
+    /// The socket.
+    pub(crate) fn tcp(&self) -> &TcpStream {
+        &self.stream
+    }
+}
+
+impl AsyncRead for Counted {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Counted {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+impl ActixStream for Counted {
+    fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<Ready>> {
+        ActixStream::poll_read_ready(&self.stream, cx)
+    }
+
+    fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<Ready>> {
+        ActixStream::poll_write_ready(&self.stream, cx)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The listener of the interface: as `HttpServer` of actix-web, with connections of our own type
 //! ([`connection`](crate::connection), decision 0056).
 
-use crate::admission::Admission;
+use crate::admission::{Admission, Counted};
 use crate::connection::{Io, Shared};
 use crate::head_errors::HeadErrors;
 use actix_http::error::DispatchError;
@@ -51,15 +51,15 @@ trait Transport: AsyncRead + AsyncWrite + Unpin + 'static {
     fn tcp(&self) -> &TcpStream;
 }
 
-impl Transport for TcpStream {
+impl Transport for Counted {
     fn tcp(&self) -> &TcpStream {
-        self
+        self.tcp()
     }
 }
 
-impl Transport for TlsStream<TcpStream> {
+impl Transport for TlsStream<Counted> {
     fn tcp(&self) -> &TcpStream {
-        self.get_ref().0
+        self.get_ref().0.tcp()
     }
 }
 
@@ -97,7 +97,11 @@ where
     let name = format!("civitas-{address}");
     let server = match tls {
         None => server.listen(name, listener, move || {
-            connections::<TcpStream, _, _, _>(app().into_factory(), settings.clone(), stopped.clone())
+            let app = app().into_factory();
+            counted(
+                connections::<Counted, _, _, _>(app, settings.clone(), stopped.clone()),
+                settings.admission.clone(),
+            )
         })?,
         Some(mut tls) => {
             tls.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -107,9 +111,10 @@ where
             server.listen(name, listener, move || {
                 let app = app().into_factory();
                 let connections =
-                    connections::<TlsStream<TcpStream>, _, _, _>(app, settings.clone(), stopped.clone());
+                    connections::<TlsStream<Counted>, _, _, _>(app, settings.clone(), stopped.clone());
                 let acceptor = Acceptor::new(tls.clone()).map_err(TlsError::into_service_error);
-                acceptor.and_then(connections.map_err(TlsError::Service))
+                let connections = acceptor.and_then(connections.map_err(TlsError::Service));
+                counted(connections, settings.admission.clone())
             })?
         }
     };
@@ -128,6 +133,25 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
+}
+
+/// Counts each connection from its acceptance to its end, also during a TLS handshake. Closes those that are too many.
+fn counted<F>(
+    connections: F,
+    admission: Arc<Admission>,
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = F::Error, InitError = F::InitError>
+where
+    F: ServiceFactory<Counted, Config = (), Response = ()>,
+{
+    apply_fn_factory(connections, move |stream: TcpStream, connections: &F::Service| {
+        let connection = admission.count(stream).map(|stream| connections.call(stream));
+        async move {
+            match connection {
+                Some(connection) => connection.await,
+                None => Ok(()),
+            }
+        }
+    })
 }
 
 /// Serves each connection to its end. `stopped` resolves when the server begins to stop.
@@ -161,17 +185,10 @@ where
     let http = http.h1(map_config(app, move |()| config.clone()));
     apply_fn_factory(http, move |stream: T, http: &_| {
         let peer = stream.tcp().peer_addr().ok();
-        let connection = admission.on_connect(stream.tcp()).map(|admitted| {
-            // An answer in several pieces would wait for the acknowledgement of the first one, 40 ms on Linux.
-            let _ = stream.tcp().set_nodelay(true);
-            let io = Io::new(stream, shared.clone());
-            (io.handle(), io, admitted)
-        });
-        let connection =
-            connection.map(|(handle, io, admitted)| (io.run(http.call((handle, peer))), admitted));
-        async move {
-            let Some((connection, _admitted)) = connection else { return Ok(()) };
-            connection.await
-        }
+        // An answer in several pieces would wait for the acknowledgement of the first one, 40 ms on Linux.
+        let _ = stream.tcp().set_nodelay(true);
+        let io = Io::new(stream, shared.clone());
+        let handle = io.handle();
+        io.run(http.call((handle, peer)))
     })
 }

@@ -119,3 +119,25 @@ async fn while_writes_wait_long_others_are_refused_at_once_and_reads_are_answere
     nora.get("/proposals?per_page=1&n=2").await.is(200);
     service.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_meets_a_lock_for_long_leaves_its_worker_to_others_and_loses_no_attempt() {
+    let Some(database) = Database::fresh(Engine::Postgres).await else { return };
+    let service = Service::over(database, CITIES, &[("workers", "1")]).await;
+    let nora = service.user("norablum").await;
+    // As the server says that a lock was not available in time, without the time.
+    let locked = "CREATE FUNCTION locked() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'locked' USING ERRCODE = '55P03'; END $$;
+        CREATE TRIGGER locked BEFORE INSERT ON votes FOR EACH ROW EXECUTE FUNCTION locked()";
+    service.database.execute(locked).await;
+    let vote = json!({"proposal_id": service.id("proposal", "p2"), "data": {"weight": 1}});
+    let vote = nora.post("/vote_proposals", &vote).await.is(202);
+    let draft = json!({"data": {"component_id": service.id("component", "ideas")}});
+    let draft = nora.post("/draft_proposals", &draft).await.is(202);
+    let draft = timeout(SOON, nora.finished(&draft)).await.expect("the worker is free");
+    assert_eq!(draft["status"], "completed", "{draft}");
+    service.database.execute("DROP TRIGGER locked ON votes").await;
+    let vote = timeout(SOON, nora.finished(&vote)).await.expect("it is tried again");
+    assert_eq!(vote["status"], "completed", "{vote}");
+    service.stop().await;
+}

@@ -87,6 +87,25 @@ async fn connections_over_tls_are_limited_and_free_again_after_their_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_connection_counts_before_its_handshake() {
+    let service = service(&[("max_connections_per_address", "20")]).await;
+    let mut silent = Vec::new();
+    for _ in 0..20 {
+        silent.push(TcpStream::connect(service.address).await.unwrap());
+    }
+    // Each is closed after 3 s without a handshake.
+    let begun = Instant::now();
+    while is_admitted(service.address).await {
+        assert!(begun.elapsed() < Duration::from_secs(2), "silent connections do not count");
+    }
+    while !is_admitted(service.address).await {
+        assert!(begun.elapsed() < PATIENCE, "no connection is free");
+        sleep(Duration::from_millis(50)).await;
+    }
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_offers_both_protocols_gets_http_1() {
     let service = service(&[]).await;
     let mut stream = connect(service.address, &["h2", "http/1.1"]).await.unwrap();

@@ -1,19 +1,19 @@
 //! What needs attention, and the figures of the deployment.
 
-use civitas_application::{Attention, Concern, Found};
+use civitas_application::{Attention, Concern, Found, OldestWaiting};
 use civitas_jobs::{Failure, Job, JobOwner, JobPayload, LEASE};
-use civitas_kernel::{AnswerLanguages, NewTask, OrganizationId, TokenId, random_job_id};
+use civitas_kernel::{AnswerLanguages, NewTask, OrganizationId, TokenId, random_job_id, sortable_id};
 use civitas_tests::{Engine, World};
-use civitas_webhooks::{Content, DeliveryId, Health, NewDelivery, Registration, SealedSecret};
+use civitas_webhooks::{Announcement, Content, DeliveryId, Health, NewDelivery, Registration, SealedSecret};
 use serde_json::json;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
 const NOW: OffsetDateTime = datetime!(2027-03-01 09:30 UTC);
 
-/// A job that was accepted at this time and has failed.
-async fn failed_job(world: &World, organization: OrganizationId, at: OffsetDateTime) {
-    let job = Job {
+/// A job that is accepted at this time.
+fn waiting_job(world: &World, organization: OrganizationId, at: OffsetDateTime) -> Job {
+    Job {
         id: random_job_id(),
         organization,
         owner: JobOwner { client: world.fixtures.client, user: None },
@@ -26,7 +26,12 @@ async fn failed_job(world: &World, organization: OrganizationId, at: OffsetDateT
         },
         attempts: 0,
         created_at: at,
-    };
+    }
+}
+
+/// A job that was accepted at this time and has failed.
+async fn failed_job(world: &World, organization: OrganizationId, at: OffsetDateTime) {
+    let job = waiting_job(world, organization, at);
     let jobs = world.ports().jobs();
     jobs.add(&job).await.unwrap();
     assert_eq!(jobs.claim("w", NOW, NOW + LEASE, 9).await.unwrap().len(), 1);
@@ -106,6 +111,44 @@ async fn attention_counts_each_kind_and_names_the_organization_when_it_is_one() 
         let figures = attention.figures(NOW - Duration::days(1)).await.unwrap();
         assert_eq!((figures.organizations, figures.jobs_today), (3, 2), "{engine:?}");
         assert!(figures.people > 0 && figures.clients > 0, "{engine:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_oldest_that_waits_is_found_in_each_lane() {
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let store = world.ports().operations();
+        let found = store.oldest_waiting().await.unwrap();
+        assert_eq!(OldestWaiting { database_bytes: 0, ..found }, OldestWaiting::default(), "{engine:?}");
+        let (mine, at) = (world.fixtures.mine, |minutes| NOW - Duration::minutes(minutes));
+        for minutes in [5, 50] {
+            let job = waiting_job(&world, mine, at(minutes));
+            world.ports().jobs().add(&job).await.unwrap();
+            let event = Announcement {
+                id: sortable_id(),
+                organization: mine,
+                name: civitas_kernel::Ability::UserCreated,
+                payload: "{}".to_owned(),
+                occurred_at: at(minutes + 1),
+            };
+            world.ports().outbox().append(&[event]).await.unwrap();
+        }
+        for (kind, minutes) in [("mail", 3), ("invitation", 30), ("host_check", 4)] {
+            let subject = Some(kind.to_owned());
+            let task = NewTask { organization: mine, kind, subject, payload: json!({}), due_at: at(minutes) };
+            world.ports().queue().add(&task).await.unwrap();
+        }
+        let found = store.oldest_waiting().await.unwrap();
+        let expected = OldestWaiting {
+            job: Some(at(50)),
+            event: Some(at(6)),
+            mail: Some(at(30)),
+            host_check: Some(at(4)),
+            delivery: None,
+            database_bytes: found.database_bytes,
+        };
+        assert_eq!(found, expected, "{engine:?}");
     }
 }
 

@@ -16,8 +16,8 @@ use tokio::time::timeout;
 /// The length of a salt, in bytes (RFC 9106, 3.1).
 const SALT_BYTES: usize = 16;
 
-/// The most memory of a stored hash, in KiB.
-const MOST_MEMORY_KIB: u32 = 256 * 1024;
+/// The most memory of a stored hash in all its passes together, in KiB: a sign-in takes about 0.3 s of one core then.
+const MOST_MEMORY_KIB: u64 = 256 * 1024;
 /// The most passes of a stored hash.
 const MOST_PASSES: u32 = 16;
 /// The most lanes of a stored hash.
@@ -123,8 +123,12 @@ fn read(hash: &str) -> Result<PasswordHash, &'static str> {
         return Err(NO_HASH);
     }
     let cost = Params::try_from(&hash).map_err(|_| NO_HASH)?;
-    if cost.m_cost() > MOST_MEMORY_KIB || cost.t_cost() > MOST_PASSES || cost.p_cost() > MOST_LANES {
-        return Err("costs too much: at most 256 MiB of memory (m=262144), 16 passes (t) and 16 lanes (p)");
+    let memory = u64::from(cost.m_cost()) * u64::from(cost.t_cost());
+    if memory > MOST_MEMORY_KIB || cost.t_cost() > MOST_PASSES || cost.p_cost() > MOST_LANES {
+        return Err(
+            "costs too much: at most 256 MiB of memory in all passes together (m times t is at most 262144), \
+                    16 passes (t) and 16 lanes (p)",
+        );
     }
     Ok(hash)
 }
@@ -174,16 +178,16 @@ mod tests {
             !passwords.verify(Secret::new(""), None).await.unwrap(),
             "the first one makes the hash of nobody"
         );
-        let fastest = async |hash: Option<String>| {
-            let mut best = Duration::MAX;
-            for _ in 0..5 {
+        // In turn, and the fastest of many: other work on the machine comes and goes.
+        let mut fastest = [Duration::MAX; 2];
+        for _ in 0..20 {
+            for (hash, fastest) in [Some(hash.clone()), None].into_iter().zip(&mut fastest) {
                 let begin = Instant::now();
-                assert!(!passwords.verify(Secret::new("another"), hash.clone()).await.unwrap());
-                best = best.min(begin.elapsed());
+                assert!(!passwords.verify(Secret::new("another"), hash).await.unwrap());
+                *fastest = (*fastest).min(begin.elapsed());
             }
-            best
-        };
-        let (known, unknown) = (fastest(Some(hash)).await, fastest(None).await);
+        }
+        let [known, unknown] = fastest;
         assert!(unknown > known / 3 && known > unknown / 3, "known {known:?}, unknown {unknown:?}");
     }
 
@@ -201,8 +205,10 @@ mod tests {
             assert!(passwords.verify(Secret::new("secret"), Some(hash.clone())).await.unwrap(), "{hash}");
             assert!(!passwords.verify(Secret::new("another"), Some(hash.clone())).await.unwrap(), "{hash}");
         }
-        let most = "$argon2id$v=19$m=262144,t=16,p=16$BwcHBwcHBwcHBwcHBwcHBw$BwcHBwcHBwcHBwcHBwcHBw";
-        passwords.check_hash(most).unwrap();
+        for cost in ["m=262144,t=1,p=16", "m=16384,t=16,p=16"] {
+            let most = format!("$argon2id$v=19${cost}$BwcHBwcHBwcHBwcHBwcHBw$BwcHBwcHBwcHBwcHBwcHBw");
+            passwords.check_hash(&most).unwrap();
+        }
     }
 
     #[tokio::test]
@@ -214,7 +220,13 @@ mod tests {
             passwords.verify(Secret::new("secret"), None).await.unwrap();
             begin.elapsed()
         };
-        for cost in ["m=262145,t=2,p=1", "m=4294967295,t=1,p=1", "m=19456,t=17,p=1", "m=19456,t=2,p=17"] {
+        for cost in [
+            "m=262145,t=1,p=1",
+            "m=131073,t=2,p=1",
+            "m=4294967295,t=4294967295,p=1",
+            "m=64,t=17,p=1",
+            "m=19456,t=2,p=17",
+        ] {
             let hash = format!("$argon2id$v=19${cost}$BwcHBwcHBwcHBwcHBwcHBw$BwcHBwcHBwcHBwcHBwcHBw");
             let refused = passwords.check_hash(&hash).unwrap_err();
             assert!(refused.description().contains("costs too much"), "{refused}");

@@ -303,6 +303,6 @@ pub trait Passwords: Send + Sync {
     ///
     /// # Errors
     /// `Rejected` with the end of a sentence that begins with the name of the hash: it is not one of Argon2id, or costs
-    /// more than 256 MiB of memory, 16 passes or 16 lanes.
+    /// more than 256 MiB of memory in all passes together, 16 passes or 16 lanes.
     fn check_hash(&self, hash: &str) -> Result<()>;
 }

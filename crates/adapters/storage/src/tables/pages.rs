@@ -51,7 +51,7 @@ impl Rows {
 
     /// Whether a list is better read with all columns in its order, by [`InOrder`], than by [`OnPage`].
     pub(super) fn are_direct(self) -> bool {
-        self.offset <= dialect::LAST_DIRECT_OFFSET && self.written_limit() == self.limit
+        (dialect::SKIPS_CHEAPLY || self.offset == 0) && self.written_limit() == self.limit
     }
 
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {

@@ -143,9 +143,8 @@ pub fn read_list(raw: PgValue<'_>) -> deserialize::Result<Vec<i64>> {
 /// searched in the index.
 pub const AMONG: [&str; 2] = [" = ANY(ARRAY(", "))"];
 
-/// The last offset of a page whose rows are read in the order of the list: PostgreSQL computes all columns of the rows that it
-/// skips. The rows of later pages are found by their ids.
-pub const LAST_DIRECT_OFFSET: i64 = 0;
+/// Whether no column is computed of the rows that a page skips. PostgreSQL computes all.
+pub const SKIPS_CHEAPLY: bool = false;
 
 /// What a list of the values of a column has before and after its `FROM`: in this order, or in that of the rows.
 pub fn list_of(column: &str, order: Option<&str>) -> [String; 2] {

@@ -167,8 +167,8 @@ pub fn read_list(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Vec<
 /// What `id IN (SELECT ..)` has before and after its select.
 pub const AMONG: [&str; 2] = [" IN (", ")"];
 
-/// The last offset of a page whose rows are read in the order of the list: SQLite reads no column of the rows that it skips.
-pub const LAST_DIRECT_OFFSET: i64 = i64::MAX;
+/// Whether no column is computed of the rows that a page skips.
+pub const SKIPS_CHEAPLY: bool = true;
 
 /// What a list of the values of a column has before and after its `FROM`: in this order, or in that of the rows.
 pub fn list_of(column: &str, order: Option<&str>) -> [String; 2] {

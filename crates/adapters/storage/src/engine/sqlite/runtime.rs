@@ -9,7 +9,7 @@ use std::error::Error;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
 type Outcome<R> = Result<R, Box<dyn Error + Send + Sync>>;
@@ -42,22 +42,35 @@ pub struct SearchSlots {
 /// A slot, until it is dropped.
 struct Slot<'a>(&'a SearchSlots);
 
+/// What a search that waited for a slot got.
+enum Turn<'a> {
+    Slot(Slot<'a>),
+    /// Its time is over.
+    Late,
+    Cancelled,
+}
+
 impl SearchSlots {
     /// So many slots.
     pub fn new(count: usize) -> Self {
         Self { free: Mutex::new(count), changed: Condvar::new() }
     }
 
-    /// Waits for a slot. `None` when it is cancelled before.
-    fn take(&self, cancellation: &Cancellation) -> Option<Slot<'_>> {
+    /// Waits for a slot, not longer than `limit`.
+    fn take(&self, cancellation: &Cancellation, limit: Duration) -> Turn<'_> {
         let is_waiting = |free: &mut usize| *free == 0 && !cancellation.is_cancelled();
-        let free = self.changed.wait_while(self.free(), is_waiting);
-        let mut free = free.unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_timeout_while(self.free(), limit, is_waiting);
+        let (mut free, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if cancellation.is_cancelled() {
-            return None;
+            return Turn::Cancelled;
         }
-        *free -= 1;
-        Some(Slot(self))
+        match free.checked_sub(1) {
+            Some(left) => {
+                *free = left;
+                Turn::Slot(Slot(self))
+            }
+            None => Turn::Late,
+        }
     }
 
     /// Cancels a search, which may wait for a slot.
@@ -122,8 +135,13 @@ impl<R: Send + 'static> OnThread<R> {
         let result = tokio::task::spawn_blocking({
             let (slots, cancellation) = (slots.clone(), cancellation.clone());
             move || {
-                let slot = slots.take(&cancellation);
-                let outcome = slot.map(|_slot| run(limit, cancellation, task));
+                let begun = Instant::now();
+                let outcome = match slots.take(&cancellation, limit) {
+                    Turn::Slot(_slot) => Some(run(limit.saturating_sub(begun.elapsed()), cancellation, task)),
+                    // Interrupted at its begin, as if it had run for its time.
+                    Turn::Late => Some(run(Duration::ZERO, cancellation, task)),
+                    Turn::Cancelled => None,
+                };
                 drop(running);
                 outcome
             }
@@ -155,7 +173,6 @@ mod tests {
     use super::*;
     use diesel::connection::SimpleConnection;
     use diesel::{Connection, SqliteConnection};
-    use std::time::Instant;
 
     /// A statement that never ends by itself.
     const ENDLESS: &str =
@@ -208,6 +225,19 @@ mod tests {
         assert!(tokio::time::timeout(Duration::from_millis(100), search).await.is_err());
         assert_eq!(told.recv().unwrap(), "interrupted");
         assert!(started.elapsed() < Duration::from_secs(30), "long before its limit");
+    }
+
+    #[tokio::test]
+    async fn a_search_that_gets_no_slot_in_its_time_is_interrupted() {
+        let place = searching(1);
+        let mut first = Runtime::new(place.clone(), Duration::from_secs(60));
+        let running = first.spawn_blocking(endless(connection()));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let begun = Instant::now();
+        let mut second = Runtime::new(place, Duration::from_millis(100));
+        assert_eq!(second.spawn_blocking(endless(connection())).await.unwrap(), "interrupted");
+        assert!(begun.elapsed() < Duration::from_secs(30), "the other one still runs");
+        drop(running);
     }
 
     #[tokio::test]
