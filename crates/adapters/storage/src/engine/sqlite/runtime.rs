@@ -138,7 +138,7 @@ impl<R: Send + 'static> OnThread<R> {
                 let begun = Instant::now();
                 let outcome = match slots.take(&cancellation, limit) {
                     Turn::Slot(_slot) => Some(run(limit.saturating_sub(begun.elapsed()), cancellation, task)),
-                    // Interrupted at its begin, as if it had run for its time.
+                    // Interrupted at its start, as if it had run for its time.
                     Turn::Late => Some(run(Duration::ZERO, cancellation, task)),
                     Turn::Cancelled => None,
                 };
