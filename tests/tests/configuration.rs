@@ -35,7 +35,7 @@ fn a_flag_beats_the_environment_and_that_beats_the_file() {
     let environment = [("CIVITAS_LISTEN", "127.0.0.1:2"), ("CIVITAS_WORKERS", "4"), ("PATH", "/bin")];
     let config = load(file, &environment, &[("listen", "127.0.0.1:3")]).unwrap();
     assert_eq!(config.listen.port(), 3);
-    assert_eq!(config.worker_count(), 4);
+    assert_eq!(config.job_capacity().running, 4);
     assert!(config.public_scheme == Scheme::Http);
     assert_eq!(config.token_lifetime_seconds.get(), 7200, "nobody said otherwise");
 }

@@ -73,6 +73,7 @@ mod jobs {
         pages_do_not_overlap,
         filters_by_key_and_status,
         claims_the_oldest_due_jobs,
+        adds_jobs_that_a_worker_has_claimed,
         takes_over_what_a_dead_process_left,
         records_the_end_of_a_job_once,
         tells_a_worker_that_its_job_is_gone,

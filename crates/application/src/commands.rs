@@ -3,9 +3,10 @@
 
 use crate::announcing::tenant;
 use crate::audit::of_commands;
+use crate::local_worker::LocalWorker;
 use crate::{Announcer, CommandOutput, Ports, RenderContext, Site, Store, Transaction, store_for};
 use civitas_accounts::{AuthContext, Callers, TokenSigner};
-use civitas_jobs::{Finish, Job, JobOwner, JobPayload};
+use civitas_jobs::{Finish, Job, JobOwner, JobPayload, JobStore};
 use civitas_kernel::{
     AnswerLanguages, Command, Ctx, Error, FieldError, Handle, JobId, Result, Wording, clock, random_job_id,
 };
@@ -129,6 +130,8 @@ pub struct Commands {
     signer: Arc<dyn TokenSigner>,
     /// The most bytes of a job's payload.
     payload_limit: Option<usize>,
+    /// Runs jobs in this process.
+    worker: Arc<LocalWorker>,
 }
 
 impl Commands {
@@ -140,7 +143,7 @@ impl Commands {
         signer: Arc<dyn TokenSigner>,
         payload_limit: Option<usize>,
     ) -> Self {
-        Self { registry: Arc::new(registry), store, announcer, signer, payload_limit }
+        Self { registry: Arc::new(registry), store, announcer, signer, payload_limit, worker: Arc::default() }
     }
 
     /// The same commands, on the connections of background work.
@@ -154,7 +157,13 @@ impl Commands {
             announcer: self.announcer.clone(),
             signer: self.signer.clone(),
             payload_limit: self.payload_limit,
+            worker: self.worker.clone(),
         })
+    }
+
+    /// The worker of this process.
+    pub(crate) fn worker(&self) -> &Arc<LocalWorker> {
+        &self.worker
     }
 
     /// The ports on the pool.
@@ -224,15 +233,23 @@ impl Commands {
             attempts: 0,
             created_at: ctx.now,
         };
+        let reserved = self.worker.reserve(job.id);
+        let add = async |jobs: &dyn JobStore| match &reserved {
+            Some(slot) => slot.store(jobs, &job).await,
+            None => jobs.add(&job).await,
+        };
         match finish {
-            None => self.store.jobs().add(&job).await?,
+            None => add(self.store.jobs()).await?,
             Some(finish) => {
                 let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
-                    tx.jobs().add(&job).await?;
+                    add(tx.jobs()).await?;
                     finish(tx, job.id).await
                 });
                 work.await?;
             }
+        }
+        if let Some(slot) = reserved {
+            slot.start(&job);
         }
         Ok(job.id)
     }
@@ -247,13 +264,21 @@ impl Commands {
         Err(Error::Invalid { wording: Wording::BadRequest, fields })
     }
 
-    /// Executes a claimed job. The write, its events, the result and the switch to `completed` are one transaction;
-    /// when another worker owns the job, the transaction rolls back.
+    /// Executes a claimed job. Its token, client and user are checked as those of a request are, before the transaction. The
+    /// write, its events, the result and the switch to `completed` are one transaction; when another worker owns the job, the
+    /// transaction rolls back.
     #[tracing::instrument(name = "application.commands.perform", skip_all, fields(job = %job.id, key = job.command_key))]
     pub async fn perform(&self, worker: &str, job: &Job) -> Result<Finish> {
         let now = clock::now();
+        let store = as_store_ports(&*self.store);
+        let tenant = tenant(store, job.organization).await?;
+        let auth = AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now };
+        let callers =
+            Callers { tokens: store.tokens(), signer: &*self.signer, locales: &self.site().locales };
+        let ctx = callers.resume(auth, job.token).await?;
+        let context = RenderContext::new(&ctx, &tenant, self.site(), &job.payload.languages);
         let tx = self.store.begin().await?;
-        let outcome = self.perform_in(&*tx, worker, job, now).await;
+        let outcome = self.perform_in(&*tx, context, worker, job).await;
         match outcome {
             Ok(Finish::Lost) => {
                 tx.rollback().await;
@@ -266,16 +291,12 @@ impl Commands {
     async fn perform_in(
         &self,
         tx: &dyn Transaction,
+        context: RenderContext<'_>,
         worker: &str,
         job: &Job,
-        now: time::OffsetDateTime,
     ) -> Result<Finish> {
-        let tenant = tenant(tx, job.organization).await?;
-        let auth = AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now };
-        let callers = Callers { tokens: tx.tokens(), signer: &*self.signer, locales: &self.site().locales };
-        let ctx = callers.resume(auth, job.token).await?;
-        confine(tx, &ctx).await?;
-        let context = RenderContext::new(&ctx, &tenant, self.site(), &job.payload.languages);
+        let now = context.ctx.now;
+        confine(tx, context.ctx).await?;
         let run = Run { tx, context, announcer: &self.announcer, now };
         let entry = self.registry.entry(&job.payload.name)?;
         let result = entry.run_payload(run, job.payload.command.clone()).await?;

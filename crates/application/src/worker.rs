@@ -1,11 +1,12 @@
 //! The job worker: claims jobs, runs them, renews its leases (contract 09 A.5).
 
+use crate::local_worker::{Given, LocalWorker};
 use crate::metrics::{self, LeasedWork};
-use crate::worker_loop::{POLL, WorkSource, goes_on, run_loop};
+use crate::worker_loop::{Capacity, POLL, WorkSource, goes_on, run_loop};
 use crate::{Commands, Store};
 use async_trait::async_trait;
 use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, JobStore, LEASE, MOST_ATTEMPTS, next_attempt};
-use civitas_kernel::{Error, JobId, Result, clock, sortable_id};
+use civitas_kernel::{Error, JobId, Result, clock};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,27 +23,28 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// Runs jobs until it is stopped.
 pub struct Worker {
     commands: Arc<Commands>,
-    /// Its name in leases.
-    name: String,
-    /// The most jobs it runs at once.
-    concurrency: usize,
-    /// The jobs that it runs: it renews the leases of these alone. A job that was claimed by a statement whose answer was
+    local: Arc<LocalWorker>,
+    capacity: Capacity,
+    /// The jobs that it has: it renews the leases of these alone. A job that was claimed by a statement whose answer was
     /// lost is released when its lease ends.
     running: Mutex<HashSet<JobId>>,
 }
 
 impl Worker {
-    /// A worker that runs at most this many jobs at once.
-    pub fn new(commands: Arc<Commands>, concurrency: usize) -> Self {
-        Self { commands, name: sortable_id().to_string(), concurrency, running: Mutex::default() }
+    /// The worker of the process of these commands.
+    pub fn new(commands: Arc<Commands>, capacity: Capacity) -> Self {
+        let local = commands.worker().clone();
+        Self { commands, local, capacity, running: Mutex::default() }
     }
 
     /// Runs jobs until `stop` is true; then waits for running jobs, and gives back those that do not end in time.
     pub async fn run(self, stop: watch::Receiver<bool>) {
-        let concurrency = self.concurrency;
+        let capacity = self.capacity;
         let worker = Arc::new(self);
         let keeper = tokio::spawn(keep_leases(worker.clone()));
-        run_loop(worker.clone(), concurrency, stop).await;
+        let receiver = tokio::spawn(run_given(worker.clone()));
+        run_loop(worker.clone(), &worker.local.slots, capacity, stop).await;
+        receiver.abort();
         keeper.abort();
         worker.release().await;
     }
@@ -51,8 +53,22 @@ impl Worker {
         self.commands.store().jobs()
     }
 
+    fn name(&self) -> &str {
+        &self.local.name
+    }
+
     fn running(&self) -> MutexGuard<'_, HashSet<JobId>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives back a job that may be stored. Its statement may still run: this waits longer than most statements take. A
+    /// job that is stored later is released when its lease ends.
+    async fn release_unknown(&self, id: JobId) {
+        sleep(POLL).await;
+        if let Err(error) = self.jobs().release(self.name(), id, clock::now(), true).await {
+            tracing::warn!(job = %id, %error, "a job that may be stored waits until its lease ends");
+        }
+        self.running().remove(&id);
     }
 
     /// Gives back the jobs that still run after the worker has stopped, without counting their start.
@@ -60,7 +76,7 @@ impl Worker {
         if self.running().is_empty() {
             return;
         }
-        match self.jobs().release_all(&self.name, clock::now()).await {
+        match self.jobs().release_all(self.name(), clock::now()).await {
             Ok(released) => tracing::info!(released, "jobs that did not end in time were given back"),
             Err(error) => tracing::warn!(%error, "jobs that did not end in time wait until their leases end"),
         }
@@ -73,7 +89,7 @@ impl WorkSource for Worker {
 
     async fn claim(&self, limit: i64) -> Vec<Job> {
         let now = clock::now();
-        let claimed = self.jobs().claim(&self.name, now, now + LEASE, limit).await;
+        let claimed = self.jobs().claim(self.name(), now, now + LEASE, limit).await;
         let claimed = claimed.unwrap_or_else(|error| {
             tracing::warn!(%error, "no jobs could be claimed");
             Vec::new()
@@ -83,12 +99,31 @@ impl WorkSource for Worker {
     }
 
     async fn execute(&self, job: Job) {
-        run_one(&self.commands, &self.name, &job).await;
+        run_one(&self.commands, self.name(), &job).await;
         self.running().remove(&job.id);
     }
 
     async fn wait(&self) {
         self.jobs().wait(POLL).await;
+    }
+}
+
+/// Runs the jobs that the requests of this process give to its worker.
+async fn run_given(worker: Arc<Worker>) {
+    let Some(mut given) = worker.local.given() else { return };
+    while let Some(given) = given.recv().await {
+        let slots = &worker.local.slots;
+        let worker = worker.clone();
+        match given {
+            Given::Claimed(job, slot) => {
+                worker.running().insert(job.id);
+                slots.run(Some(slot), async move { worker.execute(job).await });
+            }
+            Given::Unknown(id) => {
+                worker.running().insert(id);
+                slots.spawn(async move { worker.release_unknown(id).await });
+            }
+        }
     }
 }
 
@@ -124,7 +159,7 @@ async fn keep_leases(worker: Arc<Worker>) {
         ticks.tick().await;
         if heartbeat.is_due(Instant::now()) {
             let running: Vec<JobId> = worker.running().iter().copied().collect();
-            let renewed = jobs.renew(&worker.name, &running, clock::now() + LEASE).await;
+            let renewed = jobs.renew(worker.name(), &running, clock::now() + LEASE).await;
             if let Err(error) = &renewed {
                 tracing::warn!(%error, "the leases could not be renewed");
             }

@@ -1,11 +1,11 @@
 //! Worker loop: claims as many items as there are free slots, waits for more, stops in order.
 
 use async_trait::async_trait;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::time::timeout;
 
 /// The interval of polling; a notification may be missed.
 pub(crate) const POLL: Duration = Duration::from_secs(1);
@@ -31,42 +31,129 @@ pub(crate) fn goes_on(stop: &watch::Receiver<bool>) -> bool {
     !*stop.borrow() && stop.has_changed().is_ok()
 }
 
-/// Runs until `stop` is true or its sender is dropped, with at most `concurrency` items at once (at least one). Then
-/// waits at most [`GRACE`] for the items that run; the leases of the others expire.
+/// How many items a worker has at once.
+#[derive(Debug, Clone, Copy)]
+pub struct Capacity {
+    /// How many run; at least one does.
+    pub running: usize,
+    /// How many more it claims, which wait in memory until they run. So one claim has several items. When the process is
+    /// killed, their claims count as attempts.
+    pub ahead: usize,
+}
+
+/// The slots of a worker: it has an item in each. There are none before the worker runs and after it has stopped.
+pub(crate) struct Slots {
+    free: Arc<Semaphore>,
+    /// An item that has a slot waits for one of these until it runs.
+    turns: Arc<Semaphore>,
+    items: Mutex<JoinSet<()>>,
+}
+
+/// Slots that are taken. They are free again when this is dropped.
+pub(crate) type Slot = OwnedSemaphorePermit;
+
+impl Default for Slots {
+    fn default() -> Self {
+        let none = || Arc::new(Semaphore::new(0));
+        Self { free: none(), turns: none(), items: Mutex::default() }
+    }
+}
+
+impl Slots {
+    /// Adds free slots, and turns.
+    pub(crate) fn add(&self, slots: u32, turns: u32) {
+        self.free.add_permits(slots as usize);
+        self.turns.add_permits(turns as usize);
+    }
+
+    /// Takes a slot that is free now. `None` while others wait for one, or after the worker has stopped.
+    pub(crate) fn take(&self) -> Option<Slot> {
+        self.free.clone().try_acquire_owned().ok()
+    }
+
+    /// Waits until so many slots are free, and takes all that are free then. `None` after the worker has stopped.
+    async fn take_all(&self, at_least: u32) -> Option<Slot> {
+        let mut slots = self.free.clone().acquire_many_owned(at_least).await.ok()?;
+        while let Some(another) = self.take() {
+            slots.merge(another);
+        }
+        Some(slots)
+    }
+
+    /// Runs an item when it is its turn. It keeps its slot to its end.
+    pub(crate) fn run(&self, slot: Option<Slot>, work: impl Future<Output = ()> + Send + 'static) {
+        let turns = self.turns.clone();
+        self.spawn(async move {
+            if let Ok(_turn) = turns.acquire_owned().await {
+                work.await;
+            }
+            drop(slot);
+        });
+    }
+
+    /// Runs something that needs neither slot nor turn. It ends with the worker.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let mut items = self.items();
+        while items.try_join_next().is_some() {}
+        items.spawn(work);
+    }
+
+    /// Waits at most [`GRACE`] until all slots are free, and ends the items that are left then.
+    async fn close(&self, slots: u32) {
+        let all = timeout(GRACE, self.free.acquire_many(slots)).await;
+        self.free.close();
+        self.turns.close();
+        drop(all);
+        let mut items = std::mem::take(&mut *self.items());
+        items.shutdown().await;
+    }
+
+    fn items(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs until `stop` is true or its sender is dropped. Then waits at most [`GRACE`] for the items it has; the leases of
+/// the others expire.
 pub(crate) async fn run_loop<S: WorkSource>(
     source: Arc<S>,
-    concurrency: usize,
+    slots: &Slots,
+    capacity: Capacity,
     mut stop: watch::Receiver<bool>,
 ) {
-    let mut running: JoinSet<()> = JoinSet::new();
+    let number = |items: usize| u32::try_from(items).unwrap_or(u32::MAX);
+    let (turns, ahead) = (number(capacity.running.max(1)), number(capacity.ahead));
+    let all = turns.saturating_add(ahead);
+    slots.add(all, turns);
     while goes_on(&stop) {
-        while running.try_join_next().is_some() {}
-        let free = concurrency.max(1).saturating_sub(running.len());
-        if free == 0 {
-            tokio::select! { _ = running.join_next() => {}, _ = stop.changed() => {} }
-            continue;
-        }
+        // With half of what it claims ahead the worker has more items than run at once: it is never idle.
+        let taken = slots.take_all(1 + ahead / 2);
+        let taken = tokio::select! { taken = taken => taken, _ = stop.changed() => continue };
+        let Some(mut free) = taken else { break };
         // Not inside `select!`: a dropped claim would lose the items it claimed.
-        let claimed = source.claim(i64::try_from(free).unwrap_or(1)).await;
-        let is_rest = claimed.len() < free;
+        let claimed = source.claim(i64::try_from(free.num_permits()).unwrap_or(1)).await;
+        let is_rest = claimed.len() < free.num_permits();
         for item in claimed {
             let source = source.clone();
-            running.spawn(async move { source.execute(item).await });
+            slots.run(free.split(1), async move { source.execute(item).await });
         }
+        drop(free);
         // There were no others; the notification of one that was added since is not lost.
         if is_rest {
             tokio::select! { () = source.wait() => {}, _ = stop.changed() => {} }
         }
     }
-    let deadline = Instant::now() + GRACE;
-    while let Ok(Some(_)) = tokio::time::timeout_at(deadline, running.join_next()).await {}
-    running.shutdown().await;
+    slots.close(all).await;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    async fn run_with<S: WorkSource>(running: usize, source: Arc<S>, stop: watch::Receiver<bool>) {
+        run_loop(source, &Slots::default(), Capacity { running, ahead: 0 }, stop).await;
+    }
 
     #[derive(Default)]
     struct Idle(AtomicUsize);
@@ -89,7 +176,7 @@ mod tests {
     async fn a_worker_ends_when_the_sender_of_stop_is_dropped() {
         let (stop, told) = watch::channel(false);
         let idle = Arc::new(Idle::default());
-        let worker = tokio::spawn(run_loop(idle.clone(), 1, told));
+        let worker = tokio::spawn(run_with(1, idle.clone(), told));
         tokio::task::yield_now().await;
         drop(stop);
         tokio::time::timeout(Duration::from_secs(5), worker).await.expect("it goes on").unwrap();
@@ -118,11 +205,96 @@ mod tests {
         }
     }
 
+    /// As many items wait as may run. An item ends when it is told to.
+    struct Long(tokio::sync::Notify);
+
+    #[async_trait]
+    impl WorkSource for Long {
+        type Item = ();
+
+        async fn claim(&self, limit: i64) -> Vec<()> {
+            vec![(); usize::try_from(limit).unwrap()]
+        }
+        async fn execute(&self, (): ()) {
+            self.0.notified().await;
+        }
+        async fn wait(&self) {}
+    }
+
+    #[tokio::test]
+    async fn while_items_wait_for_a_slot_nobody_else_gets_it() {
+        let (stop, told) = watch::channel(false);
+        let (long, slots) = (Arc::new(Long(tokio::sync::Notify::new())), Arc::new(Slots::default()));
+        assert!(slots.take().is_none(), "before the worker runs");
+        let worker = tokio::spawn({
+            let (long, slots) = (long.clone(), slots.clone());
+            async move { run_loop(long, &slots, Capacity { running: 2, ahead: 0 }, told).await }
+        });
+        for _ in 0..10 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            assert!(slots.take().is_none(), "all run, or the worker takes the next");
+            long.0.notify_one();
+        }
+        drop(stop);
+        while !worker.is_finished() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            assert!(slots.take().is_none(), "it stops");
+            long.0.notify_waiters();
+        }
+        worker.await.unwrap();
+        assert!(slots.take().is_none(), "after it has stopped");
+    }
+
+    /// Items without end. Each takes a moment.
+    #[derive(Default)]
+    struct Many {
+        running: AtomicUsize,
+        most_running: AtomicUsize,
+        claims: AtomicUsize,
+        executed: AtomicUsize,
+    }
+
+    #[async_trait]
+    impl WorkSource for Many {
+        type Item = ();
+
+        async fn claim(&self, limit: i64) -> Vec<()> {
+            self.claims.fetch_add(1, Ordering::Relaxed);
+            vec![(); usize::try_from(limit).unwrap()]
+        }
+        async fn execute(&self, (): ()) {
+            let running = 1 + self.running.fetch_add(1, Ordering::Relaxed);
+            self.most_running.fetch_max(running, Ordering::Relaxed);
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            self.running.fetch_sub(1, Ordering::Relaxed);
+            self.executed.fetch_add(1, Ordering::Relaxed);
+        }
+        async fn wait(&self) {}
+    }
+
+    #[tokio::test]
+    async fn a_claim_has_several_items_and_no_more_run_than_may() {
+        let (stop, told) = watch::channel(false);
+        let many = Arc::new(Many::default());
+        let worker = tokio::spawn({
+            let many = many.clone();
+            async move { run_loop(many, &Slots::default(), Capacity { running: 3, ahead: 6 }, told).await }
+        });
+        while many.executed.load(Ordering::Relaxed) < 300 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        drop(stop);
+        worker.await.unwrap();
+        assert_eq!(many.most_running.load(Ordering::Relaxed), 3);
+        let (claims, executed) = (many.claims.load(Ordering::Relaxed), many.executed.load(Ordering::Relaxed));
+        assert!(claims * 4 <= executed, "{claims} claims, {executed} items");
+    }
+
     #[tokio::test]
     async fn after_fewer_items_than_free_slots_a_worker_waits() {
         let (stop, told) = watch::channel(false);
         let few = Arc::new(Few::default());
-        let worker = tokio::spawn(run_loop(few.clone(), 10, told));
+        let worker = tokio::spawn(run_with(10, few.clone(), told));
         tokio::time::sleep(POLL / 2).await;
         assert_eq!(few.executed.load(Ordering::Relaxed), 2);
         assert_eq!(few.claims.load(Ordering::Relaxed), 1, "there are no others");

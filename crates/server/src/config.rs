@@ -12,6 +12,7 @@ pub use example::example;
 pub use layers::{ConfigError, Sources};
 pub use values::{Endpoint, LogFormat, Origin, Scheme, SecretKey, Shape};
 
+use civitas_application::Capacity;
 use civitas_backup::TimeOfDay;
 use civitas_kernel::{ClassNames, Locales};
 use layers::Layers;
@@ -262,12 +263,13 @@ impl Config {
         self.database_url.starts_with("sqlite://")
     }
 
-    /// Background jobs carried out at once.
-    pub fn worker_count(&self) -> usize {
+    /// How many background jobs run at once, and how many more the worker has.
+    pub fn job_capacity(&self) -> Capacity {
         // A job waits most of its time: with others for the disk, or for answers of PostgreSQL. There two connections of
-        // background work are left to the rest of it.
+        // background work are left to the rest of it, and one claim has several jobs, because it costs a commit of its own.
         let background = self.database_pool_size.get().div_ceil(2);
         let of_engine = if self.is_sqlite() { 32 } else { background.saturating_sub(2).max(1) };
-        self.workers.map_or(of_engine, NonZeroUsize::get)
+        let running = self.workers.map_or(of_engine, NonZeroUsize::get);
+        Capacity { running, ahead: if self.is_sqlite() { 0 } else { 2 * running } }
     }
 }

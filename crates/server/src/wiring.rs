@@ -179,7 +179,7 @@ fn workers(
     failed: &Failed,
 ) -> Result<JoinHandle<()>> {
     let commands = Arc::new(api.commands().for_background()?);
-    let jobs = Worker::new(commands.clone(), config.worker_count());
+    let jobs = Worker::new(commands.clone(), config.job_capacity());
     let lanes = task_lanes(config)?.map(|(kinds, concurrency)| {
         let worker = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), kinds);
         worker.run(concurrency, told.clone())

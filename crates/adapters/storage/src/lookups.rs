@@ -1,4 +1,4 @@
-//! Cached lookups: what most requests read before their own records. The organization of a host, the identity of a token,
+//! Cached lookups: what most requests read before their own records. The organization of a host or of a job, the identity of a token,
 //! the components a reader sees, their places, and the last removals from lists (docs/decisions/0049-cached-lookups.md).
 //!
 //! An entry is valid for its [`Stamp`], which is taken before its value is read. Where the engine has an epoch (SQLite), it
@@ -13,7 +13,7 @@ use crate::tables::ComponentIds;
 use civitas_accounts::Identity;
 use civitas_application::metrics::LookupCounter;
 use civitas_kernel::{ComponentId, OrganizationId, UserId, Viewer};
-use civitas_organizations::Located;
+use civitas_organizations::{Located, Tenant};
 use civitas_proposals::Place;
 use civitas_spaces::ComponentManifest;
 use moka::sync::Cache;
@@ -55,6 +55,8 @@ pub(crate) struct Lookups {
     changes: [AtomicU64; Kind::ALL.len()],
     /// By host.
     pub(crate) hosts: Table<String, Located>,
+    /// By organization.
+    pub(crate) tenants: Table<i64, Tenant>,
     /// By organization and token.
     pub(crate) identities: Table<(i64, i64), Identity>,
     /// The ids of visible components.
@@ -149,6 +151,7 @@ impl Lookups {
         Self {
             changes: Default::default(),
             hosts: Table::new("hosts", Kind::Lookup, MOST, |_| 1),
+            tenants: Table::new("tenants", Kind::Lookup, MOST, |_| 1),
             identities: Table::new("identities", Kind::Lookup, MOST, |_| 1),
             components: Table::new("components", Kind::Lookup, MOST_IDS, |ids| {
                 u32::try_from(ids.len()).unwrap_or(u32::MAX).saturating_add(8)

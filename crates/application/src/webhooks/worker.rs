@@ -2,7 +2,7 @@
 
 use super::turn::{Sending, Turn};
 use crate::Store;
-use crate::worker_loop::{POLL, WorkSource, run_loop};
+use crate::worker_loop::{Capacity, POLL, Slots, WorkSource, run_loop};
 use async_trait::async_trait;
 use civitas_kernel::{RegistrationId, clock, sortable_id};
 use civitas_webhooks::{Schedule, SecretCipher, WebhookSender};
@@ -44,7 +44,8 @@ impl DeliveryWorker {
     pub async fn run(self) {
         let stop = self.sending.stop.clone();
         let keeper = tokio::spawn(keep_leases(self.sending.clone()));
-        run_loop(Arc::new(self), REGISTRATIONS, stop).await;
+        run_loop(Arc::new(self), &Slots::default(), Capacity { running: REGISTRATIONS, ahead: 0 }, stop)
+            .await;
         keeper.abort();
     }
 }

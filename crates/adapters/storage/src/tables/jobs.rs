@@ -31,7 +31,7 @@ use time::OffsetDateTime;
 /// The columns to write of a new job.
 #[derive(Insertable)]
 #[diesel(table_name = jobs, check_for_backend(Db), treat_none_as_default_value = false)]
-struct Row {
+struct Row<'a> {
     id: UuidColumn,
     organization_id: i64,
     api_client_id: i64,
@@ -42,6 +42,8 @@ struct Row {
     payload: JsonColumn<JobPayload>,
     attempts: i64,
     due_at: OffsetDateTime,
+    worker: Option<&'a str>,
+    leased_until: Option<OffsetDateTime>,
     created_at: OffsetDateTime,
     updated_at: OffsetDateTime,
 }
@@ -70,8 +72,10 @@ pub(super) struct ReportRow {
     error_details: Option<JsonColumn<Vec<FieldError>>>,
 }
 
-impl From<&Job> for Row {
-    fn from(job: &Job) -> Self {
+impl<'a> Row<'a> {
+    /// A job that waits, or that a worker has claimed until the end of its lease.
+    fn of(job: &Job, due_at: OffsetDateTime, claim: Option<(&'a str, OffsetDateTime)>) -> Self {
+        let status = if claim.is_some() { JobStatus::Processing } else { JobStatus::Pending };
         Self {
             id: UuidColumn(job.id.0),
             organization_id: job.organization.0,
@@ -79,10 +83,12 @@ impl From<&Job> for Row {
             user_id: job.owner.user.map(|user| user.0),
             access_token_id: job.token.0,
             command_key: job.command_key.clone(),
-            status: EnumColumn(JobStatus::Pending),
+            status: EnumColumn(status),
             payload: JsonColumn(job.payload.clone()),
             attempts: job.attempts,
-            due_at: job.created_at,
+            due_at,
+            worker: claim.map(|(worker, _)| worker),
+            leased_until: claim.map(|(_, until)| until),
             created_at: job.created_at,
             updated_at: job.created_at,
         }
@@ -191,6 +197,22 @@ fn processing() -> SqlLiteral<Bool> {
 }
 
 impl Session {
+    /// Stores a new job, which a worker may have claimed: then it needs no turn, and if it ever waits, its turn is the next.
+    async fn insert_job(&self, job: &Job, claim: Option<(&str, OffsetDateTime)>) -> Result<()> {
+        let row = Row::of(job, self.database_time(job.created_at).await?, claim);
+        let single = self.single_uncached().await?;
+        let jobs = diesel::insert_into(jobs::table);
+        if claim.is_some() {
+            let insert = jobs.values(row).prepare_once();
+            insert.execute(&mut *single.connection().await?).await.stored()?;
+        } else {
+            let turn = turns::next(row.organization_id, row.due_at);
+            let insert = jobs.values((row, jobs::turn.eq(turn))).prepare_once();
+            insert.execute(&mut *single.connection().await?).await.stored()?;
+        }
+        single.commit().await
+    }
+
     /// Ends a job that the worker still owns.
     async fn end(&self, worker: &str, id: JobId, transition: Transition<'_>) -> Result<Finish> {
         let ended = diesel::update(jobs::table.find(UuidColumn(id.0)))
@@ -218,19 +240,14 @@ impl Session {
 #[async_trait]
 impl JobStore for Session {
     async fn add(&self, job: &Job) -> Result<()> {
-        let due_at = self.database_time(job.created_at).await?;
-        let row = Row { due_at, ..Row::from(job) };
-        let turn = turns::next(row.organization_id, due_at);
-        let single = self.single_uncached().await?;
-        diesel::insert_into(jobs::table)
-            .values((row, jobs::turn.eq(turn)))
-            .prepare_once()
-            .execute(&mut *single.connection().await?)
-            .await
-            .stored()?;
-        single.commit().await?;
+        self.insert_job(job, None).await?;
         self.notify(Work::Jobs);
         Ok(())
+    }
+
+    async fn add_claimed(&self, job: &Job, worker: &str, until: OffsetDateTime) -> Result<()> {
+        let until = self.database_time(until).await?;
+        self.insert_job(job, Some((worker, until))).await
     }
 
     async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<JobReport>> {

@@ -42,6 +42,7 @@ mod spaces;
 mod states;
 mod steps;
 mod tasks;
+mod tenants;
 mod tokens;
 mod two_parts;
 mod uploads;

@@ -1,7 +1,7 @@
 //! Organizations and their hosts.
 
 use super::removals::mark_organization;
-use crate::columns::{self, ColumnValue, EnumColumn, JsonColumn, columns};
+use crate::columns::{self, columns};
 use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
 use crate::filter::containing;
@@ -22,40 +22,11 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
 use time::OffsetDateTime;
 
-const PRIMARY: &str = "primary";
+pub(super) const PRIMARY: &str = "primary";
 pub(super) const SECONDARY: &str = "secondary";
 pub(super) const UNCONFIRMED: &str = "unconfirmed";
 /// A pending primary host.
 pub(super) const PROMOTED: &str = "promoted";
-
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = organizations, check_for_backend(Db))]
-struct TenantRow {
-    id: i64,
-    name: JsonColumn<Translated>,
-    default_locale: EnumColumn<Locale>,
-    available_locales: String,
-    features: JsonColumn<Features>,
-    comments_max_length: i64,
-    reference_prefix: String,
-    max_attachment_bytes: i64,
-}
-
-impl TenantRow {
-    fn at(self, host: String) -> Tenant {
-        Tenant {
-            id: OrganizationId(self.id),
-            host,
-            name: self.name.0,
-            default_locale: self.default_locale.0,
-            available_locales: Locales::from_column(self.available_locales),
-            features: self.features.0,
-            comments_max_length: self.comments_max_length,
-            reference_prefix: self.reference_prefix,
-            max_attachment_bytes: self.max_attachment_bytes,
-        }
-    }
-}
 
 columns! {
     /// An organization as its row stores it, without its hosts.
@@ -238,28 +209,6 @@ impl Session {
     }
 }
 
-impl Session {
-    /// The meaning of a host.
-    async fn find_host(&self, host: &str) -> Result<Option<Located>> {
-        let found: Option<(String, TenantRow)> = organization_hosts::table
-            .inner_join(organizations::table)
-            .filter(organization_hosts::host.eq(host))
-            .select((organization_hosts::kind, columns::of::<TenantRow>()))
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
-        Ok(match found {
-            Some((kind, row)) if kind == PRIMARY => Some(Located::Primary(row.at(host.to_owned()))),
-            Some((kind, row)) if kind == SECONDARY || kind == PROMOTED => {
-                let tenant = self.tenant(OrganizationId(row.id)).await?;
-                tenant.map(|tenant| Located::Secondary { primary: tenant.host })
-            }
-            _ => None,
-        })
-    }
-}
-
 #[async_trait]
 impl OrganizationStore for Session {
     async fn locate(&self, host: &str) -> Result<Option<Located>> {
@@ -267,16 +216,7 @@ impl OrganizationStore for Session {
     }
 
     async fn tenant(&self, id: OrganizationId) -> Result<Option<Tenant>> {
-        let found: Option<(String, TenantRow)> = organization_hosts::table
-            .inner_join(organizations::table)
-            .filter(organization_hosts::organization_id.eq(id.0))
-            .filter(organization_hosts::kind.eq(PRIMARY))
-            .select((organization_hosts::host, columns::of::<TenantRow>()))
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
-        Ok(found.map(|(host, row)| row.at(host)))
+        self.look_up(|lookups| &lookups.tenants, id.0, self.find_tenant(id)).await
     }
 
     async fn find(&self, id: OrganizationId) -> Result<Option<Organization>> {
