@@ -223,17 +223,18 @@ impl Commands {
         let command = serde_json::to_value(command).map_err(Error::internal)?;
         let payload = JobPayload { name: C::NAME.to_owned(), command, languages };
         self.payload_fits(&payload)?;
+        let id = random_job_id();
+        let reserved = self.worker.reserve(id);
         let job = Job {
-            id: random_job_id(),
+            id,
             organization: ctx.organization,
             owner: JobOwner { client: ctx.caller.client, user: ctx.participant() },
             token: ctx.caller.token,
             command_key: C::KEY.to_owned(),
             payload,
-            attempts: 0,
+            attempts: i64::from(reserved.is_some()),
             created_at: ctx.now,
         };
-        let reserved = self.worker.reserve(job.id);
         let add = async |jobs: &dyn JobStore| match &reserved {
             Some(slot) => slot.store(jobs, &job).await,
             None => jobs.add(&job).await,
@@ -243,15 +244,15 @@ impl Commands {
             Some(finish) => {
                 let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
                     add(tx.jobs()).await?;
-                    finish(tx, job.id).await
+                    finish(tx, id).await
                 });
                 work.await?;
             }
         }
         if let Some(slot) = reserved {
-            slot.start(&job);
+            slot.start(job);
         }
-        Ok(job.id)
+        Ok(id)
     }
 
     fn payload_fits(&self, payload: &JobPayload) -> Result<()> {

@@ -58,14 +58,14 @@ pub(crate) struct Reserved<'a> {
 impl Reserved<'_> {
     /// Stores the job as claimed by the worker.
     pub(crate) async fn store(&self, jobs: &dyn JobStore, job: &Job) -> Result<()> {
-        jobs.add_claimed(&started(job), &self.worker.name, clock::now() + LEASE).await
+        jobs.add_claimed(job, &self.worker.name, clock::now() + LEASE).await
     }
 
     /// Runs the job, which is stored.
-    pub(crate) fn start(mut self, job: &Job) {
+    pub(crate) fn start(mut self, job: Job) {
         if let Some(slot) = self.slot.take() {
             // The worker takes its jobs until all slots are free.
-            let _ = self.worker.give.send(Given::Claimed(started(job), slot));
+            let _ = self.worker.give.send(Given::Claimed(job, slot));
         }
     }
 }
@@ -77,11 +77,6 @@ impl Drop for Reserved<'_> {
             let _ = self.worker.give.send(Given::Unknown(self.id));
         }
     }
-}
-
-/// The job, started once.
-fn started(job: &Job) -> Job {
-    Job { attempts: job.attempts + 1, ..job.clone() }
 }
 
 #[cfg(test)]
@@ -102,7 +97,7 @@ mod tests {
             token: TokenId(1),
             command_key: String::new(),
             payload,
-            attempts: 0,
+            attempts: 1,
             created_at: clock::now(),
         }
     }
@@ -120,9 +115,7 @@ mod tests {
         let mut jobs = MockJobStore::new();
         let name = local.name.clone();
         jobs.expect_add_claimed()
-            .withf(move |job, worker, until| {
-                job.attempts == 1 && worker == name && *until > clock::now() + LEASE / 2
-            })
+            .withf(move |_, worker, until| worker == name && *until > clock::now() + LEASE / 2)
             .once()
             .returning(|_, _, _| Ok(()));
 
@@ -130,10 +123,10 @@ mod tests {
         assert!(local.reserve(random_job_id()).is_none(), "there is one slot");
         slot.store(&jobs, &job).await.unwrap();
         assert_eq!(given.try_recv().err(), Some(TryRecvError::Empty), "the job is not committed yet");
-        slot.start(&job);
+        slot.start(job.clone());
 
         let Given::Claimed(claimed, slot) = given.try_recv().unwrap() else { panic!("it is stored") };
-        assert_eq!((claimed.id, claimed.attempts), (job.id, 1));
+        assert_eq!(claimed, job);
         assert!(local.reserve(random_job_id()).is_none(), "the job runs");
         drop(slot);
         assert!(local.reserve(random_job_id()).is_some());

@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=5_000))]
     rate: Option<u32>,
     /// Users of the city.
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(20..=10_000))]
+    #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u64).range(20..=10_000))]
     users: u64,
     /// Published proposals of the city, at least 1000.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000))]

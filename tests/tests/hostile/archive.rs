@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 
 /// A record of each type; the last ones refer to the first ones.
 const LINES: &str = r##"
-{"type": "organization", "ref": "city", "host": "city.test", "secondary_hosts": ["www.city.test"], "name": {"en": "City"}, "available_locales": ["en", "fr"], "default_locale": "en", "features": {"enabled": true}, "extended_data": {"a": {"b": [1]}}, "time_zone": "Paris", "max_attachment_bytes": 1048576}
+{"type": "organization", "ref": "city", "host": "city.test", "secondary_hosts": ["www.city.test"], "name": {"en": "City"}, "available_locales": ["en", "fr"], "default_locale": "en", "features": {"enabled": true}, "extended_data": {"a": {"b": [1]}}, "time_zone": "Europe/Paris", "max_attachment_bytes": 1048576}
 {"type": "user", "ref": "nora", "organization": "city", "nickname": "norablum", "email": "nora@city.example", "name": "Nora", "admin": true, "locale": "fr", "confirmed_at": "2026-01-05T09:00:00Z", "personal_url": "https://nora.example/"}
 {"type": "api_client", "ref": "full", "organization": "city", "client_id": "id_city_full", "client_secret": "key_city_full", "name": "Full", "scopes": ["public", "proposals"], "permissions": ["proposals.read"]}
 {"type": "space", "ref": "streets", "organization": "city", "manifest": "participatory_processes", "title": {"en": "Streets"}, "visibility": "public", "published_at": "2026-01-05T09:00:00Z", "slug": "streets", "scope_id": 7}
@@ -42,11 +42,12 @@ const LINES: &str = r##"
 {"type": "attachment_collection", "ref": "plans", "organization": "city", "attached_to": {"type": "proposal", "ref": "p1"}, "name": {"en": "Plans"}}
 {"type": "attachment", "ref": "plan", "organization": "city", "attached_to": {"type": "proposal", "ref": "p1"}, "title": {"en": "Plan"}, "collection": "plans", "data": "aGVsbG8gd29ybGQK", "filename": "plan.txt"}
 {"type": "attachment", "ref": "link", "organization": "city", "attached_to": {"type": "space", "ref": "streets"}, "title": {"en": "Map"}, "link": "https://maps.example/streets"}
-{"type": "debate", "ref": "d1", "organization": "city", "component": "ideas", "title": {"en": "Debate"}}
-{"type": "webhook_registration", "ref": "hook", "organization": "city", "api_client": "full", "url": "https://hooks.example/civitas", "subscriptions": [], "signing_secret": "a-signing-secret-of-the-city"}
+{"type": "component", "ref": "talk", "organization": "city", "space": "streets", "manifest": "debates", "name": {"en": "Talk"}}
+{"type": "debate", "ref": "d1", "organization": "city", "component": "talk", "title": {"en": "Debate"}}
+{"type": "webhook_registration", "ref": "hook", "organization": "city", "api_client": "full", "url": "https://hooks.example/civitas", "subscriptions": ["proposal_creation.succeeded"], "signing_secret": "a-signing-secret-of-the-city"}
 "##;
 
-fn lines() -> Vec<Value> {
+pub fn lines() -> Vec<Value> {
     LINES.trim().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -55,6 +56,13 @@ fn lines_of_archives() {
     let runtime = Runtime::new().unwrap();
     let databases = runtime.block_on(databases());
     let lines = lines();
+    let whole = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+    for database in &databases {
+        let options = ImportOptions { dry_run: true, ..import_options(datetime!(2026-11-21 10:00 UTC)) };
+        let (passwords, mut nobody) = (Argon2Passwords::new(), |_| {});
+        let imported = import(&*database.store, &passwords, whole.as_bytes(), options, &mut nobody);
+        runtime.block_on(imported).expect("the archive is right before it is changed");
+    }
     let files = prop_oneof![6 => Just(None), 1 => (vec(damage(), 0..3), any::<bool>()).prop_map(Some)];
     let change = (0..lines.len(), vec(edit(), 0..4), vec(damage(), 0..2), 0_u8..4, files);
     let strategy = vec(change, 1..3).prop_map(move |changes| {

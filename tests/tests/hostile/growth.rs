@@ -4,18 +4,22 @@ use crate::operations::archive;
 use crate::wire::{Request, Server};
 use allocation_counter::measure;
 use civitas_accounts::{is_email, is_name};
+use civitas_application::archive::{ImportError, ImportOptions, import};
 use civitas_attachments::sanitize_and_shorten;
 use civitas_extended_data::ObjectPath;
 use civitas_kernel::Locales;
 use civitas_kernel::filter::{Field, Kind, RawFilter, RawValue, read};
 use civitas_proposals::plain_text;
-use civitas_tests::Engine;
 use civitas_tests::service::BASE;
+use civitas_tests::{Database, Engine, import_options};
+use civitas_tokens::Argon2Passwords;
 use civitas_webhooks::TargetPolicy;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use std::hint::black_box;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
+use time::macros::datetime;
+use tokio::runtime::Runtime;
 
 /// How much longer eight times the input may take: linear is 8, quadratic is 64.
 const LONGER: u32 = 24;
@@ -206,21 +210,120 @@ fn bodies(server: &Server, length: usize) -> Vec<(&'static str, Request)> {
     ]
 }
 
+/// Asserts that the time of requests grows with their length. `of`: requests of about this many bytes, by name. `is_raw` is
+/// as in [`Server::check`].
+fn assert_requests_linear(server: &Server, of: impl Fn(usize) -> Vec<(&'static str, Request)>, is_raw: bool) {
+    let [n, two, four, eight] = [1, 2, 4, 8].map(|times| of(6_000 * times));
+    for (((one, two), four), eight) in n.into_iter().zip(two).zip(four).zip(eight) {
+        let all = [&one.1, &two.1, &four.1, &eight.1];
+        assert_linear(one.0, 1, of_the_clock, |times| {
+            server
+                .check(all[times.ilog2() as usize], is_raw)
+                .unwrap_or_else(|fault| panic!("{}: {fault}", one.0));
+        });
+    }
+}
+
 #[test]
-fn requests_take_time_in_proportion() {
+fn requests_take_time_in_proportion_to_their_bodies() {
     for server in Server::on(&[Engine::Sqlite], &archive(), &[]) {
-        let longest = 8 * 6_000;
         let token = format!("Bearer {}", server.tokens[1]);
-        let [n, two, four, eight] = [1, 2, 4, 8].map(|times| bodies(&server, longest / 8 * times));
-        for (((one, two), four), eight) in n.into_iter().zip(two).zip(four).zip(eight) {
-            let all = [&one.1, &two.1, &four.1, &eight.1]
-                .map(|request| request.clone().with("Authorization", token.clone()));
-            assert_linear(one.0, 1, of_the_clock, |times| {
-                server
-                    .check(&all[times.ilog2() as usize], false)
-                    .unwrap_or_else(|fault| panic!("{}: {fault}", one.0));
-            });
-        }
+        let with_token = |(name, request): (_, Request)| (name, request.with("Authorization", token.clone()));
+        let bodies = |length| bodies(&server, length).into_iter().map(with_token).collect();
+        assert_requests_linear(&server, bodies, false);
         server.stop();
+    }
+}
+
+/// Heads of about this many bytes.
+fn heads(length: usize) -> Vec<(&'static str, Request)> {
+    let text = |unit: &str| unit.repeat(length / unit.len());
+    let get = |rest: String| Request::new("GET", format!("{BASE}{rest}"));
+    let list = || get("/proposals?per_page=1".to_owned());
+    vec![
+        ("a path of many parts", get(format!("/spaces{}", text("/x")))),
+        ("a path of encoded parts", get(format!("/proposals/{}", text("%2e%2f")))),
+        ("many parameters", get(format!("/proposals?{}", text("a=%20&")))),
+        ("a deep parameter", get(format!("/proposals?filter{}=1", text("[a]")))),
+        ("a long filter", get(format!("/proposals?filter[title_matches]={}", text("%25a")))),
+        ("a long bearer", list().with("Authorization", format!("Bearer {}", text("a.")))),
+        ("many bearers", list().with("Authorization", text("Bearer a, "))),
+        ("long credentials", list().with("Authorization", format!("Basic {}", text("YTph")))),
+        ("many languages", list().with("Accept-Language", text("en;q=0.5,"))),
+        ("many encodings", list().with("Accept-Encoding", text("gzip;q=0.5,"))),
+        ("many validators", list().with("If-None-Match", text("\"a\","))),
+        ("many proxies", list().with("X-Forwarded-For", text("1.1.1.1,"))),
+        ("many forwards", list().with("Forwarded", text("for=\"[::1]\";host=a,"))),
+        ("many cookies", Request::new("GET", "/system/").with("Cookie", text("a=b; "))),
+        ("many headers", (0..length / 8).fold(list(), |request, _| request.with("x-a", "b"))),
+    ]
+}
+
+#[test]
+fn requests_take_time_in_proportion_to_their_heads() {
+    for server in Server::on(&[Engine::Sqlite], &archive(), &[("trusted_proxies", "127.0.0.0/8")]) {
+        assert_requests_linear(&server, heads, true);
+        server.stop();
+    }
+}
+
+/// Lines of about this many bytes, for the city of the other lines.
+fn lines(length: usize) -> Vec<(&'static str, String)> {
+    let text = |unit: &str| unit.repeat(length / unit.len());
+    let many = |unit: &str| -> Vec<String> { (0..length / 12).map(|n| format!("{unit}{n}")).collect() };
+    let proposal = |name: &str, value: Value| {
+        let mut line = json!({"type": "proposal", "ref": "long", "organization": "city", "component": "ideas",
+            "title": {"en": "A proposal"}, "body": {"en": "Text"}});
+        line[name] = value;
+        line.to_string()
+    };
+    let keys: Map<_, _> = many("k").into_iter().map(|key| (key, json!(1))).collect();
+    vec![
+        ("a long title", proposal("title", json!({"en": text("a ")}))),
+        ("markup", proposal("body", json!({"en": text("<div a=\"b\">")}))),
+        ("many authors", proposal("authors", json!(many("u")))),
+        ("extended data of many keys", proposal("extended_data", Value::Object(keys.clone()))),
+        ("many members", {
+            let members = many("m").join(r#"":1,""#);
+            format!(r#"{{"{members}":1,{}"#, &proposal("authors", json!([]))[1..])
+        }),
+        ("many languages", proposal("title", Value::Object(keys))),
+        ("brackets alone", text("[")),
+        (
+            "a file",
+            json!({"type": "attachment", "ref": "file", "organization": "city",
+            "attached_to": {"type": "space", "ref": "streets"}, "title": {"en": "File"},
+            "data": text("YWFh"), "filename": "a.txt"})
+            .to_string(),
+        ),
+        (
+            "many hosts",
+            json!({"type": "organization", "ref": "town", "host": "town.test", "name": {"en": "Town"},
+                "available_locales": ["en"], "default_locale": "en", "secondary_hosts": many("h")})
+            .to_string(),
+        ),
+    ]
+}
+
+#[test]
+fn lines_of_archives_take_time_in_proportion() {
+    let runtime = Runtime::new().expect("a runtime");
+    let database = runtime.block_on(Database::fresh(Engine::Sqlite)).expect("a database");
+    let passwords = Argon2Passwords::new();
+    let before: Vec<String> = crate::archive::lines().iter().take(10).map(Value::to_string).collect();
+    let check = |archive: &str| {
+        let options = import_options(datetime!(2026-11-21 10:00 UTC));
+        let options = ImportOptions { dry_run: true, ..options };
+        runtime.block_on(import(&*database.store, &passwords, archive.as_bytes(), options, &mut |_| {}))
+    };
+    check(&before.join("\n")).expect("the lines before the long one are right");
+    let [n, two, four, eight] = [1, 2, 4, 8].map(|times| lines(60_000 * times));
+    for (((one, two), four), eight) in n.into_iter().zip(two).zip(four).zip(eight) {
+        let all = [&one.1, &two.1, &four.1, &eight.1].map(|line| format!("{}\n{line}", before.join("\n")));
+        assert_linear(one.0, 1, of_the_clock, |times| {
+            if let Err(fault @ ImportError::Store(..)) = check(&all[times.ilog2() as usize]) {
+                panic!("{}: {fault}", one.0);
+            }
+        });
     }
 }
