@@ -1,8 +1,10 @@
 //! Random members of a list without sorting the list (docs/decisions/0050).
 //!
-//! A member is in the bucket `id % 65521`, which an index holds. A draw is a random bucket and a random place in it; it
-//! gives the member in this place, or nothing if the bucket has fewer. As no bucket has more members than there are places,
-//! each member has the same chance.
+//! A member is in the bucket `id % 65521`, which an index holds, and in a place of it, by its id. A draw is a random bucket and a
+//! random group of its places, with so many places that it gives about one member: all places where there are fewer members
+//! than buckets. Each member has the same chance in each position of a page: it follows the one before it in its group, or, as
+//! the first of its group, the last one of any other. The first position would favour members that are alone in their group;
+//! there the draw is a single place, and the members behind it in its group follow.
 
 use super::pages::Rows;
 use crate::columns::{Condition, Expr};
@@ -19,7 +21,8 @@ use std::collections::{HashMap, HashSet};
 
 /// The number of buckets: a prime, so that ids with a fixed distance are in different buckets. The migrations have it too.
 const BUCKETS: i64 = 65_521;
-/// Read to estimate how many members a bucket has.
+/// Read to estimate how many members a bucket has: these at first, all if they have fewer members than buckets.
+const MEASURED_FIRST: usize = 16;
 const MEASURED: usize = 64;
 /// With fewer members in the measured buckets, the list is short enough to be sorted.
 const LEAST_MEASURED: usize = 4;
@@ -84,10 +87,11 @@ pub(super) fn in_order_of<R>(ids: &[i64], mut rows: Vec<R>, id: impl Fn(&R) -> i
 
 #[derive(Debug)]
 enum State {
-    /// The number of members is unknown.
-    Measuring,
-    /// `share`: the share of the draws that gives a member; `draws`: buckets and places in them.
-    Drawing { share: f64, places: usize, draws: Vec<(i64, usize)>, rounds: usize },
+    /// The number of members is unknown. So many buckets are read, and have so many members.
+    Measuring { read: usize, members: usize },
+    /// `share`: how many members a draw gives; `places`: those of a bucket, a multiple of those of a `group`; `draws`: buckets and
+    /// places in them.
+    Drawing { share: f64, places: usize, group: usize, draws: Vec<(i64, usize)>, rounds: usize },
     /// All are drawn.
     Complete,
     /// The list has too few members, or uneven buckets.
@@ -108,17 +112,26 @@ struct Sample<'a> {
 impl<'a> Sample<'a> {
     /// A page of members in random order. `others`: members that the buckets do not have, as drafts.
     fn new(rows: Rows, others: &'a [i64]) -> Self {
-        Self { rows, others, drawn: Vec::new(), state: State::Measuring, random: fastrand::Rng::new() }
+        Self {
+            rows,
+            others,
+            drawn: Vec::new(),
+            state: State::Measuring { read: 0, members: 0 },
+            random: fastrand::Rng::new(),
+        }
     }
 
     /// The buckets to read next; `None` at the end.
     fn buckets(&mut self) -> Option<Vec<i64>> {
         let random = &mut self.random;
         let mut buckets: Vec<i64> = match &mut self.state {
-            State::Measuring => (0..MEASURED).map(|_| random.i64(0..BUCKETS)).collect(),
-            State::Drawing { share, places, draws, .. } => {
+            State::Measuring { read, .. } => {
+                let more = if *read == 0 { MEASURED_FIRST } else { MEASURED - *read };
+                (0..more).map(|_| random.i64(0..BUCKETS)).collect()
+            }
+            State::Drawing { share, places, group, draws, .. } => {
                 let missing = to_usize(self.rows.limit).saturating_sub(self.drawn.len());
-                let count = draws_for(missing, *share);
+                let count = draws_for(missing, *share, if self.drawn.is_empty() { *group } else { 0 });
                 *draws = (0..count).map(|_| (random.i64(0..BUCKETS), random.usize(0..*places))).collect();
                 draws.iter().map(|(bucket, _)| *bucket).collect()
             }
@@ -132,8 +145,14 @@ impl<'a> Sample<'a> {
     /// Takes the ids of the members in the buckets of the last [`Self::buckets`].
     fn take(&mut self, ids: Vec<i64>) {
         match &mut self.state {
-            State::Measuring => self.state = plan(self.rows, ids.len()),
-            State::Drawing { places, draws, rounds, .. } => {
+            State::Measuring { read, members } => {
+                *read = if *read == 0 { MEASURED_FIRST } else { MEASURED };
+                *members += ids.len();
+                if *members >= *read || *read == MEASURED {
+                    self.state = plan(self.rows, *members, *read);
+                }
+            }
+            State::Drawing { places, group, draws, rounds, .. } => {
                 let mut members: HashMap<i64, Vec<i64>> = HashMap::new();
                 for id in ids.into_iter().chain(self.others.iter().copied()) {
                     members.entry(id.rem_euclid(BUCKETS)).or_default().push(id);
@@ -141,11 +160,15 @@ impl<'a> Sample<'a> {
                 let mut known: HashSet<i64> = self.drawn.iter().copied().collect();
                 let wanted = to_usize(self.rows.limit);
                 let is_uneven = members.values().any(|members| members.len() > *places);
-                let found =
-                    draws.iter().filter_map(|(bucket, place)| members.get(bucket)?.get(*place).copied());
-                for id in found {
-                    if self.drawn.len() < wanted && known.insert(id) {
-                        self.drawn.push(id);
+                for (bucket, place) in draws.iter() {
+                    let members = members.get(bucket).map(Vec::as_slice).unwrap_or_default();
+                    let begin = place - place % *group;
+                    let end = members.len().min(begin + *group);
+                    let from = if self.drawn.is_empty() { *place } else { begin };
+                    for id in members.get(from..end).unwrap_or_default() {
+                        if self.drawn.len() < wanted && known.insert(*id) {
+                            self.drawn.push(*id);
+                        }
                     }
                 }
                 *rounds += 1;
@@ -161,44 +184,48 @@ impl<'a> Sample<'a> {
     }
 
     /// The drawn members, in random order. `None`: the list has to be sorted.
-    fn ids(self) -> Option<Vec<i64>> {
+    fn ids(mut self) -> Option<Vec<i64>> {
+        self.random.shuffle(&mut self.drawn);
         matches!(self.state, State::Complete).then_some(self.drawn)
     }
 }
 
-/// How to draw, by the number of members in the measured buckets.
+/// How to draw, by the number of members in so many measured buckets.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "estimates"
 )]
-fn plan(rows: Rows, measured: usize) -> State {
-    let density = measured as f64 / MEASURED as f64;
+fn plan(rows: Rows, measured: usize, buckets: usize) -> State {
+    let density = measured as f64 / buckets as f64;
     let members = density * BUCKETS as f64;
     // Nearly no bucket of a random distribution has more members; that would be found.
-    let places = (density + 4.0 * density.sqrt() + 1.0).ceil() as usize;
-    let share = density / places as f64;
-    let draws = draws_for(to_usize(rows.limit), share) as f64;
+    let places = (density + 5.0 * density.sqrt() + 1.0).ceil() as usize;
+    let group = if density < 1.0 { places } else { ((places as f64 / density) as usize).max(1) };
+    let places = places.next_multiple_of(group);
+    let share = density * group as f64 / places as f64;
+    let draws = draws_for(to_usize(rows.limit), share, group) as f64;
     // A page far behind may be the last one, or empty: only all members tell. The estimate is hardly ever four times too
     // large.
     let is_far = rows.offset.saturating_add(rows.limit) as f64 > members / 4.0;
     if measured < LEAST_MEASURED || is_far || draws > members / 2.0 {
         return State::Impossible;
     }
-    State::Drawing { share, places, draws: Vec::new(), rounds: 0 }
+    State::Drawing { share, places, group, draws: Vec::new(), rounds: 0 }
 }
 
-/// How many draws give so many members in most cases, if this share of the draws gives one.
+/// How many draws give so many members in most cases, if a draw gives this share of one. `group`: the places of a group while
+/// the first member is missing, which needs one of them; 0 after it.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "estimates"
 )]
-fn draws_for(members: usize, share: f64) -> usize {
-    let members = members as f64;
-    ((members + 2.0 * members.sqrt() + 1.0) / share).ceil() as usize
+fn draws_for(members: usize, share: f64, group: usize) -> usize {
+    let (members, first) = (members as f64, 2.0 * group as f64);
+    ((members + 2.0 * members.sqrt() + 1.0 + first) / share).ceil() as usize
 }
 
 fn to_usize(number: i64) -> usize {
@@ -302,6 +329,66 @@ mod tests {
     }
 
     #[test]
+    fn each_member_has_the_same_chance_to_be_the_first() {
+        let members = alone_and_in_pairs();
+        let firsts = (0..2_000).filter_map(|seed| {
+            let mut sample = Sample { random: fastrand::Rng::with_seed(seed), ..Sample::new(PAGE, &[]) };
+            while let Some(buckets) = sample.buckets() {
+                let is_read = |id: &i64| buckets.binary_search(&(id % BUCKETS)).is_ok();
+                sample.take(members.iter().copied().filter(is_read).collect());
+            }
+            sample.drawn.into_iter().next()
+        });
+        let firsts: Vec<i64> = firsts.collect();
+        let in_pairs = firsts.iter().filter(|id| **id >= 10_000).count();
+        // Half of the members; six standard deviations are 134. If a bucket were the first one as often as any other, these
+        // would be a third.
+        assert!(
+            firsts.len() > 1_800 && in_pairs.abs_diff(firsts.len() / 2) < 134,
+            "{in_pairs} of {}",
+            firsts.len()
+        );
+    }
+
+    #[test]
+    fn each_member_of_a_dense_list_has_the_same_chance() {
+        // Buckets with two members and as many with six.
+        let by_bucket = |bucket: i64| -> Vec<i64> {
+            (0..if bucket < BUCKETS / 2 { 6 } else { 2 }).map(|n| bucket + n * BUCKETS).collect()
+        };
+        let (mut crowded, mut firsts, mut all, mut pages) = (0_usize, 0_usize, 0_usize, 0_usize);
+        for seed in 0..3_000 {
+            let mut sample = Sample { random: fastrand::Rng::with_seed(seed), ..Sample::new(PAGE, &[]) };
+            while let Some(buckets) = sample.buckets() {
+                sample.take(buckets.into_iter().flat_map(by_bucket).collect());
+            }
+            let is_crowded = |id: &&i64| **id % BUCKETS < BUCKETS / 2;
+            if matches!(sample.state, State::Complete) {
+                pages += 1;
+                all += sample.drawn.len();
+                crowded += sample.drawn.iter().filter(is_crowded).count();
+                firsts += sample.drawn.iter().take(1).filter(is_crowded).count();
+            }
+        }
+        // Three quarters of the members are in crowded buckets. Six standard deviations are 650 and 142.
+        assert!(pages > 2_900, "{pages}");
+        assert!(crowded.abs_diff(all * 3 / 4) < 650, "{crowded} of {all}");
+        assert!(firsts.abs_diff(pages * 3 / 4) < 142, "{firsts} of {pages}");
+    }
+
+    #[test]
+    fn sparse_lists_are_drawn_from_few_buckets() {
+        let mut sample = Sample { random: fastrand::Rng::with_seed(1), ..Sample::new(PAGE, &[]) };
+        let mut read = 0;
+        while let Some(buckets) = sample.buckets() {
+            read += buckets.len();
+            sample.take(buckets.into_iter().filter(|bucket| *bucket < 10_000).collect());
+        }
+        // About 300; a second round in rare cases.
+        assert!(sample.ids().is_some() && read < 600, "{read}");
+    }
+
+    #[test]
     fn dense_lists_are_drawn_from_few_buckets() {
         let members: Vec<i64> = (0..300_000).collect();
         let mut sample = Sample::new(PAGE, &[]);
@@ -316,14 +403,14 @@ mod tests {
             read += found.len();
             sample.take(found);
         }
-        assert!(sample.ids().is_some() && read < 1_500, "{read}");
+        assert!(sample.ids().is_some() && read < 700, "{read}");
     }
 
     #[test]
     fn short_lists_far_pages_and_uneven_buckets_are_left_to_a_sort() {
         let members = alone_and_in_pairs();
         let short: Vec<i64> = (0..300).collect();
-        let crowded: Vec<i64> = (0..2_000).flat_map(|id| (0..10).map(move |n| id + n * BUCKETS)).collect();
+        let crowded: Vec<i64> = (0..700).flat_map(|id| (0..30).map(move |n| id + n * BUCKETS)).collect();
         let (far, last) = (Rows { limit: 21, offset: 9_000 }, Rows { limit: 21, offset: i64::MAX });
         for seed in 0..20 {
             assert_eq!(drawn(&members, &[], last, seed), None);
