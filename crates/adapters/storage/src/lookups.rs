@@ -1,5 +1,6 @@
-//! Cached lookups: what most requests read before their own records. The organization of a host or of a job, the identity of a token,
-//! the components a reader sees, their places, and the last removals from lists (docs/decisions/0049-cached-lookups.md).
+//! Cached lookups: what most requests read before their own records. The organization of a host or of a job, the identity
+//! of a token, the components a reader sees, their places, and the last removals from lists
+//! (docs/decisions/0049-cached-lookups.md).
 //!
 //! An entry is valid for its [`Stamp`], which is taken before its value is read. Where the engine has an epoch (SQLite), it
 //! is valid until the next commit of any process. Elsewhere it is valid until this process commits a change of such rows,

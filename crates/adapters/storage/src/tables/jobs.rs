@@ -197,7 +197,7 @@ fn processing() -> SqlLiteral<Bool> {
 }
 
 impl Session {
-    /// Stores a new job, which a worker may have claimed: then it needs no turn, and if it ever waits, its turn is the next.
+    /// Stores a new job, which a worker may have claimed: then it has turn 0, and is the first one if it ever waits.
     async fn insert_job(&self, job: &Job, claim: Option<(&str, OffsetDateTime)>) -> Result<()> {
         let row = Row::of(job, self.database_time(job.created_at).await?, claim);
         let single = self.single_uncached().await?;
