@@ -1,5 +1,6 @@
 // Renders a questionnaire with JSON Forms and submits its answers. Parameters of the page: `questionnaire`, `token`.
-// `window.form` is what the library reported last: data and errors.
+// `window.form` is what the library reported last: data and errors. No element may have the id `form`: a browser gives
+// the element under that name until the library has reported.
 import { JsonForms } from '@jsonforms/react';
 import { vanillaCells, vanillaRenderers } from '@jsonforms/vanilla-renderers';
 import React, { useState } from 'react';
@@ -81,4 +82,4 @@ function Page({ questionnaire }) {
 const shown = await fetch(`${BASE}/questionnaires/${parameters.get('questionnaire')}`, { headers });
 const { data: questionnaire } = await shown.json();
 window.questionnaire = questionnaire;
-createRoot(document.getElementById('form')).render(<Page questionnaire={questionnaire} />);
+createRoot(document.getElementById('root')).render(<Page questionnaire={questionnaire} />);
