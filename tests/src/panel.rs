@@ -1,10 +1,13 @@
 //! A client for the administration panel: sends forms as a browser without scripts does. Each answer is checked: it has
 //! the security headers, loads nothing from elsewhere, has nothing inline, and is no error of the server.
 
+mod form;
+mod html;
 mod page;
 mod samples;
 
-pub use page::{Form, Page};
+pub use form::Form;
+pub use page::Page;
 pub use samples::{SamplePage, sample_pages};
 
 use crate::KnownPasswords;

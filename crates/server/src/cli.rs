@@ -201,7 +201,7 @@ fn configure_server(sources: &Sources) -> Outcome<(Config, Option<Traces>)> {
 
 /// Opens the database; an error if its schema is not the one this build needs.
 async fn open_store(config: &Config) -> Outcome<Arc<dyn Store>> {
-    let database = Database::of(config);
+    let database = Database::of(config).for_long_work();
     match database.schema().await.map_err(because)?.refusal() {
         Some(refusal) => Err(Failure::Because(refusal)),
         None => database.open().await.map_err(because),

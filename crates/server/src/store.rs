@@ -66,6 +66,16 @@ impl Database {
         }
     }
 
+    /// The same, for commands that may write for long.
+    #[must_use]
+    pub fn for_long_work(mut self) -> Self {
+        match &mut self {
+            Self::Sqlite(settings) => settings.limits = settings.limits.of_long_work(),
+            Self::Postgres(settings) => settings.limits = settings.limits.of_long_work(),
+        }
+        self
+    }
+
     /// Opens it.
     ///
     /// # Errors

@@ -13,8 +13,11 @@ use url::{Position, Url};
 
 /// Much less than the minutes after which an operating system gives up, and much more than the limits of the tests.
 const SOON: Duration = Duration::from_secs(20);
-const LIMITS: StatementLimits =
-    StatementLimits { read: Duration::from_millis(500), write: Duration::from_secs(1) };
+const LIMITS: StatementLimits = StatementLimits {
+    read: Duration::from_millis(500),
+    write: Duration::from_secs(1),
+    unconfirmed: Duration::from_millis(500),
+};
 
 /// The address of the server of a database.
 fn server_of(database: &Database) -> SocketAddr {

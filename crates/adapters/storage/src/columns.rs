@@ -1,8 +1,10 @@
 //! Column types for types of the domain, and the types of expressions over columns.
 
 mod mapping;
+mod values;
 
-pub(crate) use self::mapping::{ColumnValue, columns};
+pub(crate) use self::mapping::columns;
+pub(crate) use self::values::ColumnValue;
 
 use crate::engine::dialect::BoundIds;
 use crate::engine::{self, Db, dialect, sql};

@@ -43,12 +43,25 @@ pub struct StatementLimits {
     pub read: Duration,
     /// For any other statement.
     pub write: Duration,
+    /// Until the system of a PostgreSQL server confirms what was sent to it; then the connection is lost. A network that
+    /// loses everything costs so much, a server that does not answer the limit of the statement. Ignored on SQLite.
+    pub unconfirmed: Duration,
+}
+
+impl StatementLimits {
+    /// For work that sends more than the system of a server buffers, as an import: while one of its statements waits for a
+    /// lock, what follows is not confirmed.
+    #[must_use]
+    pub fn of_long_work(self) -> Self {
+        Self { unconfirmed: self.write, ..self }
+    }
 }
 
 impl Default for StatementLimits {
     fn default() -> Self {
         let slowness = if cfg!(debug_assertions) { 10 } else { 1 };
-        Self { read: Duration::from_secs(2) * slowness, write: Duration::from_secs(10) * slowness }
+        let seconds = |number| Duration::from_secs(number) * slowness;
+        Self { read: seconds(2), write: seconds(10), unconfirmed: seconds(2) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! New attachments: by form, and by an upload that is announced.
 
 use super::{HELLO, codes, form, services};
-use civitas_tests::service::{Answer, BASE, Client};
+use civitas_tests::service::{Answer, BASE, Client, Service};
 use image::{ImageFormat, RgbImage};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -16,6 +16,22 @@ fn png(width: u32, height: u32) -> Vec<u8> {
         .write_to(&mut bytes, ImageFormat::Png)
         .unwrap();
     bytes.into_inner()
+}
+
+/// The texts of an attachment.
+const TEXTS: [(&str, &str); 2] = [("title", "T"), ("description", "D")];
+const SMALL_FILE: Option<(&str, &[u8])> = Some(("a.txt", HELLO));
+
+/// Sends a form that attaches a file to a proposal of this user, with these fields.
+fn attaching(
+    service: &Service,
+    user: &Client,
+) -> impl AsyncFn(&[(&str, &str)], Option<(&str, &[u8])>) -> Answer {
+    let lamps = service.id("proposal", "lamps").to_string();
+    async move |parts, file| {
+        let parent = [("attached_to_type", "proposal"), ("attached_to_id", lamps.as_str())];
+        form(user, &[&parent[..], parts].concat(), file).await
+    }
 }
 
 /// Announces an upload of [`HELLO`] and sends its bytes; its signed id.
@@ -90,28 +106,27 @@ async fn a_form_attaches_a_file_and_an_image_has_a_thumbnail() {
 async fn what_is_wrong_with_a_new_attachment_is_listed_by_member() {
     for service in services().await {
         let nora = service.user("norablum").await;
-        let lamps = service.id("proposal", "lamps").to_string();
-        let parent = [("attached_to_type", "proposal"), ("attached_to_id", lamps.as_str())];
-        let attach =
-            async |parts: &[(&str, &str)], file| form(&nora, &[&parent[..], parts].concat(), file).await;
-        let texts = [("title", "T"), ("description", "D")];
-        let hello = Some(("a.txt", HELLO));
+        let attach = attaching(&service, &nora);
         let cut = png(9, 9);
         for (parts, file, expected) in [
-            (&texts[..], None, &["file blank"][..]),
-            (&texts, Some(("a.txt", &b""[..])), &["file blank"]),
-            (&[("title", " "), ("description", "")], hello, &["title blank", "description blank"]),
-            (&[("title[fr]", "T"), ("description[xx]", "D")], hello, &["title blank", "description invalid"]),
-            (&[("title", "T"), ("description", "D"), ("weight", "x")], hello, &["weight not_a_number"]),
+            (&TEXTS[..], None, &["file blank"][..]),
+            (&TEXTS, Some(("a.txt", &b""[..])), &["file blank"]),
+            (&[("title", " "), ("description", "")], SMALL_FILE, &["title blank", "description blank"]),
+            (
+                &[("title[fr]", "T"), ("description[xx]", "D")],
+                SMALL_FILE,
+                &["title blank", "description invalid"],
+            ),
+            (&[("title", "T"), ("description", "D"), ("weight", "x")], SMALL_FILE, &["weight not_a_number"]),
             (
                 &[("title", "T"), ("description", "D"), ("attachment_collection_id", "x")],
                 None,
                 &["file blank", "attachment_collection_id inclusion"],
             ),
-            (&texts, Some(("a.exe", HELLO)), &["file extension_not_allowed"]),
-            (&texts, Some(("a.odt", HELLO)), &["file extension_not_allowed"]),
-            (&texts, Some(("a.png", HELLO)), &["file content_type_not_allowed"]),
-            (&texts, Some(("a.png", &cut[..40])), &["file invalid"]),
+            (&TEXTS, Some(("a.exe", HELLO)), &["file extension_not_allowed"]),
+            (&TEXTS, Some(("a.odt", HELLO)), &["file extension_not_allowed"]),
+            (&TEXTS, Some(("a.png", HELLO)), &["file content_type_not_allowed"]),
+            (&TEXTS, Some(("a.png", &cut[..40])), &["file invalid"]),
         ] {
             let refused = attach(parts, file).await.is(400);
             assert_eq!(refused.body["error"], "400: Invalid request");
@@ -124,37 +139,36 @@ async fn what_is_wrong_with_a_new_attachment_is_listed_by_member() {
 async fn lengths_names_and_records_of_a_new_attachment_are_checked() {
     for service in services().await {
         let nora = service.user("norablum").await;
-        let lamps = service.id("proposal", "lamps").to_string();
-        let parent = [("attached_to_type", "proposal"), ("attached_to_id", lamps.as_str())];
-        let attach =
-            async |parts: &[(&str, &str)], file| form(&nora, &[&parent[..], parts].concat(), file).await;
-        let texts = [("title", "T"), ("description", "D")];
-        let hello = Some(("a.txt", HELLO));
+        let attach = attaching(&service, &nora);
         let wide = png(8_001, 1);
         let (long, longer) = (vec![b'x'; 10_485_761], vec![b'x'; 12_000_000]);
         let foreign = service.id("attachment_collection", "others").to_string();
-        let refused =
-            attach(&[("title", "T"), ("description", "D"), ("attachment_collection_id", &foreign)], hello)
-                .await;
+        let refused = attach(
+            &[("title", "T"), ("description", "D"), ("attachment_collection_id", &foreign)],
+            SMALL_FILE,
+        )
+        .await;
         let sentence = "Attachment collection is not included in the list";
         assert_eq!(codes(&refused.refuses(400, sentence)), ["attachment_collection_id inclusion"]);
-        let wide = attach(&texts, Some(("a.png", &wide))).await.is(400);
+        let wide = attach(&TEXTS, Some(("a.png", &wide))).await.is(400);
         assert_eq!(codes(&wide), ["file image_too_big"]);
-        attach(&texts, Some(("a.txt", &long))).await.refuses(400, "File must be at most 10 MB");
-        attach(&texts, Some(("a.txt", &long[1..]))).await.is(201);
-        attach(&texts, Some(("a.txt", &longer))).await.refuses(413, "Payload too large");
+        attach(&TEXTS, Some(("a.txt", &long))).await.refuses(400, "File must be at most 10 MB");
+        attach(&TEXTS, Some(("a.txt", &long[1..]))).await.is(201);
+        attach(&TEXTS, Some(("a.txt", &longer))).await.refuses(413, "Payload too large");
         let missing = "param is missing or the value is empty or invalid: ";
         let named = |name: &str| format!("{missing}{name}");
-        attach(&[("title", "T")], hello).await.refuses(400, &named("description"));
-        form(&nora, &texts, hello).await.refuses(400, &named("attached_to_type"));
-        form(&nora, &[("attached_to_type", "proposal")], hello).await.refuses(400, &named("attached_to_id"));
-        form(&nora, &[("attached_to_type", "users"), ("attached_to_id", "1")], hello)
+        attach(&[("title", "T")], SMALL_FILE).await.refuses(400, &named("description"));
+        form(&nora, &TEXTS, SMALL_FILE).await.refuses(400, &named("attached_to_type"));
+        form(&nora, &[("attached_to_type", "proposal")], SMALL_FILE)
+            .await
+            .refuses(400, &named("attached_to_id"));
+        form(&nora, &[("attached_to_type", "users"), ("attached_to_id", "1")], SMALL_FILE)
             .await
             .refuses(400, "Unknown attached_to_type: users");
-        attach(&[("title", "T"), ("description", "D"), ("x", "y")], hello)
+        attach(&[("title", "T"), ("description", "D"), ("x", "y")], SMALL_FILE)
             .await
             .refuses(400, "Unknown key: x");
-        attach(&[("title", "T"), ("title[en]", "D")], hello).await.is(400);
+        attach(&[("title", "T"), ("title[en]", "D")], SMALL_FILE).await.is(400);
         for (kind, parent) in [
             ("proposals", "987654321"),
             ("organization", "987654321"),
@@ -162,7 +176,7 @@ async fn lengths_names_and_records_of_a_new_attachment_are_checked() {
             ("proposals", &service.id("proposal", "sketch").to_string()),
         ] {
             let parts = [("attached_to_type", kind), ("attached_to_id", parent)];
-            form(&nora, &[&parts[..], &texts].concat(), hello).await.refuses(404, "Resource not found");
+            form(&nora, &[&parts[..], &TEXTS].concat(), SMALL_FILE).await.refuses(404, "Resource not found");
         }
         nora.raw(
             Method::POST,

@@ -1,8 +1,9 @@
 //! Plans that are made while a table is empty, or has no statistics, and stay in use while it grows.
 
 use super::{recorder, statements};
-use civitas_kernel::{JobId, random_job_id};
+use civitas_kernel::{JobId, RegistrationId, clock, random_job_id};
 use civitas_tests::{Engine, World};
+use civitas_webhooks::Health;
 use diesel::connection::set_default_instrumentation;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -36,6 +37,24 @@ async fn refs_of_an_import_are_found_by_the_primary_key_without_statistics() {
         };
         assert!(plan.iter().any(is_found), "{engine:?}: {sql}\n{}", plan.join("\n"));
     }
+}
+
+/// SQLite expects ten deliveries of a registration in a table without statistics, fewer than ids in a list. There are as many
+/// as it has had in the days of retention.
+#[tokio::test]
+async fn recorded_deliveries_are_found_by_their_ids_without_statistics() {
+    set_default_instrumentation(recorder).unwrap();
+    let Some(world) = World::fresh(Engine::Sqlite).await else { return };
+    let tx = world.store().begin().await.unwrap();
+    let sent = statements(&world, async {
+        tx.deliveries().record(RegistrationId(1), &[], &Health::default(), clock::now()).await.unwrap();
+    });
+    let sent = sent.await;
+    tx.rollback().await;
+    let plans: Vec<_> = sent.iter().filter(|(sql, _)| sql.contains("FROM `webhook_deliveries`")).collect();
+    let [(sql, plan)] = &plans[..] else { panic!("{sent:#?}") };
+    let by_key = plan.iter().any(|step| step.contains("sqlite_autoindex_webhook_deliveries_1 (id=?)"));
+    assert!(by_key, "{sql}\n{}", plan.join("\n"));
 }
 
 /// PostgreSQL would read an empty table as a whole, and go on to do so: the plans of a connection are kept.

@@ -31,7 +31,7 @@ mod wire;
 mod writer;
 pub use confinement::{CONFINES, check_confinement, confine, confine_tables, confined_reader};
 pub use copies::{connect_client, create_tables};
-use tls::Usage;
+use tls::{Silence, Usage};
 pub use writer::{Alone, WriteTransaction, Writer};
 
 /// The database.
@@ -131,10 +131,11 @@ impl Planning {
 /// The pools of the readers and the writers of requests have up to `pool_size` connections each, that of the writers of
 /// background work half as many, those of searches and of the readers of background work a quarter.
 pub fn pools(settings: &Settings) -> Result<ProcessPools> {
+    let unconfirmed = settings.limits.unconfirmed;
     let manager = |usage: Usage, planning: Planning, limit: Duration| {
         let mut config = ManagerConfig::default();
         config.recycling_method = RecyclingMethod::Fast;
-        config.custom_setup = Box::new(move |url| connect(url, usage, planning, limit).boxed());
+        config.custom_setup = Box::new(move |url| connect(url, usage, planning, limit, unconfirmed).boxed());
         AsyncDieselConnectionManager::new_with_config(&settings.url, config)
     };
     let pool = |usage, planning, limit, size| {
@@ -161,10 +162,18 @@ pub fn pools(settings: &Settings) -> Result<ProcessPools> {
 
 /// Opens a connection. Its statements are cancelled after `limit`, and wait for a lock at most four fifths of it; none is
 /// compiled (`jit`), which would take longer than to run it. Its transactions end if the client stalls.
-/// When the server does not answer for half a second longer, the connection is closed.
-async fn connect(url: &str, usage: Usage, planning: Planning, limit: Duration) -> ConnectionResult<Conn> {
+/// When the server does not answer for half a second longer, or its system does not confirm what was sent for
+/// `unconfirmed`, the connection is closed.
+async fn connect(
+    url: &str,
+    usage: Usage,
+    planning: Planning,
+    limit: Duration,
+    unconfirmed: Duration,
+) -> ConnectionResult<Conn> {
     const DELAY: Duration = Duration::from_millis(500);
-    let mut connection = tls::connect(url, usage, Some(limit + DELAY)).await?;
+    let silence = Silence { unconfirmed, unanswered: Some(limit + DELAY) };
+    let mut connection = tls::connect(url, usage, silence).await?;
     let (plan_cache_mode, enable_seqscan) = planning.settings();
     let settings = format!(
         "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = '60s';
@@ -188,7 +197,7 @@ pub async fn with_harness<R: Send + 'static>(
     let runtime = tokio::runtime::Handle::current();
     let task = tokio::task::spawn_blocking(move || {
         let connection = runtime
-            .block_on(tls::connect(&url, Usage::Writing, None))
+            .block_on(tls::connect(&url, Usage::Writing, Silence::LONG))
             .map_err(|e| Error::Unavailable(e.into()))?;
         let mut harness = Harness::from(connection);
         let done = Connection::transaction(&mut harness, |harness| {

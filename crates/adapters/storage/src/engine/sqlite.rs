@@ -126,7 +126,7 @@ pub fn pools(settings: &Settings) -> Result<ProcessPools> {
         });
         AsyncDieselConnectionManager::new_with_config(path, config)
     };
-    let StatementLimits { read, write } = settings.limits;
+    let StatementLimits { read, write, .. } = settings.limits;
     let cores = available_parallelism().map_or(1, usize::from);
     let writer = ConnectionPool::new(manager(WRITER, Place::Caller, write), 1, settings.wait)?;
     // The slots bound the statements that run. There are more connections: one is in use until its caller is polled,

@@ -22,13 +22,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// Connects to this address. Over TLS the server must have a certificate for its name that the system trusts
 /// (`SSL_CERT_FILE` selects other roots): stricter than `libpq`, whose `require` does not check the certificate.
 ///
-/// The connection is closed when the server does not confirm or answer what was sent within `silence`; `None`: when it
-/// does not confirm for 10 s.
-pub async fn connect(
-    url: &str,
-    usage: Usage,
-    silence: Option<Duration>,
-) -> ConnectionResult<AsyncPgConnection> {
+/// The connection is closed when the server is silent for longer than that.
+pub async fn connect(url: &str, usage: Usage, silence: Silence) -> ConnectionResult<AsyncPgConnection> {
     match establish(url, usage, silence).await? {
         Established::Secure(client, connection) => {
             AsyncPgConnection::try_from_client_and_connection(client, *connection).await
@@ -43,7 +38,7 @@ pub async fn connect(
 /// The same without Diesel.
 pub async fn connect_client(url: &str, usage: Usage) -> ConnectionResult<Client> {
     // The task ends with its client, which also receives its errors.
-    match establish(url, usage, None).await? {
+    match establish(url, usage, Silence::LONG).await? {
         Established::Secure(client, connection) => {
             tokio::spawn(connection.map(drop));
             Ok(client)
@@ -71,7 +66,7 @@ const NEXT_HOST: Duration = Duration::from_millis(300);
 
 /// Connects to the first host that accepts the connection. A host that does not answer must not take the time in which a
 /// pool expects a connection, so the next one does not wait for its error.
-async fn establish(url: &str, usage: Usage, silence: Option<Duration>) -> ConnectionResult<Established> {
+async fn establish(url: &str, usage: Usage, silence: Silence) -> ConnectionResult<Established> {
     let urls = urls_of_hosts(url);
     if urls.len() == 1 {
         return establish_one(url, usage, silence).await;
@@ -96,9 +91,10 @@ fn urls_of_hosts(url: &str) -> Vec<String> {
     url[begin..end].split(',').map(|host| format!("{before}{host}{after}")).collect()
 }
 
-async fn establish_one(url: &str, usage: Usage, silence: Option<Duration>) -> ConnectionResult<Established> {
+async fn establish_one(url: &str, usage: Usage, silence: Silence) -> ConnectionResult<Established> {
     let mut config: Config = url.parse().map_err(|error| refused(&error))?;
-    harden(&mut config, usage, silence);
+    harden(&mut config, usage, silence.unconfirmed);
+    let silence = silence.unanswered;
     if config.get_ssl_mode() == SslMode::Require {
         let secure = Secure { inner: connector()?, silence };
         let (client, connection) = config.connect(secure).await.map_err(|error| refused(&error))?;
@@ -132,9 +128,23 @@ pub enum Usage {
     Writing,
 }
 
+/// How long a server may be silent.
+#[derive(Debug, Clone, Copy)]
+pub struct Silence {
+    /// Until its system confirms what was sent. A system confirms at once, however long a statement takes, but not what
+    /// exceeds its buffers while the statement before it waits.
+    pub unconfirmed: Duration,
+    /// Until it answers; `None`: for ever.
+    pub unanswered: Option<Duration>,
+}
+
+impl Silence {
+    /// For work without time limits.
+    pub const LONG: Self = Self { unconfirmed: Duration::from_secs(10), unanswered: None };
+}
+
 /// Settings of the socket that the address does not have.
-fn harden(config: &mut Config, usage: Usage, silence: Option<Duration>) {
-    const PATIENCE: Duration = Duration::from_secs(10);
+fn harden(config: &mut Config, usage: Usage, unconfirmed: Duration) {
     const CONNECT: Duration = Duration::from_secs(2);
     if usage == Usage::Writing || config.get_hosts().len() > 1 {
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
@@ -145,7 +155,7 @@ fn harden(config: &mut Config, usage: Usage, silence: Option<Duration>) {
         config.connect_timeout(CONNECT);
     }
     if config.get_tcp_user_timeout().is_none() {
-        config.tcp_user_timeout(silence.unwrap_or(PATIENCE));
+        config.tcp_user_timeout(unconfirmed);
     }
 }
 
@@ -249,6 +259,17 @@ fn refused(error: &tokio_postgres::Error) -> ConnectionError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_address_may_have_its_own_limit_for_what_is_not_confirmed() {
+        let hardened = |url: &str| {
+            let mut config: Config = url.parse().unwrap();
+            harden(&mut config, Usage::Writing, Duration::from_secs(2));
+            config.get_tcp_user_timeout().map(Duration::as_secs)
+        };
+        assert_eq!(hardened("postgres://db/civitas"), Some(2));
+        assert_eq!(hardened("postgres://db/civitas?tcp_user_timeout=7"), Some(7));
+    }
 
     #[test]
     fn each_host_has_an_address_of_its_own() {

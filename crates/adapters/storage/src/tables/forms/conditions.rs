@@ -1,7 +1,7 @@
 //! Display conditions.
 
 use crate::columns::{self, columns};
-use crate::engine::Conn;
+use crate::engine::{Conn, dialect};
 use crate::failure::{Stored, changed};
 use crate::records::records;
 use crate::schema::display_conditions;
@@ -71,7 +71,9 @@ pub(super) async fn of_questions(
     if questions.is_empty() {
         return Ok(Vec::new());
     }
-    let rows: Vec<Row> = of(organization)
+    let own = dialect::unindexed(Box::new(display_conditions::organization_id.nullable())).eq(organization.0);
+    let rows: Vec<Row> = display_conditions::table
+        .filter(own)
         .filter(columns::any_of(display_conditions::question_id.nullable(), questions))
         .order(display_conditions::id)
         .select(columns::of::<Row>())

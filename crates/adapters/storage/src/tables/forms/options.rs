@@ -1,7 +1,7 @@
 //! Answer options.
 
 use crate::columns::{self, columns};
-use crate::engine::Conn;
+use crate::engine::{Conn, dialect};
 use crate::failure::{Stored, changed};
 use crate::records::records;
 use crate::schema::answer_options;
@@ -75,7 +75,9 @@ pub(super) async fn of_questions(
     if questions.is_empty() {
         return Ok(Vec::new());
     }
-    let rows: Vec<Row> = of(organization)
+    let own = dialect::unindexed(Box::new(answer_options::organization_id.nullable())).eq(organization.0);
+    let rows: Vec<Row> = answer_options::table
+        .filter(own)
         .filter(columns::any_of(answer_options::question_id.nullable(), questions))
         .order(answer_options::id)
         .select(columns::of::<Row>())
