@@ -18,15 +18,15 @@ fn png(width: u32, height: u32) -> Vec<u8> {
     bytes.into_inner()
 }
 
+/// A file with its name, if there is one.
+type NamedFile<'a> = Option<(&'a str, &'a [u8])>;
+
 /// The texts of an attachment.
 const TEXTS: [(&str, &str); 2] = [("title", "T"), ("description", "D")];
-const SMALL_FILE: Option<(&str, &[u8])> = Some(("a.txt", HELLO));
+const SMALL_FILE: NamedFile<'static> = Some(("a.txt", HELLO));
 
 /// Sends a form that attaches a file to a proposal of this user, with these fields.
-fn attaching(
-    service: &Service,
-    user: &Client,
-) -> impl AsyncFn(&[(&str, &str)], Option<(&str, &[u8])>) -> Answer {
+fn attaching(service: &Service, user: &Client) -> impl AsyncFn(&[(&str, &str)], NamedFile<'_>) -> Answer {
     let lamps = service.id("proposal", "lamps").to_string();
     async move |parts, file| {
         let parent = [("attached_to_type", "proposal"), ("attached_to_id", lamps.as_str())];

@@ -23,8 +23,15 @@ pub(super) fn uuid(engine: Engine, n: &str) -> String {
     }
 }
 
-/// [`RECORDS`] events, and deliveries of ten registrations; half of both are done.
+/// The records of [`not_measured`], and statistics of their tables.
 async fn filled(engine: Engine) -> Option<World> {
+    let world = not_measured(engine).await?;
+    world.store().analyze().await.unwrap();
+    Some(world)
+}
+
+/// [`RECORDS`] events, and deliveries of ten registrations; half of both are done.
+pub(super) async fn not_measured(engine: Engine) -> Option<World> {
     set_default_instrumentation(recorder).unwrap();
     let world = World::fresh(engine).await?;
     let (mine, client) = (world.fixtures.mine, world.fixtures.client);
@@ -69,7 +76,6 @@ async fn filled(engine: Engine) -> Option<World> {
         world.fixtures.agenda
     );
     world.database.execute(&sql).await;
-    world.store().analyze().await.unwrap();
     Some(world)
 }
 

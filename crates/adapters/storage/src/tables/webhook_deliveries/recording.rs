@@ -13,8 +13,9 @@ use civitas_kernel::{RegistrationId, Result};
 use civitas_webhooks::{
     Attempt, DeliveryStatus, Health, Outcome, Response, SendError, SendErrorKind, Verdict,
 };
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use diesel_async::RunQueryDsl;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -160,6 +161,11 @@ async fn lock(atomic: &Atomic<'_>, id: RegistrationId, outcomes: &[Outcome]) -> 
     Ok(rows.into_iter().map(|(id, attempts)| (id.0, attempts)).collect())
 }
 
+/// Whether a delivery is pending. Written so that SQLite does not read all that are, instead of those of a list.
+fn is_pending() -> SqlLiteral<Bool> {
+    diesel::dsl::sql("webhook_deliveries.status || '' = 'pending'")
+}
+
 /// Stores one end of several deliveries. A delivery that expired during the attempt stays so, unless it was accepted.
 async fn store(
     atomic: &Atomic<'_>,
@@ -169,7 +175,6 @@ async fn store(
     now: OffsetDateTime,
 ) -> Result<()> {
     let these = || columns::any_uuid(deliveries::id.nullable(), ids);
-    let is_pending = || deliveries::status.eq(EnumColumn(DeliveryStatus::Pending));
     let counted = || deliveries::attempts.eq(deliveries::attempts + i64::from(is_attempted));
     let ended = |status, reason: Option<String>| {
         let columns = (
