@@ -52,6 +52,14 @@ where
     }
 }
 
+/// Whether the expression is this value, where another condition finds the rows: SQLite uses no index for this one.
+pub(crate) fn equals_unindexed<QS: 'static, E>(on: E, value: i64) -> Condition<QS>
+where
+    E: BoxableExpression<QS, Db, SqlType = Nullable<BigInt>> + 'static,
+{
+    Box::new(dialect::unindexed(Box::new(on)).eq(value))
+}
+
 /// Whether the expression is one of these values. The statement text does not depend on their number.
 pub(crate) fn any_uuid<QS: 'static, E>(on: E, ids: &[Uuid]) -> Condition<QS>
 where

@@ -2,7 +2,7 @@
 
 use super::webhooks::not_measured;
 use super::{recorder, statements};
-use civitas_kernel::{JobId, RegistrationId, clock, random_job_id};
+use civitas_kernel::{JobId, RegistrationId, SpaceManifest, SpaceRef, clock, random_job_id};
 use civitas_tests::{Engine, World};
 use civitas_webhooks::{DeliveryId, Health, Outcome, Verdict};
 use diesel::connection::set_default_instrumentation;
@@ -64,6 +64,28 @@ async fn recorded_deliveries_are_found_by_their_ids_without_statistics() {
                 plan.iter().any(|step| step.contains("sqlite_autoindex_webhook_deliveries_1 (id=?)"));
             assert!(by_key, "{sql}\n{}", plan.join("\n"));
         }
+    }
+}
+
+#[tokio::test]
+async fn what_several_spaces_have_is_found_by_the_spaces_without_statistics() {
+    set_default_instrumentation(recorder).unwrap();
+    let Some(world) = World::fresh(Engine::Sqlite).await else { return };
+    let spaces: Vec<SpaceRef> =
+        (1..=20).map(|id| SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id }).collect();
+    let (mine, store) = (world.fixtures.mine, world.store());
+    let sent = statements(&world, async {
+        store.components().count_in(mine, &spaces).await.unwrap();
+        store.steps().active_of(mine, &spaces).await.unwrap();
+    });
+    let sent = sent.await;
+    for (index, table) in [("components_of_space", "`components`"), ("steps_", "`steps`")] {
+        let (sql, plan) =
+            sent.iter().find(|(sql, _)| sql.contains(&format!("FROM {table}"))).expect("a statement");
+        let by_space = plan
+            .iter()
+            .any(|step| step.contains(index) && step.contains("(space_manifest=? AND space_id=?)"));
+        assert!(by_space, "{sql}\n{}", plan.join("\n"));
     }
 }
 

@@ -34,7 +34,7 @@ fn filtered<'a>(filter: &AuditFilter) -> Boxed<'a> {
         all = all.filter(entries::object_kind.eq(kind.clone())).filter(entries::object_id.eq(id.clone()));
         if let Some(organization) = organization {
             let own: Condition<entries::table> =
-                Box::new(dialect::unindexed(Box::new(entries::organization_id.nullable())).eq(organization));
+                columns::equals_unindexed(entries::organization_id.nullable(), organization);
             all = all.filter(own);
         }
     } else if let Some(organization) = organization {
@@ -77,7 +77,7 @@ impl Session {
         user: UserId,
         limit: i64,
     ) -> Result<Vec<i64>> {
-        let own = dialect::unindexed(Box::new(entries::organization_id.nullable())).eq(organization.0);
+        let own = columns::equals_unindexed(entries::organization_id.nullable(), organization.0);
         let mut ids: Vec<i64> = entries::table
             .filter(entries::object_kind.eq("user"))
             .filter(entries::object_id.eq(user.to_string()))

@@ -264,9 +264,8 @@ impl ComponentStore for Session {
         organization: OrganizationId,
         spaces: &[SpaceRef],
     ) -> Result<Vec<(SpaceRef, i64)>> {
-        let own = dialect::unindexed(Box::new(components::organization_id.nullable())).eq(organization.0);
         let rows: Vec<(EnumColumn<SpaceManifest>, i64, i64)> = components::table
-            .filter(own)
+            .filter(columns::equals_unindexed(components::organization_id.nullable(), organization.0))
             .filter(components::space_manifest.eq_any(spaces.iter().map(|space| EnumColumn(space.manifest))))
             .filter(components::space_id.eq_any(spaces.iter().map(|space| space.id)))
             .filter(components::deleted_at.is_null())

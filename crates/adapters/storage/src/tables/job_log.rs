@@ -4,7 +4,7 @@ use super::clients;
 use super::jobs::{ReportRow, SummaryRow, ended};
 use crate::bounded::Bounded;
 use crate::columns::{self, EnumColumn, JsonColumn, UuidColumn};
-use crate::engine::{Db, dialect};
+use crate::engine::Db;
 use crate::failure::Stored;
 use crate::old_rows::remove_oldest;
 use crate::schema::{api_clients, jobs, users};
@@ -248,7 +248,7 @@ impl JobLog for Session {
     async fn remove_of_user(&self, organization: OrganizationId, user: UserId, limit: i64) -> Result<u64> {
         let ids: Vec<UuidColumn> = jobs::table
             .filter(jobs::user_id.eq(user.0))
-            .filter(dialect::unindexed(Box::new(jobs::organization_id.nullable())).eq(organization.0))
+            .filter(columns::equals_unindexed(jobs::organization_id.nullable(), organization.0))
             .limit(limit)
             .select(jobs::id)
             .load(&mut *self.read().await?)

@@ -1,7 +1,7 @@
 //! Participatory spaces.
 
 use crate::columns::{self, Condition, EnumColumn, TextEnum, columns};
-use crate::engine::{Conn, Db, dialect};
+use crate::engine::{Conn, Db};
 use crate::failure::Stored;
 use crate::filter::{Column, holds, translated};
 use crate::prepared::PrepareOnce;
@@ -101,7 +101,7 @@ async fn with_components(
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let parts: Vec<Part> = components::table
         .inner_join(spaces::table.on(super::components::of_space()))
-        .filter(dialect::unindexed(Box::new(components::organization_id.nullable())).eq(organization.0))
+        .filter(columns::equals_unindexed(components::organization_id.nullable(), organization.0))
         .filter(components::space_manifest.eq_any(manifests))
         .filter(columns::any_of(components::space_id.nullable(), &ids))
         .filter(Rule::ComponentIsVisible(viewer))

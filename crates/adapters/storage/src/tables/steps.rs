@@ -1,7 +1,7 @@
 //! Steps of participatory processes.
 
 use crate::columns::{self, EnumColumn, columns};
-use crate::engine::{Conn, dialect};
+use crate::engine::Conn;
 use crate::failure::{Stored, changed};
 use crate::records::records;
 use crate::schema::steps;
@@ -92,9 +92,8 @@ impl StepStore for Session {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let own = dialect::unindexed(Box::new(steps::organization_id.nullable())).eq(organization.0);
         let rows: Vec<Row> = steps::table
-            .filter(own)
+            .filter(columns::equals_unindexed(steps::organization_id.nullable(), organization.0))
             .filter(steps::space_manifest.eq(EnumColumn(with_steps)))
             .filter(columns::any_of(steps::space_id.nullable(), &ids))
             .filter(steps::active)

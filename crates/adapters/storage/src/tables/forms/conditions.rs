@@ -1,7 +1,7 @@
 //! Display conditions.
 
 use crate::columns::{self, columns};
-use crate::engine::{Conn, dialect};
+use crate::engine::Conn;
 use crate::failure::{Stored, changed};
 use crate::records::records;
 use crate::schema::display_conditions;
@@ -71,9 +71,8 @@ pub(super) async fn of_questions(
     if questions.is_empty() {
         return Ok(Vec::new());
     }
-    let own = dialect::unindexed(Box::new(display_conditions::organization_id.nullable())).eq(organization.0);
     let rows: Vec<Row> = display_conditions::table
-        .filter(own)
+        .filter(columns::equals_unindexed(display_conditions::organization_id.nullable(), organization.0))
         .filter(columns::any_of(display_conditions::question_id.nullable(), questions))
         .order(display_conditions::id)
         .select(columns::of::<Row>())

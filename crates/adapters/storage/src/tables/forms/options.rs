@@ -1,7 +1,7 @@
 //! Answer options.
 
 use crate::columns::{self, columns};
-use crate::engine::{Conn, dialect};
+use crate::engine::Conn;
 use crate::failure::{Stored, changed};
 use crate::records::records;
 use crate::schema::answer_options;
@@ -75,9 +75,8 @@ pub(super) async fn of_questions(
     if questions.is_empty() {
         return Ok(Vec::new());
     }
-    let own = dialect::unindexed(Box::new(answer_options::organization_id.nullable())).eq(organization.0);
     let rows: Vec<Row> = answer_options::table
-        .filter(own)
+        .filter(columns::equals_unindexed(answer_options::organization_id.nullable(), organization.0))
         .filter(columns::any_of(answer_options::question_id.nullable(), questions))
         .order(answer_options::id)
         .select(columns::of::<Row>())

@@ -2,7 +2,7 @@
 
 use crate::bounded::Bounded;
 use crate::columns::{self, ColumnValue, columns};
-use crate::engine::{Conn, dialect};
+use crate::engine::Conn;
 use crate::failure::{Stored, changed};
 use crate::records::records;
 use crate::schema::{answers, matrix_rows, questions, responses};
@@ -219,9 +219,7 @@ pub(super) async fn of_questionnaires(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let own = dialect::unindexed(Box::new(questions::organization_id.nullable())).eq(organization.0);
-    let rows: Vec<Row> = questions::table
-        .filter(own)
+    let rows: Vec<Row> = of(organization)
         .filter(columns::any_of(questions::questionnaire_id.nullable(), ids))
         .select(columns::of::<Row>())
         .load(connection)

@@ -69,8 +69,7 @@ type Boxed<'a> = IntoBoxed<'a, deliveries::table, Db>;
 fn to_replay<'a>(organization: Option<OrganizationId>, which: &Replay, now: OffsetDateTime) -> Boxed<'a> {
     let mut ended = deliveries::table.filter(deliveries::ended_at.lt(now)).into_boxed();
     if let Some(organization) = organization {
-        let own: Condition<_> =
-            Box::new(dialect::unindexed(Box::new(deliveries::organization_id)).eq(organization.0));
+        let own: Condition<_> = columns::equals_unindexed(deliveries::organization_id, organization.0);
         ended = ended.filter(own);
     }
     match *which {
@@ -96,8 +95,7 @@ fn matching<'a>(organization: Option<OrganizationId>, filter: &DeliveryFilter) -
     all = match (organization, filter.registration) {
         (Some(organization), None) => all.filter(deliveries::organization_id.eq(organization.0)),
         (Some(organization), Some(_)) => {
-            let own: Condition<_> =
-                Box::new(dialect::unindexed(Box::new(deliveries::organization_id)).eq(organization.0));
+            let own: Condition<_> = columns::equals_unindexed(deliveries::organization_id, organization.0);
             all.filter(own)
         }
         (None, _) => all,

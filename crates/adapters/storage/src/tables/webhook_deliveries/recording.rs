@@ -153,7 +153,7 @@ async fn lock(atomic: &Atomic<'_>, id: RegistrationId, outcomes: &[Outcome]) -> 
     let ids: Vec<Uuid> = outcomes.iter().map(|outcome| outcome.delivery.0).collect();
     let rows = deliveries::table
         .filter(columns::any_uuid(deliveries::id.nullable(), &ids))
-        .filter(dialect::unindexed(Box::new(deliveries::registration_id.nullable())).eq(id.0))
+        .filter(columns::equals_unindexed(deliveries::registration_id.nullable(), id.0))
         .order(deliveries::id)
         .select((deliveries::id, deliveries::attempts));
     let rows: Vec<(UuidColumn, i64)> =
