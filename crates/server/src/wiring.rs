@@ -335,14 +335,14 @@ fn server(
     let app = move || {
         let (api, panel) = (api.clone(), panel.clone());
         let headers = headers.iter().cloned().fold(DefaultHeaders::new(), DefaultHeaders::add);
-        let app = App::new().wrap_fn(move |request, service| {
-            let answer = service.call(request);
-            async move { Ok(answer.await?.map_body(|_, body| limited(body, stall))) }
-        });
-        let app = app.wrap_fn(|request, service| {
+        let app = App::new().wrap_fn(|request, service| {
             let encoding = compression::encoding_for(&request);
             let answer = service.call(request);
             async move { Ok(compression::compressed(answer.await?, encoding)) }
+        });
+        let app = app.wrap_fn(move |request, service| {
+            let answer = service.call(request);
+            async move { Ok(answer.await?.map_body(|_, body| limited(body, stall))) }
         });
         let app = app.wrap(cors(&origins)).wrap(headers).wrap_fn(|mut request, service| {
             normalize(&mut request);

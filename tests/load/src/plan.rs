@@ -112,12 +112,12 @@ impl Plan<'_> {
         );
         for (part, request) in &self.requests {
             let (method, path, body) = if is_baseline { self.bare(request) } else { self.real(request) };
-            let Request { caller, conditional, .. } = request;
+            let Request { caller, conditional, accepts, .. } = request;
             // Writing to a string does not fail.
             let _ = writeln!(
                 text,
                 "    {{ part = {part}, method = {method:?}, caller = \"{caller:?}\", conditional = {conditional},\n      \
-                 computed = {}, path = {path:?},\n      body = {body:?} }},",
+                 accepts = {accepts:?}, computed = {}, path = {path:?},\n      body = {body:?} }},",
                 self.computed || request.method != "GET",
             );
         }

@@ -68,6 +68,7 @@ fn print_lines(lines: &[Line]) {
             "p50 ms",
             "p99 ms",
             "memory MiB",
+            "bytes",
             "baseline/s",
             "p50 ms",
             "p99 ms",
@@ -76,10 +77,10 @@ fn print_lines(lines: &[Line]) {
         .into_iter()
         .chain(["ratio", "wanted"].map(str::to_owned)),
     );
-    rule(11);
+    rule(12);
     for line in lines {
         let baseline = line.baseline.as_ref().map_or([NONE; 3].map(str::to_owned), speed);
-        let cells = measured(&line.civitas).into_iter().chain(baseline);
+        let cells = measured(&line.civitas).into_iter().chain([bytes(&line.civitas)]).chain(baseline);
         row(&line.task, cells.chain([ratio(line.ratio()), ratio(line.wanted)]));
     }
 }
@@ -113,6 +114,11 @@ fn measured(figures: &Figures) -> [String; 6] {
     let [per_second, p50, p99] = speed(figures);
     let [server, database] = [figures.cpu.server, figures.cpu.database].map(microseconds);
     [per_second, server, database, p50, p99, mebibytes(figures.memory)]
+}
+
+/// Of an answer with its head; jobs and drafts have several.
+fn bytes(figures: &Figures) -> String {
+    if figures.bytes == 0 { NONE.to_owned() } else { figures.bytes.to_string() }
 }
 
 fn speed(figures: &Figures) -> [String; 3] {

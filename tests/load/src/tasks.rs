@@ -42,6 +42,8 @@ pub struct Request {
     pub caller: Caller,
     /// Whether it has the validators of the recorded answer, so that 304 is the answer.
     pub conditional: bool,
+    /// The encoding that is asked for; empty: none.
+    pub accepts: &'static str,
     /// The status of the answer.
     pub status: u16,
     /// The request of the baseline server.
@@ -56,6 +58,7 @@ impl Request {
             body: "",
             caller: Caller::Client,
             conditional: false,
+            accepts: "",
             status: 200,
             bare: Bare::Same,
         }
@@ -149,6 +152,9 @@ impl Task {
 const SHOW: Request = Request::get("/proposals/<proposal>");
 const NOT_MODIFIED: Request = Request { conditional: true, status: 304, bare: Bare::Hello, ..SHOW };
 const LIST: Request = Request::get("/proposals?page=<page>");
+const GZIP: Request = Request { accepts: "gzip", ..LIST };
+const BROTLI: Request = Request { accepts: "br", ..LIST };
+const ZSTD: Request = Request { accepts: "zstd", ..LIST };
 const BY_STATE: Request = Request::get("/proposals?filter%5Bstate_eq%5D=accepted").stored("by-state");
 const OWN_VOTES: Request =
     Request::get("/proposals?filter%5Bvoted_weight_present%5D=true").by(Caller::Reader).stored("own-votes");
@@ -202,6 +208,9 @@ pub const TASKS: &[Task] = &[
     Task::new("getProposal (304)", Kind::Read(NOT_MODIFIED)).wanted(0.6),
     Task::new("getProposal (200)", Kind::Read(SHOW)).wanted(0.5),
     Task::new("a list of 20, pages 1 to 50", Kind::Read(LIST)).wanted(0.5),
+    Task::new("a list of 20, gzip", Kind::Read(GZIP)),
+    Task::new("a list of 20, br", Kind::Read(BROTLI)),
+    Task::new("a list of 20, zstd", Kind::Read(ZSTD)),
     Task::new("list, page 1", Kind::Read(Request::get("/proposals?page=1"))),
     Task::new("list, page 1,000 or the last", Kind::Read(Request::get("/proposals?page=<far>"))),
     Task::new("list, shuffled", Kind::Computed(Request::get("/proposals?order=rand").stored("shuffled"))),

@@ -59,8 +59,9 @@ local function render(parts)
   return table.concat(text)
 end
 
-local function headers_of(bearer, user)
+local function headers_of(bearer, user, accepts)
   local headers = { ["Host"] = plan.host }
+  if accepts and accepts ~= "" then headers["Accept-Encoding"] = accepts end
   if bearer then headers["Authorization"] = "Bearer " .. bearer end
   if user then headers["X-User"] = user end
   return headers
@@ -121,7 +122,7 @@ function init(args)
   for _, request in ipairs(plan.requests) do
     all = all + request.part
     request.parts, request.content = compile(request.path), compile(request.body)
-    request.headers = headers_of(request.caller ~= "Anonymous" and plan.bearer or nil)
+    request.headers = headers_of(request.caller ~= "Anonymous" and plan.bearer or nil, nil, request.accepts)
     if not request.computed then
       request.ready = {}
       for variant = 1, variants(request) do
