@@ -11,11 +11,13 @@
 //! Otherwise they are written as they are.
 
 use crate::head_errors::{HeadErrors, find};
+use crate::turn::{Clock, Turn};
 use actix_http::error::DispatchError;
 use actix_web::rt::time::timeout;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
+use std::mem;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -41,6 +43,7 @@ pub(crate) struct Shared {
 struct Connection<S> {
     stream: S,
     shared: Rc<Shared>,
+    turn: Rc<Turn>,
     /// Bytes that the dispatcher has written and the stream has not got; the first `written` of them it has.
     held: Vec<u8>,
     written: usize,
@@ -48,6 +51,8 @@ struct Connection<S> {
     answer: usize,
     /// Whether the stream has got no byte.
     is_unused: bool,
+    /// Whether bytes were read since the dispatcher was last polled.
+    has_read: bool,
 }
 
 /// The connection, as the dispatcher has it.
@@ -58,10 +63,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.written < self.held.len()
     }
 
+    /// Writes to the stream.
+    fn poll_stream(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        match &polled {
+            Poll::Ready(Ok(wrote)) => self.turn.wrote(Some(*wrote)),
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => self.turn.wrote(None),
+        }
+        polled
+    }
+
     /// Writes what is held.
     fn poll_release(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.is_holding() {
-            let wrote = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.held[self.written..]))?;
+            let held = mem::take(&mut self.held);
+            let polled = self.poll_stream(cx, &held[self.written..]);
+            self.held = held;
+            let wrote = ready!(polled)?;
             if wrote == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
@@ -92,14 +111,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             (self.held, self.answer) = (bytes.to_vec(), start);
             return Poll::Ready(Ok(bytes.len()));
         }
-        let wrote = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
+        let wrote = ready!(self.poll_stream(cx, bytes))?;
         self.is_unused = false;
         Poll::Ready(Ok(wrote))
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // The dispatcher flushes before it says whether it ends with an error.
-        if self.is_holding() { Poll::Ready(Ok(())) } else { Pin::new(&mut self.stream).poll_flush(cx) }
+        if self.is_holding() {
+            return Poll::Ready(Ok(()));
+        }
+        // The dispatcher flushes when it has written all.
+        self.turn.wrote_all();
+        Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -138,8 +162,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Io<S> {
     pub(crate) fn new(stream: S, shared: Rc<Shared>) -> Self {
-        let (held, written, answer, is_unused) = (Vec::new(), 0, 0, true);
-        Self(Rc::new(RefCell::new(Connection { stream, shared, held, written, answer, is_unused })))
+        let turn = Rc::new(Turn::new(shared.stall));
+        let (held, written, answer) = (Vec::new(), 0, 0);
+        let (is_unused, has_read) = (true, false);
+        let connection = Connection { stream, shared, turn, held, written, answer, is_unused, has_read };
+        Self(Rc::new(RefCell::new(connection)))
+    }
+
+    /// Whose turn it is.
+    pub(crate) fn turn(&self) -> Rc<Turn> {
+        self.0.borrow().turn.clone()
     }
 
     /// A second handle, for the dispatcher.
@@ -150,22 +182,25 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Io<S> {
     /// Runs the dispatcher that has the other handle, to the end of the connection.
     ///
     /// # Errors
-    /// Those of the dispatcher.
+    /// Those of the dispatcher; [`DispatchError::SlowRequestTimeout`] when the client does not send or read in time.
     pub(crate) async fn run<D>(self, dispatcher: D) -> Result<(), DispatchError>
     where
         D: Future<Output = Result<(), DispatchError>>,
     {
         // In memory of its own: it is dropped before the last answer is sent.
         let mut dispatcher = Box::pin(dispatcher);
+        let mut clock = Clock::new(self.turn());
         let ended = poll_fn(|cx| {
+            self.0.borrow_mut().has_read = false;
             let polled = dispatcher.as_mut().poll(cx);
-            let mut connection = self.0.borrow_mut();
-            if polled.is_pending() && connection.is_holding() {
-                ready!(connection.poll_release(cx))?;
-                ready!(connection.poll_flush(cx))?;
-                return Poll::Pending;
+            if polled.is_ready() {
+                return polled;
             }
-            polled
+            let mut connection = self.0.borrow_mut();
+            if connection.is_holding() && connection.poll_release(cx)?.is_ready() {
+                let _ = connection.poll_flush(cx)?;
+            }
+            clock.poll(cx).map(|()| Err(DispatchError::SlowRequestTimeout))
         })
         .await;
         drop(dispatcher);
@@ -188,7 +223,20 @@ impl<S: AsyncRead + Unpin> AsyncRead for Io<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0.borrow_mut().stream).poll_read(cx, buffer)
+        let mut connection = self.0.borrow_mut();
+        ready!(connection.turn.poll_may_read(cx));
+        if connection.has_read {
+            // The dispatcher parses all requests that it has read: not more than those of one read.
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut connection.stream).poll_read(cx, buffer);
+        if buffer.filled().len() > before {
+            connection.has_read = true;
+            connection.turn.read();
+        }
+        polled
     }
 }
 

@@ -34,5 +34,6 @@ pub mod store;
 pub mod telemetry;
 mod tls;
 mod traces;
+mod turn;
 pub mod webhooks;
 pub mod wiring;

@@ -4,6 +4,7 @@
 use crate::admission::{Admission, Counted};
 use crate::connection::{Io, Shared};
 use crate::head_errors::HeadErrors;
+use crate::turn::{HEAD_TIME, KEEP_ALIVE, Turn};
 use actix_http::error::DispatchError;
 use actix_http::{HttpServiceBuilder, Request};
 use actix_service::{
@@ -11,7 +12,7 @@ use actix_service::{
 };
 use actix_tls::accept::rustls_0_23::{Acceptor, TlsStream};
 use actix_tls::accept::{TlsError, max_concurrent_tls_connect};
-use actix_web::body::MessageBody;
+use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{AppConfig, Server, ServiceResponse};
 use actix_web::http::header::HeaderName;
 use actix_web::rt::net::TcpStream;
@@ -25,8 +26,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// How long the head of a request may take to arrive.
-const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How long a connection may take to end.
 const END_TIME: Duration = Duration::from_secs(1);
 /// How long requests may take to end when the server stops, in seconds.
@@ -172,13 +171,26 @@ where
     let is_stopping = Cell::new(false);
     let shared = Rc::new(Shared { errors: HeadErrors::new(&headers), stall: admission.stall(), is_stopping });
     let stopping = shared.clone();
-    let http =
-        HttpServiceBuilder::default().client_request_timeout(HEAD_TIME).client_disconnect_timeout(END_TIME);
+    let http = HttpServiceBuilder::default().keep_alive(KEEP_ALIVE).client_request_timeout(HEAD_TIME);
+    let http = http.client_disconnect_timeout(END_TIME);
+    let http = http.on_connect_ext(|io: &Io<T>, data| drop(data.insert(io.turn())));
     let http = http.graceful_shutdown_signal(move || {
         let (stopped, shared) = (stopped(), stopping.clone());
         async move {
             stopped.await;
             shared.is_stopping.set(true);
+        }
+    });
+    let app = apply_fn_factory(app, |mut request: Request, app: &S::Service| {
+        let turn = request.conn_data::<Rc<Turn>>().cloned();
+        let answering = turn.map(|turn| turn.begin(&mut request));
+        let answer = app.call(request);
+        async move {
+            let answer = answer.await?.map_into_boxed_body();
+            Ok(match answering {
+                Some(answering) => answer.map_body(|_, body| BoxBody::new(answering.body(body))),
+                None => answer,
+            })
         }
     });
     let app = app.map_err(|error: actix_web::Error| error.error_response());

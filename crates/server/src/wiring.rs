@@ -4,7 +4,7 @@
 //! [`start`], so that neither starves the other.
 
 use crate::admission::Admission;
-use crate::answer_body::limited;
+use crate::answer_body::in_pieces;
 use crate::background::{Failed, Part};
 use crate::backup::ScheduledBackups;
 use crate::config::{Config, Origin};
@@ -329,7 +329,6 @@ fn server(
     admission: Arc<Admission>,
     (is_https, origins): (bool, Vec<Origin>),
 ) -> io::Result<(SocketAddr, Server)> {
-    let stall = admission.stall();
     let security = security_headers(is_https);
     let headers = security.clone();
     let app = move || {
@@ -340,9 +339,9 @@ fn server(
             let answer = service.call(request);
             async move { Ok(compression::compressed(answer.await?, encoding)) }
         });
-        let app = app.wrap_fn(move |request, service| {
+        let app = app.wrap_fn(|request, service| {
             let answer = service.call(request);
-            async move { Ok(answer.await?.map_body(|_, body| limited(body, stall))) }
+            async move { Ok(answer.await?.map_body(|_, body| in_pieces(body))) }
         });
         let app = app.wrap(cors(&origins)).wrap(headers).wrap_fn(|mut request, service| {
             normalize(&mut request);

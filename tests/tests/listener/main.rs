@@ -4,5 +4,6 @@
 
 mod admission;
 mod heads;
+mod idle;
 mod operations;
 mod tls;

@@ -1,0 +1,102 @@
+//! Connections between two requests.
+
+use crate::tls;
+use civitas_tests::service::{BASE, CITIES, Service};
+use civitas_tests::{Database, Engine};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
+
+/// Longer than anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn service() -> Service {
+    Service::over(Database::fresh(Engine::Sqlite).await.unwrap(), CITIES, &[]).await
+}
+
+/// Sends a request and reads its answer.
+async fn ask(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
+    let request = format!("GET {BASE}/health HTTP/1.1\r\nhost: city.test\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 4096];
+    let length = timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
+    assert!(answer[..length].starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", answer[..length].escape_ascii());
+}
+
+/// Sends a byte of a head each half second, and returns how long the server reads them.
+async fn drip(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Duration {
+    let (begun, mut answer) = (Instant::now(), [0; 64]);
+    loop {
+        // Fails when the connection has ended.
+        let sent = stream.write_all(b"G").await.and(stream.flush().await);
+        match timeout(Duration::from_millis(500), stream.read(&mut answer)).await {
+            Ok(Ok(0) | Err(_)) => return begun.elapsed(),
+            Ok(Ok(length)) => panic!("an answer: {}", answer[..length].escape_ascii()),
+            Err(_) if sent.is_err() => return begun.elapsed(),
+            Err(_) => assert!(begun.elapsed() < PATIENCE, "it reads for ever"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_later_head_that_does_not_end_closes_the_connection() {
+    let (plain, encrypted) = (service().await, tls::service(&[]).await);
+    let mut tcp = TcpStream::connect(plain.address).await.unwrap();
+    let mut tls = tls::connect(encrypted.address, &["http/1.1"]).await.unwrap();
+    ask(&mut tcp).await;
+    ask(&mut tls).await;
+    let (tcp, tls) = tokio::join!(drip(tcp), drip(tls));
+    assert!(tcp >= Duration::from_secs(9) && tls >= Duration::from_secs(9), "{tcp:?}, {tls:?}");
+    plain.stop().await;
+    encrypted.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_was_idle_is_used_again_and_does_not_delay_the_end_of_the_server() {
+    let service = service().await;
+    let mut stream = TcpStream::connect(service.address).await.unwrap();
+    ask(&mut stream).await;
+    sleep(Duration::from_secs(12)).await;
+    ask(&mut stream).await;
+    let begun = Instant::now();
+    service.stop().await;
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    let ended = timeout(PATIENCE, stream.read(&mut [0; 64])).await.expect("the connection ends");
+    assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
+    const REQUESTS: usize = 5000;
+    let service = service().await;
+    let (mut reader, mut writer) = TcpStream::connect(service.address).await.unwrap().into_split();
+    let body = r#"{"data":{"weight":1}}"#;
+    // Each second one has a body; the last one ends the connection.
+    let requests: String = (0..REQUESTS)
+        .map(|number| match number {
+            _ if number == REQUESTS - 1 => {
+                format!("GET {BASE}/health HTTP/1.1\r\nhost: city.test\r\nconnection: close\r\n\r\n")
+            }
+            _ if number % 2 == 0 => format!("GET {BASE}/health HTTP/1.1\r\nhost: city.test\r\n\r\n"),
+            _ => format!(
+                "POST {BASE}/votes HTTP/1.1\r\nhost: city.test\r\ncontent-type: application/json\r\n\
+                 content-length: {}\r\n\r\n{body}",
+                body.len()
+            ),
+        })
+        .collect();
+    let sent = tokio::spawn(async move { writer.write_all(requests.as_bytes()).await.map(|()| writer) });
+    let mut answers = Vec::new();
+    timeout(PATIENCE, reader.read_to_end(&mut answers)).await.expect("the connection ends").unwrap();
+    sent.await.unwrap().unwrap();
+    let answers = String::from_utf8(answers).unwrap();
+    let statuses: Vec<_> =
+        answers.match_indices("HTTP/1.1 ").map(|(at, _)| &answers[at + 9..at + 12]).collect();
+    assert_eq!(statuses.len(), REQUESTS);
+    assert!(statuses.iter().step_by(2).all(|status| *status == "200"), "{statuses:?}");
+    assert!(
+        statuses.iter().skip(1).step_by(2).take(REQUESTS / 2 - 1).all(|status| *status != "200"),
+        "{statuses:?}"
+    );
+}
