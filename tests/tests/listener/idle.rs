@@ -68,7 +68,7 @@ async fn a_connection_that_was_idle_is_used_again_and_does_not_delay_the_end_of_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
-    const REQUESTS: usize = 5000;
+    const REQUESTS: usize = 2000;
     let service = service().await;
     let (mut reader, mut writer) = TcpStream::connect(service.address).await.unwrap().into_split();
     let body = r#"{"data":{"weight":1}}"#;
