@@ -121,9 +121,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if self.is_holding() {
             return Poll::Ready(Ok(()));
         }
-        // The dispatcher flushes when it has written all.
-        self.turn.wrote_all();
-        Pin::new(&mut self.stream).poll_flush(cx)
+        // The dispatcher flushes when it has written all; TLS has a buffer of its own.
+        let polled = Pin::new(&mut self.stream).poll_flush(cx);
+        match polled {
+            Poll::Ready(_) => self.turn.wrote_all(),
+            Poll::Pending => self.turn.wrote(None),
+        }
+        polled
     }
 
     fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -33,12 +33,22 @@ pub(crate) struct Turn {
     phase: Cell<Phase>,
     /// Whether the body of the request that is answered is not complete.
     has_body: Cell<bool>,
-    /// Since when the client does not read fast enough to take all at once, and the bytes it took since.
-    waits_for_client: Cell<Option<(Instant, u64)>>,
+    client: Cell<Reading>,
     /// How long nothing need be read.
     stall: Duration,
     /// Wakes the connection when it may read again.
     reader: RefCell<Option<Waker>>,
+}
+
+/// How the client reads, in one answer or several that it gets at once. Only the time in which an answer waits for it counts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Reading {
+    /// Since when an answer waits for the client.
+    waits_since: Option<Instant>,
+    /// How long answers waited before.
+    waited: Duration,
+    /// The bytes it took meanwhile.
+    taken: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +68,7 @@ impl Turn {
         Self {
             phase: Cell::new(Phase::New),
             has_body: Cell::new(false),
-            waits_for_client: Cell::default(),
+            client: Cell::default(),
             stall,
             reader: RefCell::default(),
         }
@@ -67,7 +77,7 @@ impl Turn {
     /// Ready when bytes may be read: of a head or a body, while no answer waits for the client.
     pub(crate) fn poll_may_read(&self, cx: &Context<'_>) -> Poll<()> {
         let is_awaited = !matches!(self.phase.get(), Phase::Answering) || self.has_body.get();
-        if is_awaited && self.waits_for_client.get().is_none() {
+        if is_awaited && self.client.get().waits_since.is_none() {
             return Poll::Ready(());
         }
         *self.reader.borrow_mut() = Some(cx.waker().clone());
@@ -83,17 +93,21 @@ impl Turn {
 
     /// Notes that so many bytes have been written; `None`: the client has to read first.
     pub(crate) fn wrote(&self, bytes: Option<usize>) {
-        let waits = match (self.waits_for_client.get(), bytes) {
+        let mut client = self.client.get();
+        match (client.waits_since, bytes) {
             (None, Some(_)) => return,
-            (None, None) => (Instant::now(), 0),
-            (Some((since, taken)), more) => (since, taken + more.unwrap_or_default() as u64),
-        };
-        self.waits_for_client.set(Some(waits));
+            (None, None) => client.waits_since = Some(Instant::now()),
+            (Some(_), more) => client.taken += more.unwrap_or_default() as u64,
+        }
+        self.client.set(client);
     }
 
     /// Notes that all has been written.
     pub(crate) fn wrote_all(&self) {
-        if self.waits_for_client.take().is_some() {
+        let mut client = self.client.get();
+        if let Some(since) = client.waits_since.take() {
+            client.waited += since.elapsed();
+            self.client.set(client);
             self.wake_reader();
         }
     }
@@ -101,6 +115,9 @@ impl Turn {
     /// Begins the answer to a request, which lasts until the result is dropped.
     pub(crate) fn begin(self: &Rc<Self>, request: &mut Request) -> Answering {
         self.phase.set(Phase::Answering);
+        if self.client.get().waits_since.is_none() {
+            self.client.take();
+        }
         let payload = request.take_payload();
         self.has_body.set(!matches!(payload, Payload::None));
         if self.has_body.get() {
@@ -128,9 +145,9 @@ impl Turn {
             Phase::Idle(since) => Some(since + LONGEST_WAIT),
             Phase::Begun(since) => Some(since + HEAD_TIME),
         };
-        let answer = self.waits_for_client.get();
-        let answer =
-            answer.map(|(since, taken)| since + self.stall + Duration::from_secs(taken / LEAST_PER_SECOND));
+        let Reading { waits_since, waited, taken } = self.client.get();
+        let allowed = (self.stall + Duration::from_secs(taken / LEAST_PER_SECOND)).saturating_sub(waited);
+        let answer = waits_since.map(|since| since + allowed);
         head.into_iter().chain(answer).min()
     }
 }

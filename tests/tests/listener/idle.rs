@@ -71,7 +71,7 @@ async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
     const REQUESTS: usize = 2000;
     let service = service().await;
     let (mut reader, mut writer) = TcpStream::connect(service.address).await.unwrap().into_split();
-    let body = r#"{"data":{"weight":1}}"#;
+    let body = r#"{"proposal_id":1,"data":{"weight":1}}"#;
     // Each second one has a body; the last one ends the connection.
     let requests: String = (0..REQUESTS)
         .map(|number| match number {
@@ -80,7 +80,7 @@ async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
             }
             _ if number % 2 == 0 => format!("GET {BASE}/health HTTP/1.1\r\nhost: city.test\r\n\r\n"),
             _ => format!(
-                "POST {BASE}/votes HTTP/1.1\r\nhost: city.test\r\ncontent-type: application/json\r\n\
+                "POST {BASE}/vote_proposals HTTP/1.1\r\nhost: city.test\r\ncontent-type: application/json\r\n\
                  content-length: {}\r\n\r\n{body}",
                 body.len()
             ),
