@@ -354,7 +354,7 @@ async fn migrated_file() -> Vec<u8> {
 
 /// Whether the tests run with caches: unless `CIVITAS_TEST_CACHES` is `false`.
 #[expect(clippy::disallowed_methods, reason = "how tests are run is not configuration of ours")]
-pub(crate) fn caches() -> bool {
+pub fn caches() -> bool {
     std::env::var("CIVITAS_TEST_CACHES").as_deref() != Ok("false")
 }
 

@@ -26,7 +26,7 @@ pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// way to a slow client for most of this time.
 const LONGEST_WAIT: Duration = Duration::from_secs(180);
 /// The least speed of a client that reads, in bytes per second, after the time in which nothing need be read.
-pub(crate) const LEAST_PER_SECOND: u64 = 1024;
+const LEAST_PER_SECOND: u64 = 1024;
 
 /// What a connection does.
 pub(crate) struct Turn {

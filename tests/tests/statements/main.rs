@@ -110,7 +110,7 @@ async fn outdate_lookups(service: &Service) {
 #[tokio::test]
 async fn the_second_read_after_a_commit_looks_nothing_up() {
     let _alone = alone().await;
-    let services = Service::on_both_engines().await;
+    let services = Service::on_both_engines_with(CITIES, &[("caches", "true")]).await;
     sweeps_have_ended().await;
     for service in services.iter().filter(|service| service.engine == Engine::Sqlite) {
         let nora = service.user("norablum").await;
@@ -146,7 +146,7 @@ async fn without_caches_each_read_looks_everything_up() {
 #[tokio::test]
 async fn a_read_asks_for_the_epoch_once() {
     let _alone = alone().await;
-    let services = Service::on_both_engines().await;
+    let services = Service::on_both_engines_with(CITIES, &[("caches", "true")]).await;
     sweeps_have_ended().await;
     for service in services.iter().filter(|service| service.engine == Engine::Sqlite) {
         let nora = service.user("norablum").await;
@@ -161,7 +161,7 @@ async fn a_read_asks_for_the_epoch_once() {
 #[tokio::test]
 async fn a_request_sends_no_more_statements_than_it_did() {
     let _alone = alone().await;
-    let services = Service::on_both_engines_with(&format!("{CITIES}{FORMS}"), &[]).await;
+    let services = Service::on_both_engines_with(&format!("{CITIES}{FORMS}"), &[("caches", "true")]).await;
     sweeps_have_ended().await;
     let mut wrong = Vec::new();
     for service in &services {
