@@ -395,4 +395,28 @@ mod tests {
         let whole = format!("{HEAD}{EMPTY}");
         assert_eq!(received(&[&whole], Then::Fails, true).await, whole);
     }
+
+    #[actix_web::test]
+    async fn one_read_is_passed_on_each_time_the_dispatcher_is_polled() {
+        let (errors, is_stopping) = (HeadErrors::new(&[]), Cell::new(false));
+        let shared = Rc::new(Shared { errors, stall: Duration::from_secs(30), is_stopping });
+        let io = Io::new(tokio::io::join(tokio::io::repeat(7), tokio::io::sink()), shared);
+        let mut handle = io.handle();
+        let dispatcher = async {
+            for _ in 0..3 {
+                let reads = poll_fn(|cx| {
+                    let mut read = || {
+                        let mut bytes = [0; 64];
+                        Pin::new(&mut handle).poll_read(cx, &mut ReadBuf::new(&mut bytes)).is_ready()
+                    };
+                    Poll::Ready([read(), read()])
+                });
+                assert_eq!(reads.await, [true, false]);
+                yield_now().await;
+            }
+            drop(handle);
+            Ok(())
+        };
+        io.run(dispatcher).await.unwrap();
+    }
 }

@@ -337,7 +337,7 @@ fn server(
         let app = App::new().wrap_fn(|request, service| {
             let encoding = compression::encoding_for(&request);
             let answer = service.call(request);
-            async move { Ok(compression::compressed(answer.await?, encoding)) }
+            async move { Ok(compression::compressed(answer.await?, encoding).await) }
         });
         let app = app.wrap_fn(|request, service| {
             let answer = service.call(request);
