@@ -1,9 +1,18 @@
 //! Runs the parts of the background work, each in a task of its own.
+//!
+//! They begin one after the other. All at once would open a connection each, while the first requests of a server that has
+//! just started wait for theirs: on PostgreSQL each connection is a new process.
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// How long after the one before it a part begins.
+const APART: Duration = Duration::from_millis(20);
 
 /// A part: its name in the log, and the work until it is told to stop.
 pub(crate) struct Part {
@@ -29,9 +38,12 @@ impl Failed {
     }
 }
 
-/// Runs all parts to their ends. When one panics, the others go on, and `failed` is set: only a new process runs it again.
-pub(crate) async fn run(parts: Vec<Part>, failed: &Failed) {
-    let each = parts.into_iter().map(async |Part { name, work }| {
+/// Runs all parts to their ends, which come when `stop` is true; then those that have not begun begin at once, and end. When
+/// one panics, the others go on, and `failed` is set: only a new process runs it again.
+pub(crate) async fn run(parts: Vec<Part>, stop: watch::Receiver<bool>, failed: &Failed) {
+    let each = parts.into_iter().zip(1..).map(async |(Part { name, work }, number)| {
+        // It also ends when the sender is gone.
+        let _ = timeout(APART * number, stop.clone().wait_for(|stops| *stops)).await;
         if let Err(error) = tokio::spawn(work).await {
             tracing::error!(name, %error, "a part of the background work has failed: restart the server");
             failed.0.store(true, Ordering::Relaxed);
@@ -43,7 +55,9 @@ pub(crate) async fn run(parts: Vec<Part>, failed: &Failed) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicUsize;
     use tokio::sync::oneshot;
+    use tokio::time::sleep;
 
     #[tokio::test]
     async fn the_panic_of_a_part_does_not_end_the_others() {
@@ -59,8 +73,31 @@ mod tests {
                 tell.send(()).unwrap();
             }),
         ];
-        run(parts, &failed).await;
+        let (_stop, runs) = watch::channel(false);
+        run(parts, runs, &failed).await;
         told.await.expect("the other part goes on");
         assert!(failed.get());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn parts_begin_one_after_the_other_or_all_when_told_to_stop() {
+        let begun = Arc::new(AtomicUsize::new(0));
+        let count = || {
+            let begun = begun.clone();
+            Part::new("counted", async move {
+                begun.fetch_add(1, Ordering::Relaxed);
+            })
+        };
+        let (stop, told) = watch::channel(false);
+        let failed = Failed::default();
+        let all = run((0..5).map(|_| count()).collect(), told, &failed);
+        let watched = async {
+            sleep(APART * 2 + APART / 2).await;
+            assert_eq!(begun.load(Ordering::Relaxed), 2);
+            stop.send(true).unwrap();
+            sleep(APART / 4).await;
+            assert_eq!(begun.load(Ordering::Relaxed), 5);
+        };
+        tokio::join!(all, watched);
     }
 }

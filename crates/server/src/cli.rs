@@ -201,11 +201,8 @@ fn configure_server(sources: &Sources) -> Outcome<(Config, Option<Traces>)> {
 
 /// Opens the database; an error if its schema is not the one this build needs.
 async fn open_store(config: &Config) -> Outcome<Arc<dyn Store>> {
-    let database = Database::of(config).for_long_work();
-    match database.schema().await.map_err(because)?.refusal() {
-        Some(refusal) => Err(Failure::Because(refusal)),
-        None => database.open().await.map_err(because),
-    }
+    let opened = Database::of(config).for_long_work().open_current().await;
+    opened.map_err(because)?.map_err(Failure::Because)
 }
 
 /// The organization with this host.

@@ -191,6 +191,7 @@ mod tests {
     use crate::background::{Part, run};
     use civitas_tests::Database;
     use civitas_tests::service::http;
+    use tokio::sync::watch;
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_server_is_not_live_after_a_part_of_the_background_work_has_panicked() {
@@ -202,7 +203,8 @@ mod tests {
             (answer.status().as_u16(), answer.text().await.unwrap())
         };
         assert_eq!(live().await, (200, "live\n".to_owned()));
-        run(vec![Part::new("part", async { panic!("of this test") })], &failed).await;
+        let (_stop, runs) = watch::channel(false);
+        run(vec![Part::new("part", async { panic!("of this test") })], runs, &failed).await;
         assert_eq!(live().await, (503, "a part of the background work has failed\n".to_owned()));
         operations.stop().await;
     }

@@ -87,6 +87,26 @@ impl Database {
         }
     }
 
+    /// Opens it if its schema is the one this build needs; else says why not, and what to do. Creates nothing.
+    ///
+    /// # Errors
+    /// `Unavailable` when it does not answer.
+    pub async fn open_current(&self) -> Result<Result<Arc<dyn Store>, String>> {
+        let refusal = async { Ok::<_, Error>(self.schema().await?.refusal()) };
+        let (refusal, store) = match self {
+            Self::Sqlite(_) => match refusal.await? {
+                None => (None, self.open().await),
+                Some(refusal) => return Ok(Err(refusal)),
+            },
+            // Each opens a connection, and waits for the server most of the time.
+            Self::Postgres(_) => {
+                let (refusal, store) = tokio::join!(refusal, self.open());
+                (refusal?, store)
+            }
+        };
+        refusal.map_or_else(|| store.map(Ok), |refusal| Ok(Err(refusal)))
+    }
+
     /// Applies the missing migrations and returns their names. Creates the SQLite file if missing.
     ///
     /// # Errors

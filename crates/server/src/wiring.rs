@@ -89,18 +89,10 @@ struct Http {
 /// # Errors
 /// When the database does not answer, another server has its SQLite file, the address is taken, or a key or certificate cannot be read.
 pub async fn start(config: Config) -> Result<Running> {
-    start_parts(config, Parts { http: true, workers: true }).await
-}
-
-/// Starts some parts of a server.
-///
-/// # Errors
-/// As [`start`].
-pub async fn start_parts(config: Config, parts: Parts) -> Result<Running> {
     let database = Database::of(&config);
     let lock = database.lock()?;
     let store = database.open().await?;
-    start_over(config, parts, store, lock).await
+    start_over(config, Parts { http: true, workers: true }, store, lock).await
 }
 
 /// Starts some parts of a server over an open store. `lock` is that of its SQLite file, and is held until the server ends;
@@ -114,6 +106,10 @@ pub async fn start_over(
     store: Arc<dyn Store>,
     lock: Option<Lock>,
 ) -> Result<Running> {
+    if parts.workers {
+        // Read on another thread meanwhile; the sender of webhooks waits for them.
+        drop(spawn_blocking(civitas_delivery::system_roots));
+    }
     let keys = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
     let resolver = Arc::new(Names::at(config.dns_server)?);
     let services = Services {
@@ -198,14 +194,14 @@ fn workers(
         if is_alone {
             take_over(&*store, told.clone()).await;
         }
-        let mut parts = webhooks.parts(is_alone, &told).await;
-        parts.push(Part::new("jobs", jobs.run(told.clone())));
+        let mut parts = vec![Part::new("jobs", jobs.run(told.clone()))];
+        parts.extend(webhooks.parts(is_alone, &told).await);
         parts.extend(lanes.map(|lane| Part::new("tasks", lane)));
         parts.push(Part::new("cleanup", cleanup.run(told.clone())));
         parts.push(Part::new("files", files.run_reaper(told.clone())));
         parts.push(Part::new("audit", audit.run(told.clone())));
-        parts.extend(backups.map(|backups| Part::new("backups", backups.run(told))));
-        background::run(parts, &failed).await;
+        parts.extend(backups.map(|backups| Part::new("backups", backups.run(told.clone()))));
+        background::run(parts, told, &failed).await;
     }))
 }
 

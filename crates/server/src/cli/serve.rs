@@ -21,13 +21,12 @@ pub(super) async fn run(args: ServeArgs, sources: &Sources) -> Outcome {
     let (config, traces) = configure_server(sources)?;
     // Reported first: a missing key can be detected without a database.
     crate::secret_key::of(&config).map_err(because)?;
-    let schema = Database::of(&config).schema().await.map_err(because)?;
-    if let Some(refusal) = schema.refusal() {
-        return Err(Failure::Because(refusal));
-    }
     let signals = Signals::listen().map_err(because)?;
     let parts = Parts { http: !args.only_workers, workers: !args.no_workers };
-    let running = wiring::start_parts(config, parts).await.map_err(because)?;
+    let database = Database::of(&config);
+    let store = database.open_current().await.map_err(because)?.map_err(Failure::Because)?;
+    let lock = database.lock().map_err(because)?;
+    let running = wiring::start_over(config, parts, store, lock).await.map_err(because)?;
     if let Some(link) = &running.setup_link {
         tracing::warn!(%link, "there is no administrator: this link creates the first one, and an organization");
     }

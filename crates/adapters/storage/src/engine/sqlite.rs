@@ -136,15 +136,20 @@ pub fn pools(settings: &Settings) -> Result<ProcessPools> {
     let reader = || manager(READER, Place::Caller, read);
     let pools = Pools {
         reader: ConnectionPool::by_thread(reader, settings.pool_size, settings.wait)?,
-        searcher: Some(ConnectionPool::new(manager(READER, searching, read), searchers, settings.wait)?),
+        searcher: Some(ConnectionPool::new(manager(SEARCHER, searching, read), searchers, settings.wait)?),
         writer: Writer::new(writer, settings.wait),
     };
     Ok(ProcessPools { requests: pools.clone(), background: pools })
 }
 
-/// Its pages are those of the mapped file; only what is in the write-ahead log, or beyond the mapped part, is copied into
-/// its cache. A commit of the writer empties that, so a large one would only keep memory.
-const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -4000;";
+/// It does not map the file: each commit ends the mappings of all connections, and in a large city nearly every page that is
+/// read after that has to be mapped again, which costs more than to copy it. The commit empties the cache too, so a larger one would
+/// only keep memory.
+const READER: &str = "PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -8000;";
+
+/// A search reads many pages. They are those of the mapped file; only what is in the write-ahead log, or beyond the mapped
+/// part, is copied into the cache. A commit of the writer empties that, so a large one would only keep memory.
+const SEARCHER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -4000;";
 
 /// The writer waits for other processes in [`begin`], without blocking its thread. For a lock that is held for a moment, such
 /// as one of a reader that opens the file, it waits 5 ms on its thread. After a checkpoint the file of the write-ahead log is

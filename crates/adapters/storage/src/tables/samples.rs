@@ -24,9 +24,10 @@ use std::collections::{HashMap, HashSet};
 
 /// The number of buckets: a prime, so that ids with a fixed distance are in different buckets. The migrations have it too.
 const BUCKETS: i64 = 65_521;
-/// Read to estimate how many members a bucket has: these at first, all if they have fewer members than buckets.
-const MEASURED_FIRST: usize = 16;
+/// Read to estimate how many members a bucket has: these at first, and more while they have fewer members than wanted.
+const MEASURED_FIRST: usize = 8;
 const MEASURED: usize = 64;
+const WANTED_MEASURED: usize = 16;
 /// With fewer members in the measured buckets, the list is short enough to be sorted.
 const LEAST_MEASURED: usize = 4;
 /// How often buckets are read before the list is sorted after all.
@@ -128,8 +129,14 @@ impl<'a> Sample<'a> {
     fn buckets(&mut self) -> Option<Vec<i64>> {
         let random = &mut self.random;
         let mut buckets: Vec<i64> = match &mut self.state {
-            State::Measuring { read, .. } => {
-                let more = if *read == 0 { MEASURED_FIRST } else { MEASURED - *read };
+            State::Measuring { read, members } => {
+                let more = match *read {
+                    0 => MEASURED_FIRST,
+                    // As many again will do.
+                    read if *members * 2 >= WANTED_MEASURED => read,
+                    read => MEASURED - read,
+                };
+                *read += more;
                 (0..more).map(|_| random.i64(0..BUCKETS)).collect()
             }
             State::Drawing { share, places, group, draws, .. } => {
@@ -149,9 +156,8 @@ impl<'a> Sample<'a> {
     fn take(&mut self, ids: Vec<i64>) {
         match &mut self.state {
             State::Measuring { read, members } => {
-                *read = if *read == 0 { MEASURED_FIRST } else { MEASURED };
                 *members += ids.len();
-                if *members >= *read || *read == MEASURED {
+                if *members >= WANTED_MEASURED || *read == MEASURED {
                     self.state = plan(self.rows, *members, *read);
                 }
             }
