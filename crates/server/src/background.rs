@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn parts_begin_one_after_the_other_or_all_when_told_to_stop() {
+    async fn parts_begin_one_after_the_other_and_the_others_at_once_when_the_server_stops() {
         let begun = Arc::new(AtomicUsize::new(0));
         let count = || {
             let begun = begun.clone();

@@ -10,8 +10,9 @@
 //!
 //! Otherwise they are written as they are.
 
+use crate::connection_limits::{Clock, Limits};
 use crate::head_errors::{HeadErrors, find};
-use crate::turn::{Clock, Turn};
+use crate::pieces::Pieces;
 use actix_http::error::DispatchError;
 use actix_web::rt::time::timeout;
 use std::cell::{Cell, RefCell};
@@ -43,7 +44,8 @@ pub(crate) struct Shared {
 struct Connection<S> {
     stream: S,
     shared: Rc<Shared>,
-    turn: Rc<Turn>,
+    limits: Rc<Limits>,
+    pieces: Pieces,
     /// Bytes that the dispatcher has written and the stream has not got; the first `written` of them it has.
     held: Vec<u8>,
     written: usize,
@@ -67,9 +69,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     fn poll_stream(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
         match &polled {
-            Poll::Ready(Ok(wrote)) => self.turn.wrote(Some(*wrote)),
+            Poll::Ready(Ok(wrote)) => self.limits.wrote(Some(*wrote)),
             Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.turn.wrote(None),
+            Poll::Pending => self.limits.wrote(None),
         }
         polled
     }
@@ -124,8 +126,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         // The dispatcher flushes when it has written all; TLS has a buffer of its own.
         let polled = Pin::new(&mut self.stream).poll_flush(cx);
         match polled {
-            Poll::Ready(_) => self.turn.wrote_all(),
-            Poll::Pending => self.turn.wrote(None),
+            Poll::Ready(_) => self.limits.wrote_all(),
+            Poll::Pending => self.limits.wrote(None),
         }
         polled
     }
@@ -148,6 +150,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
+    /// Whether there is something to read, other than the end.
+    async fn has_more(&mut self) -> bool {
+        let mut byte = [0];
+        poll_fn(|cx| {
+            let mut buffer = ReadBuf::new(&mut byte);
+            let polled = Pin::new(&mut self.stream).poll_read(cx, &mut buffer);
+            Poll::Ready(matches!(polled, Poll::Ready(Ok(()))) && !buffer.filled().is_empty())
+        })
+        .await
+    }
+
     /// Reads to the end of the connection.
     async fn discard(&mut self) -> io::Result<()> {
         let mut bytes = vec![0; DISCARDED];
@@ -166,16 +179,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Io<S> {
     pub(crate) fn new(stream: S, shared: Rc<Shared>) -> Self {
-        let turn = Rc::new(Turn::new(shared.stall));
+        let (limits, pieces) = (Rc::new(Limits::new(shared.stall)), Pieces::default());
         let (held, written, answer) = (Vec::new(), 0, 0);
         let (is_unused, has_read) = (true, false);
-        let connection = Connection { stream, shared, turn, held, written, answer, is_unused, has_read };
+        let connection =
+            Connection { stream, shared, limits, pieces, held, written, answer, is_unused, has_read };
         Self(Rc::new(RefCell::new(connection)))
     }
 
-    /// Whose turn it is.
-    pub(crate) fn turn(&self) -> Rc<Turn> {
-        self.0.borrow().turn.clone()
+    /// Its limits.
+    pub(crate) fn limits(&self) -> Rc<Limits> {
+        self.0.borrow().limits.clone()
     }
 
     /// A second handle, for the dispatcher.
@@ -193,7 +207,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Io<S> {
     {
         // In memory of its own: it is dropped before the last answer is sent.
         let mut dispatcher = Box::pin(dispatcher);
-        let mut clock = Clock::new(self.turn());
+        let mut clock = Clock::new(self.limits());
         let ended = poll_fn(|cx| {
             self.0.borrow_mut().has_read = false;
             let polled = dispatcher.as_mut().poll(cx);
@@ -213,7 +227,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Io<S> {
             if matches!(ended, Err(DispatchError::Parse(_))) && !connection.shared.is_stopping.get() {
                 connection.replace();
             }
-            if connection.is_holding() {
+            if connection.is_holding() || ended.is_ok() && connection.has_more().await {
                 Box::pin(connection.end()).await;
             }
         }
@@ -228,19 +242,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for Io<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let mut connection = self.0.borrow_mut();
-        ready!(connection.turn.poll_may_read(cx));
+        let piece = ready!(connection.limits.poll_may_read(cx));
         if connection.has_read {
-            // The dispatcher parses all requests that it has read: not more than those of one read.
+            // The dispatcher reads all that there is before it parses it.
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
         let before = buffer.filled().len();
-        let polled = Pin::new(&mut connection.stream).poll_read(cx, buffer);
-        if buffer.filled().len() > before {
+        let Connection { pieces, stream, .. } = &mut *connection;
+        let with_head = ready!(pieces.poll_next(Pin::new(stream), cx, piece, buffer))?;
+        let read = buffer.filled().len() - before;
+        if read > 0 {
             connection.has_read = true;
-            connection.turn.read();
+            connection.limits.read(read, with_head);
         }
-        polled
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -397,7 +413,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn one_read_is_passed_on_each_time_the_dispatcher_is_polled() {
+    async fn one_piece_is_passed_on_each_time_the_dispatcher_is_polled() {
         let (errors, is_stopping) = (HeadErrors::new(&[]), Cell::new(false));
         let shared = Rc::new(Shared { errors, stall: Duration::from_secs(30), is_stopping });
         let io = Io::new(tokio::io::join(tokio::io::repeat(7), tokio::io::sink()), shared);

@@ -3,8 +3,8 @@
 
 use crate::admission::{Admission, Counted};
 use crate::connection::{Io, Shared};
+use crate::connection_limits::{Answering, HEAD_TIME, KEEP_ALIVE, Limits};
 use crate::head_errors::HeadErrors;
-use crate::turn::{HEAD_TIME, KEEP_ALIVE, Turn};
 use actix_http::error::DispatchError;
 use actix_http::{HttpServiceBuilder, Request};
 use actix_service::{
@@ -25,6 +25,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::yield_now;
 
 /// How long a connection may take to end.
 const END_TIME: Duration = Duration::from_secs(1);
@@ -173,7 +174,7 @@ where
     let stopping = shared.clone();
     let http = HttpServiceBuilder::default().keep_alive(KEEP_ALIVE).client_request_timeout(HEAD_TIME);
     let http = http.client_disconnect_timeout(END_TIME);
-    let http = http.on_connect_ext(|io: &Io<T>, data| drop(data.insert(io.turn())));
+    let http = http.on_connect_ext(|io: &Io<T>, data| drop(data.insert(io.limits())));
     let http = http.graceful_shutdown_signal(move || {
         let (stopped, shared) = (stopped(), stopping.clone());
         async move {
@@ -182,10 +183,14 @@ where
         }
     });
     let app = apply_fn_factory(app, |mut request: Request, app: &S::Service| {
-        let turn = request.conn_data::<Rc<Turn>>().cloned();
-        let answering = turn.map(|turn| turn.begin(&mut request));
+        let limits = request.conn_data::<Rc<Limits>>().cloned();
+        let answering = limits.map(|limits| limits.begin(&mut request));
         let answer = app.call(request);
         async move {
+            if answering.as_ref().is_some_and(Answering::has_whole_body) {
+                // The dispatcher takes the body. Else an answer at once, without the body, would end the connection.
+                yield_now().await;
+            }
             let answer = answer.await?.map_into_boxed_body();
             Ok(match answering {
                 Some(answering) => answer.map_body(|_, body| BoxBody::new(answering.body(body))),

@@ -101,7 +101,11 @@ impl Database {
             // Each opens a connection, and waits for the server most of the time.
             Self::Postgres(_) => {
                 let (refusal, store) = tokio::join!(refusal, self.open());
-                (refusal?, store)
+                match (refusal?, store) {
+                    // A migration may have ended meanwhile.
+                    (None, Err(_)) => (None, self.open().await),
+                    done => done,
+                }
             }
         };
         refusal.map_or_else(|| store.map(Ok), |refusal| Ok(Err(refusal)))

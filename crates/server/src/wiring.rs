@@ -106,7 +106,7 @@ pub async fn start_over(
     store: Arc<dyn Store>,
     lock: Option<Lock>,
 ) -> Result<Running> {
-    if parts.workers {
+    if parts.workers && !config.read_only {
         // Read on another thread meanwhile; the sender of webhooks waits for them.
         drop(spawn_blocking(civitas_delivery::system_roots));
     }

@@ -100,3 +100,69 @@ async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
         "{statuses:?}"
     );
 }
+
+/// Sends this at once, and returns all answers until the connection ends.
+async fn answers_to(service: &Service, requests: &str) -> String {
+    let mut stream = TcpStream::connect(service.address).await.unwrap();
+    stream.write_all(requests.as_bytes()).await.unwrap();
+    let mut answers = Vec::new();
+    timeout(PATIENCE, stream.read_to_end(&mut answers)).await.expect("the connection ends").unwrap();
+    String::from_utf8(answers).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_answer_has_the_form_of_its_own_request() {
+    let service = service().await;
+    let head = |method: &str, version: &str, more: &str| {
+        format!("{method} {BASE}/health HTTP/{version}\r\nhost: city.test\r\n{more}\r\n")
+    };
+    let requests = [
+        head("GET", "1.1", ""),
+        head("HEAD", "1.1", ""),
+        head("GET", "1.1", ""),
+        head("GET", "1.0", "connection: keep-alive\r\n"),
+        head("HEAD", "1.1", "connection: close\r\n"),
+    ];
+    let answers = answers_to(&service, &requests.concat()).await;
+    let mut bodies = Vec::new();
+    for answer in answers.split("HTTP/1.").skip(1) {
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        bodies.push((!body.is_empty(), head.contains("connection: close")));
+    }
+    let expected = [(true, false), (false, false), (true, false), (true, false), (false, true)];
+    assert_eq!(bodies, expected, "{answers}");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_answer_arrives_whole_although_the_client_has_sent_more() {
+    let service = service().await;
+    let last = format!("GET {BASE}/openapi.json HTTP/1.1\r\nhost: city.test\r\nconnection: close\r\n\r\n");
+    let more = format!("GET {BASE}/health HTTP/1.1\r\nhost: city.test\r\n\r\n").repeat(2000);
+    let answers = answers_to(&service, &format!("{last}{more}")).await;
+    let (head, body) = answers.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert!(serde_json::from_str::<serde_json::Value>(body).is_ok(), "{} bytes", body.len());
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_short_body_that_is_refused_unread_does_not_end_its_connection() {
+    let service = service().await;
+    let ask = async |length: usize| {
+        let body = "a".repeat(length);
+        let requests = format!(
+            "POST {BASE}/nowhere HTTP/1.1\r\nhost: city.test\r\ncontent-length: {length}\r\n\r\n{body}\
+             GET {BASE}/health HTTP/1.1\r\nhost: city.test\r\nconnection: close\r\n\r\n"
+        );
+        let answers = answers_to(&service, &requests).await;
+        let statuses = answers.match_indices("HTTP/1.1 ").map(|(at, _)| answers[at + 9..at + 12].to_owned());
+        (statuses.collect::<Vec<_>>(), answers)
+    };
+    let (statuses, answers) = ask(1000).await;
+    assert_eq!(statuses, ["404", "200"], "{answers}");
+    let (statuses, answers) = ask(100_000).await;
+    assert_eq!(statuses, ["404"], "{answers}");
+    assert!(answers.contains("connection: close\r\n") && answers.ends_with('}'), "{answers}");
+    service.stop().await;
+}

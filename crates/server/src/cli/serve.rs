@@ -21,10 +21,11 @@ pub(super) async fn run(args: ServeArgs, sources: &Sources) -> Outcome {
     let (config, traces) = configure_server(sources)?;
     // Reported first: a missing key can be detected without a database.
     crate::secret_key::of(&config).map_err(because)?;
-    let signals = Signals::listen().map_err(because)?;
     let parts = Parts { http: !args.only_workers, workers: !args.no_workers };
     let database = Database::of(&config);
     let store = database.open_current().await.map_err(because)?.map_err(Failure::Because)?;
+    // Not earlier: while the database does not answer, or is migrated, a signal ends the process.
+    let signals = Signals::listen().map_err(because)?;
     let lock = database.lock().map_err(because)?;
     let running = wiring::start_over(config, parts, store, lock).await.map_err(because)?;
     if let Some(link) = &running.setup_link {

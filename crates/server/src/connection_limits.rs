@@ -1,13 +1,14 @@
-//! Whose turn it is on a connection: the client sends a request, the server answers.
+//! When a connection may read, and the time limits that actix-http does not have.
 //!
 //! actix-http limits the time of the first head of a connection and of idle connections ([`HEAD_TIME`], [`KEEP_ALIVE`]). It has no
 //! limit for a later head that does not end; for requests that are sent before the answers to others, of which it parses as many as
 //! it has read; for answers without body that wait for their client; and for clients that read some bytes now and then.
-//! [`Turn`] says when the connection may read, and until when it must have gone on.
 
+use crate::pieces::Piece;
 use actix_http::error::PayloadError;
 use actix_http::{Payload, Request};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use actix_web::rt::time::{Instant, Sleep, sleep_until};
 use actix_web::web::Bytes;
 use futures_util::Stream;
@@ -25,16 +26,21 @@ pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// How long after an answer the next head has arrived, if it began before the answer ended. The rest of that answer may be on its
 /// way to a slow client for most of this time.
 const LONGEST_WAIT: Duration = Duration::from_secs(180);
-/// The least speed of a client that reads, in bytes per second, after the time in which nothing need be read.
+/// The least speed of a client that reads, in bytes per second, after the time in which it need not read anything. The system
+/// takes more only when it has sent some 32 KiB, so a client that reads less in that time may be late too.
 const LEAST_PER_SECOND: u64 = 1024;
 
-/// What a connection does.
-pub(crate) struct Turn {
+/// The limits of a connection.
+pub(crate) struct Limits {
     phase: Cell<Phase>,
-    /// Whether the body of the request that is answered is not complete.
-    has_body: Cell<bool>,
+    /// What was not read of the body of the last request.
+    unread: Cell<Unread>,
+    /// Whether the handler waits for more of that body.
+    is_awaited: Cell<bool>,
+    /// The bytes of the body of the next request that were read with its head.
+    read_with_head: Cell<usize>,
     client: Cell<Reading>,
-    /// How long nothing need be read.
+    /// How long the client need not read anything.
     stall: Duration,
     /// Wakes the connection when it may read again.
     reader: RefCell<Option<Waker>>,
@@ -51,6 +57,16 @@ struct Reading {
     taken: u64,
 }
 
+/// What was not read of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unread {
+    Nothing,
+    Bytes(u64),
+    /// The dispatcher finds the end.
+    Unknown,
+}
+
+/// What a connection does.
 #[derive(Debug, Clone, Copy)]
 enum Phase {
     /// It waits for the first head, whose time actix-http limits.
@@ -63,31 +79,46 @@ enum Phase {
     Begun(Instant),
 }
 
-impl Turn {
+impl Limits {
     pub(crate) fn new(stall: Duration) -> Self {
         Self {
             phase: Cell::new(Phase::New),
-            has_body: Cell::new(false),
+            unread: Cell::new(Unread::Nothing),
+            is_awaited: Cell::new(false),
+            read_with_head: Cell::new(0),
             client: Cell::default(),
             stall,
             reader: RefCell::default(),
         }
     }
 
-    /// Ready when bytes may be read: of a head or a body, while no answer waits for the client.
-    pub(crate) fn poll_may_read(&self, cx: &Context<'_>) -> Poll<()> {
-        let is_awaited = !matches!(self.phase.get(), Phase::Answering) || self.has_body.get();
-        if is_awaited && self.client.get().waits_since.is_none() {
-            return Poll::Ready(());
+    /// Ready with what may be read: a part of the body that the handler waits for, or else the next head, or what is left of the
+    /// body before it. Nothing while an answer waits for the client.
+    pub(crate) fn poll_may_read(&self, cx: &Context<'_>) -> Poll<Piece> {
+        if self.client.get().waits_since.is_none() {
+            match (self.phase.get(), self.unread.get()) {
+                (Phase::Answering, Unread::Nothing) => {}
+                (Phase::Answering, _) if !self.is_awaited.get() => {}
+                (_, Unread::Bytes(left)) => return Poll::Ready(Piece::Body(left)),
+                (Phase::Answering, Unread::Unknown) => return Poll::Ready(Piece::Body(u64::MAX)),
+                _ => return Poll::Ready(Piece::Head),
+            }
         }
         *self.reader.borrow_mut() = Some(cx.waker().clone());
         Poll::Pending
     }
 
-    /// Notes that bytes have been read.
-    pub(crate) fn read(&self) {
-        if let Phase::Idle(_) = self.phase.get() {
-            self.phase.set(Phase::Begun(Instant::now()));
+    /// Notes that so many bytes have been read and passed on. `with_head`: so many of them are a body behind its head.
+    pub(crate) fn read(&self, bytes: usize, with_head: usize) {
+        self.is_awaited.set(false);
+        self.read_with_head.set(with_head);
+        match (self.phase.get(), self.unread.get()) {
+            (_, Unread::Bytes(left)) => {
+                let left = left.saturating_sub(bytes as u64);
+                self.unread.set(if left == 0 { Unread::Nothing } else { Unread::Bytes(left) });
+            }
+            (Phase::Idle(_), _) => self.phase.set(Phase::Begun(Instant::now())),
+            _ => {}
         }
     }
 
@@ -118,18 +149,22 @@ impl Turn {
         if self.client.get().waits_since.is_none() {
             self.client.take();
         }
-        let payload = request.take_payload();
-        self.has_body.set(!matches!(payload, Payload::None));
-        if self.has_body.get() {
+        let (payload, with_head) = (request.take_payload(), self.read_with_head.take());
+        self.is_awaited.set(false);
+        self.unread.set(unread(request, &payload, with_head as u64));
+        let has_whole_body = with_head > 0 && self.unread.get() == Unread::Nothing;
+        if !matches!(payload, Payload::None) {
             let stream: Pin<Box<dyn Stream<Item = _>>> =
-                Box::pin(RequestBody { payload, turn: self.clone() });
+                Box::pin(RequestBody { payload, limits: self.clone() });
             *request.payload() = stream.into();
         }
-        Answering(self.clone())
+        Answering { limits: self.clone(), has_whole_body }
     }
 
-    fn end_body(&self) {
-        self.has_body.set(false);
+    /// Notes that the handler waits for more of the body.
+    fn await_body(&self) {
+        self.is_awaited.set(true);
+        self.wake_reader();
     }
 
     fn wake_reader(&self) {
@@ -138,7 +173,7 @@ impl Turn {
         }
     }
 
-    /// Until when the connection must have gone on.
+    /// When the client is late: with the rest of a head, or with reading an answer.
     fn deadline(&self) -> Option<Instant> {
         let head = match self.phase.get() {
             Phase::New | Phase::Answering => None,
@@ -152,10 +187,36 @@ impl Turn {
     }
 }
 
+/// What is to be read of the body of a request, of which so many bytes were read with the head.
+fn unread(request: &Request, payload: &Payload, with_head: u64) -> Unread {
+    if matches!(payload, Payload::None) {
+        return Unread::Nothing;
+    }
+    let headers = request.head().headers();
+    if headers.contains_key(TRANSFER_ENCODING) {
+        return Unread::Unknown;
+    }
+    let length =
+        headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.trim().parse::<u64>().ok());
+    match length.map(|length| length.saturating_sub(with_head)) {
+        Some(0) => Unread::Nothing,
+        Some(left) => Unread::Bytes(left),
+        None => Unread::Unknown,
+    }
+}
+
 /// An answer that is not complete.
-pub(crate) struct Answering(Rc<Turn>);
+pub(crate) struct Answering {
+    limits: Rc<Limits>,
+    has_whole_body: bool,
+}
 
 impl Answering {
+    /// Whether all of the body of the request was read with its head.
+    pub(crate) fn has_whole_body(&self) -> bool {
+        self.has_whole_body
+    }
+
     /// The body of the answer.
     pub(crate) fn body(self, body: BoxBody) -> AnswerBody {
         AnswerBody { body, _answering: self }
@@ -164,8 +225,8 @@ impl Answering {
 
 impl Drop for Answering {
     fn drop(&mut self) {
-        self.0.phase.set(Phase::Idle(Instant::now()));
-        self.0.wake_reader();
+        self.limits.phase.set(Phase::Idle(Instant::now()));
+        self.limits.wake_reader();
     }
 }
 
@@ -190,41 +251,43 @@ impl MessageBody for AnswerBody {
 /// The body of a request.
 struct RequestBody {
     payload: Payload,
-    turn: Rc<Turn>,
+    limits: Rc<Limits>,
 }
 
 impl Stream for RequestBody {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let part = ready!(Pin::new(&mut self.payload).poll_next(cx));
-        if part.is_none() {
-            self.turn.end_body();
+        let polled = Pin::new(&mut self.payload).poll_next(cx);
+        match &polled {
+            Poll::Pending => self.limits.await_body(),
+            Poll::Ready(None) => self.limits.unread.set(Unread::Nothing),
+            Poll::Ready(Some(_)) => {}
         }
-        Poll::Ready(part)
+        polled
     }
 }
 
 impl Drop for RequestBody {
     fn drop(&mut self) {
-        self.turn.end_body();
+        self.limits.is_awaited.set(false);
     }
 }
 
-/// Tells when a connection has not gone on in time.
+/// Says when the client of a connection is late.
 pub(crate) struct Clock {
-    turn: Rc<Turn>,
+    limits: Rc<Limits>,
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
 impl Clock {
-    pub(crate) fn new(turn: Rc<Turn>) -> Self {
-        Self { turn, sleep: None }
+    pub(crate) fn new(limits: Rc<Limits>) -> Self {
+        Self { limits, sleep: None }
     }
 
     /// Ready when the client is late. To be called whenever the connection has nothing else to do.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        while let Some(deadline) = self.turn.deadline() {
+        while let Some(deadline) = self.limits.deadline() {
             // One that ends earlier is of an earlier request, and is set again at its end.
             let is_early = |sleep: &Pin<Box<Sleep>>| sleep.deadline() <= deadline;
             let sleep = self.sleep.take().filter(is_early).unwrap_or_else(|| Box::pin(sleep_until(deadline)));
@@ -239,5 +302,5 @@ impl Clock {
 }
 
 #[cfg(test)]
-#[path = "turn_tests.rs"]
+#[path = "connection_limits_tests.rs"]
 mod tests;

@@ -1,0 +1,188 @@
+//! What the dispatcher of actix-http gets of what was read: a head, or a part of a body, at once.
+//!
+//! The dispatcher parses all requests that it gets, and keeps in one place for all of them what an answer depends on (the method,
+//! the version, whether the connection ends). So it gets the next head only when it needs it.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// The most bytes of a piece.
+const LONGEST: usize = 8 * 1024;
+
+/// What may be passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Bytes up to the end of one head, and the body if all of it was read with the head: a request that is refused without its
+    /// body ends the connection, unless the dispatcher has the body.
+    Head,
+    /// At most so many bytes of a body.
+    Body(u64),
+}
+
+/// Passes on one piece after the other. What was read with a head and comes after it stays here.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces {
+    /// Bytes that were read; the first `passed` of them are passed on.
+    bytes: Vec<u8>,
+    passed: usize,
+    head: HeadEnd,
+}
+
+/// Finds the ends of heads in bytes that come in parts: the first empty line after a line that is not empty.
+#[derive(Debug, Default)]
+struct HeadEnd {
+    /// Whether there was a byte besides ends of lines.
+    has_content: bool,
+    /// Whether there was none since the last end of a line.
+    is_line_empty: bool,
+}
+
+impl Pieces {
+    /// Appends the next piece to the buffer, nothing at the end of the stream. Returns how many bytes of a body follow the head in
+    /// it.
+    pub(crate) fn poll_next(
+        &mut self,
+        stream: Pin<&mut impl AsyncRead>,
+        cx: &mut Context<'_>,
+        piece: Piece,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<usize>> {
+        let most = match piece {
+            Piece::Head => LONGEST,
+            Piece::Body(left) => usize::try_from(left).map_or(LONGEST, |left| left.min(LONGEST)),
+        };
+        let most = most.min(buffer.remaining());
+        if self.is_empty() {
+            return self.poll_read(stream, cx, piece, most, buffer);
+        }
+        let rest = &self.bytes[self.passed..];
+        let rest = &rest[..rest.len().min(most)];
+        let (length, body) = self.head.piece(piece, rest);
+        buffer.put_slice(&rest[..length]);
+        self.passed += length;
+        if self.is_empty() {
+            (self.bytes, self.passed) = (Vec::new(), 0);
+        }
+        Poll::Ready(Ok(body))
+    }
+
+    /// Whether nothing is left that was read.
+    fn is_empty(&self) -> bool {
+        self.passed == self.bytes.len()
+    }
+
+    fn poll_read(
+        &mut self,
+        stream: Pin<&mut impl AsyncRead>,
+        cx: &mut Context<'_>,
+        piece: Piece,
+        most: usize,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<usize>> {
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(most));
+        ready!(stream.poll_read(cx, &mut part))?;
+        let (length, body) = self.head.piece(piece, part.filled());
+        self.bytes.extend(&part.filled()[length..]);
+        buffer.advance(length);
+        Poll::Ready(Ok(body))
+    }
+}
+
+impl HeadEnd {
+    /// The length of a piece at the beginning of these bytes, and of the body at its end.
+    fn piece(&mut self, piece: Piece, bytes: &[u8]) -> (usize, usize) {
+        let end = if piece == Piece::Head { self.find(bytes) } else { None };
+        let Some(end) = end else { return (bytes.len(), 0) };
+        let (head, rest) = bytes.split_at(end);
+        let body = if rest.is_empty() { None } else { body_length(head) };
+        let body = body.filter(|body| *body <= rest.len()).unwrap_or_default();
+        (end + body, body)
+    }
+
+    /// Where the head ends in its next bytes; `None`: after them. At the end it begins with the next head.
+    fn find(&mut self, bytes: &[u8]) -> Option<usize> {
+        for (at, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'\n' if self.has_content && self.is_line_empty => {
+                    *self = Self::default();
+                    return Some(at + 1);
+                }
+                b'\n' => self.is_line_empty = true,
+                b'\r' => {}
+                _ => (self.has_content, self.is_line_empty) = (true, false),
+            }
+        }
+        None
+    }
+}
+
+/// The length of a body, by its head, which may lack its beginning. The dispatcher decides whether the head is valid.
+fn body_length(head: &[u8]) -> Option<usize> {
+    head.split(|byte| *byte == b'\n').find_map(|line| {
+        let colon = line.iter().position(|byte| *byte == b':')?;
+        let is_length = line[..colon].eq_ignore_ascii_case(b"content-length");
+        is_length.then(|| str::from_utf8(&line[colon + 1..]).ok()?.trim().parse().ok())?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::Waker;
+
+    const GET: &str = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+
+    /// The pieces that are passed on of these bytes, one for each that is wanted.
+    fn pieces(bytes: &str, wanted: &[Piece], capacity: usize) -> Vec<String> {
+        let (mut pieces, mut stream) = (Pieces::default(), bytes.as_bytes());
+        let mut next = |piece: &Piece| {
+            let mut passed = vec![0; capacity];
+            let mut buffer = ReadBuf::new(&mut passed);
+            let cx = &mut Context::from_waker(Waker::noop());
+            assert!(pieces.poll_next(Pin::new(&mut stream), cx, *piece, &mut buffer).is_ready());
+            String::from_utf8(buffer.filled().to_vec()).unwrap()
+        };
+        wanted.iter().map(&mut next).collect()
+    }
+
+    #[test]
+    fn each_head_is_a_piece() {
+        let heads = [GET, "\r\n\nHEAD / HTTP/1.0\n\n", GET, "GET / HT"];
+        assert_eq!(pieces(&heads.concat(), &[Piece::Head; 5], 8192), [&heads[..], &[""]].concat());
+    }
+
+    #[test]
+    fn a_head_may_come_in_parts() {
+        let (found, both) = (pieces(&GET.repeat(2), &[Piece::Head; 8], 10), GET.repeat(2));
+        assert_eq!(found.concat(), both);
+        assert_eq!(found[..3].concat(), GET, "it ends with a piece");
+        let long = format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(2 * LONGEST));
+        let found = pieces(&format!("{long}{GET}"), &[Piece::Head; 4], 3 * LONGEST);
+        assert_eq!(found.iter().map(String::len).max(), Some(LONGEST));
+        assert_eq!((found[..3].concat(), &*found[3]), (long, GET));
+    }
+
+    #[test]
+    fn a_body_that_was_read_with_its_head_is_in_its_piece() {
+        let post = "POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody";
+        assert_eq!(pieces(&[post, GET].concat(), &[Piece::Head; 2], 8192), [post, GET]);
+        let begun = &post[..post.len() - 1];
+        assert_eq!(pieces(begun, &[Piece::Head, Piece::Body(4)], 8192), [&post[..post.len() - 4], "bod"]);
+        for lengths in ["-1", "99999999999999999999", "", "4, 4"] {
+            let post = post.replace(": 4", &format!(": {lengths}"));
+            assert_eq!(pieces(&post, &[Piece::Head], 8192), [&post[..post.len() - 4]]);
+        }
+    }
+
+    #[test]
+    fn no_more_of_a_body_is_passed_on_than_is_wanted() {
+        let body = "a\n\nb".repeat(5000);
+        let wanted = [Piece::Head, Piece::Body(3), Piece::Body(u64::MAX), Piece::Body(2), Piece::Head];
+        let found = pieces(&format!("{GET}{body}"), &wanted, 3 * LONGEST);
+        let lengths: Vec<_> = found.iter().map(String::len).collect();
+        assert_eq!((&*found[0], &*found[1]), (GET, "a\n\n"));
+        assert!((1..=LONGEST).contains(&lengths[2]) && lengths[3] == 2, "{lengths:?}");
+    }
+}
