@@ -144,11 +144,12 @@ pub fn pools(settings: &Settings) -> Result<ProcessPools> {
 
 /// It does not map the file: each commit ends the mappings of all connections, and in a large city nearly every page that is
 /// read after that has to be mapped again, which costs more than to copy it. The commit empties the cache too, so a larger one would
-/// only keep memory.
+/// use memory without making reads faster.
 const READER: &str = "PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -8000;";
 
 /// A search reads many pages. They are those of the mapped file; only what is in the write-ahead log, or beyond the mapped
-/// part, is copied into the cache. A commit of the writer empties that, so a large one would only keep memory.
+/// part, is copied into the cache. A commit of the writer empties that, so a large one would use memory
+/// without making reads faster.
 const SEARCHER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -4000;";
 
 /// The writer waits for other processes in [`begin`], without blocking its thread. For a lock that is held for a moment, such

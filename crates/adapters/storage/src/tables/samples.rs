@@ -132,7 +132,7 @@ impl<'a> Sample<'a> {
             State::Measuring { read, members } => {
                 let more = match *read {
                     0 => MEASURED_FIRST,
-                    // As many again will do.
+                    // As many again probably have enough.
                     read if *members * 2 >= WANTED_MEASURED => read,
                     read => MEASURED - read,
                 };
