@@ -16,6 +16,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use time::OffsetDateTime;
 use tokio::sync::OnceCell;
+use tokio::task::spawn_blocking;
 use tokio_postgres::Client;
 use url::Url;
 
@@ -273,11 +274,15 @@ impl Database {
                 HeldLock::Postgres(client)
             }
             Home::Directory(_) | Home::Elsewhere => {
-                let path = self.url.trim_start_matches("sqlite://");
-                let mut connection = SqliteConnection::establish(path).expect("the file opens");
+                let path = self.url.trim_start_matches("sqlite://").to_owned();
                 let sql = "PRAGMA busy_timeout = 20000; BEGIN IMMEDIATE";
-                connection.batch_execute(sql).expect("the lock");
-                HeldLock::Sqlite(connection)
+                // As in `execute`.
+                let lock = spawn_blocking(move || {
+                    let mut connection = SqliteConnection::establish(&path).expect("the file opens");
+                    connection.batch_execute(sql).expect("the lock");
+                    connection
+                });
+                HeldLock::Sqlite(lock.await.expect("the lock"))
             }
             Home::Memory => panic!("only its store reaches a database in memory"),
         }
@@ -314,10 +319,14 @@ impl Database {
                 client.batch_execute(sql).await.expect("the statement succeeds");
             }
             Home::Directory(_) | Home::Elsewhere => {
-                let path = self.url.trim_start_matches("sqlite://");
-                let mut connection = SqliteConnection::establish(path).expect("the file opens");
+                let path = self.url.trim_start_matches("sqlite://").to_owned();
                 let sql = format!("PRAGMA busy_timeout = 20000; {sql}");
-                connection.batch_execute(&sql).expect("the statement succeeds");
+                // Not on this thread: it may have to end the transaction that the statement waits for.
+                let execute = spawn_blocking(move || {
+                    let mut connection = SqliteConnection::establish(&path).expect("the file opens");
+                    connection.batch_execute(&sql).expect("the statement succeeds");
+                });
+                execute.await.expect("the statement succeeds");
             }
             Home::Memory => panic!("only its store reaches a database in memory"),
         }
