@@ -18,18 +18,18 @@ pub(crate) fn in_pieces(body: BoxBody) -> BoxBody {
         return body;
     }
     match body.try_into_bytes() {
-        Ok(bytes) => BoxBody::new(Pieces { size: BodySize::Sized(bytes.len() as u64), rest: bytes }),
+        Ok(bytes) => BoxBody::new(BodyInPieces { size: BodySize::Sized(bytes.len() as u64), rest: bytes }),
         Err(stream) => stream,
     }
 }
 
 /// A body of which `rest` has not been taken.
-struct Pieces {
+struct BodyInPieces {
     rest: Bytes,
     size: BodySize,
 }
 
-impl MessageBody for Pieces {
+impl MessageBody for BodyInPieces {
     type Error = Infallible;
 
     fn size(&self) -> BodySize {
