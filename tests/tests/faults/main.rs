@@ -12,4 +12,5 @@ mod locks;
 mod machine;
 mod network;
 mod overload;
+mod signals;
 mod standby;

@@ -14,6 +14,7 @@ use civitas_tests::service::{CITIES, Client, Service};
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
 use tokio::sync::MutexGuard;
@@ -22,16 +23,33 @@ use tokio::time::sleep;
 /// Questionnaires of `city.test`.
 const FORMS: &str = include_str!("../../fixtures/forms.ndjson");
 
-/// The statements since the last call of [`taken`].
-static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// The statements since the last call of [`taken_by_connection`].
+static STATEMENTS: Mutex<Vec<Statement>> = Mutex::new(Vec::new());
 
-/// Adds each statement to [`STATEMENTS`].
-struct StatementLog;
+/// A statement and the number of the connection that sent it.
+struct Statement {
+    connection: usize,
+    text: String,
+}
+
+/// Adds each statement of a connection to [`STATEMENTS`].
+struct StatementLog {
+    connection: usize,
+}
+
+impl StatementLog {
+    /// The log of a connection that is opened.
+    fn of_new_connection() -> Self {
+        static OPENED: AtomicUsize = AtomicUsize::new(0);
+        StatementLog { connection: OPENED.fetch_add(1, Ordering::Relaxed) }
+    }
+}
 
 impl Instrumentation for StatementLog {
     fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
         if let InstrumentationEvent::StartQuery { query, .. } = event {
-            STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(query.to_string());
+            let statement = Statement { connection: self.connection, text: query.to_string() };
+            STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(statement);
         }
     }
 }
@@ -43,13 +61,21 @@ static LOGGED: Once = Once::new();
 /// Logs the statements of all connections that are opened from now on. No other test runs meanwhile.
 async fn alone() -> MutexGuard<'static, ()> {
     let alone = ALONE.lock().await;
-    LOGGED.call_once(|| set_default_instrumentation(|| Some(Box::new(StatementLog))).expect("a first call"));
+    LOGGED.call_once(|| {
+        set_default_instrumentation(|| Some(Box::new(StatementLog::of_new_connection())))
+            .expect("a first call");
+    });
     alone
 }
 
-/// The statements since the last call.
-fn taken() -> Vec<String> {
+/// The statements since the last call, each with the connection that sent it.
+fn taken_by_connection() -> Vec<Statement> {
     std::mem::take(&mut *STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The texts of the statements since the last call.
+fn taken() -> Vec<String> {
+    taken_by_connection().into_iter().map(|statement| statement.text).collect()
 }
 
 /// Whether a statement reads or writes data: no begin or end of a transaction, no trial of a connection.

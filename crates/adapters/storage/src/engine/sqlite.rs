@@ -312,7 +312,7 @@ pub mod dialect;
 mod tests {
     use super::*;
     use diesel::RunQueryDsl;
-    use diesel::sql_types::Integer;
+    use diesel::sql_types::{BigInt, Integer};
 
     #[test]
     fn no_other_user_can_read_the_files() {
@@ -367,5 +367,19 @@ mod tests {
         let used = diesel::dsl::sql::<Integer>("sqlite_compileoption_used('ENABLE_QPSG')");
         let used: i32 = diesel::select(used).get_result(&mut connection).unwrap();
         assert_eq!(used, 1, "LIBSQLITE3_FLAGS of .cargo/config.toml did not reach the library");
+    }
+
+    /// A commit ends the mappings of all connections.
+    #[test]
+    fn only_connections_for_searches_read_the_file_through_a_mapping() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("civitas.db").display().to_string();
+        let mapped = |pragmas| {
+            let mut connection = connect(&path, pragmas).unwrap();
+            let size = diesel::dsl::sql::<BigInt>("PRAGMA mmap_size");
+            size.get_result::<i64>(&mut connection).unwrap()
+        };
+        assert_eq!(mapped(READER), 0);
+        assert!(mapped(SEARCHER) > 1 << 30, "{}", mapped(SEARCHER));
     }
 }
