@@ -27,7 +27,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// How long what a client still sends is read after the last answer. Otherwise the system resets the connection, and the
 /// client may lose the answer.
-const LINGER: Duration = Duration::from_secs(1);
+const LINGER: Duration = Duration::from_secs(5);
 /// The bytes that are read at once meanwhile.
 const DISCARDED: usize = 8 * 1024;
 
@@ -227,7 +227,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Io<S> {
             if matches!(ended, Err(DispatchError::Parse(_))) && !connection.shared.is_stopping.get() {
                 connection.replace();
             }
-            if connection.is_holding() || ended.is_ok() && connection.has_more().await {
+            let is_sending = ended.is_ok() && (connection.limits.has_unread() || connection.has_more().await);
+            if connection.is_holding() || is_sending {
                 Box::pin(connection.end()).await;
             }
         }
@@ -250,11 +251,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Io<S> {
         }
         let before = buffer.filled().len();
         let Connection { pieces, stream, .. } = &mut *connection;
-        let with_head = ready!(pieces.poll_next(Pin::new(stream), cx, piece, buffer))?;
-        let read = buffer.filled().len() - before;
-        if read > 0 {
+        let passed = ready!(pieces.poll_next(Pin::new(stream), cx, piece, buffer))?;
+        if buffer.filled().len() > before {
             connection.has_read = true;
-            connection.limits.read(read, with_head);
+            connection.limits.read(passed);
         }
         Poll::Ready(Ok(()))
     }

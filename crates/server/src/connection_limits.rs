@@ -4,31 +4,39 @@
 //! limit for a later head that does not end; for requests that are sent before the answers to others, of which it parses as many as
 //! it has read; for answers without body that wait for their client; and for clients that read some bytes now and then.
 
-use crate::pieces::Piece;
+use crate::pieces::{LONGEST, Passed, Piece};
+use crate::unread::{Chunks, Unread};
 use actix_http::error::PayloadError;
 use actix_http::{Payload, Request};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
-use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
-use actix_web::rt::time::{Instant, Sleep, sleep_until};
+use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE};
+use actix_web::rt::time::{Instant, Sleep, sleep_until, timeout};
 use actix_web::web::Bytes;
 use futures_util::Stream;
 use std::cell::{Cell, RefCell};
 use std::error::Error;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
+use tokio::task::yield_now;
 
 /// How long the head of a request may take to arrive.
 pub(crate) const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How long a connection may be idle. Proxies keep theirs for 60 s: one that ended earlier could end while a request is on its way.
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(75);
-/// How long after an answer the next head has arrived, if it began before the answer ended. The rest of that answer may be on its
-/// way to a slow client for most of this time.
+/// The longest body that is read although the handler does not wait for it, in bytes.
+const SHORT: u64 = LONGEST as u64;
+/// How long an answer waits for a short body that its handler did not read, and which follows its head in a packet of its own.
+const BODY_TIME: Duration = Duration::from_millis(200);
+/// How long after an answer the next head has begun; the rest of the last body arrives in this time.
 const LONGEST_WAIT: Duration = Duration::from_secs(180);
 /// The least speed of a client that reads, in bytes per second, after the time in which it need not read anything. The system
 /// takes more only when it has sent some 32 KiB, so a client that reads less in that time may be late too.
-const LEAST_PER_SECOND: u64 = 1024;
+const LEAST_PER_SECOND: u32 = 1024;
+/// A client that has read much need not read anything for so many of these times.
+const MOST_STALLS: u32 = 2;
 
 /// The limits of a connection.
 pub(crate) struct Limits {
@@ -47,23 +55,27 @@ pub(crate) struct Limits {
 }
 
 /// How the client reads, in one answer or several that it gets at once. Only the time in which an answer waits for it counts.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Reading {
     /// Since when an answer waits for the client.
     waits_since: Option<Instant>,
-    /// How long answers waited before.
-    waited: Duration,
-    /// The bytes it took meanwhile.
-    taken: u64,
+    /// Whether one has waited.
+    has_waited: bool,
+    /// For how long the client need not read anything, from then on.
+    left: Duration,
 }
 
-/// What was not read of a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unread {
-    Nothing,
-    Bytes(u64),
-    /// The dispatcher finds the end.
-    Unknown,
+impl Reading {
+    fn new(stall: Duration) -> Self {
+        Self { waits_since: None, has_waited: false, left: stall }
+    }
+
+    /// Counts the time until now.
+    fn count(&mut self, now: Instant) {
+        if let Some(since) = self.waits_since.take() {
+            self.left = self.left.saturating_sub(now - since);
+        }
+    }
 }
 
 /// What a connection does.
@@ -73,7 +85,7 @@ enum Phase {
     New,
     /// It answers a request.
     Answering,
-    /// It waits for the next head, since then.
+    /// It waits for the next head, or for what was not read of the body before it, since then.
     Idle(Instant),
     /// It has read the beginning of the next head, then.
     Begun(Instant),
@@ -86,49 +98,63 @@ impl Limits {
             unread: Cell::new(Unread::Nothing),
             is_awaited: Cell::new(false),
             read_with_head: Cell::new(0),
-            client: Cell::default(),
+            client: Cell::new(Reading::new(stall)),
             stall,
             reader: RefCell::default(),
         }
     }
 
-    /// Ready with what may be read: a part of the body that the handler waits for, or else the next head, or what is left of the
-    /// body before it. Nothing while an answer waits for the client.
+    /// Ready with what may be read: a part of the body that the handler waits for, or a short one, or else what is left of the body
+    /// before the next head, or that head. Nothing while an answer waits for the client.
     pub(crate) fn poll_may_read(&self, cx: &Context<'_>) -> Poll<Piece> {
         if self.client.get().waits_since.is_none() {
-            match (self.phase.get(), self.unread.get()) {
-                (Phase::Answering, Unread::Nothing) => {}
-                (Phase::Answering, _) if !self.is_awaited.get() => {}
-                (_, Unread::Bytes(left)) => return Poll::Ready(Piece::Body(left)),
-                (Phase::Answering, Unread::Unknown) => return Poll::Ready(Piece::Body(u64::MAX)),
-                _ => return Poll::Ready(Piece::Head),
+            let (is_answering, unread) = (matches!(self.phase.get(), Phase::Answering), self.unread.get());
+            match unread {
+                Unread::Nothing if is_answering => {}
+                Unread::Bytes(..=SHORT) => return Poll::Ready(Piece::Body(unread)),
+                _ if is_answering && !self.is_awaited.get() => {}
+                Unread::Bytes(_) | Unread::Chunks(_) => return Poll::Ready(Piece::Body(unread)),
+                Unread::Unknown if is_answering => return Poll::Ready(Piece::Body(unread)),
+                Unread::Nothing | Unread::Unknown => return Poll::Ready(Piece::Head),
             }
         }
         *self.reader.borrow_mut() = Some(cx.waker().clone());
         Poll::Pending
     }
 
-    /// Notes that so many bytes have been read and passed on. `with_head`: so many of them are a body behind its head.
-    pub(crate) fn read(&self, bytes: usize, with_head: usize) {
-        self.is_awaited.set(false);
-        self.read_with_head.set(with_head);
-        match (self.phase.get(), self.unread.get()) {
-            (_, Unread::Bytes(left)) => {
-                let left = left.saturating_sub(bytes as u64);
-                self.unread.set(if left == 0 { Unread::Nothing } else { Unread::Bytes(left) });
+    /// Notes what has been read and passed on.
+    pub(crate) fn read(&self, passed: Passed) {
+        match passed {
+            Passed::Head { has_begun, body } => {
+                self.read_with_head.set(body);
+                if has_begun && matches!(self.phase.get(), Phase::Idle(_)) {
+                    self.phase.set(Phase::Begun(Instant::now()));
+                }
             }
-            (Phase::Idle(_), _) => self.phase.set(Phase::Begun(Instant::now())),
-            _ => {}
+            Passed::Body(left) => self.unread.set(left),
         }
+    }
+
+    /// Whether a part of the last body was not read.
+    pub(crate) fn has_unread(&self) -> bool {
+        self.unread.get() != Unread::Nothing
     }
 
     /// Notes that so many bytes have been written; `None`: the client has to read first.
     pub(crate) fn wrote(&self, bytes: Option<usize>) {
         let mut client = self.client.get();
-        match (client.waits_since, bytes) {
-            (None, Some(_)) => return,
-            (None, None) => client.waits_since = Some(Instant::now()),
-            (Some(_), more) => client.taken += more.unwrap_or_default() as u64,
+        match bytes {
+            None if client.waits_since.is_none() => {
+                (client.waits_since, client.has_waited) = (Some(Instant::now()), true);
+            }
+            Some(bytes) if client.has_waited => {
+                let (waits, now) = (client.waits_since.is_some(), Instant::now());
+                client.count(now);
+                let more = Duration::from_secs(bytes as u64) / LEAST_PER_SECOND;
+                client.left = (client.left + more).min(MOST_STALLS * self.stall);
+                client.waits_since = waits.then_some(now);
+            }
+            _ => return,
         }
         self.client.set(client);
     }
@@ -136,9 +162,13 @@ impl Limits {
     /// Notes that all has been written.
     pub(crate) fn wrote_all(&self) {
         let mut client = self.client.get();
-        if let Some(since) = client.waits_since.take() {
-            client.waited += since.elapsed();
+        if client.waits_since.is_some() {
+            let now = Instant::now();
+            client.count(now);
             self.client.set(client);
+            if let Phase::Idle(_) = self.phase.get() {
+                self.phase.set(Phase::Idle(now));
+            }
             self.wake_reader();
         }
     }
@@ -147,7 +177,7 @@ impl Limits {
     pub(crate) fn begin(self: &Rc<Self>, request: &mut Request) -> Answering {
         self.phase.set(Phase::Answering);
         if self.client.get().waits_since.is_none() {
-            self.client.take();
+            self.client.set(Reading::new(self.stall));
         }
         let (payload, with_head) = (request.take_payload(), self.read_with_head.take());
         self.is_awaited.set(false);
@@ -161,10 +191,11 @@ impl Limits {
         Answering { limits: self.clone(), has_whole_body }
     }
 
-    /// Notes that the handler waits for more of the body.
+    /// Notes that the handler waits for more of the body, until it gets that.
     fn await_body(&self) {
-        self.is_awaited.set(true);
-        self.wake_reader();
+        if !self.is_awaited.replace(true) {
+            self.wake_reader();
+        }
     }
 
     fn wake_reader(&self) {
@@ -173,17 +204,15 @@ impl Limits {
         }
     }
 
-    /// When the client is late: with the rest of a head, or with reading an answer.
+    /// When the client is late: with reading an answer, or else with the rest of a head.
     fn deadline(&self) -> Option<Instant> {
-        let head = match self.phase.get() {
-            Phase::New | Phase::Answering => None,
-            Phase::Idle(since) => Some(since + LONGEST_WAIT),
-            Phase::Begun(since) => Some(since + HEAD_TIME),
-        };
-        let Reading { waits_since, waited, taken } = self.client.get();
-        let allowed = (self.stall + Duration::from_secs(taken / LEAST_PER_SECOND)).saturating_sub(waited);
-        let answer = waits_since.map(|since| since + allowed);
-        head.into_iter().chain(answer).min()
+        let Reading { waits_since, left, .. } = self.client.get();
+        match (waits_since, self.phase.get()) {
+            (Some(since), _) => Some(since + left),
+            (None, Phase::Begun(since)) => Some(since + HEAD_TIME),
+            (None, Phase::Idle(since)) => Some(since + LONGEST_WAIT),
+            (None, Phase::New | Phase::Answering) => None,
+        }
     }
 }
 
@@ -194,15 +223,15 @@ fn unread(request: &Request, payload: &Payload, with_head: u64) -> Unread {
     }
     let headers = request.head().headers();
     if headers.contains_key(TRANSFER_ENCODING) {
+        return Unread::Chunks(Chunks::default());
+    }
+    // The dispatcher reads what follows a request for another protocol to the end of the connection.
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    if text(UPGRADE).is_some_and(|protocol| protocol.eq_ignore_ascii_case("websocket")) {
         return Unread::Unknown;
     }
-    let length =
-        headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.trim().parse::<u64>().ok());
-    match length.map(|length| length.saturating_sub(with_head)) {
-        Some(0) => Unread::Nothing,
-        Some(left) => Unread::Bytes(left),
-        None => Unread::Unknown,
-    }
+    let length = text(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
+    length.map_or(Unread::Unknown, |length| Unread::of_length(length.saturating_sub(with_head)))
 }
 
 /// An answer that is not complete.
@@ -212,9 +241,16 @@ pub(crate) struct Answering {
 }
 
 impl Answering {
-    /// Whether all of the body of the request was read with its head.
-    pub(crate) fn has_whole_body(&self) -> bool {
-        self.has_whole_body
+    /// Waits until the dispatcher has a short body that the handler did not read. Else the answer would end the connection.
+    pub(crate) async fn body_arrived(&self) {
+        if self.has_whole_body {
+            yield_now().await;
+        } else if let Unread::Bytes(..=SHORT) = self.limits.unread.get() {
+            // The dispatcher polls the answer whenever it has read something.
+            let arrived = poll_fn(|_| if self.limits.has_unread() { Poll::Pending } else { Poll::Ready(()) });
+            // It may not come.
+            let _ = timeout(BODY_TIME, arrived).await;
+        }
     }
 
     /// The body of the answer.
@@ -261,8 +297,12 @@ impl Stream for RequestBody {
         let polled = Pin::new(&mut self.payload).poll_next(cx);
         match &polled {
             Poll::Pending => self.limits.await_body(),
-            Poll::Ready(None) => self.limits.unread.set(Unread::Nothing),
-            Poll::Ready(Some(_)) => {}
+            Poll::Ready(part) => {
+                self.limits.is_awaited.set(false);
+                if part.is_none() {
+                    self.limits.unread.set(Unread::Nothing);
+                }
+            }
         }
         polled
     }

@@ -8,6 +8,8 @@ use std::task::{Wake, Waker};
 use tokio::time::sleep;
 
 const STALL: Duration = Duration::from_secs(30);
+/// A part of a head.
+const HEAD: Passed = Passed::Head { has_begun: true, body: 0 };
 
 fn limits() -> (Rc<Limits>, Clock) {
     let limits = Rc::new(Limits::new(STALL));
@@ -43,11 +45,11 @@ async fn a_head_that_has_begun_is_late_after_its_time_even_if_parts_of_it_arrive
     sleep(Duration::from_secs(20)).await;
     assert!(!is_late(&mut clock), "it is idle");
     for _ in 0..8 {
-        limits.read(1, 0);
+        limits.read(HEAD);
         sleep(Duration::from_secs(1)).await;
         assert!(!is_late(&mut clock));
     }
-    limits.read(1, 0);
+    limits.read(HEAD);
     assert_eq!(until_late(&mut clock).await, 2);
 }
 
@@ -56,14 +58,12 @@ async fn no_time_counts_while_a_request_is_answered() {
     let (limits, mut clock) = limits();
     assert!(!is_late(&mut clock), "the first head has the clock of actix-http");
     drop(answer(&limits));
-    limits.read(1, 0);
+    limits.read(HEAD);
     assert!(!is_late(&mut clock));
     let answer = answer(&limits);
     sleep(Duration::from_secs(3600)).await;
-    limits.read(1, 0);
-    assert!(!is_late(&mut clock));
     drop(answer);
-    assert_eq!(until_late(&mut clock).await, LONGEST_WAIT.as_secs(), "a head that began before may be there");
+    assert_eq!(until_late(&mut clock).await, LONGEST_WAIT.as_secs());
 }
 
 #[tokio::test(start_paused = true)]
@@ -85,6 +85,42 @@ async fn a_client_must_read_the_least_speed_after_the_stall() {
     let _next = answer(&limits);
     limits.wrote(None);
     assert_eq!(until_late(&mut clock).await, 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_has_read_much_must_go_on() {
+    let (limits, mut clock) = limits();
+    let _answer = answer(&limits);
+    limits.wrote(None);
+    limits.wrote(Some(100_000_000));
+    assert_eq!(until_late(&mut clock).await, 60);
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_that_a_slow_client_takes_counts() {
+    let (limits, mut clock) = limits();
+    let _answer = answer(&limits);
+    for _ in 0..100 {
+        limits.wrote(None);
+        sleep(Duration::from_secs(20)).await;
+        assert!(!is_late(&mut clock));
+        limits.wrote(Some(2 * 1024));
+        limits.wrote_all();
+        limits.wrote(Some(20 * 1024));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_time_for_the_next_head_counts_while_the_rest_of_an_answer_waits_for_the_client() {
+    let limits = Rc::new(Limits::new(Duration::from_secs(600)));
+    let mut clock = Clock::new(limits.clone());
+    let answer = answer(&limits);
+    limits.wrote(None);
+    drop(answer);
+    sleep(Duration::from_secs(500)).await;
+    assert!(!is_late(&mut clock));
+    limits.wrote_all();
+    assert_eq!(until_late(&mut clock).await, LONGEST_WAIT.as_secs());
 }
 
 /// A request with this header and body.
@@ -114,21 +150,22 @@ async fn nothing_is_read_ahead_of_an_answer() {
 async fn a_body_is_read_to_its_end_while_the_handler_waits_for_it() {
     let (limits, _) = limits();
     let (mut sender, body) = h1::Payload::create(false);
-    let mut request = request((CONTENT_LENGTH, "9"), body);
+    let mut request = request((CONTENT_LENGTH, "100009"), body);
     let answer = limits.begin(&mut request);
     assert_eq!(may_read(&limits), None, "the handler does something else");
     let reader = refused(&limits);
     let mut body = request.take_payload();
     assert!(part(&mut body).is_pending());
     assert!(was_woken(&reader));
-    assert_eq!(may_read(&limits), Some(Piece::Body(9)));
-    limits.read(4, 0);
-    assert_eq!(may_read(&limits), None);
+    assert_eq!(may_read(&limits), Some(Piece::Body(Unread::Bytes(100_009))));
+    limits.read(Passed::Body(Unread::Bytes(100_005)));
+    assert!(may_read(&limits).is_some(), "the handler has not got it");
     sender.feed_data(Bytes::from_static(b"part"));
     assert_eq!(part(&mut body), Poll::Ready(Some(4)));
+    assert_eq!(may_read(&limits), None);
     assert!(part(&mut body).is_pending());
-    assert_eq!(may_read(&limits), Some(Piece::Body(5)));
-    limits.read(5, 0);
+    assert_eq!(may_read(&limits), Some(Piece::Body(Unread::Bytes(100_005))));
+    limits.read(Passed::Body(Unread::Nothing));
     assert!(part(&mut body).is_pending());
     assert_eq!(may_read(&limits), None, "all is read");
     drop(answer);
@@ -138,8 +175,8 @@ async fn a_body_is_read_to_its_end_while_the_handler_waits_for_it() {
 #[tokio::test]
 async fn a_body_that_was_read_with_its_head_is_not_read_again() {
     let (limits, _) = limits();
-    for (with_head, left) in [(9, None), (0, Some(Piece::Body(9)))] {
-        limits.read(100, with_head);
+    for (with_head, left) in [(9, None), (0, Some(Piece::Body(Unread::Bytes(9))))] {
+        limits.read(Passed::Head { has_begun: true, body: with_head });
         let (_sender, body) = h1::Payload::create(false);
         let mut request = request((CONTENT_LENGTH, "9"), body);
         let answer = limits.begin(&mut request);
@@ -150,39 +187,77 @@ async fn a_body_that_was_read_with_its_head_is_not_read_again() {
 }
 
 #[tokio::test]
-async fn a_body_of_unknown_length_is_read_until_the_dispatcher_finds_its_end() {
+async fn a_short_body_is_read_although_the_handler_does_not_wait_for_it() {
     let (limits, _) = limits();
-    let (mut sender, body) = h1::Payload::create(false);
-    let mut request = request((TRANSFER_ENCODING, "chunked"), body);
-    let _answer = limits.begin(&mut request);
-    let mut body = request.take_payload();
-    for _ in 0..3 {
-        assert!(part(&mut body).is_pending());
-        assert_eq!(may_read(&limits), Some(Piece::Body(u64::MAX)));
-        limits.read(7, 0);
+    for (length, expected) in [("8192", Some(Piece::Body(Unread::Bytes(8192)))), ("8193", None)] {
+        let (_sender, body) = h1::Payload::create(false);
+        let _answer = limits.begin(&mut request((CONTENT_LENGTH, length), body));
+        assert_eq!(may_read(&limits), expected);
     }
-    sender.feed_eof();
-    assert_eq!(part(&mut body), Poll::Ready(None));
-    assert_eq!(may_read(&limits), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_waits_for_a_short_body_but_not_for_long() {
+    let (limits, _) = limits();
+    let begun = Instant::now();
+    for (length, left, waits) in [("9", 0, 0), ("9", 9, 200), ("8193", 8193, 0)] {
+        let (_sender, body) = h1::Payload::create(false);
+        let answer = limits.begin(&mut request((CONTENT_LENGTH, length), body));
+        let begun = Instant::now();
+        limits.read(Passed::Body(Unread::of_length(left)));
+        answer.body_arrived().await;
+        assert_eq!(begun.elapsed().as_millis(), waits, "{left} of {length}");
+    }
+    assert!(begun.elapsed() < STALL);
+}
+
+#[tokio::test]
+async fn chunks_are_read_to_their_end_and_a_connection_of_another_protocol_as_a_whole() {
+    let (limits, _) = limits();
+    let chunks = Unread::Chunks(Chunks::default());
+    for (header, unread) in
+        [((TRANSFER_ENCODING, "chunked"), chunks), ((UPGRADE, "WebSocket"), Unread::Unknown)]
+    {
+        let (mut sender, body) = h1::Payload::create(false);
+        let mut request = request(header, body);
+        request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from_static("9"));
+        let _answer = limits.begin(&mut request);
+        let mut body = request.take_payload();
+        for _ in 0..3 {
+            assert!(part(&mut body).is_pending());
+            assert_eq!(may_read(&limits), Some(Piece::Body(unread)));
+            limits.read(Passed::Body(unread));
+        }
+        sender.feed_eof();
+        assert_eq!(part(&mut body), Poll::Ready(None));
+        assert_eq!(may_read(&limits), None);
+    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_a_handler_did_not_read_of_a_body_is_no_head() {
     let (limits, mut clock) = limits();
-    let (_sender, body) = h1::Payload::create(false);
-    let mut request = request((CONTENT_LENGTH, "9"), body);
-    let answer = limits.begin(&mut request);
-    assert!(part(request.payload()).is_pending());
-    drop(request);
-    assert_eq!(may_read(&limits), None, "the handler reads no more");
-    drop(answer);
-    assert_eq!(may_read(&limits), Some(Piece::Body(9)));
-    limits.read(9, 0);
-    sleep(Duration::from_secs(60)).await;
-    assert!(!is_late(&mut clock), "it is idle");
-    assert_eq!(may_read(&limits), Some(Piece::Head));
-    limits.read(1, 0);
-    assert_eq!(until_late(&mut clock).await, HEAD_TIME.as_secs());
+    for header in [(CONTENT_LENGTH, "100000"), (TRANSFER_ENCODING, "chunked")] {
+        let (_sender, body) = h1::Payload::create(false);
+        let mut request = request(header, body);
+        let answer = limits.begin(&mut request);
+        assert!(part(request.payload()).is_pending());
+        assert!(may_read(&limits).is_some());
+        drop(request);
+        assert_eq!(may_read(&limits), None, "the handler reads no more");
+        drop(answer);
+        assert!(matches!(may_read(&limits), Some(Piece::Body(_))) && limits.has_unread());
+        limits.read(Passed::Body(Unread::Bytes(7)));
+        sleep(Duration::from_secs(60)).await;
+        assert!(!is_late(&mut clock), "more of the body may come");
+        limits.read(Passed::Body(Unread::Nothing));
+        limits.read(Passed::Head { has_begun: false, body: 0 });
+        sleep(Duration::from_secs(60)).await;
+        assert!(!is_late(&mut clock) && !limits.has_unread(), "it is idle");
+        assert_eq!(may_read(&limits), Some(Piece::Head));
+        limits.read(HEAD);
+        assert_eq!(until_late(&mut clock).await, HEAD_TIME.as_secs());
+    }
 }
 
 #[derive(Default)]

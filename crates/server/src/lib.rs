@@ -36,5 +36,6 @@ pub mod store;
 pub mod telemetry;
 mod tls;
 mod traces;
+mod unread;
 pub mod webhooks;
 pub mod wiring;

@@ -3,13 +3,14 @@
 //! The dispatcher parses all requests that it gets, and keeps in one place for all of them what an answer depends on (the method,
 //! the version, whether the connection ends). So it gets the next head only when it needs it.
 
+use crate::unread::Unread;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 
 /// The most bytes of a piece.
-const LONGEST: usize = 8 * 1024;
+pub(crate) const LONGEST: usize = 8 * 1024;
 
 /// What may be passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,8 +18,22 @@ pub(crate) enum Piece {
     /// Bytes up to the end of one head, and the body if all of it was read with the head: a request that is refused without its
     /// body ends the connection, unless the dispatcher has the body.
     Head,
-    /// At most so many bytes of a body.
-    Body(u64),
+    /// A part of what was not read of a body.
+    Body(Unread),
+}
+
+/// What was passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passed {
+    /// A part of a head, or all of it.
+    Head {
+        /// Whether more than ends of lines was passed on of this head.
+        has_begun: bool,
+        /// How many bytes of the body follow in the piece.
+        body: usize,
+    },
+    /// A part of a body, of which this is left.
+    Body(Unread),
 }
 
 /// Passes on one piece after the other. What was read with a head and comes after it stays here.
@@ -40,18 +55,19 @@ struct HeadEnd {
 }
 
 impl Pieces {
-    /// Appends the next piece to the buffer, nothing at the end of the stream. Returns how many bytes of a body follow the head in
-    /// it.
+    /// Appends the next piece to the buffer, nothing at the end of the stream.
     pub(crate) fn poll_next(
         &mut self,
         stream: Pin<&mut impl AsyncRead>,
         cx: &mut Context<'_>,
         piece: Piece,
         buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<usize>> {
+    ) -> Poll<io::Result<Passed>> {
         let most = match piece {
-            Piece::Head => LONGEST,
-            Piece::Body(left) => usize::try_from(left).map_or(LONGEST, |left| left.min(LONGEST)),
+            Piece::Body(Unread::Bytes(left)) => {
+                usize::try_from(left).map_or(LONGEST, |left| left.min(LONGEST))
+            }
+            Piece::Head | Piece::Body(_) => LONGEST,
         };
         let most = most.min(buffer.remaining());
         if self.is_empty() {
@@ -59,13 +75,13 @@ impl Pieces {
         }
         let rest = &self.bytes[self.passed..];
         let rest = &rest[..rest.len().min(most)];
-        let (length, body) = self.head.piece(piece, rest);
+        let (length, passed) = self.head.piece(piece, rest);
         buffer.put_slice(&rest[..length]);
         self.passed += length;
         if self.is_empty() {
             (self.bytes, self.passed) = (Vec::new(), 0);
         }
-        Poll::Ready(Ok(body))
+        Poll::Ready(Ok(passed))
     }
 
     /// Whether nothing is left that was read.
@@ -80,25 +96,29 @@ impl Pieces {
         piece: Piece,
         most: usize,
         buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<usize>> {
+    ) -> Poll<io::Result<Passed>> {
         let mut part = ReadBuf::new(buffer.initialize_unfilled_to(most));
         ready!(stream.poll_read(cx, &mut part))?;
-        let (length, body) = self.head.piece(piece, part.filled());
+        let (length, passed) = self.head.piece(piece, part.filled());
         self.bytes.extend(&part.filled()[length..]);
         buffer.advance(length);
-        Poll::Ready(Ok(body))
+        Poll::Ready(Ok(passed))
     }
 }
 
 impl HeadEnd {
-    /// The length of a piece at the beginning of these bytes, and of the body at its end.
-    fn piece(&mut self, piece: Piece, bytes: &[u8]) -> (usize, usize) {
-        let end = if piece == Piece::Head { self.find(bytes) } else { None };
-        let Some(end) = end else { return (bytes.len(), 0) };
+    /// The length of a piece at the beginning of these bytes, and what it is.
+    fn piece(&mut self, piece: Piece, bytes: &[u8]) -> (usize, Passed) {
+        if let Piece::Body(mut unread) = piece {
+            return (unread.take(bytes), Passed::Body(unread));
+        }
+        let Some(end) = self.find(bytes) else {
+            return (bytes.len(), Passed::Head { has_begun: self.has_content, body: 0 });
+        };
         let (head, rest) = bytes.split_at(end);
         let body = if rest.is_empty() { None } else { body_length(head) };
         let body = body.filter(|body| *body <= rest.len()).unwrap_or_default();
-        (end + body, body)
+        (end + body, Passed::Head { has_begun: true, body })
     }
 
     /// Where the head ends in its next bytes; `None`: after them. At the end it begins with the next head.
@@ -130,9 +150,14 @@ fn body_length(head: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::unread::Chunks;
     use std::task::Waker;
 
     const GET: &str = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+
+    fn part(bytes: u64) -> Piece {
+        Piece::Body(Unread::of_length(bytes))
+    }
 
     /// The pieces that are passed on of these bytes, one for each that is wanted.
     fn pieces(bytes: &str, wanted: &[Piece], capacity: usize) -> Vec<String> {
@@ -169,7 +194,7 @@ mod tests {
         let post = "POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody";
         assert_eq!(pieces(&[post, GET].concat(), &[Piece::Head; 2], 8192), [post, GET]);
         let begun = &post[..post.len() - 1];
-        assert_eq!(pieces(begun, &[Piece::Head, Piece::Body(4)], 8192), [&post[..post.len() - 4], "bod"]);
+        assert_eq!(pieces(begun, &[Piece::Head, part(4)], 8192), [&post[..post.len() - 4], "bod"]);
         for lengths in ["-1", "99999999999999999999", "", "4, 4"] {
             let post = post.replace(": 4", &format!(": {lengths}"));
             assert_eq!(pieces(&post, &[Piece::Head], 8192), [&post[..post.len() - 4]]);
@@ -179,10 +204,33 @@ mod tests {
     #[test]
     fn no_more_of_a_body_is_passed_on_than_is_wanted() {
         let body = "a\n\nb".repeat(5000);
-        let wanted = [Piece::Head, Piece::Body(3), Piece::Body(u64::MAX), Piece::Body(2), Piece::Head];
+        let wanted = [Piece::Head, part(3), part(u64::MAX), part(2), Piece::Head];
         let found = pieces(&format!("{GET}{body}"), &wanted, 3 * LONGEST);
         let lengths: Vec<_> = found.iter().map(String::len).collect();
         assert_eq!((&*found[0], &*found[1]), (GET, "a\n\n"));
         assert!((1..=LONGEST).contains(&lengths[2]) && lengths[3] == 2, "{lengths:?}");
+    }
+
+    #[test]
+    fn chunks_are_passed_on_to_their_end() {
+        let post = "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n";
+        let (chunks, body) = ("2\r\n{}\r\n0\r\n\r\n", Piece::Body(Unread::Chunks(Chunks::default())));
+        let bytes = [post, chunks, GET, GET].concat();
+        assert_eq!(
+            pieces(&bytes, &[Piece::Head, body, Piece::Head, Piece::Head], 8192),
+            [post, chunks, GET, GET]
+        );
+    }
+
+    #[test]
+    fn ends_of_lines_before_a_head_are_not_its_beginning() {
+        let mut head = HeadEnd::default();
+        for (bytes, has_begun) in
+            [("\r\n", false), ("\n", false), ("G", true), ("ET /\r\n", true), ("\r\n", true)]
+        {
+            let passed = Passed::Head { has_begun, body: 0 };
+            assert_eq!(head.piece(Piece::Head, bytes.as_bytes()), (bytes.len(), passed));
+        }
+        assert_eq!(head.piece(Piece::Head, b"\r\n").1, Passed::Head { has_begun: false, body: 0 });
     }
 }

@@ -116,7 +116,17 @@ async fn each_answer_has_the_form_of_its_own_request() {
     let head = |method: &str, version: &str, more: &str| {
         format!("{method} {BASE}/health HTTP/{version}\r\nhost: city.test\r\n{more}\r\n")
     };
+    let chunks = |chunks: &str| {
+        format!(
+            "POST {BASE}/vote_proposals HTTP/1.1\r\nhost: city.test\r\ncontent-type: application/json\r\n\
+             transfer-encoding: chunked\r\n\r\n{chunks}"
+        )
+    };
     let requests = [
+        chunks("2;a=b\r\n{}\r\n0\r\n\r\n"),
+        head("HEAD", "1.1", ""),
+        chunks("1\r\n{\r\n1\r\n}\r\n0\r\ncontent-length: 99\r\n\r\n"),
+        head("GET", "1.0", "connection: keep-alive\r\n"),
         head("GET", "1.1", ""),
         head("HEAD", "1.1", ""),
         head("GET", "1.1", ""),
@@ -129,7 +139,8 @@ async fn each_answer_has_the_form_of_its_own_request() {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         bodies.push((!body.is_empty(), head.contains("connection: close")));
     }
-    let expected = [(true, false), (false, false), (true, false), (true, false), (false, true)];
+    let (full, empty) = ((true, false), (false, false));
+    let expected = [full, empty, full, full, full, empty, full, full, (false, true)];
     assert_eq!(bodies, expected, "{answers}");
     service.stop().await;
 }
@@ -164,5 +175,90 @@ async fn a_short_body_that_is_refused_unread_does_not_end_its_connection() {
     let (statuses, answers) = ask(100_000).await;
     assert_eq!(statuses, ["404"], "{answers}");
     assert!(answers.contains("connection: close\r\n") && answers.ends_with('}'), "{answers}");
+    service.stop().await;
+}
+
+/// Sends a request whose body comes after its head, or after the answer, and then another request on the same connection.
+async fn goes_on(mut stream: impl AsyncRead + AsyncWrite + Unpin, head: &str, body: &str, is_before: bool) {
+    let head = format!("POST {BASE}/nowhere HTTP/1.1\r\nhost: city.test\r\n{head}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.flush().await.unwrap();
+    if is_before {
+        sleep(Duration::from_millis(20)).await;
+        stream.write_all(body.as_bytes()).await.unwrap();
+        stream.flush().await.unwrap();
+    }
+    let mut answer = vec![0; 4096];
+    let length = timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
+    let text = String::from_utf8_lossy(&answer[..length]).into_owned();
+    assert!(text.starts_with("HTTP/1.1 404") && !text.contains("connection: close"), "{text}");
+    if !is_before {
+        stream.write_all(body.as_bytes()).await.unwrap();
+        stream.flush().await.unwrap();
+        // Longer than the time of a head.
+        sleep(Duration::from_secs(12)).await;
+    }
+    ask(&mut stream).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_short_body_that_follows_its_head_does_not_end_the_connection_of_a_refused_request() {
+    let (plain, encrypted) = (service().await, tls::service(&[]).await);
+    let tcp = TcpStream::connect(plain.address).await.unwrap();
+    let tls = tls::connect(encrypted.address, &["http/1.1"]).await.unwrap();
+    tokio::join!(
+        goes_on(tcp, "content-length: 10", "0123456789", true),
+        goes_on(tls, "content-length: 10", "0123456789", true)
+    );
+    plain.stop().await;
+    encrypted.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_not_read_of_chunks_is_not_the_beginning_of_a_head() {
+    let service = service().await;
+    let tcp = TcpStream::connect(service.address).await.unwrap();
+    goes_on(tcp, "transfer-encoding: chunked", "5\r\nhello\r\n0\r\n\r\n", false).await;
+    service.stop().await;
+}
+
+/// The trailer names the length of a body, and the next request is as long as that.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_length_of_a_body_is_not_taken_from_the_trailer_of_another() {
+    let service = service().await;
+    let mut stream = TcpStream::connect(service.address).await.unwrap();
+    let chunked =
+        format!("POST {BASE}/nowhere HTTP/1.1\r\nhost: city.test\r\ntransfer-encoding: chunked\r\n\r\n");
+    stream.write_all(chunked.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 4096];
+    let length = timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
+    assert!(answer[..length].starts_with(b"HTTP/1.1 404"), "{}", answer[..length].escape_ascii());
+    let head = format!(
+        "POST {BASE}/vote_proposals HTTP/1.1\r\nhost: city.test\r\ncontent-type: application/json\r\n\
+         content-length: 2\r\n\r\n"
+    );
+    let bytes = format!("0\r\ncontent-length: {}\r\n\r\n{head}{{}}", head.len());
+    stream.write_all(bytes.as_bytes()).await.unwrap();
+    let begun = Instant::now();
+    let length = timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
+    assert!(answer[..length].starts_with(b"HTTP/1.1 4"), "{}", answer[..length].escape_ascii());
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    service.stop().await;
+}
+
+/// It is refused by its length, and the client reads only when it has sent for some seconds.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_still_sends_gets_the_refusal_of_its_upload() {
+    let service = service().await;
+    let mut stream = TcpStream::connect(service.address).await.unwrap();
+    let head = format!("POST {BASE}/nowhere HTTP/1.1\r\nhost: city.test\r\ncontent-length: 50000000\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    for _ in 0..15 {
+        sleep(Duration::from_millis(200)).await;
+        stream.write_all(&[b'a'; 16 * 1024]).await.unwrap();
+    }
+    let mut answer = Vec::new();
+    timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("the connection ends").unwrap();
+    assert!(answer.starts_with(b"HTTP/1.1 404") && answer.ends_with(b"}"), "{}", answer.escape_ascii());
     service.stop().await;
 }
