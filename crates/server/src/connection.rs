@@ -28,6 +28,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// How long what a client still sends is read after the last answer. Otherwise the system resets the connection, and the
 /// client may lose the answer.
 const LINGER: Duration = Duration::from_secs(5);
+/// The same while the server stops.
+const LINGER_AT_STOP: Duration = Duration::from_secs(1);
 /// The bytes that are read at once meanwhile.
 const DISCARDED: usize = 8 * 1024;
 
@@ -146,7 +148,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let sent = timeout(stall, poll_fn(|cx| self.poll_shutdown(cx))).await;
         if matches!(sent, Ok(Ok(()))) {
             // The client may send for longer.
-            let _ = timeout(LINGER, self.discard()).await;
+            let linger = if self.shared.is_stopping.get() { LINGER_AT_STOP } else { LINGER };
+            let _ = timeout(linger, self.discard()).await;
         }
     }
 
@@ -255,6 +258,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Io<S> {
         if buffer.filled().len() > before {
             connection.has_read = true;
             connection.limits.read(passed);
+        } else {
+            connection.limits.read_all();
         }
         Poll::Ready(Ok(()))
     }

@@ -20,7 +20,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
-use tokio::task::yield_now;
 
 /// How long the head of a request may take to arrive.
 pub(crate) const HEAD_TIME: Duration = Duration::from_secs(10);
@@ -45,6 +44,8 @@ pub(crate) struct Limits {
     unread: Cell<Unread>,
     /// Whether the handler waits for more of that body.
     is_awaited: Cell<bool>,
+    /// Whether the client sends no more.
+    is_at_end: Cell<bool>,
     /// The bytes of the body of the next request that were read with its head.
     read_with_head: Cell<usize>,
     client: Cell<Reading>,
@@ -97,6 +98,7 @@ impl Limits {
             phase: Cell::new(Phase::New),
             unread: Cell::new(Unread::Nothing),
             is_awaited: Cell::new(false),
+            is_at_end: Cell::new(false),
             read_with_head: Cell::new(0),
             client: Cell::new(Reading::new(stall)),
             stall,
@@ -131,8 +133,21 @@ impl Limits {
                     self.phase.set(Phase::Begun(Instant::now()));
                 }
             }
-            Passed::Body(left) => self.unread.set(left),
+            Passed::Body { left, has_data } => {
+                self.unread.set(left);
+                if has_data {
+                    self.is_awaited.set(false);
+                }
+                if left == Unread::Nothing && matches!(self.phase.get(), Phase::Idle(_)) {
+                    self.phase.set(Phase::Idle(Instant::now()));
+                }
+            }
         }
+    }
+
+    /// Notes that the client sends no more.
+    pub(crate) fn read_all(&self) {
+        self.is_at_end.set(true);
     }
 
     /// Whether a part of the last body was not read.
@@ -241,13 +256,17 @@ pub(crate) struct Answering {
 }
 
 impl Answering {
+    /// Whether all of the body of the request was read with its head.
+    pub(crate) fn has_whole_body(&self) -> bool {
+        self.has_whole_body
+    }
+
     /// Waits until the dispatcher has a short body that the handler did not read. Else the answer would end the connection.
     pub(crate) async fn body_arrived(&self) {
-        if self.has_whole_body {
-            yield_now().await;
-        } else if let Unread::Bytes(..=SHORT) = self.limits.unread.get() {
+        if let Unread::Bytes(..=SHORT) = self.limits.unread.get() {
+            let is_over = || !self.limits.has_unread() || self.limits.is_at_end.get();
             // The dispatcher polls the answer whenever it has read something.
-            let arrived = poll_fn(|_| if self.limits.has_unread() { Poll::Pending } else { Poll::Ready(()) });
+            let arrived = poll_fn(|_| if is_over() { Poll::Ready(()) } else { Poll::Pending });
             // It may not come.
             let _ = timeout(BODY_TIME, arrived).await;
         }
@@ -297,12 +316,8 @@ impl Stream for RequestBody {
         let polled = Pin::new(&mut self.payload).poll_next(cx);
         match &polled {
             Poll::Pending => self.limits.await_body(),
-            Poll::Ready(part) => {
-                self.limits.is_awaited.set(false);
-                if part.is_none() {
-                    self.limits.unread.set(Unread::Nothing);
-                }
-            }
+            Poll::Ready(None) => self.limits.unread.set(Unread::Nothing),
+            Poll::Ready(Some(_)) => self.limits.is_awaited.set(false),
         }
         polled
     }

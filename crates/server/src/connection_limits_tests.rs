@@ -8,6 +8,11 @@ use std::task::{Wake, Waker};
 use tokio::time::sleep;
 
 const STALL: Duration = Duration::from_secs(30);
+/// A part of a body, of which this is left.
+fn data(left: Unread) -> Passed {
+    Passed::Body { left, has_data: true }
+}
+
 /// A part of a head.
 const HEAD: Passed = Passed::Head { has_begun: true, body: 0 };
 
@@ -158,14 +163,13 @@ async fn a_body_is_read_to_its_end_while_the_handler_waits_for_it() {
     assert!(part(&mut body).is_pending());
     assert!(was_woken(&reader));
     assert_eq!(may_read(&limits), Some(Piece::Body(Unread::Bytes(100_009))));
-    limits.read(Passed::Body(Unread::Bytes(100_005)));
-    assert!(may_read(&limits).is_some(), "the handler has not got it");
+    limits.read(data(Unread::Bytes(100_005)));
+    assert_eq!(may_read(&limits), None, "the handler has not got it");
     sender.feed_data(Bytes::from_static(b"part"));
     assert_eq!(part(&mut body), Poll::Ready(Some(4)));
-    assert_eq!(may_read(&limits), None);
     assert!(part(&mut body).is_pending());
     assert_eq!(may_read(&limits), Some(Piece::Body(Unread::Bytes(100_005))));
-    limits.read(Passed::Body(Unread::Nothing));
+    limits.read(data(Unread::Nothing));
     assert!(part(&mut body).is_pending());
     assert_eq!(may_read(&limits), None, "all is read");
     drop(answer);
@@ -204,10 +208,16 @@ async fn an_answer_waits_for_a_short_body_but_not_for_long() {
         let (_sender, body) = h1::Payload::create(false);
         let answer = limits.begin(&mut request((CONTENT_LENGTH, length), body));
         let begun = Instant::now();
-        limits.read(Passed::Body(Unread::of_length(left)));
+        limits.read(data(Unread::of_length(left)));
         answer.body_arrived().await;
         assert_eq!(begun.elapsed().as_millis(), waits, "{left} of {length}");
     }
+    let (_sender, body) = h1::Payload::create(false);
+    let answer = limits.begin(&mut request((CONTENT_LENGTH, "9"), body));
+    let half = Instant::now();
+    limits.read_all();
+    answer.body_arrived().await;
+    assert!(half.elapsed().is_zero(), "the client sends no more");
     assert!(begun.elapsed() < STALL);
 }
 
@@ -226,7 +236,7 @@ async fn chunks_are_read_to_their_end_and_a_connection_of_another_protocol_as_a_
         for _ in 0..3 {
             assert!(part(&mut body).is_pending());
             assert_eq!(may_read(&limits), Some(Piece::Body(unread)));
-            limits.read(Passed::Body(unread));
+            limits.read(data(unread));
         }
         sender.feed_eof();
         assert_eq!(part(&mut body), Poll::Ready(None));
@@ -247,10 +257,10 @@ async fn what_a_handler_did_not_read_of_a_body_is_no_head() {
         assert_eq!(may_read(&limits), None, "the handler reads no more");
         drop(answer);
         assert!(matches!(may_read(&limits), Some(Piece::Body(_))) && limits.has_unread());
-        limits.read(Passed::Body(Unread::Bytes(7)));
-        sleep(Duration::from_secs(60)).await;
+        limits.read(data(Unread::Bytes(7)));
+        sleep(Duration::from_secs(170)).await;
         assert!(!is_late(&mut clock), "more of the body may come");
-        limits.read(Passed::Body(Unread::Nothing));
+        limits.read(data(Unread::Nothing));
         limits.read(Passed::Head { has_begun: false, body: 0 });
         sleep(Duration::from_secs(60)).await;
         assert!(!is_late(&mut clock) && !limits.has_unread(), "it is idle");
@@ -294,4 +304,18 @@ async fn a_reader_that_had_to_wait_is_woken() {
     assert!(!was_woken(&reader), "a part is left");
     limits.wrote_all();
     assert!(was_woken(&reader) && may_read(&limits).is_some());
+}
+
+#[tokio::test]
+async fn a_handler_that_waits_for_a_chunk_gets_more_than_its_size() {
+    let (limits, _) = limits();
+    let (_sender, body) = h1::Payload::create(false);
+    let mut request = request((TRANSFER_ENCODING, "chunked"), body);
+    let _answer = limits.begin(&mut request);
+    assert!(part(request.payload()).is_pending());
+    let left = Unread::Chunks(Chunks::default());
+    limits.read(Passed::Body { left, has_data: false });
+    assert!(may_read(&limits).is_some());
+    limits.read(data(left));
+    assert_eq!(may_read(&limits), None, "it has not got the data yet");
 }

@@ -3,7 +3,7 @@
 
 use crate::admission::{Admission, Counted};
 use crate::connection::{Io, Shared};
-use crate::connection_limits::{HEAD_TIME, KEEP_ALIVE, Limits};
+use crate::connection_limits::{Answering, HEAD_TIME, KEEP_ALIVE, Limits};
 use crate::head_errors::HeadErrors;
 use actix_http::error::DispatchError;
 use actix_http::{HttpServiceBuilder, Request};
@@ -25,6 +25,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::yield_now;
 
 /// How long a connection may take to end.
 const END_TIME: Duration = Duration::from_secs(1);
@@ -186,6 +187,10 @@ where
         let answering = limits.map(|limits| limits.begin(&mut request));
         let answer = app.call(request);
         async move {
+            if answering.as_ref().is_some_and(Answering::has_whole_body) {
+                // The dispatcher takes the body. Else an answer at once, without the body, would end the connection.
+                yield_now().await;
+            }
             let answer = answer.await?.map_into_boxed_body();
             if let Some(answering) = &answering {
                 answering.body_arrived().await;

@@ -21,14 +21,15 @@ impl Unread {
         if bytes == 0 { Self::Nothing } else { Self::Bytes(bytes) }
     }
 
-    /// Counts the bytes of the body at the beginning of these as read. Returns how many they are.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> usize {
+    /// Counts the bytes of the body at the beginning of these as read.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> Taken {
+        let all_of = |length| Taken { length, has_data: length > 0 };
         match self {
-            Self::Nothing => 0,
+            Self::Nothing => all_of(0),
             Self::Bytes(left) => {
                 let taken = shorter(bytes, *left);
                 *self = Self::of_length(*left - taken as u64);
-                taken
+                all_of(taken)
             }
             Self::Chunks(chunks) => {
                 let taken = chunks.take(bytes);
@@ -37,11 +38,20 @@ impl Unread {
                 } else if chunks.place == Place::End {
                     *self = Self::Nothing;
                 }
-                taken.unwrap_or(bytes.len())
+                taken.unwrap_or(all_of(bytes.len()))
             }
-            Self::Unknown => bytes.len(),
+            Self::Unknown => all_of(bytes.len()),
         }
     }
+}
+
+/// The beginning of some bytes, which belongs to a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// How many bytes it has.
+    pub(crate) length: usize,
+    /// Whether one of them is for the handler, or ends the body with an error: sizes of chunks are not.
+    pub(crate) has_data: bool,
 }
 
 /// The number of these bytes, or the smaller number.
@@ -84,13 +94,13 @@ enum Place {
 }
 
 impl Chunks {
-    /// Goes to the end of the body, at most to that of these bytes. Returns how many bytes it went; `None` if this is no body in chunks.
-    fn take(&mut self, bytes: &[u8]) -> Option<usize> {
-        let mut taken = 0;
+    /// Goes to the end of the body, at most to that of these bytes; `None` if this is no body in chunks.
+    fn take(&mut self, bytes: &[u8]) -> Option<Taken> {
+        let (mut taken, mut has_data) = (0, false);
         while self.place != Place::End && taken < bytes.len() {
             if self.place == Place::Data {
                 let data = shorter(&bytes[taken..], self.left);
-                (self.left, taken) = (self.left - data as u64, taken + data);
+                (self.left, taken, has_data) = (self.left - data as u64, taken + data, true);
                 if self.left == 0 {
                     self.place = Place::DataEnd;
                 }
@@ -99,7 +109,7 @@ impl Chunks {
                 taken += 1;
             }
         }
-        Some(taken)
+        Some(Taken { length: taken, has_data })
     }
 
     /// The place after this byte, which is not one of a chunk.
@@ -137,7 +147,7 @@ mod tests {
     fn taken(mut unread: Unread, bytes: &str, part: usize) -> (usize, Unread) {
         let mut taken = 0;
         for part in bytes.as_bytes().chunks(part) {
-            let of_part = unread.take(part);
+            let of_part = unread.take(part).length;
             taken += of_part;
             if of_part < part.len() {
                 break;
@@ -176,6 +186,23 @@ mod tests {
             let (length, left) = taken(Unread::Chunks(Chunks::default()), bytes, bytes.len());
             assert_eq!((length, left), (bytes.len(), Unread::Unknown), "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn the_sizes_of_chunks_are_no_data() {
+        let mut unread = Unread::Chunks(Chunks::default());
+        for (bytes, has_data) in [
+            ("1", false),
+            ("0\r", false),
+            ("\nabc", true),
+            ("d", true),
+            ("efghijklmnop\r\n0", true),
+            ("\r\n\r\n", false),
+        ] {
+            assert_eq!(unread.take(bytes.as_bytes()), Taken { length: bytes.len(), has_data }, "{bytes:?}");
+        }
+        assert_eq!(unread, Unread::Nothing);
+        assert!(Unread::Chunks(Chunks::default()).take(b"!").has_data, "an error");
     }
 
     #[test]

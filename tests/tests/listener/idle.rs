@@ -262,3 +262,18 @@ async fn a_client_that_still_sends_gets_the_refusal_of_its_upload() {
     assert!(answer.starts_with(b"HTTP/1.1 404") && answer.ends_with(b"}"), "{}", answer.escape_ascii());
     service.stop().await;
 }
+
+/// A refused request whose body does not come.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_does_not_come_does_not_delay_the_end_of_the_server() {
+    let service = service().await;
+    let mut stream = TcpStream::connect(service.address).await.unwrap();
+    let head =
+        format!("POST {BASE}/nowhere HTTP/1.1\r\nhost: city.test\r\ntransfer-encoding: chunked\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 4096];
+    timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
+    let begun = Instant::now();
+    service.stop().await;
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+}
