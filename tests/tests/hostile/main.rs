@@ -9,6 +9,7 @@
 mod archive;
 mod bodies;
 mod budget;
+mod connections;
 mod files;
 mod generate;
 mod growth;

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use tokio::time::{sleep, timeout};
 
 /// How long an answer may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// How often a request is repeated that was answered with 503, which is an answer of a busy machine.
 const REPETITIONS: usize = 5;
 
