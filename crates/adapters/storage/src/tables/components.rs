@@ -55,7 +55,7 @@ columns! {
 
 type Scoped = Filter<components::table, Eq<components::organization_id, i64>>;
 
-/// The components of one organization; the only access to the table.
+/// The components of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     components::table.filter(components::organization_id.eq(organization.0))
 }

@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 
 type Scoped = diesel::dsl::Filter<confirmations::table, diesel::dsl::Eq<confirmations::organization_id, i64>>;
 
-/// The links of one organization; the only access to the table.
+/// The links of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     confirmations::table.filter(confirmations::organization_id.eq(organization.0))
 }

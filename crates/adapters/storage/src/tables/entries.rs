@@ -37,7 +37,7 @@ impl From<Row> for (EntryRef, Entry) {
 
 type Scoped = Filter<entries::table, Eq<entries::organization_id, i64>>;
 
-/// The entries of one organization; the only access to the table.
+/// The entries of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     entries::table.filter(entries::organization_id.eq(organization.0))
 }

@@ -39,7 +39,7 @@ impl From<Row> for (MagicLinkId, MagicLink) {
 
 type Scoped = diesel::dsl::Filter<magic_links::table, diesel::dsl::Eq<magic_links::organization_id, i64>>;
 
-/// The links of one organization; the only access to the table.
+/// The links of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     magic_links::table.filter(magic_links::organization_id.eq(organization.0))
 }

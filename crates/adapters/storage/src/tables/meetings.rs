@@ -26,7 +26,7 @@ use time::OffsetDateTime;
 
 type Scoped = Filter<meetings::table, Eq<meetings::organization_id, i64>>;
 
-/// The meetings of one organization; the only access to the table.
+/// The meetings of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     meetings::table.filter(meetings::organization_id.eq(organization.0))
 }

@@ -30,7 +30,7 @@ use diesel_async::RunQueryDsl;
 
 type Scoped = Filter<proposals::table, Eq<proposals::organization_id, i64>>;
 
-/// The proposals of one organization; the only access to the table.
+/// The proposals of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     proposals::table.filter(proposals::organization_id.eq(organization.0))
 }

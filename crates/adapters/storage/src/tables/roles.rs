@@ -42,7 +42,7 @@ impl From<Row> for (i64, Role) {
 
 type Scoped = diesel::dsl::Filter<roles::table, diesel::dsl::Eq<roles::organization_id, i64>>;
 
-/// The roles of one organization; the only access to the table.
+/// The roles of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     roles::table.filter(roles::organization_id.eq(organization.0))
 }

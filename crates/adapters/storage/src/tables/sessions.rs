@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 
 type Scoped = diesel::dsl::Filter<sessions::table, diesel::dsl::Eq<sessions::organization_id, i64>>;
 
-/// The sessions of one organization; the only access to the table.
+/// The sessions of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     sessions::table.filter(sessions::organization_id.eq(organization.0))
 }

@@ -57,7 +57,7 @@ impl From<Row> for (SpaceRef, Space) {
 
 type Scoped = Filter<spaces::table, Eq<spaces::organization_id, i64>>;
 
-/// The spaces of one organization; the only access to the table.
+/// The spaces of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     spaces::table.filter(spaces::organization_id.eq(organization.0))
 }

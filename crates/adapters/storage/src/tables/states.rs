@@ -28,7 +28,7 @@ columns! {
 
 type Scoped = Filter<proposal_states::table, Eq<proposal_states::organization_id, i64>>;
 
-/// The states of one organization; the only access to the table.
+/// The states of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     proposal_states::table.filter(proposal_states::organization_id.eq(organization.0))
 }

@@ -33,7 +33,7 @@ columns! {
 
 type Scoped = Filter<steps::table, Eq<steps::organization_id, i64>>;
 
-/// The steps of one organization; the only access to the table.
+/// The steps of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     steps::table.filter(steps::organization_id.eq(organization.0))
 }

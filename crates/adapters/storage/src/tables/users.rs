@@ -53,7 +53,7 @@ pub(super) fn folded(nickname: &str) -> String {
 
 type Scoped = diesel::dsl::Filter<users::table, diesel::dsl::Eq<users::organization_id, i64>>;
 
-/// The accounts of one organization; the only access to the table.
+/// The accounts of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     users::table.filter(users::organization_id.eq(organization.0))
 }

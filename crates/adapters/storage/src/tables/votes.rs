@@ -43,7 +43,7 @@ columns! {
 
 type Scoped = Filter<votes::table, Eq<votes::organization_id, i64>>;
 
-/// The votes of one organization; the only access to the table.
+/// The votes of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     votes::table.filter(votes::organization_id.eq(organization.0))
 }

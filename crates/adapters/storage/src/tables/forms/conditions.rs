@@ -29,7 +29,7 @@ columns! {
 
 type Scoped = Filter<display_conditions::table, Eq<display_conditions::organization_id, i64>>;
 
-/// The conditions of one organization; the only access to the table.
+/// The conditions of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     display_conditions::table.filter(display_conditions::organization_id.eq(organization.0))
 }

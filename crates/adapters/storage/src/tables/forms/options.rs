@@ -25,7 +25,7 @@ columns! {
 
 type Scoped = Filter<answer_options::table, Eq<answer_options::organization_id, i64>>;
 
-/// The options of one organization; the only access to the table.
+/// The options of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     answer_options::table.filter(answer_options::organization_id.eq(organization.0))
 }

@@ -56,7 +56,7 @@ columns! {
 
 pub(super) type Scoped = Filter<questionnaires::table, Eq<questionnaires::organization_id, i64>>;
 
-/// The questionnaires of one organization; the only access to the table.
+/// The questionnaires of one organization.
 pub(super) fn of(organization: OrganizationId) -> Scoped {
     questionnaires::table.filter(questionnaires::organization_id.eq(organization.0))
 }

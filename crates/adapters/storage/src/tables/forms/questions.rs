@@ -36,7 +36,7 @@ columns! {
 
 type Scoped = Filter<questions::table, Eq<questions::organization_id, i64>>;
 
-/// The questions of one organization; the only access to the table.
+/// The questions of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     questions::table.filter(questions::organization_id.eq(organization.0))
 }

@@ -68,12 +68,12 @@ impl From<StoredAnswer> for AnswerDetail {
 type Scoped = Filter<responses::table, Eq<responses::organization_id, i64>>;
 type ScopedAnswers = Filter<answers::table, Eq<answers::organization_id, i64>>;
 
-/// The responses of one organization; the only access to the table.
+/// The responses of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     responses::table.filter(responses::organization_id.eq(organization.0))
 }
 
-/// The answers of one organization; the only access to the table.
+/// The answers of one organization.
 fn answers_of(organization: OrganizationId) -> ScopedAnswers {
     answers::table.filter(answers::organization_id.eq(organization.0))
 }

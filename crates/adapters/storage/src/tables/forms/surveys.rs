@@ -31,7 +31,7 @@ columns! {
 
 type Scoped = Filter<surveys::table, Eq<surveys::organization_id, i64>>;
 
-/// The surveys of one organization; the only access to the table.
+/// The surveys of one organization.
 fn of(organization: OrganizationId) -> Scoped {
     surveys::table.filter(surveys::organization_id.eq(organization.0))
 }

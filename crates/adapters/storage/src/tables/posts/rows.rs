@@ -26,7 +26,7 @@ columns! {
 
 pub(super) type Scoped = Filter<posts::table, Eq<posts::organization_id, i64>>;
 
-/// The posts of one organization; the only access to the table.
+/// The posts of one organization.
 pub(super) fn of(organization: OrganizationId) -> Scoped {
     posts::table.filter(posts::organization_id.eq(organization.0))
 }
