@@ -110,6 +110,7 @@ async fn each_broken_rule_is_named() {
             (attributes(json!("ftp://a.example/"), json!(EVENTS)), vec![invalid]),
             (attributes(json!("https://u@a.example/"), json!(EVENTS)), vec![invalid]),
             (attributes(json!("https://a.example/#x"), json!(EVENTS)), vec![invalid]),
+            (attributes(json!("https://a.example/x/%2e%2e/y"), json!(EVENTS)), vec![invalid]),
             (attributes(json!(long), json!(EVENTS)), vec![invalid]),
             (attributes(json!(7), json!(EVENTS)), vec![invalid]),
             (attributes(json!("http://127.0.0.1/"), json!(EVENTS)), vec![forbidden]),

@@ -86,7 +86,7 @@ struct RegistrationData {
 #[schema(as = webhook_registration_create_attributes)]
 #[serde(deny_unknown_fields)]
 struct AttributesToWrite {
-    /// Absolute, `http` or `https`, with a public host, without user information and fragment.
+    /// Absolute, `http` or `https`, with a public host, without user information, fragment and segments of dots.
     #[schema(value_type = String, format = "uri", max_length = 2048)]
     url: Option<Value>,
     /// The names of events the client holds the permission for.

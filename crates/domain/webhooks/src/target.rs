@@ -22,7 +22,8 @@ pub struct TargetPolicy {
 }
 
 impl TargetPolicy {
-    /// Reads a callback address. Host and addresses are not checked.
+    /// Reads a callback address. Host and addresses are not checked. Segments of dots are refused: clients leave them out,
+    /// and would call another path than the one that is registered.
     ///
     /// # Errors
     /// [`TargetError::Invalid`].
@@ -36,14 +37,16 @@ impl TargetPolicy {
         let is_absolute = text.split_once("://").is_some_and(|(scheme, rest)| {
             scheme.eq_ignore_ascii_case(url.scheme()) && !rest.starts_with(['/', '\\', '?', '#'])
         });
-        let authority = text.split_once("://").map_or("", |(_, rest)| rest);
-        let authority = authority.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+        let rest = text.split_once("://").map_or("", |(_, rest)| rest);
+        let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+        let path = rest.split(['?', '#']).next().unwrap_or_default();
         let is_valid = is_absolute
             && matches!(url.scheme(), "http" | "https")
             && url.host_str().is_some_and(|host| !host.is_empty())
             && url.domain().is_none_or(is_host_name)
             && !authority.contains('@')
             && !text.contains('\\')
+            && !path.split('/').any(is_dots)
             && url.fragment().is_none();
         if is_valid { Ok(url) } else { Err(TargetError::Invalid) }
     }
@@ -91,6 +94,11 @@ impl TargetPolicy {
             .iter()
             .any(|network| network.contains(&address) || network.contains(&address.to_canonical()))
     }
+}
+
+/// Whether a segment of a path is `.` or `..`, in any of their spellings.
+fn is_dots(segment: &str) -> bool {
+    matches!(&*segment.to_ascii_lowercase().replace("%2e", "."), "." | "..")
 }
 
 /// Whether a name can be a host in the domain name system: labels of 1 to 63 ASCII characters (a-z, 0-9, `-`, `_`), 253
@@ -207,6 +215,11 @@ mod tests {
             "https://hooks\".example/",
             "https://hooks{}.example/",
             "https://*.example/",
+            "https://hooks.example/a/%2e%2E/b",
+            "https://hooks.example/a/.%2e",
+            "https://hooks.example/%2e/b?c",
+            "https://hooks.example/a/../b",
+            "https://hooks.example/.",
             long.as_str(),
             long_label.as_str(),
             long_name.as_str(),
@@ -279,6 +292,7 @@ mod tests {
         assert_eq!(checked("http://hooks.example/", &[]), Ok(()), "it does not resolve yet");
         for text in [
             "http://hooks.example/?a=b",
+            "http://hooks.example/a..b/...?c=/../",
             "https://hooks.example:8443/x",
             "http://mylocalhost/",
             "https://b\u{fc}cher.example/",
