@@ -9,7 +9,7 @@ use crate::unread::{Chunks, Unread};
 use actix_http::error::PayloadError;
 use actix_http::{Payload, Request};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
-use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE};
+use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use actix_web::rt::time::{Instant, Sleep, sleep_until, timeout};
 use actix_web::web::Bytes;
 use futures_util::Stream;
@@ -240,12 +240,8 @@ fn unread(request: &Request, payload: &Payload, with_head: u64) -> Unread {
     if headers.contains_key(TRANSFER_ENCODING) {
         return Unread::Chunks(Chunks::default());
     }
-    // The dispatcher reads what follows a request for another protocol to the end of the connection.
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    if text(UPGRADE).is_some_and(|protocol| protocol.eq_ignore_ascii_case("websocket")) {
-        return Unread::Unknown;
-    }
-    let length = text(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
+    let length =
+        headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.trim().parse::<u64>().ok());
     length.map_or(Unread::Unknown, |length| Unread::of_length(length.saturating_sub(with_head)))
 }
 

@@ -2,6 +2,9 @@
 //!
 //! The dispatcher parses all requests that it gets, and keeps in one place for all of them what an answer depends on (the method,
 //! the version, whether the connection ends). So it gets the next head only when it needs it.
+//!
+//! An offer of another protocol (`Connection: Upgrade`, RFC 9110, 7.8) does not reach the dispatcher: it would answer
+//! `connection: upgrade` and end the connection, or read the rest of the connection as the body.
 
 use crate::unread::{Taken, Unread};
 use std::io;
@@ -57,6 +60,17 @@ struct HeadEnd {
     has_content: bool,
     /// Whether there was none since the last end of a line.
     is_line_empty: bool,
+    /// What must follow in the line for it to be one of [`OFFERING`]; nothing in its value.
+    offer: Option<&'static [u8]>,
+}
+
+/// The headers that offer another protocol.
+const OFFERING: [&[u8]; 2] = [b"connection:", b"upgrade:"];
+
+/// What must follow after this byte.
+fn after(name: &'static [u8], byte: u8) -> Option<&'static [u8]> {
+    let Some((first, rest)) = name.split_first() else { return Some(name) };
+    first.eq_ignore_ascii_case(&byte).then_some(rest)
 }
 
 impl Pieces {
@@ -78,8 +92,9 @@ impl Pieces {
         if self.is_empty() {
             return self.poll_read(stream, cx, piece, most, buffer);
         }
-        let rest = &self.bytes[self.passed..];
-        let rest = &rest[..rest.len().min(most)];
+        let rest = &mut self.bytes[self.passed..];
+        let most = rest.len().min(most);
+        let rest = &mut rest[..most];
         let (length, passed) = self.head.piece(piece, rest);
         buffer.put_slice(&rest[..length]);
         self.passed += length;
@@ -104,7 +119,7 @@ impl Pieces {
     ) -> Poll<io::Result<Passed>> {
         let mut part = ReadBuf::new(buffer.initialize_unfilled_to(most));
         ready!(stream.poll_read(cx, &mut part))?;
-        let (length, passed) = self.head.piece(piece, part.filled());
+        let (length, passed) = self.head.piece(piece, part.filled_mut());
         self.bytes.extend(&part.filled()[length..]);
         buffer.advance(length);
         Poll::Ready(Ok(passed))
@@ -113,7 +128,7 @@ impl Pieces {
 
 impl HeadEnd {
     /// The length of a piece at the beginning of these bytes, and what it is.
-    fn piece(&mut self, piece: Piece, bytes: &[u8]) -> (usize, Passed) {
+    fn piece(&mut self, piece: Piece, bytes: &mut [u8]) -> (usize, Passed) {
         if let Piece::Body(mut left) = piece {
             let Taken { length, has_data } = left.take(bytes);
             return (length, Passed::Body { left, has_data });
@@ -128,9 +143,10 @@ impl HeadEnd {
         (end + body, Passed::Head { has_begun: true, body })
     }
 
-    /// Where the head ends in its next bytes; `None`: after them. At the end it begins with the next head.
-    fn find(&mut self, bytes: &[u8]) -> Option<usize> {
-        for (at, byte) in bytes.iter().enumerate() {
+    /// Where the head ends in its next bytes; `None`: after them. At the end it begins with the next head. An offer becomes
+    /// unreadable: `upgrade` and `websocket` lose their first letters, which the options `close` and `keep-alive` do not have.
+    fn find(&mut self, bytes: &mut [u8]) -> Option<usize> {
+        for (at, byte) in bytes.iter_mut().enumerate() {
             match byte {
                 b'\n' if self.has_content && self.is_line_empty => {
                     *self = Self::default();
@@ -138,7 +154,17 @@ impl HeadEnd {
                 }
                 b'\n' => self.is_line_empty = true,
                 b'\r' => {}
-                _ => (self.has_content, self.is_line_empty) = (true, false),
+                _ => {
+                    let mut begun = self.offer.as_slice();
+                    if self.is_line_empty || !self.has_content {
+                        begun = &OFFERING;
+                    }
+                    self.offer = begun.iter().find_map(|name| after(name, *byte));
+                    if self.offer.is_some_and(<[u8]>::is_empty) && b"uUwW".contains(byte) {
+                        *byte = b'-';
+                    }
+                    (self.has_content, self.is_line_empty) = (true, false);
+                }
             }
         }
         None
@@ -240,14 +266,33 @@ mod tests {
     }
 
     #[test]
+    fn an_offer_of_another_protocol_is_unreadable_and_nothing_else_is_altered() {
+        let post = "POST /upgrade HTTP/1.1\r\nhost: upgrade\r\nconnection: close, Upgrade\r\nUPGRADE: WebSocket\r\n\
+                    Connection:keep-alive,upgrade\r\nx-connection: upgrade\r\nupgrades: h2c, websocket\r\n\
+                    content-length: 21\r\n\r\n\nconnection: upgrade\n";
+        let expected = post
+            .replace("close, Upgrade", "close, -pgrade")
+            .replace("WebSocket", "-ebSocket")
+            .replace("keep-alive,upgrade", "keep-alive,-pgrade");
+        for capacity in [1, 10, 8192] {
+            let mut wanted = vec![Piece::Head; (post.len() - 21).div_ceil(capacity)];
+            wanted.extend(vec![part(21); 21]);
+            assert_eq!(pieces(post, &wanted, capacity).concat(), expected, "{capacity}");
+        }
+    }
+
+    #[test]
     fn ends_of_lines_before_a_head_are_not_its_beginning() {
         let mut head = HeadEnd::default();
         for (bytes, has_begun) in
             [("\r\n", false), ("\n", false), ("G", true), ("ET /\r\n", true), ("\r\n", true)]
         {
             let passed = Passed::Head { has_begun, body: 0 };
-            assert_eq!(head.piece(Piece::Head, bytes.as_bytes()), (bytes.len(), passed));
+            assert_eq!(head.piece(Piece::Head, &mut bytes.as_bytes().to_vec()), (bytes.len(), passed));
         }
-        assert_eq!(head.piece(Piece::Head, b"\r\n").1, Passed::Head { has_begun: false, body: 0 });
+        assert_eq!(
+            head.piece(Piece::Head, &mut b"\r\n".to_vec()).1,
+            Passed::Head { has_begun: false, body: 0 }
+        );
     }
 }

@@ -47,7 +47,7 @@ async fn answers_over_tcp(service: &Service, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The first answer, its head and its body; takes it from the bytes. The lines of the head are sorted and have no date.
-fn take(bytes: &mut Vec<u8>) -> (String, Vec<u8>) {
+pub(crate) fn take(bytes: &mut Vec<u8>) -> (String, Vec<u8>) {
     let end = bytes.windows(4).position(|part| part == b"\r\n\r\n").expect("a head") + 4;
     let head = String::from_utf8(bytes.drain(..end).collect()).unwrap();
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");

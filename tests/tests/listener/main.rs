@@ -7,3 +7,4 @@ mod heads;
 mod idle;
 mod operations;
 mod tls;
+mod upgrades;
