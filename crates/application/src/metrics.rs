@@ -46,6 +46,7 @@ struct Metrics {
     open_connections: IntGauge,
     refused_connections: IntCounter,
     refused_requests: IntCounter,
+    tls_handshakes: IntCounterVec,
     backups: IntCounterVec,
     newest_backup: IntGauge,
 }
@@ -111,6 +112,11 @@ impl Metrics {
             refused_requests: counter(
                 "http_refused_requests_total",
                 "Requests that were refused because the machine had too many.",
+            )?,
+            tls_handshakes: counters(
+                "tls_handshakes_total",
+                "TLS handshakes of clients, by outcome.",
+                &["outcome"],
             )?,
             backups: counters("backups_total", "Backups by this process, by outcome.", &["outcome"])?,
             newest_backup: gauge(
@@ -235,6 +241,12 @@ pub fn connection_refused() {
     METRICS.refused_connections.inc();
 }
 
+/// Counts a TLS handshake: `succeeded`, `failed`, or `late` if it did not end in time. Returns its result.
+pub fn tls_handshake<T>(outcome: &str, result: T) -> T {
+    METRICS.tls_handshakes.with_label_values(&[outcome]).inc();
+    result
+}
+
 /// Counts a request that was refused at once.
 pub fn request_refused() {
     METRICS.refused_requests.inc();
@@ -289,6 +301,7 @@ mod tests {
         connection_waited(Duration::from_millis(20), false);
         open_connections(1);
         connection_refused();
+        tls_handshake("late", ());
         request_refused();
         let job = Some(now - time::Duration::seconds(90));
         let mail = Some(now + time::Duration::seconds(90));

@@ -16,9 +16,11 @@ use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{AppConfig, Server, ServiceResponse};
 use actix_web::http::header::HeaderName;
 use actix_web::rt::net::TcpStream;
+use civitas_application::metrics;
 use rustls::ServerConfig;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::cell::Cell;
+use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
@@ -105,20 +107,30 @@ where
         })?,
         Some(mut tls) => {
             tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-            // More TLS handshakes at once would stop the acceptance of connections for as long as clients are silent, 3 s
-            // each.
+            // More TLS handshakes at once would stop the acceptance of connections for as long as clients are silent.
             max_concurrent_tls_connect(HANDSHAKES);
             server.listen(name, listener, move || {
                 let app = app().into_factory();
                 let connections =
                     connections::<TlsStream<Counted>, _, _, _>(app, settings.clone(), stopped.clone());
-                let acceptor = Acceptor::new(tls.clone()).map_err(TlsError::into_service_error);
+                let mut acceptor = Acceptor::new(tls.clone());
+                acceptor.set_handshake_timeout(HEAD_TIME);
+                let acceptor = acceptor
+                    .map(|stream| metrics::tls_handshake("succeeded", stream))
+                    .map_err(handshake_failed);
                 let connections = acceptor.and_then(connections.map_err(TlsError::Service));
                 counted(connections, settings.admission.clone())
             })?
         }
     };
     Ok((address, server.run()))
+}
+
+/// Counts a TLS handshake that failed, or did not end in time.
+fn handshake_failed(error: TlsError<io::Error, Infallible>) -> TlsError<io::Error, DispatchError> {
+    let outcome = if matches!(error, TlsError::Timeout) { "late" } else { "failed" };
+    tracing::debug!(outcome, "a TLS handshake did not succeed");
+    metrics::tls_handshake(outcome, error.into_service_error())
 }
 
 /// A socket as `HttpServer` makes it.

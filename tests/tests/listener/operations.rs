@@ -22,7 +22,7 @@ async fn get_at(address: SocketAddr, path: &str) -> (u16, String) {
 }
 
 /// The value of a metric with these labels.
-fn value(text: &str, metric: &str) -> Option<f64> {
+pub(crate) fn value(text: &str, metric: &str) -> Option<f64> {
     text.lines().find_map(|line| line.strip_prefix(metric)?.trim().parse().ok())
 }
 
@@ -143,7 +143,7 @@ async fn fail_a_login_and_a_closed_one(service: &Service) {
 }
 
 /// The metrics once the figures of the database are there.
-async fn metrics(service: &Service) -> String {
+pub(crate) async fn metrics(service: &Service) -> String {
     let begun = Instant::now();
     loop {
         let (status, text) = get(service, "/metrics").await;

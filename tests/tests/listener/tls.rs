@@ -1,5 +1,6 @@
 //! Connections over TLS: limits, and the protocol. HTTP/2 is not offered (decision 0053).
 
+use crate::operations::{metrics, value};
 use civitas_tests::service::{BASE, CITIES, Service, http_builder};
 use civitas_tests::{Database, Engine};
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
@@ -87,13 +88,14 @@ async fn connections_over_tls_are_limited_and_free_again_after_their_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_counts_before_its_handshake() {
-    let service = service(&[("max_connections_per_address", "20")]).await;
+async fn a_connection_counts_before_its_handshake_which_has_the_time_of_a_head() {
+    let settings = [("max_connections_per_address", "20"), ("operations_listen", "127.0.0.1:0")];
+    let service = service(&settings).await;
     let mut silent = Vec::new();
     for _ in 0..20 {
         silent.push(TcpStream::connect(service.address).await.unwrap());
     }
-    // Each is closed after 3 s without a handshake.
+    // Each is closed after 10 s without a handshake.
     let begun = Instant::now();
     while is_admitted(service.address).await {
         assert!(begun.elapsed() < Duration::from_secs(2), "silent connections do not count");
@@ -101,6 +103,14 @@ async fn a_connection_counts_before_its_handshake() {
     while !is_admitted(service.address).await {
         assert!(begun.elapsed() < PATIENCE, "no connection is free");
         sleep(Duration::from_millis(50)).await;
+    }
+    assert!(begun.elapsed() > Duration::from_secs(9), "{:?}", begun.elapsed());
+    TcpStream::connect(service.address).await.unwrap().write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+    for (outcome, least) in [("succeeded", 1.0), ("late", 1.0), ("failed", 1.0)] {
+        let metric = format!("civitas_tls_handshakes_total{{outcome=\"{outcome}\"}}");
+        while value(&metrics(&service).await, &metric).is_none_or(|count| count < least) {
+            assert!(begun.elapsed() < PATIENCE, "{metric}");
+        }
     }
     service.stop().await;
 }
