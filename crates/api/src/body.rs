@@ -3,7 +3,7 @@
 use crate::error::ApiError;
 use actix_multipart::Multipart;
 use actix_web::HttpRequest;
-use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{self, Bytes, BytesMut, Payload};
 use civitas_application::Pace;
 use civitas_kernel::Error;
@@ -46,6 +46,9 @@ pub(crate) async fn read(
 }
 
 async fn members(request: &HttpRequest, bytes: Bytes) -> Members {
+    if is_encoded(request.headers()) {
+        return Err(ApiError::UnsupportedMediaType);
+    }
     let media_type = request.headers().get(CONTENT_TYPE).map(|v| v.to_str().unwrap_or("?"));
     let media_type = media_type.map(|t| t.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
     match media_type.as_deref() {
@@ -115,6 +118,15 @@ async fn collect(
         bytes.extend_from_slice(&chunk?);
     }
     Ok(bytes.freeze())
+}
+
+/// Whether a body has a content coding other than `identity`. None is understood.
+pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
+    let values =
+        headers.get_all(CONTENT_ENCODING).flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    values
+        .map(<[u8]>::trim_ascii)
+        .any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
 }
 
 /// Whether a request has a form with files.

@@ -246,6 +246,9 @@ async fn receive(
         return Ok((Body::default(), None));
     }
     if route.handler.reads(body::is_multipart(http)) {
+        if body::is_encoded(http.headers()) {
+            return Err(ApiError::UnsupportedMediaType);
+        }
         return Ok((Body::default(), Some(Incoming::new(http.headers().clone(), payload))));
     }
     let (limit, time) = (backend.settings.max_body_bytes, backend.settings.body_time);
@@ -276,9 +279,8 @@ async fn answer(route: &Arc<Route>, request: Request, incoming: Option<Incoming>
 
 /// The address of the client.
 fn source(backend: &Backend, http: &HttpRequest) -> Option<IpAddr> {
-    let forwarded = http.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok());
-    let peer = http.peer_addr()?.ip();
-    Some(source_address(peer, forwarded, &backend.settings.trusted_proxies))
+    let values = |name| http.headers().get_all(name).filter_map(|value| value.to_str().ok()).collect();
+    Some(source_address(http.peer_addr()?.ip(), values, &backend.settings.trusted_proxies))
 }
 
 /// Whether the credentials of a client were refused.

@@ -6,11 +6,11 @@ use civitas_application::source_address;
 use ipnet::IpNet;
 use std::net::IpAddr;
 
-/// The address of the client: that of the peer; behind a trusted proxy the last address in `X-Forwarded-For` that is
-/// not a trusted proxy itself.
+/// The address of the client: that of the peer; behind a trusted proxy the last address in `X-Forwarded-For` or
+/// `Forwarded` that is not a trusted proxy itself.
 pub(crate) fn client(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
-    let forwarded = request.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok());
-    Some(source_address(request.peer_addr()?.ip(), forwarded, trusted))
+    let values = |name| request.headers().get_all(name).filter_map(|value| value.to_str().ok()).collect();
+    Some(source_address(request.peer_addr()?.ip(), values, trusted))
 }
 
 /// Whether the browser says that the request comes from another site. Browsers without the header pass; their requests

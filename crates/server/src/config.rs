@@ -99,7 +99,7 @@ settings! {
     /// required with PostgreSQL, the same for all nodes. Of several, the first one signs and encrypts, and all verify
     /// and decrypt: `civitas key rotate`.
     secret_key: Vec<SecretKey> = "",
-    /// Networks (CIDR) of proxies whose `X-Forwarded-*` headers count.
+    /// Networks (CIDR) of proxies whose `X-Forwarded-*` and `Forwarded` headers count.
     trusted_proxies: Vec<Network> = "",
     /// The lifetime of an access token, in seconds.
     token_lifetime_seconds: NonZeroU32 = "7200",

@@ -36,6 +36,40 @@ async fn bodies_are_read_in_every_announced_encoding_and_no_other() {
 }
 
 #[tokio::test]
+async fn a_body_with_a_content_coding_is_refused() {
+    for service in Service::on_both_engines().await {
+        let nora = service.user("norablum").await;
+        let path = format!("{BASE}/me/extended_data/sync");
+        let json = json!({"object_path": "k", "data": 1}).to_string().into_bytes();
+        let send = async |codings: &[&str], body: &[u8]| {
+            let mut headers = vec![("content-type", "application/json")];
+            headers.extend(codings.iter().map(|coding| ("content-encoding", *coding)));
+            nora.raw(Method::PUT, &path, &headers, Some(body.to_vec())).await
+        };
+        // The beginning of what gzip makes, and what could be read.
+        for body in [b"\x1f\x8b\x08\0\0\0", &json[..]] {
+            for codings in [&["gzip"][..], &["br"], &["identity, gzip"], &["identity", "zstd"], &["unknown"]]
+            {
+                send(codings, body).await.refuses(415, "Unsupported media type");
+            }
+        }
+        nora.get("/me/extended_data?object_path=k").await.is(200).data().as_object().unwrap();
+        for codings in [&["identity"][..], &["Identity"], &[""], &[]] {
+            send(codings, &json).await.is(200);
+        }
+        let empty =
+            nora.raw(Method::DELETE, &format!("{BASE}/jobs/x"), &[("content-encoding", "gzip")], None).await;
+        assert_ne!(empty.status, 415, "there is no body");
+        let upload = format!("{BASE}/attachments/direct_upload/none");
+        let upload = nora.raw(Method::PUT, &upload, &[("content-encoding", "gzip")], Some(vec![0; 9])).await;
+        upload.refuses(415, "Unsupported media type");
+        let multipart = [("content-encoding", "gzip"), ("content-type", "multipart/form-data; boundary=b")];
+        let form = nora.raw(Method::POST, &format!("{BASE}/attachments"), &multipart, Some(vec![0; 9])).await;
+        form.refuses(415, "Unsupported media type");
+    }
+}
+
+#[tokio::test]
 async fn strange_ids_methods_and_versions_are_not_found() {
     for service in Service::on_both_engines().await {
         let nora = service.user("norablum").await;

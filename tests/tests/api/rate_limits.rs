@@ -63,6 +63,36 @@ async fn refused_credentials_of_all_endpoints_close_them_for_their_address_alone
 }
 
 #[tokio::test]
+async fn clients_behind_a_proxy_are_told_apart_in_every_notation_of_their_address() {
+    for service in service_with(FAILED, "2").await {
+        let client = service.anonymous();
+        let from = async |header, source: &str, secret| {
+            client.send(Method::POST, "/oauth/token", &[(header, source)], Some(&credentials(secret))).await
+        };
+        for (bad, again, good) in [
+            (("x-forwarded-for", "192.0.2.1:50001"), ("x-forwarded-for", "192.0.2.1"), "192.0.2.2:50001"),
+            (
+                ("x-forwarded-for", "[2001:db8:1::1]:50001"),
+                ("x-forwarded-for", "2001:db8:1::1"),
+                "[2001:db8:2::1]:50001",
+            ),
+            (("forwarded", "for=192.0.2.3"), ("x-forwarded-for", "192.0.2.3"), "192.0.2.4"),
+            (
+                ("forwarded", "for=192.0.2.9, proto=https;for=\"[2001:db8:3::1]:4711\""),
+                ("forwarded", "For=\"[2001:db8:3::1]\""),
+                "[2001:db8:4::1]",
+            ),
+        ] {
+            for _ in 0..2 {
+                from(bad.0, bad.1, "wrong").await.is(401);
+            }
+            too_many(from(again.0, again.1, "key_city_full").await);
+            from("x-forwarded-for", good, "key_city_full").await.is(200);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_network_of_ipv6_is_one_source_and_no_limit_refuses_nobody() {
     for service in service_with(FAILED, "2").await {
         let client = service.anonymous();
