@@ -121,8 +121,8 @@ export function createTransport(origin: string, getToken: GetToken, cache: Respo
       headers.set('Cache-Status', 'civitas-client; hit');
       return new Response(cached.body.slice(0), { status: 200, headers });
     }
-    // 301 is a secondary host; a browser shows it as an opaque answer without status.
-    const isRedirect = response.status === 301 || response.type === 'opaqueredirect';
+    // 301 and 308 are a secondary host; a browser shows it as an opaque answer without status.
+    const isRedirect = [301, 308].includes(response.status) || response.type === 'opaqueredirect';
     if (response.status >= 400 || isRedirect) throw await readError(request, response);
     await cache.insert(request, response);
     return response;

@@ -43,8 +43,8 @@ pub(crate) enum ApiError {
     NoCredentials,
     /// The bearer token of an introspection is not valid.
     Bearer(TokenFault),
-    /// A secondary host: the address at the primary host.
-    Moved(String),
+    /// A secondary host: the status, and the address at the primary host.
+    Moved(StatusCode, String),
     /// The event after which a stream would continue is not stored any more.
     EventGone,
     /// The caller has too many streams, requests or refused credentials. How long to wait, in seconds.
@@ -121,7 +121,7 @@ impl ApiError {
             Self::NoAction => (StatusCode::NOT_FOUND, "404: Action not found"),
             Self::NoCredentials => (StatusCode::UNAUTHORIZED, "401: Unauthorized access"),
             Self::Bearer(_) => (StatusCode::UNAUTHORIZED, "invalid_token"),
-            Self::Moved(_) => (StatusCode::MOVED_PERMANENTLY, ""),
+            Self::Moved(status, _) => (*status, ""),
             Self::EventGone => (StatusCode::GONE, "410: Gone"),
             Self::TooManyRequests(_) => (StatusCode::TOO_MANY_REQUESTS, "429: Too many requests"),
             Self::KeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "422: Unprocessable entity"),
@@ -166,8 +166,8 @@ impl ApiError {
 
     /// The answer. A failure is logged here, once, with its cause.
     pub(crate) fn respond(&self) -> HttpResponse {
-        if let Self::Moved(to) = self {
-            return HttpResponse::MovedPermanently().insert_header(("Location", to.as_str())).finish();
+        if let Self::Moved(status, to) = self {
+            return HttpResponse::build(*status).insert_header(("Location", to.as_str())).finish();
         }
         if let Self::Error(error) = self
             && let Some(cause) = error.cause()

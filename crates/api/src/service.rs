@@ -115,7 +115,7 @@ fn docs(_: &Api) -> Page {
 /// A secondary host redirects here too.
 async fn moved(api: &Api, request: &HttpRequest) -> Option<HttpResponse> {
     match tenancy::resolve(&**api.backend.store(), request, &Origin::of(&api.backend, request)).await {
-        Ok(HostLookup::Moved(to)) => Some(ApiError::Moved(to).respond()),
+        Ok(HostLookup::Moved(redirect)) => Some(redirect.respond()),
         _ => None,
     }
 }

@@ -4,9 +4,10 @@ use crate::backend::Backend;
 use crate::error::ApiError;
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap};
-use civitas_application::Store;
+use actix_web::http::{Method, StatusCode};
+use civitas_application::{Store, forwarded_parameter};
 use civitas_kernel::{Error, Result};
-use civitas_organizations::{Located, Tenant};
+use civitas_organizations::{Located, Tenant, host_in_address, host_of, split_authority};
 
 /// Scheme and authority as the client sent them: the start of links to other pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +24,8 @@ pub(crate) enum HostLookup {
     Tenant(Tenant),
     /// No organization.
     Unknown,
-    /// The same address at a primary host.
-    Moved(String),
+    /// A redirect to the same address at a primary host.
+    Moved(ApiError),
 }
 
 /// Looks the host up.
@@ -52,17 +53,18 @@ impl HostLookup {
         match self {
             Self::Tenant(tenant) => Ok(tenant),
             Self::Unknown => Err(ApiError::Error(Error::NotFound)),
-            Self::Moved(to) => Err(ApiError::Moved(to)),
+            Self::Moved(redirect) => Err(redirect),
         }
     }
 }
 
 impl Origin {
-    /// Reads the Host header. Forwarded headers are used only when the peer is a trusted proxy.
+    /// Reads the request target if it has an authority (RFC 9112, 3.2.2), else the Host header. Forwarded headers are used
+    /// only when the peer is a trusted proxy.
     pub(crate) fn of(backend: &Backend, request: &HttpRequest) -> Self {
         let headers = request.headers();
-        let written = headers.get(header::HOST).and_then(|v| v.to_str().ok()).map(str::to_owned);
-        let written = written.or_else(|| request.uri().authority().map(ToString::to_string));
+        let host = || headers.get(header::HOST).and_then(|v| v.to_str().ok()).map(str::to_owned);
+        let written = request.uri().authority().map(ToString::to_string).or_else(host);
         let scheme = if request.app_config().secure() { "https" } else { "http" };
         let direct = Self { scheme: scheme.to_owned(), authority: written.unwrap_or_default() };
         let peer = request.peer_addr().map(|peer| peer.ip().to_canonical());
@@ -76,11 +78,10 @@ impl Origin {
             let value = headers.get(name)?.to_str().ok()?.split(',').next()?.trim();
             (!value.is_empty()).then(|| value.to_owned())
         };
-        let element = first("forwarded");
+        let element = first("forwarded").unwrap_or_default();
         let pair = |name: &str| {
-            let pairs = element.as_deref()?.split(';').filter_map(|pair| pair.split_once('='));
-            let found = pairs.into_iter().find(|(key, _)| key.trim().eq_ignore_ascii_case(name))?.1;
-            Some(found.trim().trim_matches('"').to_owned())
+            let value = forwarded_parameter(&element, name);
+            (!value.is_empty()).then(|| value.to_owned())
         };
         let mut authority = first("x-forwarded-host").or_else(|| pair("host")).unwrap_or(self.authority);
         if let Some(port) = first("x-forwarded-port").filter(|p| p.parse::<u16>().is_ok()) {
@@ -91,62 +92,35 @@ impl Origin {
         Self { scheme: scheme.unwrap_or(self.scheme), authority }
     }
 
-    /// The same address with the host name replaced: scheme, port, path and query stay.
-    fn moved_to(&self, primary: &str, request: &HttpRequest) -> String {
-        let port = split(&self.authority).1.map_or(String::new(), |port| format!(":{port}"));
+    /// The same address with the host name replaced: scheme, port, path and query stay. After a 301 most clients repeat a
+    /// write as `GET`.
+    fn moved_to(&self, primary: &str, request: &HttpRequest) -> ApiError {
+        let port = split_authority(&self.authority).1.map_or(String::new(), |port| format!(":{port}"));
         let path = request.uri().path_and_query().map_or("/", |p| p.as_str());
-        format!("{}://{primary}{port}{path}", self.scheme)
-    }
-}
-
-/// Host and port; the host of a literal IPv6 address without its brackets.
-fn split(authority: &str) -> (&str, Option<&str>) {
-    if let Some((host, rest)) = authority.strip_prefix('[').and_then(|a| a.split_once(']')) {
-        return (host, rest.strip_prefix(':'));
-    }
-    match authority.rsplit_once(':') {
-        Some((host, port)) if !host.contains(':') => (host, Some(port)),
-        _ => (authority, None),
+        let to = format!("{}://{}{port}{path}", self.scheme, host_in_address(primary));
+        match *request.method() {
+            Method::GET | Method::HEAD => ApiError::Moved(StatusCode::MOVED_PERMANENTLY, to),
+            _ => ApiError::Moved(StatusCode::PERMANENT_REDIRECT, to),
+        }
     }
 }
 
 /// Whether an authority has no port, or one of at most 5 digits. An empty port is valid (RFC 3986, 3.2.3).
 fn has_sound_port(authority: &str) -> bool {
-    split(authority).1.is_none_or(|port| port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit()))
+    split_authority(authority)
+        .1
+        .is_none_or(|port| port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn with_port(authority: &str, port: &str) -> String {
-    let (host, _) = split(authority);
-    let standard = port == "443" || port == "80";
-    match (host.contains(':'), standard) {
-        (true, true) => format!("[{host}]"),
-        (true, false) => format!("[{host}]:{port}"),
-        (false, true) => host.to_owned(),
-        (false, false) => format!("{host}:{port}"),
-    }
-}
-
-/// The host of an authority in the form that is stored: lower case, no port, without one trailing dot.
-fn host_of(authority: &str) -> String {
-    let host = split(authority).0;
-    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+    let host = host_in_address(split_authority(authority).0);
+    let is_standard = port == "443" || port == "80";
+    if is_standard { host.into_owned() } else { format!("{host}:{port}") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hosts_are_compared_without_case_port_and_one_trailing_dot() {
-        for (authority, host) in [
-            ("City.Example:8443", "city.example"),
-            ("city.example.", "city.example"),
-            ("[::1]:3000", "::1"),
-            ("a..", "a."),
-        ] {
-            assert_eq!(host_of(authority), host);
-        }
-    }
 
     #[test]
     fn a_port_is_digits_or_there_is_none() {

@@ -1,6 +1,8 @@
 use civitas_tests::service::{BASE, Service};
 use reqwest::Method;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 #[tokio::test]
 async fn the_host_selects_the_organization_in_any_case_with_any_port() {
@@ -26,16 +28,65 @@ async fn the_host_selects_the_organization_in_any_case_with_any_port() {
 async fn a_secondary_host_redirects_every_method_and_path_before_anything_else() {
     for service in Service::on_both_engines().await {
         let www = service.at("www.city.test:8080");
-        for (method, path) in [
-            (Method::GET, "/api/rest_full/v0.3/spaces/search?page=2"),
-            (Method::POST, "/oauth/token"),
-            (Method::DELETE, "/anything/at/all"),
-            (Method::GET, "/api/rest_full/v0.3/health"),
+        for (method, path, status) in [
+            (Method::GET, "/api/rest_full/v0.3/spaces/search?page=2", 301),
+            (Method::HEAD, "/api/rest_full/v0.3/spaces/search", 301),
+            (Method::GET, "/api/rest_full/v0.3/health", 301),
+            // Most clients would repeat it as `GET` after a 301.
+            (Method::POST, "/oauth/token", 308),
+            (Method::PUT, "/api/rest_full/v0.3/me/extended_data", 308),
+            (Method::PATCH, "/api/rest_full/v0.3/blogs/1", 308),
+            (Method::DELETE, "/anything/at/all", 308),
+            (Method::OPTIONS, "/api/rest_full/v0.3/proposals", 308),
         ] {
-            let answer = www.raw(method, path, &[], None).await.is(301);
+            let answer = www.raw(method, path, &[], None).await.is(status);
             assert_eq!(answer.header("location"), format!("http://city.test:8080{path}"));
             assert_eq!(answer.text, "");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_primary_host_that_is_an_ipv6_address_has_brackets_in_redirects() {
+    let archive = civitas_tests::service::CITIES.replace("\"city.test\"", "\"2001:db8::1\"");
+    for service in Service::on_both_engines_with(&archive, &[]).await {
+        for (port, path) in [("", "/api/rest_full/v0.3/users?page=2"), (":8080", "/")] {
+            let answer =
+                service.at(&format!("www.city.test{port}")).raw(Method::GET, path, &[], None).await.is(301);
+            assert_eq!(answer.header("location"), format!("http://[2001:db8::1]{port}{path}"));
+        }
+        for host in ["[2001:db8::1]", "[2001:DB8::1]:3000"] {
+            service.at(host).get("/spaces/search").await.is(401);
+        }
+    }
+}
+
+/// RFC 9112, 3.2.2.
+#[tokio::test]
+async fn the_host_of_an_absolute_request_target_takes_precedence_over_the_header() {
+    for service in Service::on_both_engines().await {
+        let token = service.user("norablum").await.token.unwrap();
+        let ask = async |target: &str, host: &str| {
+            let mut stream = TcpStream::connect(service.address).await.unwrap();
+            let request = format!(
+                "GET {target}{BASE}/spaces/search?per_page=1 HTTP/1.1\r\nhost: {host}\r\n\
+                 authorization: Bearer {token}\r\nconnection: close\r\n\r\n"
+            );
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            answer
+        };
+        let own = ask("http://CITY.test:8080", "town.test").await;
+        assert!(own.starts_with("HTTP/1.1 200 ") && own.contains("\"http://CITY.test:8080/api/"), "{own}");
+        // The second one comes from the response cache, on an engine that has one.
+        for _ in 0..2 {
+            assert!(ask("", "city.test").await.starts_with("HTTP/1.1 200 "));
+        }
+        assert!(ask("http://town.test", "city.test").await.starts_with("HTTP/1.1 401 "));
+        assert!(ask("http://nowhere.test", "city.test").await.starts_with("HTTP/1.1 404 "));
+        let moved = ask("http://www.city.test", "town.test").await;
+        assert!(moved.contains(&format!("location: http://city.test{BASE}/spaces/search")), "{moved}");
     }
 }
 

@@ -132,7 +132,7 @@ class Session(httpx.Client):
 
 
 def _raise_for_status(response: httpx.Response) -> None:
-    if response.status_code >= 400 or response.status_code == 301:
+    if response.status_code >= 400 or response.status_code in (301, 308):
         response.read()
         response.close()
         raise api_error(response)

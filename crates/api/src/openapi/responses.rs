@@ -11,7 +11,7 @@ use utoipa::openapi::{Content, Header, Ref, Response, ResponseBuilder, Responses
 /// The responses of a route: its success, and all possible errors.
 pub(super) fn all(route: &Route, access: Option<Access>) -> Responses {
     let mut all = BTreeMap::from([(route.status.as_str().to_owned(), success(route))]);
-    all.insert("301".to_owned(), moved());
+    all.insert(if route.method == Method::GET { "301" } else { "308" }.to_owned(), moved());
     if reads(route) {
         all.insert("304".to_owned(), not_modified());
     }

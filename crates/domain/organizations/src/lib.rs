@@ -10,6 +10,7 @@
 //! ```
 
 mod admin;
+mod authority;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod features;
@@ -22,6 +23,7 @@ mod time_zones;
 mod update;
 
 pub use admin::OrganizationAdmin;
+pub use authority::{host_in_address, host_of, split_authority};
 pub use features::{Feature, Features};
 pub use host_check::{CheckHost, HOST_CHECKS, HostCheck, Verdict, confirm};
 pub use model::{Organization, RegistrationMode, Tenant, is_host};

@@ -14,7 +14,7 @@ use civitas_accounts::Secret;
 use civitas_accounts::administrators::{Administrators, NewPassword};
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{Error, Locale, Result, Translated};
-use civitas_organizations::{Organization, OrganizationAdmin};
+use civitas_organizations::{Organization, OrganizationAdmin, host_of};
 
 const EMAIL: &str = "admin[email]";
 const PASSWORD: &str = "admin[password]";
@@ -51,10 +51,11 @@ pub(crate) async fn serve(arrival: Arrival) -> Result<Reply> {
 }
 
 /// The host of the request without its port.
-fn host_of(arrival: &Arrival) -> String {
-    let authority = arrival.request.connection_info().host().to_owned();
-    let host = authority.rsplit_once(':').map_or(authority.as_str(), |(host, _)| host);
-    host.trim_matches(['[', ']']).to_lowercase()
+fn sent_host(arrival: &Arrival) -> String {
+    match arrival.request.uri().authority() {
+        Some(authority) => host_of(authority.as_str()),
+        None => host_of(arrival.request.connection_info().host()),
+    }
 }
 
 fn form(arrival: &Arrival, problems: Vec<Problem>) -> Reply {
@@ -70,7 +71,7 @@ fn form(arrival: &Arrival, problems: Vec<Problem>) -> Reply {
             .hint(words.say("password-hint"))
             .required(),
         Field::text(NAME, words.say("setup-name"), typed(NAME).unwrap_or_default()).required(),
-        Field::text(HOST, words.say("organization-host"), typed(HOST).unwrap_or_else(|| host_of(arrival)))
+        Field::text(HOST, words.say("organization-host"), typed(HOST).unwrap_or_else(|| sent_host(arrival)))
             .hint(words.say("setup-host-hint"))
             .required(),
         Field::select(LANGUAGE, words.say("organization-main-language"), language, choices.collect()),
