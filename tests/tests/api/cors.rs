@@ -59,6 +59,63 @@ async fn allowed_origins_get_preflights_and_readable_headers_for_the_interface_a
     }
 }
 
+/// The headers that an answer depends on, in order.
+fn vary(headers: &HeaderMap) -> Vec<String> {
+    let values = headers.get_all("vary").iter().flat_map(|value| value.to_str().unwrap().split(','));
+    let mut names: Vec<_> = values.map(|name| name.trim().to_ascii_lowercase()).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn an_answer_names_every_header_it_depends_on() {
+    const CORS: [&str; 3] = ["access-control-request-headers", "access-control-request-method", "origin"];
+    let archive = format!("{CITIES}{}", include_str!("../../fixtures/forms.ndjson"));
+    for origins in [None, Some(APP), Some("*")] {
+        let settings: Vec<_> = origins.iter().map(|origins| ("cors_allowed_origins", *origins)).collect();
+        for service in Service::on_both_engines_with(&archive, &settings).await {
+            let token = service.user("norablum").await.token.unwrap();
+            let ask = async |method: Method, path: &str, more: &[(&str, &str)]| {
+                let mut request = http().request(method, format!("http://{}{path}", service.address));
+                request = request.header("host", "city.test").header("origin", APP).bearer_auth(&token);
+                for (name, value) in more {
+                    request = request.header(*name, *value);
+                }
+                request.send().await.unwrap()
+            };
+            let form = service.id("questionnaire", "poll");
+            for (path, own) in [
+                (format!("{BASE}/proposals"), &["authorization"][..]),
+                (format!("{BASE}/questionnaires/{form}"), &["accept-language", "authorization"]),
+                (format!("{BASE}/openapi.json"), &[]),
+            ] {
+                let mut expected = [own, &["accept-encoding"]].concat();
+                expected.extend(origins.iter().flat_map(|_| CORS));
+                expected.sort_unstable();
+                for coding in ["gzip", "br", "zstd", "identity"] {
+                    for method in [Method::GET, Method::HEAD] {
+                        let answer = ask(method.clone(), &path, &[("accept-encoding", coding)]).await;
+                        let encoding = header(answer.headers(), "content-encoding").unwrap_or("identity");
+                        assert_eq!((answer.status().as_u16(), encoding), (200, coding), "{method} {path}");
+                        assert_eq!(vary(answer.headers()), expected, "{method} {path} {coding}");
+                        let Some(etag) = header(answer.headers(), "etag") else { continue };
+                        let fresh =
+                            ask(method, &path, &[("accept-encoding", coding), ("if-none-match", etag)]).await;
+                        assert_eq!(
+                            (fresh.status().as_u16(), vary(fresh.headers())),
+                            (304, vary(answer.headers()))
+                        );
+                    }
+                }
+            }
+            if origins.is_some() {
+                let (_, headers) = asks(&service, Method::OPTIONS, &format!("{BASE}/proposals"), APP).await;
+                assert_eq!(vary(&headers), CORS);
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn an_asterisk_allows_all_origins_and_no_setting_none() {
     for service in Service::on_both_engines_with(CITIES, &[("cors_allowed_origins", "*")]).await {
