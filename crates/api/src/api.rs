@@ -8,7 +8,6 @@ use crate::route::{Limits, Route};
 use crate::router::Router;
 use actix_web::web::Bytes;
 use civitas_application::{Announcer, AuthenticationLimit, Commands, Files, Site};
-use civitas_kernel::{ClassNames, Locales};
 use std::sync::{Arc, OnceLock};
 
 /// The JSON interface, created once per process.
@@ -41,8 +40,7 @@ impl Api {
     /// The OpenAPI document. All answers share these bytes. Made for the first of them, on its thread: at the start it would
     /// be more than half of the processor time, and memory that stays with the process.
     pub(crate) fn document(&self) -> Bytes {
-        let site = &self.backend.settings.site;
-        let make = || openapi_of(&resources::all(self.limits).list, &site.locales, &site.class_names).into();
+        let make = || openapi_of(&resources::all(self.limits).list, &self.backend.settings.site).into();
         self.document.get_or_init(make).clone()
     }
 
@@ -82,13 +80,13 @@ pub fn routes() -> Vec<Route> {
     resources::all(Limits::default()).list
 }
 
-/// The OpenAPI document of a deployment with these languages and class names, as text.
-pub fn openapi(locales: &Locales, names: &ClassNames) -> String {
-    openapi_of(&routes(), locales, names)
+/// The OpenAPI document of a deployment, as text.
+pub fn openapi(site: &Site) -> String {
+    openapi_of(&routes(), site)
 }
 
-fn openapi_of(routes: &[Route], locales: &Locales, names: &ClassNames) -> String {
-    let written = names.written_in(document(routes, locales).to_string());
+fn openapi_of(routes: &[Route], site: &Site) -> String {
+    let written = site.class_names.written_in(document(routes, site).to_string());
     let mut document = serde_json::from_str(&written).expect("a prefix has letters and digits only");
     unique_words(&mut document);
     document.to_string()

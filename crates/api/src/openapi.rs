@@ -18,6 +18,7 @@ mod tokens;
 mod webhooks;
 
 use crate::route::{BASE, Route};
+use civitas_application::Site;
 use civitas_kernel::Locales;
 use operations::{SERVICE_TOKEN, USER_TOKEN};
 use serde_json::{Value, json};
@@ -28,9 +29,9 @@ use utoipa::openapi::{Components, ComponentsBuilder, Info, InfoBuilder, OpenApiB
 
 /// The published version of the interface; the path has only its first two numbers (contract 01).
 const VERSION: &str = "0.3.10";
-/// Builds the document of these routes, for a deployment with these languages. Routes without an id are aliases and not
-/// included.
-pub(crate) fn document(routes: &[Route], locales: &Locales) -> Value {
+/// Builds the document of these routes, for a deployment with these languages and addresses. Routes without an id are
+/// aliases and not included.
+pub(crate) fn document(routes: &[Route], site: &Site) -> Value {
     let documented: Vec<&Route> = routes.iter().filter(|route| !route.id.is_empty()).collect();
     let mut paths = service::paths();
     for route in &documented {
@@ -41,7 +42,7 @@ pub(crate) fn document(routes: &[Route], locales: &Locales) -> Value {
     let tags = tags::of(&[&paths, &webhooks]);
     let document = OpenApiBuilder::new()
         .info(info())
-        .servers(Some(servers()))
+        .servers(Some(servers(site)))
         .components(Some(components(schemas::all(&documented))))
         .webhooks(Some(webhooks))
         .tags(Some(tags))
@@ -53,7 +54,7 @@ pub(crate) fn document(routes: &[Route], locales: &Locales) -> Value {
         schemas::absent_not_null(schema.1);
     }
     bodies::allow_null(&mut document["components"]["schemas"]);
-    name_locales(&mut document["components"]["schemas"], locales);
+    name_locales(&mut document["components"]["schemas"], &site.locales);
     bodies::write_in_place(&mut document);
     bodies::add_form(&mut document);
     bodies::limit(&mut document);
@@ -106,12 +107,12 @@ fn info() -> Info {
     InfoBuilder::new().title("Civitas").version(VERSION).description(Some(description)).build()
 }
 
-fn servers() -> [Server; 2] {
+fn servers(site: &Site) -> [Server; 2] {
     let variable =
         |default, says| ServerVariableBuilder::new().default_value(default).description(Some(says)).build();
     [
         ServerBuilder::new()
-            .url(format!("https://{{host}}{BASE}"))
+            .url(site.base("{host}"))
             .description(Some("An organization"))
             .parameter("host", variable("www.example.org", "The host of the organization"))
             .build(),

@@ -1,7 +1,7 @@
 //! The input of views besides the record.
 
 use civitas_kernel::{AnswerLanguages, ClassNames, Ctx, Locale, Locales};
-use civitas_organizations::Tenant;
+use civitas_organizations::{Tenant, host_in_address};
 
 /// Settings of the deployment for views: its languages and class names, and scheme and port of absolute links; by default
 /// `https` and no port (contract 01 §2, §5, §10).
@@ -25,8 +25,10 @@ impl Default for Site {
 }
 
 impl Site {
-    /// `https://{primary host}`. Never derived from the headers of a request.
+    /// `https://{primary host}`: the start of every absolute address, and the issuer of tokens. Never derived from the
+    /// headers of a request.
     pub fn origin(&self, host: &str) -> String {
+        let host = host_in_address(host);
         match self.port {
             Some(port) => format!("{}://{host}:{port}", self.scheme),
             None => format!("{}://{host}", self.scheme),

@@ -174,7 +174,8 @@ impl TokenService {
         now: OffsetDateTime,
     ) -> Result<Issued> {
         let auth = AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now };
-        issue(self.store.tokens(), &*self.signer, auth, &tenant.host, granted, user, self.lifetime).await
+        let issuer = self.announcer.site().origin(&tenant.host);
+        issue(self.store.tokens(), &*self.signer, auth, issuer, granted, user, self.lifetime).await
     }
 }
 

@@ -19,6 +19,7 @@ mod user;
 mod webhook;
 
 use crate::config::{Config, ConfigError, Sources};
+use crate::site;
 use crate::store::Database;
 use crate::telemetry;
 use crate::traces::Traces;
@@ -166,8 +167,7 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         Command::Key(command) => key::run(command, &sources, console).await,
         Command::Openapi => {
             let config = Config::load(&sources).map_err(because)?;
-            writeln!(console.stdout, "{}", civitas_api::openapi(&config.locales, &config.class_name_prefix))
-                .map_err(because)
+            writeln!(console.stdout, "{}", civitas_api::openapi(&site::of(&config))).map_err(because)
         }
         Command::Doctor => doctor::run(&sources, console).await,
         Command::Completions { shell } => {

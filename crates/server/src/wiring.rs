@@ -139,7 +139,9 @@ pub async fn start_over(
         let panel = panel::panel(&config, &api, resolver, &keys)?;
         let setup = panel.setup_path().await?;
         let http = Http::start(&config, api, panel).await?;
-        let link = setup.map(|path| format!("{}://{}{path}", config.public_scheme.as_str(), http.address));
+        // Not by `public_scheme`: it is the address of the listener.
+        let scheme = if http.certificate.is_some() { "https" } else { "http" };
+        let link = setup.map(|path| format!("{scheme}://{}{path}", http.address));
         (Some(http), link)
     } else {
         (None, None)
@@ -330,16 +332,17 @@ fn server(
     let app = move || {
         let (api, panel) = (api.clone(), panel.clone());
         let headers = headers.iter().cloned().fold(DefaultHeaders::new(), DefaultHeaders::add);
-        let app = App::new().wrap_fn(|request, service| {
+        // Inside of the compression: it replaces all values of `Vary` by the first one, and its own.
+        let app = App::new().wrap(cors(&origins)).wrap_fn(|request, service| {
             let encoding = compression::encoding_for(&request);
             let answer = service.call(request);
-            async move { Ok(compression::compressed(answer.await?, encoding).await) }
+            async move { Ok(compression::compressed(answer.await?.map_into_boxed_body(), encoding).await) }
         });
         let app = app.wrap_fn(|request, service| {
             let answer = service.call(request);
             async move { Ok(answer.await?.map_body(|_, body| in_pieces(body))) }
         });
-        let app = app.wrap(cors(&origins)).wrap(headers).wrap_fn(|mut request, service| {
+        let app = app.wrap(headers).wrap_fn(|mut request, service| {
             normalize(&mut request);
             service.call(request)
         });

@@ -2,7 +2,7 @@
 //! A route that is added is here without a change; a parameter of an unknown kind fails the test.
 
 use civitas_api::{Gate, routes};
-use civitas_kernel::{ClassNames, Locales};
+use civitas_application::Site;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -136,7 +136,7 @@ fn by_manifest(path: &str) -> Vec<String> {
 }
 
 fn document() -> Value {
-    serde_json::from_str(&civitas_api::openapi(&Locales::standard(), &ClassNames::default()))
+    serde_json::from_str(&civitas_api::openapi(&Site::default()))
         .expect("the document is JSON")
 }
 

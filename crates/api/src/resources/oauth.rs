@@ -153,7 +153,7 @@ fn claims(request: &Request, id: TokenId, identity: &Identity, active: bool) -> 
         "iat": token.issued_at.unix_timestamp(),
         "exp": token.expires_at.unix_timestamp(),
         "sub": id.0,
-        "aud": format!("https://{}", request.tenant.host),
+        "aud": request.backend.commands.site().origin(&request.tenant.host),
     })
 }
 

@@ -21,12 +21,12 @@ pub struct Issued {
     pub created_at: i64,
 }
 
-/// Issues a token. `host` is the organization's primary host, `user` the user it acts for.
+/// Issues a token. `issuer` is the address of the organization's primary host, `user` the user it acts for.
 pub async fn issue(
     tokens: &dyn TokenStore,
     signer: &dyn TokenSigner,
     auth: AuthContext,
-    host: &str,
+    issuer: String,
     granted: &Granted,
     user: Option<UserId>,
     lifetime: Duration,
@@ -45,7 +45,6 @@ pub async fn issue(
         revoked_at: None,
     };
     let id = tokens.add(&row).await?;
-    let issuer = format!("https://{host}");
     let claims = Claims {
         iss: issuer.clone(),
         aud: issuer,
