@@ -107,9 +107,8 @@ impl Origin {
 
 /// Whether an authority has no port, or one of at most 5 digits. An empty port is valid (RFC 3986, 3.2.3).
 fn has_sound_port(authority: &str) -> bool {
-    split_authority(authority)
-        .1
-        .is_none_or(|port| port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit()))
+    let (_, port) = split_authority(authority);
+    port.is_none_or(|port| port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn with_port(authority: &str, port: &str) -> String {

@@ -20,8 +20,7 @@ pub fn source_address<'a>(
     let elements = |name| values(name).into_iter().flat_map(|value| value.split(',')).collect::<Vec<_>>();
     let mut named = elements("x-forwarded-for");
     if named.is_empty() {
-        named =
-            elements("forwarded").into_iter().map(|element| forwarded_parameter(element, "for")).collect();
+        named = elements("forwarded").iter().map(|element| forwarded_parameter(element, "for")).collect();
     }
     for text in named.into_iter().rev() {
         match address(text) {

@@ -240,8 +240,7 @@ fn unread(request: &Request, payload: &Payload, with_head: u64) -> Unread {
     if headers.contains_key(TRANSFER_ENCODING) {
         return Unread::Chunks(Chunks::default());
     }
-    let length =
-        headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.trim().parse::<u64>().ok());
+    let length = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.trim().parse::<u64>().ok());
     length.map_or(Unread::Unknown, |length| Unread::of_length(length.saturating_sub(with_head)))
 }
 

@@ -93,9 +93,7 @@ fn fill(service: &Service, path: &str, name: &str, value: &mut Value) {
 
 /// All operations of the document below its base.
 pub fn operations(service: &Service) -> Vec<Operation> {
-    let document: Value =
-        serde_json::from_str(&civitas_api::openapi(&Site::default()))
-            .expect("JSON");
+    let document: Value = serde_json::from_str(&civitas_api::openapi(&Site::default())).expect("JSON");
     let mut operations = Vec::new();
     for (template, item) in document["paths"].as_object().expect("paths") {
         for (verb, operation) in item.as_object().expect("operations") {

@@ -136,8 +136,7 @@ fn by_manifest(path: &str) -> Vec<String> {
 }
 
 fn document() -> Value {
-    serde_json::from_str(&civitas_api::openapi(&Site::default()))
-        .expect("the document is JSON")
+    serde_json::from_str(&civitas_api::openapi(&Site::default())).expect("the document is JSON")
 }
 
 /// The example of the body of an operation.
