@@ -36,7 +36,9 @@ fn polyglots() -> Vec<Row> {
         ("a PDF", "a.pdf", PDF.to_vec(), Shown("application/pdf")),
         ("PDF with HTML", "a.pdf", with_tail(PDF, HTML), Shown("application/pdf")),
         ("PDF with HTML as a text", "a.txt", with_tail(PDF, HTML), Refused(TYPE)),
-        ("PDF header not at the begin", "a.pdf", with_tail(&[b'x'; 100], PDF), Refused(TYPE)),
+        ("PDF header after other bytes", "a.pdf", with_tail(&[b'x'; 1019], PDF), Shown("application/pdf")),
+        ("PDF header after too many", "a.pdf", with_tail(&[b'x'; 1020], PDF), Refused(TYPE)),
+        ("a program with a PDF header", "a.pdf", with_tail(b"MZ\x90\0\x03\0\0\0", PDF), Refused(TYPE)),
         ("HTML with a PDF header", "a.pdf", with_tail(HTML, PDF), Refused(TYPE)),
         ("JPEG with ZIP", "a.jpg", with_tail(&jpeg(), &archive(&[("EVIL", b"EVIL")])), Shown("image/jpeg")),
         ("PNG with PHP", "a.png", with_tail(&png(), b"<?php EVIL"), Shown("image/png")),
@@ -52,7 +54,7 @@ fn polyglots() -> Vec<Row> {
 }
 
 fn wrong_types() -> Vec<Row> {
-    let utf16: Vec<u8> = "text".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     vec![
         ("SVG", "a.svg", SVG.to_vec(), Refused(EXTENSION)),
         ("SVG as PNG", "a.png", SVG.to_vec(), Refused(TYPE)),
@@ -64,7 +66,9 @@ fn wrong_types() -> Vec<Row> {
         ("XML as a text", "a.txt", b"<?xml version=\"1.0\"?><a/>".to_vec(), Refused(TYPE)),
         ("a script as a text", "a.txt", b"#!/bin/sh\nrm -rf /\n".to_vec(), Refused(TYPE)),
         ("PHP as a text", "a.txt", b"<?php system('id');".to_vec(), Refused(TYPE)),
-        ("UTF-16 as a text", "a.txt", utf16, Refused(TYPE)),
+        ("UTF-16 without its mark", "a.txt", utf16("text"), Refused(TYPE)),
+        ("UTF-16", "a.txt", utf16("\u{feff}text"), Downloaded("text/plain")),
+        ("HTML in UTF-16 as a text", "a.txt", utf16("\u{feff}<script>alert(1)</script>"), Refused(TYPE)),
         ("a text as a PDF", "a.pdf", b"text".to_vec(), Refused(TYPE)),
         ("a program as a PDF", "a.pdf", with_tail(b"MZ\x90\0\x03\0\0\0", &[0; 200]), Refused(TYPE)),
         ("a program as a text", "a.txt", with_tail(b"\x7fELF\x02\x01\x01\0", &[0; 200]), Refused(TYPE)),
@@ -72,6 +76,7 @@ fn wrong_types() -> Vec<Row> {
         ("a document as a PDF", "a.pdf", docx(), Refused(TYPE)),
         ("a document", "a.docx", docx(), Refused(EXTENSION)),
         ("RTF", "a.rtf", b"{\\rtf1 text}".to_vec(), Downloaded("application/rtf")),
+        ("RTF after a mark", "a.rtf", b"\xef\xbb\xbf\n{\\rtf1 text}".to_vec(), Downloaded("application/rtf")),
         ("RTF as a text", "a.txt", b"{\\rtf1 text}".to_vec(), Refused(TYPE)),
         (
             "BMP as PNG",

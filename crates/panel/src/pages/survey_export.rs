@@ -20,6 +20,9 @@ use time::format_description::well_known::Rfc3339;
 /// Responses in one page of an export.
 const PAGE: i64 = 100;
 
+/// The byte order mark, without which Excel does not read a file of CSV as UTF-8.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// The form of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
@@ -95,7 +98,7 @@ impl Export {
         let start = match place {
             Place::Head => {
                 let head = match self.format {
-                    Format::Csv => csv([self.head()])?,
+                    Format::Csv => [MARK, &csv([self.head()])?].concat(),
                     Format::Ndjson => Vec::new(),
                 };
                 return Ok(Some((head.into(), Place::Page(LogStart::Newest))));

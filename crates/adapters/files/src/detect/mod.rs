@@ -2,11 +2,13 @@
 //!
 //! The first rule that matches decides:
 //!
-//! 1. the signature at the first byte: JPEG, PNG, WebP, GIF, PDF, RTF, OLE documents, ZIP archives (OOXML,
-//!    `OpenDocument`);
-//! 2. a file that is text as a whole: markup, scripts, or plain text;
+//! 1. the signature at the first byte: JPEG, PNG, WebP, GIF, PDF, RTF (also after a byte order mark or line ends), OLE
+//!    documents, ZIP archives (OOXML, `OpenDocument`);
+//! 2. a file that is text as a whole, in UTF-16 with its byte order mark: markup and scripts;
 //! 3. the signatures of the crate `infer`, for files that are not text;
-//! 4. `application/octet-stream`.
+//! 4. the header of a PDF within the first 1024 bytes: readers accept other bytes before it;
+//! 5. plain text;
+//! 6. `application/octet-stream`.
 //!
 //! XML, SVG and HTML are never images.
 
@@ -21,6 +23,12 @@ use std::os::unix::fs::FileExt;
 
 /// How much of the begin of a file the signatures are looked for in, in bytes.
 const HEAD: usize = 4096;
+const PDF: &str = "application/pdf";
+const PDF_HEADER: &[u8] = b"%PDF-";
+/// How much of the begin of a file the header of a PDF is in, in bytes.
+const PDF_BEGIN: usize = 1024;
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 /// A file without a known type.
 const UNKNOWN: &str = "application/octet-stream";
 
@@ -47,11 +55,19 @@ pub(crate) fn detect(file: &File, size: u64) -> io::Result<Detected> {
         Some(Signature::Zip) => archive::content_type(file, size)?,
         Some(Signature::Exact(content_type)) => content_type.to_owned(),
         None => match text::content_type(file, &head)? {
+            Some(text::PLAIN) if has_pdf_header(&head) => PDF.to_owned(),
             Some(content_type) => content_type.to_owned(),
-            None => inferred(&head).to_owned(),
+            None => match inferred(&head) {
+                UNKNOWN if has_pdf_header(&head) => PDF.to_owned(),
+                content_type => content_type.to_owned(),
+            },
         },
     };
     Ok(Detected::Other(content_type))
+}
+
+fn has_pdf_header(head: &[u8]) -> bool {
+    head[..head.len().min(PDF_BEGIN)].windows(PDF_HEADER.len()).any(|window| window == PDF_HEADER)
 }
 
 enum Signature {
@@ -61,14 +77,12 @@ enum Signature {
 }
 
 fn signature(head: &[u8]) -> Option<Signature> {
-    let exact: [(&[u8], &str); 4] = [
-        (b"GIF87a", "image/gif"),
-        (b"GIF89a", "image/gif"),
-        (b"%PDF-", "application/pdf"),
-        (b"{\\rtf", "application/rtf"),
-    ];
+    let exact: [(&[u8], &str); 3] = [(b"GIF87a", "image/gif"), (b"GIF89a", "image/gif"), (PDF_HEADER, PDF)];
     if let Some((_, content_type)) = exact.iter().find(|(begin, _)| head.starts_with(begin)) {
         return Some(Signature::Exact(content_type));
+    }
+    if head.strip_prefix(MARK).unwrap_or(head).trim_ascii_start().starts_with(b"{\\rtf") {
+        return Some(Signature::Exact("application/rtf"));
     }
     if head.starts_with(ole::SIGNATURE) {
         return Some(Signature::Ole);

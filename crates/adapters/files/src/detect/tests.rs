@@ -21,13 +21,22 @@ fn content_types(main: &str) -> String {
 fn signatures_at_the_first_byte_decide() {
     for (bytes, expected) in [
         (&b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"[..], "application/pdf"),
-        (b" %PDF-1.7\n", "text/plain"),
-        (b"\0%PDF-1.7\n", UNKNOWN),
+        (b" %PDF-1.7\n", "application/pdf"),
+        (b"\0%PDF-1.7\n", "application/pdf"),
+        (b"\xef\xbb\xbf%PDF-1.7\n%\xe2\xe3\xcf\xd3\0", "application/pdf"),
+        (b"\x1b%-12345X@PJL\r\n%PDF-1.4\n\0", "application/pdf"),
+        (b"<script>%PDF-1.7", "text/html"),
+        (b"#!/bin/sh\n%PDF-1.7", "text/x-shellscript"),
+        (b"MZ\x90\0\x03\0%PDF-1.7", "application/vnd.microsoft.portable-executable"),
+        (b"\xff\xd8\xff%PDF-1.7", "image/jpeg"),
         (b"GIF89a/*<script>*/", "image/gif"),
         (b"GIF is a format", "text/plain"),
         (b"BMW is a brand", "text/plain"),
         (b"BM\x36\0\0\0\0\0\0\0\x36\0\0\0", "image/bmp"),
         (b"{\\rtf1\\ansi hello}", "application/rtf"),
+        (b"\xef\xbb\xbf{\\rtf1\\ansi hello}", "application/rtf"),
+        (b"\r\n{\\rtf1\\ansi hello}", "application/rtf"),
+        (b"a {\\rtf1\\ansi hello}", "text/plain"),
         (b"\xff\xd8\xff", "image/jpeg"),
         (b"\xff\xd8\0", UNKNOWN),
         (b"\x89PNG\r\n\x1a", UNKNOWN),
@@ -41,6 +50,40 @@ fn signatures_at_the_first_byte_decide() {
     }
     for format in [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::WebP] {
         assert_eq!(detected(&picture(format, 4, 4)), format.to_mime_type());
+    }
+}
+
+#[test]
+fn the_header_of_a_pdf_is_within_the_first_1024_bytes() {
+    for (before, expected) in [(1019, "application/pdf"), (1020, "text/plain")] {
+        assert_eq!(detected(&[&b"\n".repeat(before)[..], b"%PDF-1.7\n"].concat()), expected, "{before}");
+    }
+}
+
+#[test]
+fn text_in_utf_16_needs_its_mark() {
+    let encoded = |text: &str, to_bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        text.encode_utf16().flat_map(to_bytes).collect()
+    };
+    for to_bytes in [u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes] {
+        for (text, expected) in [
+            ("\u{feff}Grüße, 𝄞\r\n\t€", "text/plain"),
+            ("\u{feff}", "text/plain"),
+            ("\u{feff}hello <script>alert(1)</script>", "text/html"),
+            ("\u{feff}<svg/>", "application/xml"),
+            ("\u{feff}a bell \u{7}", UNKNOWN),
+            ("\u{feff}\0", UNKNOWN),
+            ("without its mark", UNKNOWN),
+        ] {
+            assert_eq!(detected(&encoded(text, to_bytes)), expected, "{text:?}");
+        }
+        for before in 32_765..32_769 {
+            let text = format!("\u{feff}{}𝄞", "a".repeat(before));
+            let bytes = encoded(&text, to_bytes);
+            assert_eq!(detected(&bytes), "text/plain", "{before}");
+            assert_eq!(detected(&bytes[..bytes.len() - 1]), UNKNOWN, "half a unit, {before}");
+            assert_eq!(detected(&bytes[..bytes.len() - 2]), UNKNOWN, "half a character, {before}");
+        }
     }
 }
 

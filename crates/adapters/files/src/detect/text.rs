@@ -1,6 +1,6 @@
 //! Text: plain, markup and scripts.
 
-use super::read_up_to;
+use super::{MARK, read_up_to};
 use std::fs::File;
 use std::io;
 
@@ -8,16 +8,22 @@ use std::io;
 const CHUNK: usize = 64 * 1024;
 /// How much of the begin of a text is searched for markup, in bytes.
 const SEARCHED: usize = 1024;
+/// Text that is neither markup nor a script.
+pub(super) const PLAIN: &str = "text/plain";
 /// Bytes without a character in Windows-1252.
 const UNDEFINED: [u8; 5] = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
 
-/// The type of a file that is text as a whole: valid UTF-8, or characters of Windows-1252, without control characters
-/// other than tab, line feed, form feed and carriage return.
+/// The type of a file that is text as a whole: UTF-16 after its byte order mark, valid UTF-8, or characters of Windows-1252,
+/// without control characters other than tab, line feed, form feed and carriage return.
 pub(super) fn content_type(file: &File, head: &[u8]) -> io::Result<Option<&'static str>> {
-    if head.is_empty() || !is_text(file)? {
-        return Ok(None);
-    }
-    let begin = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let decoded = match head {
+        [] => None,
+        [0xff, 0xfe, ..] => utf16_begin(file, u16::from_le_bytes)?,
+        [0xfe, 0xff, ..] => utf16_begin(file, u16::from_be_bytes)?,
+        _ => is_text(file)?.then(|| head.to_vec()),
+    };
+    let Some(head) = decoded else { return Ok(None) };
+    let begin = head.strip_prefix(MARK).unwrap_or(&head).trim_ascii_start();
     let searched = head[..head.len().min(SEARCHED)].to_ascii_lowercase();
     let contains = |needle: &str| searched.windows(needle.len()).any(|window| window == needle.as_bytes());
     let any = |needles: &[&str]| needles.iter().any(|needle| contains(needle));
@@ -32,8 +38,28 @@ pub(super) fn content_type(file: &File, head: &[u8]) -> io::Result<Option<&'stat
     } else if begin.starts_with(b"<?") || begin.starts_with(b"<!") || any(&["<?xml", "<svg", "<?php"]) {
         "application/xml"
     } else {
-        "text/plain"
+        PLAIN
     }))
+}
+
+/// The begin of a file of UTF-16, in UTF-8; `None` if it is not text as a whole.
+fn utf16_begin(file: &File, unit: fn([u8; 2]) -> u16) -> io::Result<Option<Vec<u8>>> {
+    let (mut begin, mut failed) = (String::new(), None);
+    let chunks = (0..).map(|number| read_up_to(file, number * CHUNK as u64, CHUNK)).map_while(|chunk| {
+        let chunk = chunk.map_err(|error| failed = Some(error)).ok()?;
+        // Half a unit at the end is half a character.
+        let units = chunk.chunks(2).map(|pair| pair.try_into().map_or(0xd800, unit));
+        (!chunk.is_empty()).then(|| units.collect::<Vec<u16>>())
+    });
+    for character in char::decode_utf16(chunks.flatten()) {
+        match character {
+            Ok(character) if u8::try_from(character).is_ok_and(is_control) => return Ok(None),
+            Ok(character) if begin.len() < SEARCHED => begin.push(character),
+            Ok(_) => {}
+            Err(_) => return Ok(None),
+        }
+    }
+    failed.map_or(Ok(Some(begin.into_bytes())), Err)
 }
 
 fn is_text(file: &File) -> io::Result<bool> {
