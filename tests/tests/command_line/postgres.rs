@@ -39,6 +39,26 @@ async fn a_database_of_a_newer_build_is_left_alone() {
 }
 
 #[tokio::test]
+async fn a_database_that_is_not_utf_8_is_refused() {
+    let Some(city) = City::on_postgres().await else { return };
+    let database = city.1.as_ref().unwrap();
+    for encoding in ["LATIN1", "SQL_ASCII"] {
+        let settings = format!("ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0 OWNER civitas_test");
+        database.administer(&format!("CREATE DATABASE {{}}_{encoding} {settings}")).await;
+        let url = format!("{}_{}", database.url(), encoding.to_lowercase());
+        let refusal = format!("the encoding of the database is {encoding} and must be UTF-8");
+        for words in
+            [&["migrate"][..], &["migrate", "--check"], &["serve"], &["doctor"], &["import", "-"], &["demo"]]
+        {
+            let said = city.run(&[words, &["--database-url", &url]].concat()).await;
+            assert_eq!(said.code, 1, "{words:?}");
+            assert!((said.out + &said.err).contains(&refusal), "{words:?}");
+        }
+        database.administer(&format!("DROP DATABASE {{}}_{encoding} WITH (FORCE)")).await;
+    }
+}
+
+#[tokio::test]
 async fn postgresql_without_a_secret_key_is_refused_with_what_to_do() {
     let city = City::unmigrated();
     let said = city.run(&["serve", "--database-url", "postgres://localhost/civitas"]).await;

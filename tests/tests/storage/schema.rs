@@ -101,8 +101,11 @@ async fn where_tls_is_asked_nothing_is_said_in_the_clear() {
     if database.speaks_tls().await {
         return; // the other half needs a server whose certificate the system trusts
     }
-    let opened = Engine::Postgres.open(&format!("{url}?sslmode=require")).await;
-    assert!(matches!(opened, Err(Error::Unavailable(_))), "the server speaks no TLS");
+    for mode in ["require", "verify-ca", "verify-full"] {
+        let opened = Engine::Postgres.open(&format!("{url}?sslmode={mode}")).await;
+        let Err(Error::Unavailable(cause)) = opened else { panic!("the server speaks no TLS: {mode}") };
+        assert!(cause.to_string().contains("server does not support TLS"), "{mode}: {cause}");
+    }
     Engine::Postgres.open(&format!("{url}?sslmode=prefer")).await.unwrap();
 }
 

@@ -1,5 +1,5 @@
-//! Opens a connection: unencrypted, or over TLS if the address has `sslmode=require`. In both cases errors have their
-//! SQLSTATE ([`super::wire`]). Of several hosts it connects to the one that can be written.
+//! Opens a connection: unencrypted, or over TLS if the address has `sslmode=require`, `verify-ca` or `verify-full`, which
+//! mean the same here. In both cases errors have their SQLSTATE ([`super::wire`]). Of several hosts it connects to the one that can be written.
 
 use super::wire::Wire;
 use diesel::{ConnectionError, ConnectionResult};
@@ -92,12 +92,13 @@ fn urls_of_hosts(url: &str) -> Vec<String> {
 }
 
 async fn establish_one(url: &str, usage: Usage, silence: Silence) -> ConnectionResult<Established> {
-    let mut config: Config = url.parse().map_err(|error| refused(&error))?;
+    let mut config: Config = with_known_mode(url).parse().map_err(|error| refused(&error))?;
     harden(&mut config, usage, silence.unconfirmed);
     let silence = silence.unanswered;
     if config.get_ssl_mode() == SslMode::Require {
         let secure = Secure { inner: connector()?, silence };
         let (client, connection) = config.connect(secure).await.map_err(|error| refused(&error))?;
+        check_encoding(connection.parameter("server_encoding"))?;
         return Ok(Established::Secure(client, Box::new(connection)));
     }
     if let Some(Host::Unix(directory)) = config.get_hosts().first() {
@@ -108,6 +109,7 @@ async fn establish_one(url: &str, usage: Usage, silence: Silence) -> ConnectionR
             socket.map_err(|e| ConnectionError::BadConnection(format!("{}: {e}", path.display())))?;
         let wire = Wire::over(socket, |_| ChannelBinding::none(), silence);
         let (client, connection) = config.connect_raw(wire, NoTls).await.map_err(|error| refused(&error))?;
+        check_encoding(connection.parameter("server_encoding"))?;
         // The task ends with its client, which also receives its errors.
         tokio::spawn(connection.map(drop));
         return Ok(Established::Local(client));
@@ -115,7 +117,23 @@ async fn establish_one(url: &str, usage: Usage, silence: Silence) -> ConnectionR
     // Without TLS: tokio-postgres treats the plain wire as a TLS stream that needs no negotiation.
     config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
     let (client, connection) = config.connect(Plain { silence }).await.map_err(|error| refused(&error))?;
+    check_encoding(connection.parameter("server_encoding"))?;
     Ok(Established::Plain(client, Box::new(connection)))
+}
+
+/// The address with the one mode of `tokio-postgres` for three of `libpq`: here all check the certificate and its name.
+fn with_known_mode(url: &str) -> String {
+    url.replace("sslmode=verify-ca", "sslmode=require").replace("sslmode=verify-full", "sslmode=require")
+}
+
+/// Refuses a database that cannot store every text. The server names its encoding when a connection begins.
+fn check_encoding(encoding: Option<&str>) -> ConnectionResult<()> {
+    match encoding {
+        None | Some("UTF8") => Ok(()),
+        Some(other) => Err(ConnectionError::BadConnection(format!(
+            "the encoding of the database is {other} and must be UTF-8: create one with ENCODING 'UTF8' TEMPLATE template0"
+        ))),
+    }
 }
 
 /// What a connection is used for.
@@ -269,6 +287,16 @@ mod tests {
         };
         assert_eq!(hardened("postgres://db/civitas"), Some(2));
         assert_eq!(hardened("postgres://db/civitas?tcp_user_timeout=7"), Some(7));
+    }
+
+    #[test]
+    fn the_modes_that_verify_mean_require() {
+        for mode in ["require", "verify-ca", "verify-full"] {
+            let url = format!("postgres://db/civitas?application_name=x&sslmode={mode}&connect_timeout=3");
+            let config: Config = with_known_mode(&url).parse().unwrap();
+            assert_eq!(config.get_ssl_mode(), SslMode::Require, "{mode}");
+            assert_eq!(config.get_connect_timeout().map(Duration::as_secs), Some(3));
+        }
     }
 
     #[test]
