@@ -12,8 +12,9 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep_until};
 
-/// How long a refusal takes at least, so that the caller cannot tell a known address from an unknown one by the time.
-const REFUSAL_TAKES: Duration = Duration::from_millis(300);
+/// How long a refusal takes at least, so that the caller cannot tell a known address from an unknown one by the time:
+/// longer than a hash of Argon2id, or of bcrypt with the usual cost.
+pub(crate) const REFUSAL_TAKES: Duration = Duration::from_millis(300);
 
 /// Signs administrators in and out (contract 04 §1).
 pub struct SignIn<'a> {

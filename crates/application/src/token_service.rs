@@ -1,18 +1,21 @@
 //! Issues access tokens.
 
 use crate::metrics::{self, LoginEndpoint};
-use crate::{Announcer, AuthenticationLimit, Store};
+use crate::panel_sign_in::REFUSAL_TAKES;
+use crate::{Announcer, AuthenticationLimit, Store, Transaction};
 use civitas_accounts::grants::{
-    ExtraLimit, GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, LOGIN_LOCKED, Logins,
+    ExtraLimit, GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, LOGIN_LOCKED, Login, Logins,
     TokenRequest, UNKNOWN_CLIENT, issue,
 };
-use civitas_accounts::{AuthContext, Passwords, RegistrationMails, TokenSigner};
+use civitas_accounts::{AuthContext, Passwords, RegistrationMails, TokenSigner, User};
 use civitas_audit::{Action, Actor, AuditFilter, AuditScope, Record};
-use civitas_kernel::{ClientId, Error, PageRequest, Result, UserId};
+use civitas_kernel::records::Change;
+use civitas_kernel::{ClientId, Error, OrganizationId, PageRequest, Result, UserId};
 use civitas_organizations::Tenant;
 use std::net::IpAddr;
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
+use tokio::time::{Instant, sleep_until};
 
 /// The refusals of a client within this time have one entry in the audit trail.
 const REFUSALS_ONCE_IN: Duration = Duration::minutes(1);
@@ -64,6 +67,7 @@ impl TokenService {
         match &granted.grant {
             GrantKind::Service => self.issue(tenant, &granted, None, now).await,
             GrantKind::Login(login) => {
+                let begin = Instant::now();
                 let logins = Logins {
                     users: self.store.users(),
                     failures: self.store.login_failures(),
@@ -75,11 +79,39 @@ impl TokenService {
                 if let Err(Error::Rejected(_)) = &checked {
                     self.limit.count(from);
                     self.record_refusal(tenant, &uid, Some(&login.username), now).await;
+                    sleep_until(begin + REFUSAL_TAKES).await;
                 }
-                self.issue(tenant, &granted, Some(checked?), now).await
+                let (user, replaceable) = checked?;
+                if let Some(old) = replaceable
+                    && let Err(error) = self.replace_hash(tenant.id, user, old, login, now).await
+                {
+                    tracing::warn!(%error, "the hash of a password could not be replaced");
+                }
+                self.issue(tenant, &granted, Some(user), now).await
             }
             GrantKind::Impersonate(asked) => self.impersonate(tenant, &granted, asked, now).await,
         }
+    }
+
+    /// Replaces the hash of a password that has just been checked, unless it has changed meanwhile.
+    async fn replace_hash(
+        &self,
+        organization: OrganizationId,
+        id: UserId,
+        old: String,
+        login: &Login,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        let new = self.passwords.hash(login.password.clone()).await?;
+        let replace = async |tx: &dyn Transaction| {
+            let Some(user) = tx.users().find_for_update(organization, id).await? else { return Ok(()) };
+            if user.password_hash.as_ref() != Some(&old) {
+                return Ok(());
+            }
+            let after = User { password_hash: Some(new.clone()), ..user.clone() };
+            tx.users().save(organization, id, &Change::new(user, after)).await
+        };
+        self.announcer.in_transaction(&*self.store, now, replace).await
     }
 
     /// The client whose credentials a request carries (contract 02 §3). A refusal is written into the audit trail.
@@ -180,7 +212,7 @@ impl TokenService {
 }
 
 /// Counts a login. Faults of the machine are not logins.
-fn count(checked: &Result<UserId>) {
+fn count<T>(checked: &Result<T>) {
     let outcome = match checked {
         Ok(_) => "succeeded",
         Err(Error::Rejected(text)) if text == LOGIN_LOCKED => "locked",

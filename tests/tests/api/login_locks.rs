@@ -1,9 +1,12 @@
 //! Failed logins close the login of a name through one client (contract 02 §2.3).
 
+use civitas_accounts::User;
 use civitas_accounts::login_failures::{LoginKey, name_digest};
 use civitas_kernel::clock;
+use civitas_kernel::records::Change;
 use civitas_tests::service::{Answer, Client, Service};
 use serde_json::json;
+use std::time::Instant;
 use time::Duration;
 
 const RIGHT: &str = "correct horse";
@@ -54,6 +57,38 @@ async fn twenty_failures_lock_the_login_through_their_client_alone_and_unknown_n
         assert_eq!(locks.iter().map(|lock| lock.client_uid.as_str()).collect::<Vec<_>>(), ["id_city_full"]);
         let left = locks[0].until - clock::now();
         assert!(left > Duration::minutes(50) && left <= Duration::minutes(60), "{left}");
+    }
+}
+
+/// Of `correct horse`.
+const BCRYPT: &str = "$2y$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e";
+
+#[tokio::test]
+async fn a_hash_of_bcrypt_is_replaced_by_the_first_login() {
+    for service in Service::on_both_engines().await {
+        let organization = civitas_kernel::OrganizationId(service.id("organization", "city"));
+        let id = civitas_kernel::UserId(service.id("user", "withpassword"));
+        let stored = async || service.store.users().find(organization, id).await.unwrap().unwrap();
+        let before = stored().await;
+        let imported = User { password_hash: Some(BCRYPT.to_owned()), ..before.clone() };
+        let tx = service.store.begin().await.unwrap();
+        tx.users().save(organization, id, &Change::new(before, imported.clone())).await.unwrap();
+        tx.commit().await.unwrap();
+
+        let client = service.anonymous();
+        for username in ["withpassword", "nobody-of-this-name"] {
+            let begin = Instant::now();
+            login(&client, "full", username, "wrong").await.refuses(400, "User not found");
+            assert!(begin.elapsed() >= std::time::Duration::from_millis(300), "the time tells {username}");
+        }
+        assert_eq!(stored().await, imported);
+        login(&client, "full", "withpassword", RIGHT).await.is(200);
+        let replaced = stored().await;
+        assert!(replaced.password_hash.as_ref().unwrap().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
+        assert_eq!(User { password_hash: imported.password_hash.clone(), ..replaced.clone() }, imported);
+        login(&client, "full", "withpassword", RIGHT).await.is(200);
+        login(&client, "full", "withpassword", "wrong").await.refuses(400, "User not found");
+        assert_eq!(stored().await, replaced, "once");
     }
 }
 

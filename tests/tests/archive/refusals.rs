@@ -61,7 +61,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         r#"{"type": "user", "ref": "nora", §, "password_hash": "md5"}"#,
-        r#"user "nora": password_hash is not a hash of Argon2id"#,
+        r#"user "nora": password_hash is not a hash of Argon2id or bcrypt"#,
     ),
     (
         r#"{"type": "user", "ref": "nora", §, "about": "a\u0000b"}"#,

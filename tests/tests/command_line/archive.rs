@@ -43,6 +43,38 @@ async fn signing_secrets_are_printed_once_and_exported_with_secrets_only() {
 }
 
 #[tokio::test]
+async fn a_hash_of_bcrypt_is_accepted_and_a_nickname_of_21_characters_is_not() {
+    let user = |nickname: &str, hash: &str| {
+        format!(
+            r#"{{"type":"user","ref":"u","organization":"a.example","nickname":"{nickname}","email":"n@a.example","name":"Nora","password_hash":"{hash}"}}"#
+        )
+    };
+    let hash = |cost: &str| format!("$2a${cost}$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e");
+    for mut city in [Some(City::with_organizations().await), City::on_postgres().await].into_iter().flatten()
+    {
+        if city.1.is_some() {
+            city = city.founded().await;
+        }
+        let longest = "x".repeat(20);
+        for (line, reason) in [
+            (user("nora", &hash("16")), "password_hash has a cost of bcrypt that is not from 4 to 15"),
+            (user("nora", &hash("x")), "password_hash is not a hash of Argon2id or bcrypt"),
+            (
+                user(&format!("{longest}y"), &hash("12")),
+                r#"nickname "xxxxxxxxxxxxxxxxxxxxy" is too long (maximum is 20 characters)"#,
+            ),
+        ] {
+            let said = city.type_in(&["import", "-"], &line).await;
+            assert_eq!((said.code, said.out.as_str()), (1, ""));
+            assert_eq!(said.err, format!("civitas: line 1: user \"u\": {reason}\n"));
+        }
+        city.type_in(&["import", "-"], &user(&longest, &hash("12"))).await.done();
+        let exported = city.run(&["export", "--with-secrets"]).await.done().out;
+        assert!(exported.contains(&hash("12")), "{exported}");
+    }
+}
+
+#[tokio::test]
 async fn a_short_client_secret_and_a_costly_password_hash_are_refused() {
     let client = |secret: &str| {
         format!(

@@ -1,11 +1,14 @@
-//! Argon2id on a few dedicated threads: each call takes 20 ms and 19 MiB.
+//! Argon2id on a few dedicated threads: each call takes 20 ms and 19 MiB. Hashes of bcrypt from elsewhere are verified
+//! there too.
 
 use argon2::password_hash::Error as HashError;
 use argon2::{Argon2, Params, PasswordHash, PasswordHasher, PasswordVerifier};
 use async_trait::async_trait;
-use civitas_accounts::{Passwords, Secret};
+use bcrypt::HashParts;
+use civitas_accounts::{Passwords, Secret, is_bcrypt};
 use civitas_kernel::{Error, Result};
 use ring::rand::{SecureRandom, SystemRandom};
+use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -22,6 +25,9 @@ const MOST_MEMORY_KIB: u64 = 256 * 1024;
 const MOST_PASSES: u32 = 16;
 /// The most lanes of a stored hash.
 const MOST_LANES: u32 = 16;
+
+/// The costs of bcrypt that are verified. With 15 a sign-in takes about 2 s of one core, with 12 a fifth of a second.
+const BCRYPT_COSTS: RangeInclusive<u32> = 4..=15;
 
 /// The most calls that wait at once.
 const MOST_WAITING: usize = 64;
@@ -47,6 +53,11 @@ impl Argon2Passwords {
     pub fn new() -> Self {
         let cores = available_parallelism().map_or(1, std::num::NonZero::get);
         Self::with((cores / 2).max(1), MOST_WAITING, LONGEST_WAIT)
+    }
+
+    /// The same for commands, which nobody waits for as for a sign-in: any number of calls wait, as long as it takes.
+    pub fn patient() -> Self {
+        Self { queue: Semaphore::new(Semaphore::MAX_PERMITS), longest_wait: Duration::MAX, ..Self::new() }
     }
 
     fn with(permits: usize, most_waiting: usize, longest_wait: Duration) -> Self {
@@ -101,7 +112,8 @@ impl Passwords for Argon2Passwords {
     }
 
     fn check_hash(&self, hash: &str) -> Result<()> {
-        read(hash).map(drop).map_err(Error::rejected)
+        let checked = if is_bcrypt(hash) { check_bcrypt(hash) } else { read(hash).map(drop) };
+        checked.map_err(Error::rejected)
     }
 }
 
@@ -112,9 +124,16 @@ fn hash(password: &Secret) -> Result<String> {
     hash.map(|h| h.to_string()).map_err(Error::internal)
 }
 
-/// Reads a stored hash; otherwise what is wrong with it, as the end of a sentence. Its cost is checked before any work.
+const NO_HASH: &str = "is not a hash of Argon2id or bcrypt";
+
+/// Checks a stored hash of bcrypt; otherwise what is wrong with it, as the end of a sentence.
+fn check_bcrypt(hash: &str) -> Result<(), &'static str> {
+    let cost = hash.parse::<HashParts>().map_err(|_| NO_HASH)?.get_cost();
+    if BCRYPT_COSTS.contains(&cost) { Ok(()) } else { Err("has a cost of bcrypt that is not from 4 to 15") }
+}
+
+/// Reads a stored hash of Argon2id, the same way. Its cost is checked before any work.
 fn read(hash: &str) -> Result<PasswordHash, &'static str> {
-    const NO_HASH: &str = "is not a hash of Argon2id";
     let hash = PasswordHash::new(hash).map_err(|_| NO_HASH)?;
     if hash.algorithm.as_str() != "argon2id" || hash.version.is_some_and(|version| version != 0x13) {
         return Err(NO_HASH);
@@ -134,13 +153,21 @@ fn read(hash: &str) -> Result<PasswordHash, &'static str> {
 }
 
 fn matches(password: &Secret, hash: &str) -> Result<bool> {
-    let fault = match read(hash) {
-        Ok(hash) => match Argon2::default().verify_password(password.expose().as_bytes(), &hash) {
-            Ok(()) => return Ok(true),
-            Err(HashError::PasswordInvalid) => return Ok(false),
-            Err(error) => error.to_string(),
-        },
-        Err(fault) => fault.to_owned(),
+    let verified = if is_bcrypt(hash) {
+        // Of a long password the first 72 bytes, as where the hash was made.
+        check_bcrypt(hash).map(|()| bcrypt::verify(password.expose(), hash).unwrap_or(false))
+    } else {
+        read(hash).and_then(|hash| {
+            match Argon2::default().verify_password(password.expose().as_bytes(), &hash) {
+                Ok(()) => Ok(true),
+                Err(HashError::PasswordInvalid) => Ok(false),
+                Err(_) => Err("cannot be computed"),
+            }
+        })
+    };
+    let fault = match verified {
+        Ok(is_right) => return Ok(is_right),
+        Err(fault) => fault,
     };
     // Possibly imported. The sign-in fails like one with a wrong password.
     tracing::warn!(fault, "a stored password hash is not used");
@@ -168,6 +195,53 @@ mod tests {
         assert_ne!(first, second, "each hash has a salt of its own");
         assert!(passwords.verify(Secret::new("correct horse"), Some(first.clone())).await.unwrap());
         assert!(!passwords.verify(Secret::new("correct horsf"), Some(first)).await.unwrap());
+    }
+
+    /// A hash of `correct horse` by crypt(3).
+    const BCRYPT: &str = "$2y$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e";
+
+    #[tokio::test]
+    async fn a_password_opens_its_hash_of_bcrypt_only() {
+        let passwords = Argon2Passwords::new();
+        for version in ["$2a$", "$2b$", "$2y$"] {
+            let hash = BCRYPT.replace("$2y$", version);
+            passwords.check_hash(&hash).unwrap();
+            assert!(passwords.verify(Secret::new("correct horse"), Some(hash.clone())).await.unwrap());
+            assert!(!passwords.verify(Secret::new("correct horsf"), Some(hash)).await.unwrap());
+        }
+        let long = "x".repeat(80);
+        let hash = bcrypt::hash_with_salt(&long[..72], 4, [7; SALT_BYTES]).unwrap().to_string();
+        assert!(passwords.verify(Secret::new(long), Some(hash)).await.unwrap(), "bcrypt reads 72 bytes");
+    }
+
+    #[tokio::test]
+    async fn the_cost_of_bcrypt_is_from_four_to_fifteen() {
+        let passwords = Argon2Passwords::new();
+        for (cost, is_accepted) in [("04", true), ("15", true), ("16", false), ("31", false), ("03", false)] {
+            let hash = BCRYPT.replace("$04$", &format!("${cost}$"));
+            assert_eq!(passwords.check_hash(&hash).is_ok(), is_accepted, "{cost}");
+        }
+        let costly = Some(BCRYPT.replace("$04$", "$31$"));
+        assert!(!passwords.verify(Secret::new("correct horse"), costly).await.unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn commands_wait_for_as_long_as_it_takes() {
+        let passwords = Arc::new(Argon2Passwords::patient());
+        let permits = u32::try_from(passwords.turns.available_permits()).unwrap();
+        let busy = passwords.turns.clone().acquire_many_owned(permits).await.unwrap();
+        let calls: Vec<_> = (0..3 * MOST_WAITING)
+            .map(|_| {
+                let passwords = passwords.clone();
+                tokio::spawn(async move { passwords.in_turn(|| Ok(())).await })
+            })
+            .collect();
+        tokio::time::sleep(1000 * LONGEST_WAIT).await;
+        assert!(calls.iter().all(|call| !call.is_finished()));
+        drop(busy);
+        for call in calls {
+            call.await.unwrap().unwrap();
+        }
     }
 
     #[tokio::test]
@@ -273,11 +347,18 @@ mod tests {
     async fn no_password_matches_a_broken_hash() {
         let passwords = Argon2Passwords::new();
         let argon2i = with_cost(64, 1, 1).replace("argon2id", "argon2i");
-        for broken in
-            ["", "secret", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ", "$2b$10$x", &argon2i]
-        {
+        let old = BCRYPT.replace("$2y$", "$2x$");
+        for broken in [
+            "",
+            "secret",
+            "$argon2id$",
+            "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ",
+            "$2b$10$x",
+            &argon2i,
+            &old,
+        ] {
             let refused = passwords.check_hash(broken).unwrap_err();
-            assert_eq!(refused.description(), "is not a hash of Argon2id", "{broken}");
+            assert_eq!(refused.description(), "is not a hash of Argon2id or bcrypt", "{broken}");
             assert!(
                 !passwords.verify(Secret::new("secret"), Some(broken.to_owned())).await.unwrap(),
                 "{broken}"

@@ -30,7 +30,7 @@ use time::{Duration, OffsetDateTime};
 pub struct Administrator {
     /// The address to sign in with: lower case, unique in the deployment.
     pub email: String,
-    /// The Argon2id hash of the password; `None`: cannot sign in.
+    /// The hash of the password, of Argon2id, or of bcrypt until the first sign-in; `None`: cannot sign in.
     pub password: Option<String>,
     /// The failed attempts to sign in since the last successful one, or since the end of the last lock.
     pub failed_attempts: i32,

@@ -58,7 +58,7 @@ pub use organization_lookup::{AccountsOrganization, OrganizationLookup};
 pub use ports::{
     ClientFilter, ClientStore, ClientUsage, EndedCredentials, Identity, IdentityUser, ListedState,
     MOST_COUNTED, MOST_FOUND_BY_TEXT, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore, TokenSigner,
-    TokenStore, USER_FIELDS, UserField, UserFilter, UserSearch, UserSort, UserStore,
+    TokenStore, USER_FIELDS, UserField, UserFilter, UserSearch, UserSort, UserStore, is_bcrypt,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{
@@ -76,4 +76,4 @@ pub use sessions::MockSessionStore;
 pub use sessions::{ParticipantSession, SESSION_LIFETIME, SessionStore};
 pub use tokens::{AccessToken, Claims, TokenFault};
 pub use user_admin::UserAdmin;
-pub use users::{READ_USERS, User, Users, is_email, is_name, is_nickname};
+pub use users::{NICKNAME_LENGTH, READ_USERS, User, Users, is_email, is_name, is_nickname};

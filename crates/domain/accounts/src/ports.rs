@@ -289,6 +289,11 @@ pub trait TokenSigner: Send + Sync {
     fn verify(&self, token: &str) -> Result<Arc<Claims>, TokenFault>;
 }
 
+/// Whether a stored hash is one of bcrypt, from another product. It is replaced at the first sign-in.
+pub fn is_bcrypt(hash: &str) -> bool {
+    ["$2a$", "$2b$", "$2y$"].iter().any(|begin| hash.starts_with(begin))
+}
+
 /// Hashes passwords with Argon2id, on dedicated threads, few at a time: each takes 20 ms and 19 MiB. `Unavailable` when
 /// too many calls wait.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
@@ -302,7 +307,7 @@ pub trait Passwords: Send + Sync {
     /// Checks a hash from elsewhere before it is stored. Cheap: nothing is hashed.
     ///
     /// # Errors
-    /// `Rejected` with the end of a sentence that begins with the name of the hash: it is not one of Argon2id, or costs
-    /// more than 256 MiB of memory in all passes together, 16 passes or 16 lanes.
+    /// `Rejected` with the end of a sentence that begins with the name of the hash: it is not one of Argon2id or bcrypt,
+    /// or costs more than 256 MiB of memory in all passes together, 16 passes or 16 lanes, or 15 of bcrypt.
     fn check_hash(&self, hash: &str) -> Result<()>;
 }

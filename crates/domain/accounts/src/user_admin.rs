@@ -1,7 +1,10 @@
 //! Administration of accounts. The caller checks permission.
 
 use crate::login_failures::{LoginFailureStore, name_digest};
-use crate::{EraseAccount, RegistrationMails, TokenStore, User, UserStore, is_email, is_name, is_nickname};
+use crate::{
+    EraseAccount, NICKNAME_LENGTH, RegistrationMails, TokenStore, User, UserStore, is_email, is_name,
+    is_nickname,
+};
 use async_trait::async_trait;
 use civitas_kernel::records::{Entity, RecordAdmin, Records, edit};
 use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskQueue, UserId};
@@ -78,11 +81,15 @@ fn refusal(what: &str, value: &str, why: &str) -> Error {
     Error::rejected(format!("{what} {value:?} {why}"))
 }
 
-/// Checks nickname, e-mail address and name.
-fn check_texts(user: &User) -> Result<()> {
+/// Checks nickname, e-mail address and name. A nickname that the account has already may be longer than a new one.
+fn check_texts(user: &User, before: Option<&User>) -> Result<()> {
     let User { nickname, email, name, .. } = user;
     if !is_nickname(nickname) {
         return Err(refusal("nickname", nickname, "is not valid"));
+    }
+    if nickname.len() > NICKNAME_LENGTH && before.is_none_or(|before| before.nickname != *nickname) {
+        let why = format!("is too long (maximum is {NICKNAME_LENGTH} characters)");
+        return Err(refusal("nickname", nickname, &why));
     }
     if !is_email(email) {
         return Err(refusal("email", email, "is not valid"));
@@ -106,7 +113,7 @@ impl RecordAdmin<User> for UserAdmin<'_> {
         before: Option<(UserId, &User)>,
         user: &User,
     ) -> Result<()> {
-        check_texts(user)?;
+        check_texts(user, before.map(|(_, before)| before))?;
         let User { nickname, email, .. } = user;
         let refuse = |what, value, why| Err(refusal(what, value, why));
         if user.deleted_at.is_some() {
@@ -128,7 +135,7 @@ impl RecordAdmin<User> for UserAdmin<'_> {
 
     /// The store refuses a nickname or an e-mail address that another account has.
     async fn create_many(&self, organization: OrganizationId, users: &[User]) -> Result<Option<Vec<UserId>>> {
-        if users.iter().any(|user| check_texts(user).is_err()) {
+        if users.iter().any(|user| check_texts(user, None).is_err()) {
             return Ok(None);
         }
         self.store.add_many(organization, users).await
@@ -241,10 +248,24 @@ mod tests {
             (|u| u.email = "nora".into(), r#"email "nora" is not valid"#),
             (|u| u.email = "taken@example.org".into(), r#"email "taken@example.org" has already been taken"#),
             (|u| u.nickname = "luisortega".into(), r#"nickname "luisortega" has already been taken"#),
+            (
+                |u| u.nickname = "x".repeat(21),
+                r#"nickname "xxxxxxxxxxxxxxxxxxxxx" is too long (maximum is 20 characters)"#,
+            ),
         ] {
             let refused = edit(&admin(&store), CITY, NORA, NOW, change).await.unwrap_err();
             assert_eq!(refused.description(), sentence);
         }
+    }
+
+    #[tokio::test]
+    async fn an_account_with_a_long_nickname_of_an_older_version_can_be_edited() {
+        let mut store = MockUserStore::new();
+        store
+            .expect_find_for_update()
+            .returning(|_, _| Ok(Some(User { nickname: "x".repeat(21), ..nora() })));
+        store.expect_save().once().returning(|_, _, _| Ok(()));
+        edit(&admin(&store), CITY, NORA, NOW, |user| user.block(NOW)).await.unwrap();
     }
 
     #[tokio::test]

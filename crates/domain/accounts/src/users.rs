@@ -21,7 +21,7 @@ pub struct User {
     pub email: String,
     /// The display name.
     pub name: String,
-    /// An Argon2id hash; `None` signs in by impersonation or magic link only.
+    /// A hash of Argon2id, or of bcrypt until the first login; `None` signs in by impersonation or magic link only.
     pub password_hash: Option<String>,
     /// Whether the user is a general administrator.
     pub admin: bool,
@@ -225,7 +225,11 @@ pub fn is_email(text: &str) -> bool {
     text.validate_email() && !is_longer(text, LINE)
 }
 
-/// Whether a text can be a nickname: `A-Z a-z 0-9 _ -` only, at most [`LINE`] of them. Registration allows fewer.
+/// The most characters of a new nickname. Older accounts may have longer ones.
+pub const NICKNAME_LENGTH: usize = 20;
+
+/// Whether a text can be a nickname: `A-Z a-z 0-9 _ -` only, at most [`LINE`] of them. A new one has at most
+/// [`NICKNAME_LENGTH`].
 pub fn is_nickname(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= LINE

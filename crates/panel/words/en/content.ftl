@@ -81,7 +81,7 @@ person-name-hint = Shown with what the person writes. None of < > ? % & ^ * # @ 
 person-new = New person
 person-new-lede = The account has no password: the person signs in with a link or through a client.
 person-nickname = Nickname
-person-nickname-hint = Letters without accents, digits, _ and -. Unique in the organization.
+person-nickname-hint = Letters without accents, digits, _ and -, at most 20. Unique in the organization.
 person-no-language = None: that of the organization
 person-rights = Rights
 person-save = Save the account
@@ -99,7 +99,7 @@ person-unlock-done = { $name } is not locked any more.
 person-unlock-done-undo = To undo this, choose Lock on this page.
 person-website = Website
 problem-name = Enter a name without special characters.
-problem-nickname = Enter letters without accents, digits, _ or -.
+problem-nickname = Enter at most 20 letters without accents, digits, _ or -.
 problem-nickname-taken = Another account already has this nickname.
 problem-person-email-taken = Another account already has this e-mail address.
 

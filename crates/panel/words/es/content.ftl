@@ -81,7 +81,7 @@ person-name-hint = Se muestra con lo que la persona escribe. Sin < > ? % & ^ * #
 person-new = Nueva persona
 person-new-lede = La cuenta no tiene contraseña: la persona inicia sesión con un enlace o a través de un cliente.
 person-nickname = Apodo
-person-nickname-hint = Letras sin acento, cifras, _ y -. Único en la organización.
+person-nickname-hint = Letras sin acento, cifras, _ y -, 20 como máximo. Único en la organización.
 person-no-language = Ninguno: el de la organización
 person-rights = Derechos
 person-save = Guardar la cuenta
@@ -99,7 +99,7 @@ person-unlock-done = { $name }: acceso desbloqueado.
 person-unlock-done-undo = Para deshacerlo, elija Bloquear el acceso en esta página.
 person-website = Sitio web
 problem-name = Escriba un nombre sin caracteres especiales.
-problem-nickname = Escriba letras sin acento, cifras, _ o -.
+problem-nickname = Escriba como máximo 20 letras sin acento, cifras, _ o -.
 problem-nickname-taken = Otra cuenta ya tiene este apodo.
 problem-person-email-taken = Otra cuenta ya tiene este correo.
 

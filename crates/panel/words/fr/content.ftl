@@ -81,7 +81,7 @@ person-name-hint = Affiché avec ce que la personne écrit. Aucun de < > ? % & ^
 person-new = Nouvelle personne
 person-new-lede = Le compte n’a pas de mot de passe : la personne se connecte avec un lien ou par un client.
 person-nickname = Pseudonyme
-person-nickname-hint = Lettres sans accent, chiffres, _ et -. Unique dans l’organisation.
+person-nickname-hint = Lettres sans accent, chiffres, _ et -, 20 au plus. Unique dans l’organisation.
 person-no-language = Aucune : celle de l’organisation
 person-rights = Droits
 person-save = Enregistrer le compte
@@ -99,7 +99,7 @@ person-unlock-done = { $name } : compte déverrouillé.
 person-unlock-done-undo = Pour annuler, choisissez Verrouiller sur cette page.
 person-website = Site web
 problem-name = Saisissez un nom sans caractères spéciaux.
-problem-nickname = Saisissez des lettres sans accent, des chiffres, _ ou -.
+problem-nickname = Saisissez au plus 20 lettres sans accent, chiffres, _ ou -.
 problem-nickname-taken = Un autre compte a déjà ce pseudonyme.
 problem-person-email-taken = Un autre compte a déjà cette adresse e-mail.
 

@@ -46,7 +46,7 @@ pub(super) async fn run(command: AdminCommand, sources: &Sources, console: &mut 
     }
     let password = if args.password_stdin { read_password(console)? } else { Secret::random("", 20) };
     let store = open_store(&config).await?;
-    let known = set_password(&*store, &Argon2Passwords::new(), &email, &password).await?;
+    let known = set_password(&*store, &Argon2Passwords::patient(), &email, &password).await?;
     let done = if known { "has a new password" } else { "is a system administrator" };
     writeln!(console.stdout, "{email} {done}").map_err(because)?;
     if args.password_stdin {
@@ -117,7 +117,7 @@ fn refused(error: Error) -> Failure {
 fn read_password(console: &mut Console<'_>) -> Outcome<Secret> {
     let mut line = String::new();
     console.stdin.read_line(&mut line).map_err(because)?;
-    let password = line.trim_end_matches(['\r', '\n']);
+    let password = line.trim_end_matches(['\r', '\n']).trim_start_matches('\u{feff}');
     if password.trim().is_empty() {
         return Err(Failure::Because("the password must not be blank".to_owned()));
     }

@@ -87,7 +87,7 @@ async fn first_start(store: &dyn Store, options: ImportOptions<'_>) -> Outcome<O
     if !store.organizations().ids(None, 1).await.map_err(because)?.is_empty() {
         return Ok(None);
     }
-    let passwords = Argon2Passwords::new();
+    let passwords = Argon2Passwords::patient();
     let demo = Cursor::new(archive::demo());
     let report = archive::import_seekable(store, &passwords, demo, options, &mut |_| ()).await;
     let report = report.map_err(because)?;

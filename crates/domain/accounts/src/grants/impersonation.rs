@@ -1,8 +1,9 @@
 //! Impersonation: finds or registers a user (contract 02 §2.4).
 
 use super::{Impersonate, Registration};
-use crate::{RegistrationMails, User, UserStore, is_email, is_name, is_nickname};
+use crate::{NICKNAME_LENGTH, RegistrationMails, User, UserStore, is_email, is_name, is_nickname};
 use civitas_kernel::extended_data::{check_size, compact};
+use civitas_kernel::limits::too_long;
 use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
 use civitas_kernel::{Error, FieldError, OrganizationId, Result, UserId, Wording, integer};
 use serde_json::{Map, Value};
@@ -135,13 +136,7 @@ fn username_faults(username: &str) -> Vec<FieldError> {
         let message = "Username must contain at least 6 alphanumeric characters";
         faults.push(FieldError::new("username", "too_short", message));
     }
-    if username.chars().count() > 20 {
-        faults.push(FieldError::new(
-            "username",
-            "too_long",
-            "Username is too long (maximum is 20 characters)",
-        ));
-    }
+    faults.extend(too_long("username", "Username", username, NICKNAME_LENGTH));
     faults
 }
 

@@ -2,7 +2,7 @@
 
 use super::Login;
 use crate::login_failures::{FAILURES_THAT_LOCK, LoginFailureStore, LoginKey};
-use crate::{Passwords, UserStore};
+use crate::{Passwords, UserStore, is_bcrypt};
 use civitas_kernel::{ClientId, Error, OrganizationId, Result, UserId};
 use time::{Duration, OffsetDateTime};
 
@@ -23,7 +23,8 @@ pub struct Logins<'a> {
 
 impl Logins<'_> {
     /// The user with this nickname and password. A failure is counted at once, independent of the rest of the request,
-    /// for the name and the client. Unknown and known names cost the same statements and one hash.
+    /// for the name and the client. Unknown and known names cost the same statements and one hash. With the user comes
+    /// the stored hash if it is one of bcrypt, to be replaced.
     ///
     /// # Errors
     /// `User locked` while the login is closed for this name and client, whatever the password. `User not found` for an
@@ -35,7 +36,7 @@ impl Logins<'_> {
         client: ClientId,
         login: &Login,
         now: OffsetDateTime,
-    ) -> Result<UserId> {
+    ) -> Result<(UserId, Option<String>)> {
         let key = LoginKey::new(organization, client, &login.username);
         let found = self.users.find_by_nickname(organization, &login.username).await?;
         self.check_open(&key, now).await?;
@@ -48,7 +49,7 @@ impl Logins<'_> {
         if has_failed {
             self.failures.reset(&key, now).await?;
         }
-        Ok(id)
+        Ok((id, user.password_hash.filter(|hash| is_bcrypt(hash))))
     }
 
     /// Checks that the login is open. Returns whether there are failures.
@@ -125,7 +126,8 @@ mod tests {
         let login = Login { username: "Ada".to_owned(), password: Secret::new("x") };
         let logins = Logins { users, failures, passwords: &passwords, lock: Duration::minutes(60) };
         match logins.check(CITY, APP, &login, NOW).await {
-            Ok(id) => format!("user {id}"),
+            Ok((id, None)) => format!("user {id}"),
+            Ok((id, Some(hash))) => format!("user {id}, replace {hash}"),
             Err(error) => error.description().into_owned(),
         }
     }
@@ -182,6 +184,8 @@ mod tests {
         let mut failures = reads(&SOME);
         failures.expect_reset().once().returning(|_, _| Ok(()));
         assert_eq!(answer(&ada(|_| ()), &failures, Some(true)).await, "user 3");
+        let imported = ada(|u| u.password_hash = Some("$2b$12$x".to_owned()));
+        assert_eq!(answer(&imported, &reads(&[None, None]), Some(true)).await, "user 3, replace $2b$12$x");
         let locked = ada(|u| u.locked_at = Some(NOW));
         assert_eq!(answer(&locked, &reads(&SOME), Some(true)).await, "User locked");
         let blocked = ada(|u| u.blocked_at = Some(NOW));
