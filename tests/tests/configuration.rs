@@ -80,6 +80,36 @@ fn what_is_no_setting_stops_the_start_and_is_named_with_its_source() {
 }
 
 #[test]
+fn variables_that_kubernetes_sets_for_services_are_left_out() {
+    let of_services = [
+        ("CIVITAS_PORT", "tcp://10.43.1.2:80"),
+        ("CIVITAS_SERVICE_HOST", "10.43.1.2"),
+        ("CIVITAS_SERVICE_PORT", "80"),
+        ("CIVITAS_SERVICE_PORT_HTTP", "80"),
+        ("CIVITAS_PORT_80_TCP", "tcp://10.43.1.2:80"),
+        ("CIVITAS_PORT_80_TCP_PROTO", "tcp"),
+        ("CIVITAS_PORT_80_TCP_PORT", "80"),
+        ("CIVITAS_PORT_80_TCP_ADDR", "10.43.1.2"),
+        ("CIVITAS_DB_SERVICE_HOST", "10.43.1.3"),
+        ("CIVITAS_DB_SERVICE_PORT_POSTGRES", "5432"),
+        ("CIVITAS_DB_PORT", "tcp://10.43.1.3:5432"),
+        ("CIVITAS_DB_PORT_5432_TCP_ADDR", "10.43.1.3"),
+    ];
+    assert!(load("", &of_services, &[]).unwrap() == load("", &[], &[]).unwrap());
+    assert_eq!(load("", &[("CIVITAS_PUBLIC_PORT", "8080")], &[]).unwrap().public_port.unwrap().get(), 8080);
+    for (name, value) in
+        [("CIVITAS_PUBLIC_PORTS", "8080"), ("CIVITAS_DB_PORT", "5432"), ("CIVITAS_LISTEN_PORT", "80")]
+    {
+        assert_eq!(refusal("", &[(name, value)], &[]), format!("configuration: {name} is no setting"));
+    }
+    for setting in SETTINGS {
+        let variable = format!("CIVITAS_{}", setting.name.to_uppercase());
+        let strange = load("", &[(&variable, "\0")], &[]).err();
+        assert!(strange.is_some() || ["data_dir", "log"].contains(&setting.name), "{variable} is left out");
+    }
+}
+
+#[test]
 fn a_bad_value_stops_the_start_and_is_named_with_its_source_but_not_said() {
     let must = "must be an address and port, as 127.0.0.1:3000";
     assert_eq!(refusal("listen = 3000", &[], &[]), format!("configuration: listen in city.toml {must}"));
@@ -137,7 +167,13 @@ fn a_file_that_is_none_is_refused() {
     assert!(refusal("listen = ", &[], &[]).contains("city.toml"));
     let missing = Sources { file: Some(PathBuf::from("/nowhere/civitas.toml")), ..Sources::default() };
     let error = Config::load(&missing).err().unwrap();
-    assert_eq!(error.to_string(), "configuration: /nowhere/civitas.toml is no file");
+    assert_eq!(
+        error.to_string(),
+        "configuration: /nowhere/civitas.toml: No such file or directory (os error 2)"
+    );
+    let directory = Sources { file: Some(PathBuf::from("/")), ..Sources::default() };
+    let error = Config::load(&directory).err().unwrap();
+    assert_eq!(error.to_string(), "configuration: /: it is a directory, and must be a file");
 }
 
 #[test]

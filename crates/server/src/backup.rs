@@ -2,8 +2,8 @@
 
 use crate::config::Config;
 use crate::files::{intake_of, store_at, store_of};
-use crate::secret_key;
 use crate::store::Database;
+use crate::{paths, secret_key};
 use async_trait::async_trait;
 use civitas_application::{Store, metrics};
 use civitas_audit::{Action, Actor, Record};
@@ -80,7 +80,8 @@ pub fn copies(config: &Config) -> Result<Box<dyn DatabaseCopies>> {
     Ok(match database {
         Database::Postgres(settings) => Box::new(Postgres { access: Arc::new(Server { settings }), work }),
         Database::Sqlite(_) => {
-            let path = database.file().unwrap_or(Path::new("")).to_owned();
+            // A link to a file on another disk stays one.
+            let path = paths::target(database.file().unwrap_or(Path::new("")));
             Box::new(Sqlite { path, work })
         }
     })

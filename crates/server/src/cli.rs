@@ -1,7 +1,7 @@
 //! The command line.
 //!
-//! Exit codes: 0 done, 1 failed (one line on standard error), 2 wrong usage. `api-client` is used by programs and has
-//! its own rules (contract 04 §4).
+//! Exit codes: 0 done, or the reader of the output has closed it; 1 failed (one line on standard error), 2 wrong usage.
+//! `api-client` is used by programs and has its own rules (contract 04 §4).
 
 mod admin;
 mod api_client;
@@ -29,7 +29,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use settings::SettingFlags;
 use std::ffi::OsString;
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, ErrorKind, Write};
 use std::sync::Arc;
 
 /// Civitas: a platform where a city's people decide together.
@@ -110,6 +110,8 @@ enum Failure {
     Because(String),
     /// The error was already printed.
     Told,
+    /// The reader of the output has closed it, as `head` does: exit code 0.
+    Unread,
 }
 
 type Outcome<T = ()> = Result<T, Failure>;
@@ -118,6 +120,9 @@ type Outcome<T = ()> = Result<T, Failure>;
 /// get.
 fn because(error: impl Into<Box<dyn std::error::Error>>) -> Failure {
     let error = error.into();
+    if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
+        return Failure::Unread;
+    }
     let known = error.downcast_ref::<civitas_kernel::Error>();
     Failure::Because(match known.and_then(civitas_kernel::Error::cause) {
         Some(cause) => cause.to_string(),
@@ -138,7 +143,7 @@ pub async fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>, mut c
         Err(error) => return misused(&error, &mut console),
     };
     match dispatch(cli, &mut console).await {
-        Ok(()) => 0,
+        Ok(()) | Err(Failure::Unread) => 0,
         Err(Failure::Told) => 1,
         Err(Failure::Because(reason)) => {
             // An error of standard error cannot be reported.
@@ -171,8 +176,10 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         }
         Command::Doctor => doctor::run(&sources, console).await,
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "civitas", &mut console.stdout);
-            Ok(())
+            // It would panic at an error.
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "civitas", &mut text);
+            console.stdout.write_all(&text).map_err(because)
         }
     }
 }
@@ -182,7 +189,9 @@ fn misused(error: &clap::Error, console: &mut Console<'_>) -> u8 {
     let text = error.render();
     let (out, code): (&mut (dyn Write + Send), u8) =
         if error.use_stderr() { (console.stderr, 2) } else { (console.stdout, 0) };
-    write!(out, "{text}").map_or(1, |()| code)
+    // Nobody may read it.
+    let _ = write!(out, "{text}");
+    code
 }
 
 /// Reads the configuration and starts logging.

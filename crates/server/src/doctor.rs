@@ -3,6 +3,7 @@
 use crate::backup::{Place, cause};
 use crate::config::Config;
 use crate::files::store_of;
+use crate::paths;
 use crate::secret_key;
 use crate::store::Database;
 use async_trait::async_trait;
@@ -83,12 +84,13 @@ async fn database_and_hosts(config: &Config) -> (Finding, Finding, Finding) {
 fn storage(config: &Config) -> Finding {
     let place = config.data_dir.display();
     let probe = config.data_dir.join(format!(".doctor-{}", std::process::id()));
-    let probed = secret_key::create_private_directory(&config.data_dir)
-        .and_then(|()| fs::write(&probe, "civitas"))
-        .and_then(|()| fs::remove_file(&probe));
+    let probed = secret_key::create_private_directory(&config.data_dir).and_then(|()| {
+        let written = fs::write(&probe, "civitas").and_then(|()| fs::remove_file(&probe));
+        written.map_err(|error| paths::at(&config.data_dir, error))
+    });
     match probed {
         Ok(()) => Ok(format!("{place} can be written")),
-        Err(error) => Err(format!("{place}: {error}: make it writable, or set data_dir")),
+        Err(error) => Err(format!("{error}: make it writable, or set data_dir")),
     }
 }
 
@@ -141,9 +143,7 @@ fn secret(config: &Config) -> Finding {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Ok(format!("the first start makes one in {}", path.display()))
         }
-        Err(error) => {
-            Err(format!("{}: {error}: restore it from a backup, or set secret_key", path.display()))
-        }
+        Err(error) => Err(format!("{error}: restore it from a backup, or set secret_key")),
     }
 }
 
@@ -178,12 +178,12 @@ fn clock_of(config: &Config) -> Finding {
 async fn schema(database: &Database) -> Finding {
     match database.schema().await {
         Ok(schema) => schema.refusal().map_or_else(|| Ok("it is up to date".to_owned()), Err),
-        Err(error) => Err(format!("{error}: check database_url, and that the database runs")),
+        Err(error) => Err(format!("{}: check database_url, and that the database runs", cause(&error))),
     }
 }
 
 async fn open(database: &Database) -> Result<(Arc<dyn Store>, String), String> {
-    let fault = |error| format!("{error}: check database_url, and that the database runs");
+    let fault = |error| format!("{}: check database_url, and that the database runs", cause(&error));
     let store = database.open().await.map_err(fault)?;
     store.check_writable().await.map_err(fault)?;
     let engine = if database.file().is_some() { "SQLite" } else { "PostgreSQL" };

@@ -1,6 +1,7 @@
 //! Opens the store of files that the configuration names.
 
 use crate::config::Config;
+use crate::paths;
 use civitas_files::{Intake, Store};
 use civitas_kernel::{Error, Result};
 use url::Url;
@@ -14,15 +15,12 @@ const INCOMING: &str = "incoming";
 /// `Internal` for an invalid address, `Unavailable` when the directory cannot be created.
 pub fn store_at(url: &str, settings: &[(String, String)]) -> Result<Store> {
     let invalid = |cause: &str| Error::internal(format!("files_url is invalid: {cause}"));
-    let url = match url.strip_prefix("file://") {
-        // The default is relative to the working directory.
-        Some(path) => {
-            let path = std::path::absolute(path).map_err(|error| invalid(&error.to_string()))?;
-            Url::from_file_path(path).map_err(|()| invalid("no path"))?.to_string()
-        }
-        None => url.to_owned(),
-    };
-    Store::open(&url, settings.iter().cloned())
+    let settings = settings.iter().cloned();
+    let Some(path) = url.strip_prefix("file://") else { return Store::open(url, settings) };
+    // The default is relative to the working directory.
+    let path = std::path::absolute(path).map_err(|error| invalid(&error.to_string()))?;
+    let url = Url::from_file_path(&path).map_err(|()| invalid("no path"))?;
+    Store::open(url.as_str(), settings).map_err(|error| paths::of_adapter(&path, error))
 }
 
 /// The store of files of the configuration.
@@ -38,5 +36,6 @@ pub fn store_of(config: &Config) -> Result<Store> {
 /// # Errors
 /// `Unavailable` when the directory cannot be created.
 pub fn intake_of(config: &Config) -> Result<Intake> {
-    Intake::open(config.data_dir.join(INCOMING))
+    let incoming = config.data_dir.join(INCOMING);
+    Intake::open(&incoming).map_err(|error| paths::of_adapter(&incoming, error))
 }

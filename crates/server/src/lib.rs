@@ -29,6 +29,7 @@ mod listener;
 mod log_filter;
 mod operations;
 mod panel;
+mod paths;
 mod pieces;
 pub mod secret_key;
 mod site;

@@ -1,12 +1,14 @@
 //! The deployment's secret keys: set by the operator, or generated and stored in the data directory.
 
 use crate::config::{Config, SecretKey};
+use crate::paths;
 use civitas_tokens::SecretKeys;
 use ring::rand::{SecureRandom, SystemRandom};
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// The configured keys, else those of the data directory, else a new one that is stored there (mode 0600).
 ///
@@ -20,7 +22,7 @@ pub fn of(config: &Config) -> io::Result<SecretKeys> {
     match read(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             create_private_directory(&config.data_dir)?;
-            generate(&path)?;
+            generate(&path).map_err(|error| paths::at(&path, error))?;
             // Another process may have been first: all read the same key.
             read(&path)
         }
@@ -36,14 +38,16 @@ pub fn path(config: &Config) -> PathBuf {
 /// The keys of a file, one a line; the first one signs and encrypts.
 ///
 /// # Errors
-/// When the file cannot be read, or a line has no key.
+/// When the file cannot be read, or a line has no key; with the path.
 pub fn read(path: &Path) -> io::Result<SecretKeys> {
-    let text = fs::read_to_string(path)?;
+    let bytes = paths::read(path)?;
+    let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let keys: Option<Vec<SecretKey>> = lines.map(|line| line.parse().ok()).collect();
     let keys = keys.and_then(|keys| SecretKeys::of(keys.into_iter().map(|key| key.0)));
     keys.ok_or_else(|| {
-        io::Error::new(ErrorKind::InvalidData, "it does not hold 32 bytes in base64, one key a line")
+        let text = "it does not hold 32 bytes in base64, one key a line";
+        paths::at(path, io::Error::new(ErrorKind::InvalidData, text))
     })
 }
 
@@ -57,50 +61,46 @@ pub fn random() -> io::Result<SecretKey> {
     Ok(key)
 }
 
-/// Writes a new first key before those of the file (mode 0600). The file is replaced in one step.
+/// Writes a new first key before those of the file (mode 0600). The file, also behind a link, is replaced in one step.
 ///
 /// # Errors
-/// When the file cannot be read or replaced, or a line has no key.
+/// When the file cannot be read or replaced, or a line has no key; with the path.
 pub fn rotate(path: &Path) -> io::Result<SecretKeys> {
     let old = read(path)?;
     let secrets = std::iter::once(random()?.0).chain(old.iter().copied());
     let keys = SecretKeys::of(secrets).unwrap_or(old);
-    let draft = write_draft(path, &keys)?;
-    fs::rename(&draft, path)?;
-    if let Some(directory) = path.parent() {
+    let path = paths::target(path);
+    let replaced = write_draft(&path, &keys).and_then(|draft| {
+        draft.persist(&path)?;
         // The rename itself must survive a power cut.
-        File::open(directory)?.sync_all()?;
-    }
-    Ok(keys)
+        File::open(paths::directory_of(&path))?.sync_all()
+    });
+    replaced.map(|()| keys).map_err(|error| paths::at(&path, error))
 }
 
 /// Creates a directory that only its owner can enter, and its parents.
 ///
 /// # Errors
-/// When it cannot be created.
+/// When it cannot be created; with the path.
 pub fn create_private_directory(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| paths::at(path, error))
 }
 
 /// Writes a new key under another name first, so that it is never read incomplete; an existing key is not replaced.
 fn generate(path: &Path) -> io::Result<()> {
-    let draft = write_draft(path, &SecretKeys::one(random()?.0))?;
-    let kept = match fs::hard_link(&draft, path) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        outcome => outcome,
-    };
-    fs::remove_file(&draft)?;
-    kept
+    match write_draft(path, &SecretKeys::one(random()?.0))?.persist_noclobber(path) {
+        Err(kept) if kept.error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        outcome => Ok(outcome.map(drop)?),
+    }
 }
 
-/// Writes keys to a file of another name in the same directory.
-fn write_draft(path: &Path, keys: &SecretKeys) -> io::Result<PathBuf> {
-    let draft = path.with_extension(format!("{}.new", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+/// Writes keys to a file of another name in the same directory (mode 0600).
+fn write_draft(path: &Path, keys: &SecretKeys) -> io::Result<NamedTempFile> {
+    let mut draft = NamedTempFile::new_in(paths::directory_of(path))?;
     for key in keys.iter() {
-        writeln!(file, "{}", SecretKey(*key).encoded())?;
+        writeln!(draft, "{}", SecretKey(*key).encoded())?;
     }
-    file.sync_all()?;
+    draft.as_file().sync_all()?;
     Ok(draft)
 }
 
@@ -108,6 +108,7 @@ fn write_draft(path: &Path, keys: &SecretKeys) -> io::Result<PathBuf> {
 mod tests {
     use super::*;
     use crate::config::Sources;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     fn config_in(directory: &Path) -> Config {
@@ -151,6 +152,32 @@ mod tests {
         fs::write(path(&config), "not a key").unwrap();
         assert_eq!(rotate(&path(&config)).unwrap_err().kind(), ErrorKind::InvalidData);
         assert_eq!(fs::read_to_string(path(&config)).unwrap(), "not a key");
+    }
+
+    #[test]
+    fn the_file_behind_a_link_is_rotated_and_the_link_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let (config, elsewhere) = (config_in(&place.path().join("data")), place.path().join("secret"));
+        let first = of(&config).unwrap();
+        fs::rename(path(&config), &elsewhere).unwrap();
+        std::os::unix::fs::symlink("../secret", path(&config)).unwrap();
+        rotate(&path(&config)).unwrap();
+        assert_eq!(fs::read_link(path(&config)).unwrap(), Path::new("../secret"));
+        assert_eq!(read(&elsewhere).unwrap().iter().nth(1), Some(first.first()));
+    }
+
+    #[test]
+    fn an_error_has_the_path_and_what_is_wrong() {
+        let place = tempfile::tempdir().unwrap();
+        let config = config_in(place.path());
+        let path = path(&config);
+        let key = random().unwrap().encoded();
+        fs::write(&path, format!("\u{feff}{key}")).unwrap();
+        let expected = "it begins with a byte order mark: save it as UTF-8 without one";
+        assert_eq!(of(&config).unwrap_err().to_string(), format!("{}: {expected}", path.display()));
+        let within = config_in(&path);
+        let refused = of(&within).unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("{}: ", super::path(&within).display())), "{refused}");
     }
 
     #[test]

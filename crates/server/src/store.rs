@@ -1,12 +1,12 @@
 //! Selects the database engine by the database URL.
 
 use crate::config::Config;
+use crate::paths;
 use crate::secret_key::create_private_directory;
 use civitas_application::Store;
 use civitas_kernel::{Error, Result};
 use civitas_storage_postgres as postgres;
 use civitas_storage_sqlite as sqlite;
-use std::fmt::Display;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -82,7 +82,7 @@ impl Database {
     /// `Unavailable` when it does not answer.
     pub async fn open(&self) -> Result<Arc<dyn Store>> {
         match self {
-            Self::Sqlite(settings) => sqlite::open(settings).await,
+            Self::Sqlite(settings) => sqlite::open(settings).await.map_err(|error| self.explained(error)),
             Self::Postgres(settings) => postgres::open(settings).await,
         }
     }
@@ -123,7 +123,7 @@ impl Database {
                 {
                     create_private_directory(directory).map_err(Error::internal)?;
                 }
-                sqlite::migrate(settings).await
+                sqlite::migrate(settings).await.map_err(|error| self.explained(error))
             }
             Self::Postgres(settings) => postgres::migrate(settings).await,
         }
@@ -134,11 +134,14 @@ impl Database {
     /// # Errors
     /// `Unavailable` when it does not answer.
     pub async fn schema(&self) -> Result<Schema> {
-        Ok(match self {
-            Self::Sqlite(_) if !self.exists() => {
-                Schema::Older(vec!["all of them: there is no database yet".to_owned()])
+        if let Some(file) = self.file() {
+            let exists = file.try_exists();
+            if !exists.map_err(|error| Error::Unavailable(paths::at(file, error).into()))? {
+                return Ok(Schema::Older(vec!["all of them: there is no database yet".to_owned()]));
             }
-            Self::Sqlite(settings) => match sqlite::schema(settings).await? {
+        }
+        Ok(match self {
+            Self::Sqlite(settings) => match sqlite::schema(settings).await.map_err(|e| self.explained(e))? {
                 sqlite::SchemaState::Current => Schema::Current,
                 sqlite::SchemaState::Older(names) => Schema::Older(names),
                 sqlite::SchemaState::Newer(versions) => Schema::Newer(versions),
@@ -169,9 +172,19 @@ impl Database {
         self.file().map(Lock::take).transpose()
     }
 
-    /// Whether the SQLite file exists; always true for PostgreSQL.
-    fn exists(&self) -> bool {
-        self.file().is_none_or(Path::exists)
+    /// The error of SQLite with the path and what the system says: SQLite itself says neither.
+    fn explained(&self, error: Error) -> Error {
+        let (Some(file), Error::Unavailable(cause)) = (self.file(), &error) else { return error };
+        let cause = cause.to_string();
+        Error::Unavailable(match OpenOptions::new().read(true).write(true).open(file) {
+            Err(reason) => paths::at(file, reason).into(),
+            // It creates files beside it too.
+            Ok(_) if cause.contains("unable to open") || cause.contains("readonly") => {
+                let owner = paths::owner(paths::directory_of(file));
+                format!("{}: {cause}{owner}", file.display()).into()
+            }
+            Ok(_) => format!("{}: {cause}", file.display()).into(),
+        })
     }
 }
 
@@ -187,10 +200,10 @@ impl Lock {
         let mut path = database.as_os_str().to_owned();
         path.push(".lock");
         let path = Path::new(&path);
-        let failed = |error: &dyn Display| Error::internal(format!("{}: {error}", path.display()));
+        let failed = |error| Error::internal(paths::at(path, error));
         let open =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
-        let mut file = open.map_err(|error| failed(&error))?;
+        let mut file = open.map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -203,7 +216,7 @@ impl Lock {
                     database.display()
                 )));
             }
-            Err(TryLockError::Error(error)) => return Err(failed(&error)),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         if let Err(error) = written {

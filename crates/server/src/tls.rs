@@ -1,5 +1,6 @@
 //! HTTPS: rustls on ring, with a certificate that can be reloaded while the server runs.
 
+use crate::paths;
 use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::ring::default_provider;
@@ -11,6 +12,9 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
+
+/// In the first lines of a key with a passphrase: `BEGIN ENCRYPTED PRIVATE KEY`, `Proc-Type: 4,ENCRYPTED`.
+const ENCRYPTED: &[u8] = b"ENCRYPTED";
 
 /// The certificate in use, and the files it came from.
 #[derive(Debug)]
@@ -61,16 +65,59 @@ impl ResolvesServerCert for Certificate {
 }
 
 fn certified(chain: &Path, key: &Path, provider: &CryptoProvider) -> io::Result<Arc<CertifiedKey>> {
-    let certificates = CertificateDer::pem_file_iter(chain).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let (certificates, private) = (paths::read(chain)?, paths::read(key)?);
+    let certificates = CertificateDer::pem_slice_iter(&certificates).collect::<Result<Vec<_>, _>>();
     let certificates = certificates.map_err(|error| fault(chain, &error))?;
     if certificates.is_empty() {
         return Err(fault(chain, &"there is no certificate in it"));
     }
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| fault(key, &error))?;
+    if private.windows(ENCRYPTED.len()).any(|part| part == ENCRYPTED) {
+        return Err(fault(key, &"it is protected by a passphrase: remove it with `openssl pkey`"));
+    }
+    let private = PrivateKeyDer::from_pem_slice(&private).map_err(|error| fault(key, &error))?;
     let certified = CertifiedKey::from_der(certificates, private, provider);
     certified.map(Arc::new).map_err(|error| fault(key, &error))
 }
 
 fn fault(file: &Path, error: &dyn Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const CHAIN: &str = include_str!("../tests/tls/first.crt");
+    const KEY: &str = include_str!("../tests/tls/first.key");
+
+    /// Why these files are refused, without their directory.
+    fn refusal(chain: &[u8], key: &[u8]) -> String {
+        let place = tempfile::tempdir().unwrap();
+        let (chain_file, key_file) = (place.path().join("chain.pem"), place.path().join("key.pem"));
+        fs::write(&chain_file, chain).unwrap();
+        fs::write(&key_file, key).unwrap();
+        let refused = Certificate::read(&chain_file, &key_file).unwrap_err().to_string();
+        refused.replace(&format!("{}/", place.path().display()), "")
+    }
+
+    #[test]
+    fn a_key_with_a_passphrase_is_refused_with_what_to_do() {
+        let pkcs8 = KEY.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY");
+        let openssl = KEY.replace("-----\n", "-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\n");
+        for key in [pkcs8, openssl] {
+            let expected = "key.pem: it is protected by a passphrase: remove it with `openssl pkey`";
+            assert_eq!(refusal(CHAIN.as_bytes(), key.as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_named() {
+        let expected = "it begins with a byte order mark: save it as UTF-8 without one";
+        let utf16: Vec<u8> = format!("\u{feff}{KEY}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let (key, chain) = (format!("\u{feff}{KEY}"), format!("\u{feff}{CHAIN}"));
+        assert_eq!(refusal(CHAIN.as_bytes(), key.as_bytes()), format!("key.pem: {expected}"));
+        assert_eq!(refusal(CHAIN.as_bytes(), &utf16), format!("key.pem: {expected}"));
+        assert_eq!(refusal(chain.as_bytes(), KEY.as_bytes()), format!("chain.pem: {expected}"));
+    }
 }

@@ -98,6 +98,46 @@ fn paste(lines: &str) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
+/// How a command ends in this directory, and the line it prints.
+fn failure(directory: &Path, words: &[&str]) -> String {
+    let done = civitas().current_dir(directory).args(words).output().unwrap();
+    assert_eq!(done.status.code(), Some(1), "{words:?}");
+    String::from_utf8(done.stderr).unwrap()
+}
+
+#[test]
+fn a_configuration_that_is_no_file_is_refused_and_not_ignored() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("civitas.toml");
+    fs::create_dir(&file).unwrap();
+    let refused = "civitas: configuration: civitas.toml: it is a directory, and must be a file\n";
+    assert_eq!(failure(place.path(), &["migrate"]), refused);
+    fs::remove_dir(&file).unwrap();
+    std::os::unix::fs::symlink("absent", &file).unwrap();
+    assert_eq!(
+        failure(place.path(), &["migrate"]),
+        "civitas: configuration: civitas.toml: No such file or directory (os error 2)\n",
+        "a link to nothing"
+    );
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "nothing was created");
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, "\u{feff}data_dir = \"here\"\n").unwrap();
+    assert!(civitas().current_dir(place.path()).arg("migrate").status().unwrap().success());
+    assert!(place.path().join("here/civitas.db").is_file());
+}
+
+#[test]
+fn a_command_whose_output_is_not_read_to_its_end_ends_quietly() {
+    let place = tempfile::tempdir().unwrap();
+    for words in [&["completions", "bash"][..], &["openapi"], &["help"], &["serve", "--help"], &["doctor"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let done = civitas().current_dir(place.path()).args(words).stdout(writer).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!((done.status.code(), said.as_ref()), (Some(0), ""), "{words:?}");
+    }
+}
+
 #[test]
 fn the_demo_prints_three_lines_that_work_when_pasted() {
     let place = tempfile::tempdir().unwrap();

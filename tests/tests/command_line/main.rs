@@ -9,6 +9,7 @@ mod backup;
 mod city;
 mod files;
 mod key;
+mod paths;
 mod postgres;
 mod user;
 mod webhook;

@@ -82,7 +82,12 @@ impl Identities {
     /// `Internal` with a sentence when the file cannot be read, or has another line. The line is not shown.
     pub fn read(file: &Path, work: PathBuf) -> Result<Self> {
         let failed = |error: &dyn std::fmt::Display| Error::internal(format!("{}: {error}", file.display()));
-        let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
+        let bytes = std::fs::read(file).map_err(|error| failed(&error))?;
+        let is_sealed = |begin: &[u8]| bytes.starts_with(begin);
+        if is_sealed(b"age-encryption.org/") || is_sealed(b"-----BEGIN AGE ENCRYPTED FILE-----") {
+            return Err(failed(&"it is protected by a passphrase: remove it with `age --decrypt`"));
+        }
+        let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let parse = |line: &str| line.parse::<x25519::Identity>().map_err(|error| failed(&error));
         let identities = lines.map(parse).collect::<Result<Vec<_>>>()?;
@@ -156,6 +161,20 @@ mod tests {
         let mut damaged = sealed.clone();
         *damaged.last_mut().unwrap() ^= 1;
         assert!(matches!(identities.open(content(&damaged)).await, Err(Error::Internal(_))));
+    }
+
+    #[test]
+    fn a_passphrase_has_a_sentence_of_its_own_and_a_byte_order_mark_is_left_out() {
+        let place = tempfile::tempdir().unwrap();
+        let path = identity_file(place.path(), &x25519::Identity::generate());
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("\u{feff}{text}")).unwrap();
+        Identities::read(&path, place.path().to_owned()).map(drop).unwrap();
+        for begin in ["age-encryption.org/v1\n-> scrypt", "-----BEGIN AGE ENCRYPTED FILE-----\n"] {
+            std::fs::write(&path, begin).unwrap();
+            let error = Identities::read(&path, place.path().to_owned()).map(drop).unwrap_err();
+            assert!(error.cause().unwrap().to_string().contains("protected by a passphrase"), "{error}");
+        }
     }
 
     #[test]

@@ -29,7 +29,8 @@ impl Names {
     pub fn at(server: Option<SocketAddr>) -> Result<Self> {
         let mut builder = match server {
             Some(server) => Resolver::builder_with_config(only(server), TokioRuntimeProvider::default()),
-            None => TokioResolver::builder_tokio().map_err(Error::internal)?,
+            None => TokioResolver::builder_tokio()
+                .map_err(|error| Error::internal(format!("/etc/resolv.conf: {error}")))?,
         };
         let options = builder.options_mut();
         options.timeout = PATIENCE;

@@ -74,7 +74,8 @@ impl<R: BufRead> Lines<R> {
         std::mem::take(&mut self.long_texts)
     }
 
-    /// The next line that is not blank, without its line break; `None` at the end. Errors: the line is not UTF-8 or
+    /// The next line that is not blank, without its line break; `None` at the end. A byte order mark before the first line
+    /// is left out. Errors: the line is not UTF-8 or
     /// longer than [`MAX_BYTES`], or the input fails.
     pub(super) fn next(&mut self) -> io::Result<Option<&str>> {
         loop {
@@ -96,7 +97,7 @@ impl<R: BufRead> Lines<R> {
             }
         }
         let line = str::from_utf8(self.buffer.trim_ascii()).map_err(|_| io::Error::other("is not UTF-8"))?;
-        Ok(Some(line))
+        Ok(Some(if self.count == 1 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line }))
     }
 
     /// Reads the rest of a line whose begin is in the buffer.
@@ -201,6 +202,21 @@ mod tests {
         assert_eq!((lines.count, lines.bytes), (4, 16));
         assert_eq!(lines.next().unwrap(), None);
         assert_eq!(lines.count, 4);
+    }
+
+    #[test]
+    fn a_byte_order_mark_before_the_first_line_is_left_out() {
+        for (text, expected) in [
+            ("\u{feff}{}\n{}", ["{}", "{}"]),
+            ("\u{feff}\n\u{feff}{}\n{}", ["\u{feff}{}", "{}"]),
+            ("{}\r\n\u{feff}{}", ["{}", "\u{feff}{}"]),
+        ] {
+            let mut lines = Lines::new(text.as_bytes());
+            for expected in expected {
+                assert_eq!(lines.next().unwrap(), Some(expected), "{text:?}");
+            }
+            assert_eq!(lines.next().unwrap(), None);
+        }
     }
 
     #[test]

@@ -240,7 +240,7 @@ async fn execute(command: ApiClientCommand, sources: &Sources) -> Result<Vec<Ans
     let config = configure(sources).map_err(|error| format!("Error: {error}"))?;
     let store = open_store(&config).await.map_err(|failure| match failure {
         Failure::Because(reason) => format!("Error: {reason}"),
-        Failure::Told => "Error: the database cannot be opened".to_owned(),
+        _ => "Error: the database cannot be opened".to_owned(),
     })?;
     if let ApiClientCommand::Get(Named { id: None, .. }) = command {
         return all(&*store).await.map_err(|error| format!("Error: {error}"));

@@ -2,10 +2,11 @@
 
 use super::{Console, Failure, Outcome, because, configure, open_store};
 use crate::config::{Config, Scheme, Sources};
-use crate::{files, webhooks};
+use crate::{files, paths, webhooks};
 use civitas_application::Store;
 use civitas_application::archive::{
-    self, ExportOptions, ExportServices, FileServices, ImportOptions, Pass, Progress, WebhookArchive,
+    self, ExportError, ExportOptions, ExportServices, FileServices, ImportOptions, Pass, Progress,
+    WebhookArchive,
 };
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{Result, clock};
@@ -13,8 +14,7 @@ use civitas_tokens::{Argon2Passwords, WebhookCipher};
 use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufReader, BufWriter};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -51,7 +51,7 @@ pub(super) struct ExportArgs {
     /// Only the organization of this primary host.
     #[arg(long, value_name = "HOST")]
     organization: Option<String>,
-    /// The file to write; `-` writes standard output.
+    /// The file to write; `-` writes standard output. A plain file is replaced when the archive is complete.
     #[arg(long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// With the hashes of passwords and client secrets, and the signing secrets of webhook registrations.
@@ -104,7 +104,7 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
     let objects = files::store_of(&config).map_err(because)?;
     let intake = files::intake_of(&config).map_err(because)?;
     // Paths of files are relative to the archive.
-    let directory = if is_console(&args.file) { None } else { Some(directory_of(&args.file)) };
+    let directory = if is_console(&args.file) { None } else { Some(paths::directory_of(&args.file)) };
     let (cipher, policy) = (ArchiveCipher::new(&config), webhooks::policy(&config));
     let options = ImportOptions {
         dry_run: args.dry_run,
@@ -120,12 +120,15 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
     };
     let file = if is_console(&args.file) { None } else { Some(open(&args.file)?) };
     let store = open_store(&config).await?;
-    let length = file.as_ref().map(|(_, length)| *length);
+    let length = file.as_ref().and_then(|(_, length)| *length);
     let bar = if console.watched && !args.quiet { bar(length) } else { ProgressBar::hidden() };
-    let passwords = Argon2Passwords::new();
+    let passwords = Argon2Passwords::patient();
     let mut tell = |progress: Progress| show(&bar, progress);
     let report = match file {
-        Some((file, _)) => archive::import_seekable(&*store, &passwords, file, options, &mut tell).await,
+        Some((file, Some(_))) => {
+            archive::import_seekable(&*store, &passwords, file, options, &mut tell).await
+        }
+        Some((pipe, None)) => archive::import(&*store, &passwords, pipe, options, &mut tell).await,
         None => archive::import(&*store, &passwords, &mut *console.stdin, options, &mut tell).await,
     };
     bar.finish_and_clear();
@@ -133,19 +136,12 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
     writeln!(console.stdout, "{}", report.to_json()).map_err(because)
 }
 
-/// The directory of a file.
-fn directory_of(file: &Path) -> &Path {
-    match file.parent() {
-        Some(directory) if directory != Path::new("") => directory,
-        _ => Path::new("."),
-    }
-}
-
-fn open(path: &Path) -> Outcome<(BufReader<File>, u64)> {
-    let fault = |error| Failure::Because(format!("{}: {error}", path.display()));
+/// The file and its length; a pipe has none, and can be read only once.
+fn open(path: &Path) -> Outcome<(BufReader<File>, Option<u64>)> {
+    let fault = |error| because(paths::at(path, error));
     let file = File::open(path).map_err(fault)?;
-    let length = file.metadata().map_err(fault)?.len();
-    Ok((BufReader::new(file), length))
+    let found = file.metadata().map_err(fault)?;
+    Ok((BufReader::new(file), found.is_file().then_some(found.len())))
 }
 
 fn bar(length: Option<u64>) -> ProgressBar {
@@ -173,25 +169,33 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
     let store = open_store(&config).await?;
     record_export(&*store, &options).await?;
     let objects = files::store_of(&config).map_err(because)?;
-    let services = ExportServices { objects: &objects, cipher: &ArchiveCipher::new(&config) };
-    if is_console(&args.output) {
-        return archive::export(&*store, services, &options, BufWriter::new(&mut *console.stdout))
-            .await
-            .map_err(because);
-    }
-    // Written under another name until complete, so that an incomplete archive is not taken for a complete one.
-    let mut draft = args.output.clone().into_os_string();
-    draft.push(".part");
-    let done = match create(Path::new(&draft)) {
-        Ok(file) => archive::export(&*store, services, &options, BufWriter::new(file)).await.map_err(because),
-        Err(error) => Err(error),
+    let cipher = ArchiveCipher::new(&config);
+    let export = async |writer: &mut (dyn Write + Send)| {
+        let services = ExportServices { objects: &objects, cipher: &cipher };
+        archive::export(&*store, services, &options, BufWriter::new(writer)).await.map_err(
+            |error| match error {
+                ExportError::Write(error) => because(error),
+                other => because(other),
+            },
+        )
     };
-    let kept = done.and_then(|()| fs::rename(&draft, &args.output).map_err(because));
-    if kept.is_err() {
-        // The file may not exist.
-        let _ = fs::remove_file(&draft);
+    // A second opening of `/dev/stdout` would write over what a redirected output has already.
+    if is_console(&args.output) || args.output == Path::new("/dev/stdout") {
+        return export(console.stdout).await;
     }
-    kept
+    let fault = |error: io::Error| Failure::Because(paths::at(&args.output, error).to_string());
+    // A pipe or a device.
+    if fs::metadata(&args.output).is_ok_and(|found| !found.is_file()) {
+        let mut file = OpenOptions::new().write(true).open(&args.output).map_err(fault)?;
+        return export(&mut file).await;
+    }
+    // Written under another name until complete, so that an incomplete archive is not taken for a complete one. Only its
+    // owner may read it: it has content of private spaces.
+    let target = paths::target(&args.output);
+    let draft = tempfile::Builder::new().suffix(".part").tempfile_in(paths::directory_of(&target));
+    let mut draft = draft.map_err(fault)?;
+    export(draft.as_file_mut()).await?;
+    draft.persist(target).map(drop).map_err(|failed| fault(failed.error))
 }
 
 /// Writes the export into the audit trail, before it begins.
@@ -205,10 +209,4 @@ async fn record_export(store: &dyn Store, options: &ExportOptions) -> Outcome {
     let tx = store.begin().await.map_err(because)?;
     tx.audit().append(&record, clock::now()).await.map_err(because)?;
     tx.commit().await.map_err(because)
-}
-
-/// Creates a file that only its owner may read: it has content of private spaces.
-fn create(path: &Path) -> Outcome<File> {
-    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
-    file.map_err(|error| Failure::Because(format!("{}: {error}", path.display())))
 }

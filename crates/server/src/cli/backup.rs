@@ -4,6 +4,7 @@ use super::{Console, Failure, Outcome, because, configure, open_store};
 use crate::backup::{Backups, Place, copies, work};
 use crate::config::{Config, Sources};
 use crate::files::{intake_of, store_of};
+use crate::paths;
 use crate::secret_key::{self, create_private_directory};
 use crate::store::Database;
 use civitas_application::Store;
@@ -216,7 +217,7 @@ async fn key(restore: &Restore<'_>, manifest: &Manifest, config: &Config) -> Out
             Ok("restored")
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok("kept"),
-        Err(error) => Err(because(error)),
+        Err(error) => Err(because(paths::at(&path, error))),
     }
 }
 

@@ -46,8 +46,7 @@ async fn rotate(config: &Config, console: &mut Console<'_>) -> Outcome {
     let tx = store.begin().await.map_err(because)?;
     let actor = Actor::CommandLine { command: "civitas key rotate".to_owned() };
     tx.audit().append(&Record::new(actor, Action::KeyRotated), clock::now()).await.map_err(because)?;
-    let fault = |error| Failure::Because(format!("{}: {error}", path.display()));
-    let keys = secret_key::rotate(&path).map_err(fault)?;
+    let keys = secret_key::rotate(&path).map_err(because)?;
     tx.commit().await.map_err(because)?;
     let (id, count) = (key_id(keys.first()), keys.count());
     writeln!(

@@ -2,11 +2,14 @@
 
 use super::values::{Raw, Readable};
 use super::{SETTINGS, Setting};
+use crate::paths;
 use figment::providers::{Format, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
-use std::fmt;
+use std::fs::{self, File};
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// The file that is read if it exists and no other is given.
 const FILE: &str = "civitas.toml";
@@ -54,13 +57,16 @@ impl Layers {
     pub(super) fn of(sources: &Sources) -> Result<Self, ConfigError> {
         let defaults = SETTINGS.iter().map(|s| (s.name.to_owned(), s.default.to_owned())).collect();
         let file = sources.file.as_deref().unwrap_or(Path::new(FILE));
-        if sources.file.is_some() && !file.is_file() {
-            return Err(ConfigError(format!("{} is no file", file.display())));
+        // Without one of the usual name the defaults apply. One that cannot be read is a mistake, not none.
+        let absent = |error: Error| error.kind() == ErrorKind::NotFound;
+        let is_read = sources.file.is_some() || !fs::symlink_metadata(file).is_err_and(absent);
+        if is_read {
+            check_file(file).map_err(|error| ConfigError(paths::at(file, error).to_string()))?;
         }
         let figment = Figment::new()
             .merge(Words { words: defaults, spell: |name| format!("the default of {name}") })
             .merge(Words { words: sources.defaults.clone(), spell: |name| format!("the default of {name}") })
-            .merge(if file.is_file() { Toml::file_exact(file) } else { Toml::string("") })
+            .merge(if is_read { Toml::file_exact(file) } else { Toml::string("") })
             .merge(Words { words: environment(&sources.environment), spell: variable })
             .merge(Words { words: sources.flags.clone(), spell: flag });
         let all: Dict = figment.extract().map_err(|error| ConfigError(one_line(&error)))?;
@@ -90,6 +96,14 @@ impl Layers {
     }
 }
 
+fn check_file(file: &Path) -> io::Result<()> {
+    match fs::metadata(file)? {
+        found if found.is_dir() => Err(Error::other("it is a directory, and must be a file")),
+        found if found.is_file() => File::open(file).map(drop),
+        _ => Err(Error::other("it is no file")),
+    }
+}
+
 /// The path of a file, relative if it is in the working directory.
 fn shown(path: &Path) -> &Path {
     let here = std::env::current_dir().ok();
@@ -97,9 +111,20 @@ fn shown(path: &Path) -> &Path {
 }
 
 fn environment(all: &[(String, String)]) -> Vec<(String, String)> {
-    let ours = all.iter().filter(|(name, _)| !OF_TESTS.iter().any(|prefix| name.starts_with(prefix)));
+    let ours = all.iter().filter(|(name, value)| {
+        !OF_TESTS.iter().any(|prefix| name.starts_with(prefix)) && !is_of_service(name, value)
+    });
     ours.filter_map(|(name, value)| Some((name.strip_prefix("CIVITAS_")?.to_lowercase(), value.clone())))
         .collect()
+}
+
+/// Whether Kubernetes sets it in each pod, for a service named `civitas` or `civitas-..`: `CIVITAS_SERVICE_HOST`,
+/// `CIVITAS_PORT`, `CIVITAS_DB_PORT_5432_TCP`.
+fn is_of_service(name: &str, value: &str) -> bool {
+    name == "CIVITAS_PORT"
+        || name.starts_with("CIVITAS_SERVICE_")
+        || ["_SERVICE_HOST", "_SERVICE_PORT", "_PORT_"].iter().any(|part| name.contains(part))
+        || (name.ends_with("_PORT") && value.contains("://"))
 }
 
 /// The name of a setting in the environment.

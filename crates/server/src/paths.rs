@@ -1,0 +1,76 @@
+//! Files that the operator names: where links lead, and errors with the path and, where a permission is missing, the owner.
+
+use civitas_kernel::Error;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The error with the path of its file.
+pub(crate) fn at(path: &Path, error: io::Error) -> io::Error {
+    let owner = if error.kind() == ErrorKind::PermissionDenied { owner(path) } else { String::new() };
+    io::Error::new(error.kind(), format!("{}: {error}{owner}", path.display()))
+}
+
+/// The same for the error of an adapter that opens this path.
+pub(crate) fn of_adapter(path: &Path, error: Error) -> Error {
+    let Error::Unavailable(cause) = error else { return error };
+    Error::Unavailable(cause.downcast().map_or_else(|other| other, |cause| at(path, *cause).into()))
+}
+
+/// Who owns the path, or what can be seen above it, and who this process is; begins with a colon.
+pub(crate) fn owner(path: &Path) -> String {
+    let path = std::path::absolute(path).unwrap_or_default();
+    let seen = path.ancestors().find_map(|path| Some((path.display(), fs::metadata(path).ok()?)));
+    seen.map_or_else(String::new, |(seen, found)| {
+        let (owner, mode, own) = (found.uid(), found.mode() & 0o7777, rustix::process::geteuid());
+        format!(": {seen} belongs to user {owner} (mode {mode:03o}), civitas runs as user {own}")
+    })
+}
+
+/// The text of a key or a certificate. It must begin with the first byte: some editors write a byte order mark before.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let marks: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
+    let bytes = fs::read(path).map_err(|error| at(path, error))?;
+    if marks.iter().any(|mark| bytes.starts_with(mark)) {
+        let text = "it begins with a byte order mark: save it as UTF-8 without one";
+        return Err(at(path, io::Error::new(ErrorKind::InvalidData, text)));
+    }
+    Ok(bytes)
+}
+
+/// The file that a path names, after all links, whether or not it exists.
+pub(crate) fn target(path: &Path) -> PathBuf {
+    const MOST_LINKS: usize = 40;
+    let next = |path: &PathBuf| Some(directory_of(path).join(fs::read_link(path).ok()?));
+    let links = std::iter::successors(Some(path.to_owned()), next);
+    links.take(MOST_LINKS).last().unwrap_or_default()
+}
+
+/// The directory of a file.
+pub(crate) fn directory_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(directory) if directory != Path::new("") => directory,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_permission_has_path_reason_and_owner() {
+        let place = tempfile::tempdir().unwrap();
+        let shown = place.path().display();
+        let refused = at(&place.path().join("absent/key"), ErrorKind::PermissionDenied.into());
+        let own = rustix::process::geteuid();
+        let expected = format!(
+            "{shown}/absent/key: permission denied: {shown} belongs to user {own} (mode 700), civitas runs as user {own}"
+        );
+        assert_eq!((refused.kind(), refused.to_string()), (ErrorKind::PermissionDenied, expected));
+        assert_eq!(at(Path::new("key"), ErrorKind::NotFound.into()).to_string(), "key: entity not found");
+        let of_adapter = of_adapter(Path::new("files"), Error::Unavailable(io::Error::other("full").into()));
+        assert_eq!(of_adapter.cause().unwrap().to_string(), "files: full");
+    }
+}
