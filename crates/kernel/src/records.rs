@@ -15,8 +15,8 @@
 //! impl Entity for Note {
 //!     type Id = PostId;
 //!
-//!     fn set_updated_at(&mut self, now: OffsetDateTime) {
-//!         self.updated_at = now;
+//!     fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+//!         Some(&mut self.updated_at)
 //!     }
 //! }
 //!
@@ -24,6 +24,7 @@
 //! let note = Note { text: "Trees".to_owned(), updated_at: then };
 //! let change = Change::of(note.clone(), now, |note| note.text = "Benches".to_owned());
 //! assert_eq!(change.after.updated_at, now);
+//! assert_ne!(change.after.revision(), note.revision());
 //! assert!(Change::of(note, now, |_| {}).is_empty());
 //! ```
 
@@ -32,11 +33,12 @@ mod admin;
 pub mod conformance;
 mod mock;
 
-pub use admin::{Plain, RecordAdmin, edit, find_for_update};
+pub use admin::{Plain, RecordAdmin, check_revision, edit, find_for_update, find_revision_for_update};
 
 use crate::{Error, Event, OrganizationId, Result};
 use async_trait::async_trait;
 use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use time::OffsetDateTime;
 
 /// A record of an organization, which a store stores under an id.
@@ -44,8 +46,21 @@ pub trait Entity: Clone + PartialEq + Debug + Send + Sync + 'static {
     /// The id of a stored record.
     type Id: Copy + PartialEq + Debug + Send + Sync + 'static;
 
-    /// Sets the time of the last change. Does nothing where the record has none.
-    fn set_updated_at(&mut self, now: OffsetDateTime);
+    /// The time of the last change. `None`: the record has none.
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        None
+    }
+
+    /// The revision of this state, which a form sends back ([`find_revision_for_update`]): the time of the last change;
+    /// for a record without one, a digest of the state.
+    fn revision(&self) -> String {
+        if let Some(at) = self.clone().updated_at() {
+            return revision_at(*at);
+        }
+        let mut digest = DefaultHasher::new();
+        format!("{self:?}").hash(&mut digest);
+        format!("{:016x}", digest.finish())
+    }
 
     /// Whether the record is deleted: its row stays, and cannot be changed ([`find_for_update`]).
     fn is_deleted(&self) -> bool {
@@ -69,6 +84,11 @@ pub trait Entity: Clone + PartialEq + Debug + Send + Sync + 'static {
     }
 }
 
+/// The revision of a record that was last changed at this time ([`Entity::revision`]).
+pub fn revision_at(updated_at: OffsetDateTime) -> String {
+    updated_at.unix_timestamp_nanos().to_string()
+}
+
 /// A record before and after a change. The caller loads the record; a store does not load it again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change<E> {
@@ -88,8 +108,10 @@ impl<E: Entity> Change<E> {
     pub fn of(before: E, now: OffsetDateTime, edit: impl FnOnce(&mut E)) -> Self {
         let mut after = before.clone();
         edit(&mut after);
-        if after != before {
-            after.set_updated_at(now);
+        if after != before
+            && let Some(at) = after.updated_at()
+        {
+            *at = now;
         }
         Self { before, after }
     }

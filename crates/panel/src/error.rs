@@ -113,7 +113,11 @@ pub(crate) fn problems(
 ) -> Result<Vec<Problem>, Error> {
     match error {
         Error::Invalid { fields, .. } => {
-            Ok(fields.iter().map(|fault| Problem::new(field(fault), sentence(words, fault))).collect())
+            let problem = |fault: &FieldError| {
+                let of_record = fault.field == "revision";
+                Problem::new(if of_record { String::new() } else { field(fault) }, sentence(words, fault))
+            };
+            Ok(fields.iter().map(problem).collect())
         }
         Error::Rejected(text) => Ok(vec![Problem::new("", text.into_owned())]),
         other => Err(other),
@@ -121,13 +125,14 @@ pub(crate) fn problems(
 }
 
 /// What is wrong with a value, in the language of the page where it has this sentence.
-fn sentence(words: &Words, fault: &FieldError) -> String {
+pub(crate) fn sentence(words: &Words, fault: &FieldError) -> String {
     let key = match fault.code.as_ref() {
         "blank" => "problem-blank",
         "taken" => "problem-taken",
         "inclusion" => "problem-inclusion",
         "greater_than" => "problem-greater",
         "before_start" => "problem-before-start",
+        "changed_meanwhile" => "problem-changed-meanwhile",
         "too_long" => {
             let numbers = fault.description.split(|c: char| !c.is_ascii_digit());
             let most = numbers.filter_map(|digits| digits.parse::<i64>().ok()).next_back();

@@ -65,6 +65,21 @@ impl Visit {
         self.panel.tokens.issue(&self.signed.cookie)
     }
 
+    /// The revision of the record that the form was made of; empty if it sent none.
+    pub(crate) fn seen(&self) -> &str {
+        self.form.text("revision")
+    }
+
+    /// The revision that a form sends: `stored`, that of the record; that of the former form when it was refused for
+    /// another reason than a change by somebody else.
+    pub(crate) fn revision(&self, stored: String, problems: &[Problem]) -> String {
+        let changed = self.say("problem-changed-meanwhile");
+        match self.form.get("revision") {
+            Some(sent) if problems.iter().all(|problem| problem.text != changed) => sent.to_owned(),
+            _ => stored,
+        }
+    }
+
     /// A number in the path.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ mod clients;
 mod erasure;
 mod inputs;
 mod login_locks;
+mod lost_updates;
 mod meetings;
 mod operations;
 mod organizations;

@@ -259,8 +259,10 @@ pub(super) async fn import_fields<K: RecordKind>(
         }
         Some((id, old)) if old == entity => (id, Outcome::Unchanged),
         Some((id, old)) => {
-            if !record.members.contains_key("updated_at") {
-                entity.set_updated_at(import.context.options.now);
+            if !record.members.contains_key("updated_at")
+                && let Some(at) = entity.updated_at()
+            {
+                *at = import.context.options.now;
             }
             let change = Change::new(old, entity);
             kind.save(import, id, &change).await?;

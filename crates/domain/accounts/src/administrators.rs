@@ -164,8 +164,8 @@ impl fmt::Debug for Administrator {
 impl Entity for Administrator {
     type Id = AdministratorId;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::{ApiClient, ClientStore, DEPLOYMENT_WIDE, Secret};
 use async_trait::async_trait;
+use civitas_kernel::records::{Entity, check_revision};
 use civitas_kernel::{Abilities, Ability, ClientId, Error, OrganizationId, Scope, Scopes};
 use std::fmt;
 use time::OffsetDateTime;
@@ -175,15 +176,17 @@ impl ClientAdmin<'_> {
     /// Replaces all permissions of a client; without any it has none. Needs a transaction.
     ///
     /// # Errors
+    /// Those of [`check_revision`] when `seen` is not the revision of the client;
     /// [`ClientFault::UnknownClient`]; [`ClientFault::WrongScope`] for the first permission that is not allowed; then
     /// nothing is changed.
     pub async fn replace_permissions(
         &self,
-        uid: &str,
+        (uid, seen): (&str, &str),
         permissions: &[String],
         now: OffsetDateTime,
     ) -> Result<ApiClient, ClientFault> {
         let (id, client) = self.find_for_update(uid).await?;
+        check_revision(seen, &client.revision())?;
         let given = grantable(&client, permissions)?;
         self.keep(id, client, given, now).await
     }

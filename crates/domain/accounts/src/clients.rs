@@ -47,7 +47,7 @@ impl ApiClient {
 impl Entity for ApiClient {
     type Id = ClientId;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 }

@@ -157,8 +157,8 @@ impl Role {
 impl Entity for Role {
     type Id = i64;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 
     /// A role with another name leaves the list under the old one. What a member sees of spaces changes with the

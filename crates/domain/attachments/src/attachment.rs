@@ -113,8 +113,8 @@ impl Attachment {
 impl Entity for Attachment {
     type Id = AttachmentId;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 }
 
@@ -131,8 +131,6 @@ pub struct Collection {
 
 impl Entity for Collection {
     type Id = CollectionId;
-
-    fn set_updated_at(&mut self, _: OffsetDateTime) {}
 }
 
 /// An attachment as a caller reads it.

@@ -138,8 +138,6 @@ impl StoredFile {
 
 impl Entity for StoredFile {
     type Id = FileId;
-
-    fn set_updated_at(&mut self, _: OffsetDateTime) {}
 }
 
 /// Bytes as hexadecimal digits in lower case.

@@ -81,19 +81,17 @@ fn digest_of(secret: &str) -> String {
 impl Upload {
     /// Whether bytes are accepted at this time.
     pub fn accepts_bytes(&self, now: OffsetDateTime) -> bool {
-        now < self.created_at + UPLOAD_WINDOW
+        now - UPLOAD_WINDOW < self.created_at
     }
 
     /// Whether the file can be attached at this time.
     pub fn is_attachable(&self, now: OffsetDateTime) -> bool {
-        now < self.created_at + ATTACH_WINDOW
+        now - ATTACH_WINDOW < self.created_at
     }
 }
 
 impl Entity for Upload {
     type Id = UploadId;
-
-    fn set_updated_at(&mut self, _: OffsetDateTime) {}
 }
 
 #[cfg(test)]

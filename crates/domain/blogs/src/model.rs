@@ -118,8 +118,8 @@ pub fn blank_text(field: &'static str, label: &str) -> FieldError {
 impl Entity for Post {
     type Id = PostId;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 
     fn is_deleted(&self) -> bool {

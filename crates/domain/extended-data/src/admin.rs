@@ -3,14 +3,13 @@
 use crate::service::{RESERVED, is_reserved};
 use crate::{ExtendedDataStore, ObjectPath, Owner, StoredData};
 use civitas_kernel::extended_data::check_size;
+use civitas_kernel::records::{check_revision, revision_at};
 use civitas_kernel::{Error, OrganizationId, Result};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
 /// Why a replacement is refused.
 pub mod refusals {
-    /// Another write came between reading and writing.
-    pub const CHANGED: &str = "the record was changed meanwhile";
     /// No database text may have it.
     pub const NUL: &str = "extended_data has the character U+0000";
 }
@@ -42,24 +41,22 @@ impl ExtendedDataAdmin<'_> {
     }
 
     /// Replaces all data of a record, by the rules of a write at the root (contract 01 §11.3, steps 5 to 7): blank
-    /// values are left out. `seen` is the time of the last change that was read with the data; `None` writes in any
-    /// case. Data that is the same is not stored.
+    /// values are left out. `seen` is the revision that was read with the data; empty: any. Data that is the same is not
+    /// stored.
     ///
     /// # Errors
-    /// `NotFound`; `Rejected` with [`refusals::CHANGED`] for another time than `seen`, [`refusals::NUL`], for data that is no object,
-    /// too large or too deep, and for a pending host of an organization that is not the stored one.
+    /// `NotFound`; those of [`check_revision`]; `Rejected` with [`refusals::NUL`], for data that is no object, too large or
+    /// too deep, and for a pending host of an organization that is not the stored one.
     pub async fn replace(
         &self,
         organization: OrganizationId,
         owner: Owner,
-        (data, seen): (Value, Option<OffsetDateTime>),
+        (data, seen): (Value, &str),
         now: OffsetDateTime,
     ) -> Result<Replaced> {
         let found = self.store.find_any_for_update(organization, owner).await?;
         let StoredData { data: before, updated_at } = found.ok_or(Error::NotFound)?;
-        if seen.is_some_and(|seen| seen != updated_at) {
-            return Err(Error::rejected(refusals::CHANGED));
-        }
+        check_revision(seen, &revision_at(updated_at))?;
         if has_nul(&data) {
             return Err(Error::rejected(refusals::NUL));
         }
@@ -115,7 +112,7 @@ mod tests {
 
     async fn replace(owner: Owner, before: Value, after: Value, saves: usize) -> Result<Replaced> {
         let admin = ExtendedDataAdmin { store: &store(&before, saves), limit: Some(40) };
-        admin.replace(CITY, owner, (after, Some(READ)), NOW).await
+        admin.replace(CITY, owner, (after, &revision_at(READ)), NOW).await
     }
 
     #[tokio::test]
@@ -142,8 +139,9 @@ mod tests {
     async fn another_write_meanwhile_is_not_overwritten() {
         let store = store(&json!({}), 0);
         let admin = ExtendedDataAdmin { store: &store, limit: None };
-        let refused = admin.replace(CITY, ProposalId(7).into(), (json!({"a": 1}), Some(NOW)), NOW).await;
-        assert_eq!(refused.unwrap_err().description(), refusals::CHANGED);
+        let data = (json!({"a": 1}), revision_at(NOW));
+        let refused = admin.replace(CITY, ProposalId(7).into(), (data.0, &data.1), NOW).await;
+        assert_eq!(refused.unwrap_err().details()[0].code, "changed_meanwhile");
     }
 
     #[tokio::test]

@@ -172,8 +172,8 @@ impl Organization {
 impl Entity for Organization {
     type Id = OrganizationId;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 
     fn events(&self, id: OrganizationId, before: Option<&Self>) -> Vec<Event> {

@@ -130,8 +130,8 @@ impl Proposal {
 impl Entity for Proposal {
     type Id = ProposalId;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 
     fn is_deleted(&self) -> bool {
@@ -195,8 +195,6 @@ impl ProposalState {
 
 impl Entity for ProposalState {
     type Id = StateId;
-
-    fn set_updated_at(&mut self, _: OffsetDateTime) {}
 
     /// A component has one state of a token.
     fn taken() -> Error {
@@ -322,8 +320,8 @@ pub struct Vote {
 impl Entity for Vote {
     type Id = VoteId;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 
     /// A user has one vote on a proposal.

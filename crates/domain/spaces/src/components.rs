@@ -62,8 +62,8 @@ impl Component {
 impl Entity for Component {
     type Id = ComponentId;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 
     fn is_deleted(&self) -> bool {

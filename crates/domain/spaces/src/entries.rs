@@ -39,8 +39,8 @@ impl Entry {
 impl Entity for Entry {
     type Id = EntryRef;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 
     fn is_deleted(&self) -> bool {

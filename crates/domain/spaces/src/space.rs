@@ -128,8 +128,8 @@ pub fn check_title(member: &'static str, title: &Translated, main: Locale) -> Re
 impl Entity for Space {
     type Id = SpaceRef;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 
     /// A space that is unpublished leaves its list; with another visibility it is shown to other viewers.
@@ -180,8 +180,6 @@ impl Step {
 
 impl Entity for Step {
     type Id = StepId;
-
-    fn set_updated_at(&mut self, _: OffsetDateTime) {}
 
     /// A step that becomes the current one has an event (contract 05 §2.8).
     fn events(&self, _: StepId, before: Option<&Self>) -> Vec<Event> {

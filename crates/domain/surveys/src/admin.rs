@@ -14,12 +14,8 @@ pub use responses::ResponseAdmin;
 pub(crate) use rules::Rules;
 pub use surveys::{SurveyAdmin, SurveyChange, SurveySettings};
 
-use crate::{
-    AnswerFiles, AnswerOptionStore, DisplayConditionStore, QuestionStore, Questionnaire, QuestionnaireStore,
-};
-use civitas_kernel::records::find_for_update;
-use civitas_kernel::{Error, FieldError, OrganizationId, QuestionnaireId, Result, Wording};
-use time::OffsetDateTime;
+use crate::{AnswerFiles, AnswerOptionStore, DisplayConditionStore, QuestionStore, QuestionnaireStore};
+use civitas_kernel::{Error, FieldError, Result, Wording};
 
 /// Administers questions with their rows, options and display conditions.
 pub struct QuestionAdmin<'a> {
@@ -51,25 +47,6 @@ pub struct PartEdit<I, T> {
     pub id: Option<I>,
     /// Its new value.
     pub value: Option<T>,
-}
-
-/// The questionnaire, locked until the transaction ends.
-///
-/// # Errors
-/// `NotFound`; `Invalid` with the code `changed_meanwhile` when it was changed after `seen`, the time of the last
-/// change that the caller knows.
-async fn lock(
-    questionnaires: &dyn QuestionnaireStore,
-    organization: OrganizationId,
-    id: QuestionnaireId,
-    seen: Option<OffsetDateTime>,
-) -> Result<Questionnaire> {
-    let questionnaire = find_for_update(questionnaires, organization, id).await?;
-    if seen.is_some_and(|seen| seen != questionnaire.updated_at) {
-        let text = "The questionnaire was changed meanwhile";
-        return Err(invalid(vec![FieldError::new("revision", "changed_meanwhile", text)]));
-    }
-    Ok(questionnaire)
 }
 
 fn invalid(fields: Vec<FieldError>) -> Error {

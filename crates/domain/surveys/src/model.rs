@@ -81,8 +81,8 @@ impl Survey {
 impl Entity for Survey {
     type Id = SurveyId;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 
     fn is_deleted(&self) -> bool {
@@ -167,8 +167,8 @@ impl Questionnaire {
 impl Entity for Questionnaire {
     type Id = QuestionnaireId;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 }
 

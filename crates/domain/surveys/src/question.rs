@@ -8,7 +8,6 @@ use civitas_kernel::{
     Result, Translated, Wording,
 };
 use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
 
 /// The type of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -206,8 +205,6 @@ impl Question {
 /// Changes of a question change the questionnaire (`updated_at`), not the question.
 impl Entity for Question {
     type Id = QuestionId;
-
-    fn set_updated_at(&mut self, _: OffsetDateTime) {}
 }
 
 /// An answer option. Options are ordered by id.
@@ -234,8 +231,6 @@ impl AnswerOption {
 
 impl Entity for AnswerOption {
     type Id = AnswerOptionId;
-
-    fn set_updated_at(&mut self, _: OffsetDateTime) {}
 }
 
 /// What a display condition compares.
@@ -293,8 +288,6 @@ pub struct DisplayCondition {
 
 impl Entity for DisplayCondition {
     type Id = DisplayConditionId;
-
-    fn set_updated_at(&mut self, _: OffsetDateTime) {}
 }
 
 #[cfg(test)]

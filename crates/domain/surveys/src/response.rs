@@ -77,8 +77,6 @@ impl Response {
 impl Entity for Response {
     type Id = ResponseId;
 
-    fn set_updated_at(&mut self, _: OffsetDateTime) {}
-
     fn taken() -> Error {
         already_answered()
     }

@@ -53,8 +53,8 @@ impl Registration {
 impl Entity for Registration {
     type Id = RegistrationId;
 
-    fn set_updated_at(&mut self, now: OffsetDateTime) {
-        self.updated_at = now;
+    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+        Some(&mut self.updated_at)
     }
 }
 

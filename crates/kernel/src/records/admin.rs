@@ -1,7 +1,7 @@
 //! The one way to change records: lock, edit, check, save.
 
 use super::{Change, Entity, Records};
-use crate::{Error, OrganizationId, Result};
+use crate::{Error, FieldError, OrganizationId, Result, Wording};
 use async_trait::async_trait;
 use time::OffsetDateTime;
 
@@ -122,6 +122,36 @@ pub async fn find_for_update<E: Entity>(
     found.filter(|record| !record.is_deleted()).ok_or(Error::NotFound)
 }
 
+/// The record, locked until the transaction ends, in the state that the caller read: of two changes of one state, the
+/// second one is refused.
+///
+/// # Errors
+/// Those of [`find_for_update`] and of [`check_revision`].
+pub async fn find_revision_for_update<E: Entity>(
+    records: &dyn Records<E>,
+    organization: OrganizationId,
+    id: E::Id,
+    seen: &str,
+) -> Result<E> {
+    let record = find_for_update(records, organization, id).await?;
+    check_revision(seen, &record.revision())?;
+    Ok(record)
+}
+
+/// Refuses a change of a state that is no longer the stored one. `seen`: the revision that the caller read; empty: any.
+/// `stored`: that of the locked record.
+///
+/// # Errors
+/// `Invalid` with `changed_meanwhile` on `revision`.
+pub fn check_revision(seen: &str, stored: &str) -> Result<()> {
+    if seen.is_empty() || seen == stored {
+        return Ok(());
+    }
+    let text = "The record was changed meanwhile";
+    let fields = vec![FieldError::new("revision", "changed_meanwhile", text)];
+    Err(Error::Invalid { wording: Wording::InvalidRequest, fields })
+}
+
 #[cfg(test)]
 #[expect(dead_code, reason = "the mock has more methods than these tests call")]
 mod tests {
@@ -147,8 +177,8 @@ mod tests {
     impl Entity for Note {
         type Id = PostId;
 
-        fn set_updated_at(&mut self, now: OffsetDateTime) {
-            self.updated_at = now;
+        fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
+            Some(&mut self.updated_at)
         }
 
         fn is_deleted(&self) -> bool {
@@ -261,6 +291,32 @@ mod tests {
             let refused = edit(&NoteAdmin(&store), HERE, ID, LATER, |_| {}).await;
             assert!(matches!(refused, Err(Error::NotFound)));
         });
+    }
+
+    #[test]
+    fn a_state_that_changed_after_it_was_read_is_not_changed() {
+        at_once(async {
+            let (store, seen) = (store(0), note("trees").revision());
+            for seen in [seen.as_str(), ""] {
+                assert_eq!(find_revision_for_update(&store, HERE, ID, seen).await.unwrap(), note("trees"));
+            }
+            let later = Note { updated_at: LATER, ..note("trees") }.revision();
+            for seen in [later.as_str(), "x", "0"] {
+                let refused = find_revision_for_update(&store, HERE, ID, seen).await.unwrap_err();
+                assert_eq!(refused.details()[0].code, "changed_meanwhile");
+            }
+        });
+    }
+
+    #[test]
+    fn the_revision_of_a_record_without_a_time_follows_its_state() {
+        #[derive(Debug, Clone, PartialEq)]
+        struct Tag(&'static str);
+        impl Entity for Tag {
+            type Id = PostId;
+        }
+        assert_eq!(Tag("a").revision(), Tag("a").revision());
+        assert_ne!(Tag("a").revision(), Tag("b").revision());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use askama::Template;
 use civitas_accounts::Secret;
 use civitas_accounts::administrators::{CheckedPassword, NewPassword, Theme};
 use civitas_audit::{Action, Record};
+use civitas_kernel::records::Entity;
 use civitas_kernel::{Error, Locale, Result};
 use qrcode::QrCode;
 use qrcode::render::svg;
@@ -27,14 +28,18 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
 }
 
 async fn page(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
-    let body = Html::join([preferences(visit), password(visit, &problems), second_factor(visit, &problems)]);
+    let body = Html::join([
+        preferences(visit, &problems),
+        password(visit, &problems),
+        second_factor(visit, &problems),
+    ]);
     let head = Head::new(visit.say("account"))
         .crumb(visit.say("nav-start"), "/system")
         .lede(visit.signed.administrator.email.clone());
     visit.form_page(head, body, problems).await
 }
 
-fn preferences(visit: &Visit) -> Html {
+fn preferences(visit: &Visit, problems: &[Problem]) -> Html {
     let own = &visit.signed.administrator;
     let browser = std::iter::once(Choice::new("", visit.say("language-of-browser")));
     let locales = Locale::OF_SERVICE
@@ -55,6 +60,7 @@ fn preferences(visit: &Visit) -> Html {
                 .html(&visit.words),
         );
     Form::new(&visit.words, format!("{PATH}/preferences"), visit.token(), "preferences-save")
+        .hidden("revision", visit.revision(own.revision(), problems))
         .section(section)
         .html()
 }
@@ -107,9 +113,14 @@ pub(crate) async fn save_preferences(visit: &mut Visit) -> Result<Reply> {
         Locale::parse(visit.form.text("locale")).filter(|locale| Locale::OF_SERVICE.contains(locale));
     let theme = Theme::parse(visit.form.text("theme")).unwrap_or_default();
     let id = visit.signed.id;
-    visit
-        .change(async |tx| Visit::administrators(tx).set_preferences(id, locale, theme, visit.now).await)
-        .await?;
+    let saved = visit.change(async |tx| {
+        let admin = Visit::administrators(tx);
+        admin.find_for_update(id, visit.seen()).await?;
+        admin.set_preferences(id, locale, theme, visit.now).await
+    });
+    if let Err(fault) = saved.await {
+        return page(visit, refusal(visit, fault, OLD, NEW)?).await;
+    }
     let words = locale.map_or(visit.words, Words::of);
     visit.redirect(PATH, Notice::good(words.say("preferences-saved"))).await
 }

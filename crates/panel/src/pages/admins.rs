@@ -11,6 +11,7 @@ use crate::visit::Visit;
 use civitas_accounts::Secret;
 use civitas_accounts::administrators::{Administrator, NewPassword, refusals};
 use civitas_audit::Action;
+use civitas_kernel::records::Entity;
 use civitas_kernel::{AdministratorId, Error, PageRequest, Result};
 
 const LIST: &str = "/system/admins";
@@ -180,8 +181,10 @@ async fn show_edit(
     problems: Vec<Problem>,
 ) -> Result<Reply> {
     let email = visit.form.get(EMAIL).unwrap_or(&administrator.email);
+    let revision = visit.revision(administrator.revision(), &problems);
     let form = Form::new(&visit.words, format!("{LIST}/{id}"), visit.token(), "admin-save")
         .method("put")
+        .hidden("revision", &revision)
         .section(fields(visit, email, "password-new-hint", &problems))
         .cancel(LIST);
     let mut body = vec![form.html()];
@@ -190,7 +193,11 @@ async fn show_edit(
             action: format!("{LIST}/{id}"),
             label: visit.say("second-factor-end"),
             class: "",
-            fields: vec![("_method".into(), "put".into()), ("admin[end_second_factor]".into(), "1".into())],
+            fields: vec![
+                ("_method".into(), "put".into()),
+                ("revision".into(), revision),
+                ("admin[end_second_factor]".into(), "1".into()),
+            ],
             token: visit.token(),
         };
         body.push(Html::paragraph("prose", &visit.say("second-factor-of-admin")));
@@ -216,6 +223,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
         visit
             .change_once(async |tx| {
                 let admin = Visit::administrators(tx);
+                admin.find_for_update(id, visit.seen()).await?;
                 let record = |action| visit.record(action).on("administrator", &id.to_string(), &email);
                 if email != administrator.email {
                     admin.change_email(id, &email, visit.now).await?;

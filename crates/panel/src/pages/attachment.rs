@@ -2,14 +2,14 @@
 
 use super::attachment_form::{Place, edit_of, members, record, refusal};
 use super::attachments::{address, below, list_of, list_path, opened, size, source, title, token, type_name};
-use super::content::{check_seen, line, revision};
+use super::content::line;
 use crate::notice::Notice;
 use crate::parts::{Act, Card, Confirm, Form, Html, KeyValues, Problem};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_attachments::{Attachment, ParentKind, StoredFile};
 use civitas_audit::Action;
-use civitas_kernel::records::find_for_update;
+use civitas_kernel::records::{Entity, find_revision_for_update};
 use civitas_kernel::{AttachmentId, Error, FileId, Result};
 
 /// An attachment of the path with its record.
@@ -55,7 +55,7 @@ async fn show_edit(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<R
     let name = own.title(visit);
     let mut form = Form::new(&visit.words, own.path(), visit.token(), "attachment-save")
         .method("put")
-        .hidden("revision", revision(attachment.updated_at))
+        .hidden("revision", visit.revision(attachment.revision(), &problems))
         .cancel(list_of(place.id, place.parent));
     for section in members(visit, place, attachment, &problems).await? {
         form = form.section(section);
@@ -87,8 +87,9 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let (visit, place) = (&*visit, &own.place);
     let saved = visit
         .change(async |tx| {
-            let before = find_for_update::<Attachment>(tx.attachments(), place.id, own.id).await?;
-            check_seen(visit, visit.form.text("revision"), before.updated_at)?;
+            let store = tx.attachments();
+            let before =
+                find_revision_for_update::<Attachment>(store, place.id, own.id, visit.seen()).await?;
             let admin = place.admin(tx, visit);
             let change = admin.update(own.id, edit_of(visit, &before)).await?;
             let name = title(visit, &change.after, own.file.as_ref());

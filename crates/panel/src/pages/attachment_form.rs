@@ -163,6 +163,7 @@ pub(super) fn refusal(visit: &Visit, place: &Place, fault: Error) -> Result<Vec<
             "title" => format!("{TITLE}[{main}]"),
             "description" => format!("{DESCRIPTION}[{main}]"),
             "weight" => WEIGHT.to_owned(),
+            "revision" => String::new(),
             _ => COLLECTION.to_owned(),
         };
         let text = match (fault.field.as_ref(), fault.code.as_ref()) {
@@ -178,10 +179,8 @@ pub(super) fn refusal(visit: &Visit, place: &Place, fault: Error) -> Result<Vec<
             ("file", "image_too_big") => visit.say("problem-file-image"),
             ("file", _) => visit.say("problem-file-content"),
             ("link", "invalid") => visit.say("problem-link"),
-            (_, "blank") => visit.say("problem-blank"),
             (_, "not_a_number") => visit.say("problem-number"),
-            (_, "inclusion") => visit.say("problem-inclusion"),
-            _ => format!("{}.", fault.description.trim_end_matches('.')),
+            _ => error::sentence(&visit.words, fault),
         };
         Problem::new(field, text)
     };

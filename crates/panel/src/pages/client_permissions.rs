@@ -11,6 +11,7 @@ use askama::Template;
 use civitas_accounts::{ApiClient, ClientAdmin};
 use civitas_application::ClientOrganizations;
 use civitas_audit::Action;
+use civitas_kernel::records::Entity;
 use civitas_kernel::{Abilities, Ability, ClientId, Error, Result, Scope};
 use civitas_organizations::Features;
 
@@ -71,6 +72,7 @@ struct Permissions<'a> {
     id: i64,
     path: String,
     token: String,
+    revision: String,
     blocks: Vec<Block>,
 }
 
@@ -111,6 +113,7 @@ pub(crate) async fn show(
         id: found.id.0,
         path: format!("{LIST}/{}", found.id),
         token: visit.token(),
+        revision: visit.revision(found.client.revision(), &problems),
         blocks,
     };
     let body: Html = render(&page);
@@ -202,7 +205,10 @@ pub(crate) async fn replace(visit: &mut Visit) -> Result<Reply> {
         .change(async |tx| {
             let organizations = ClientOrganizations(tx.organizations());
             let admin = ClientAdmin { clients: tx.clients(), organizations: &organizations };
-            let client = admin.replace_permissions(uid, &asked, visit.now).await.map_err(client::fault)?;
+            let client = admin
+                .replace_permissions((uid, visit.seen()), &asked, visit.now)
+                .await
+                .map_err(client::fault)?;
             if client.permissions != before {
                 let mut record =
                     visit.record(Action::ApiClientPermissionsReplaced).on("api_client", uid, label);

@@ -5,7 +5,7 @@ use super::component_settings::{
     SECTIONS, global_field, hint, kind, label, of_level, phase_field, read as read_settings, value, word,
 };
 use super::components::{self, Own, admin, base, refusal, save};
-use super::content::{Here, number, revision, title};
+use super::content::{Here, number, title};
 use crate::notice::Notice;
 use crate::parts::{
     Choice, Field, Form, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow, Problem, Section, Texts, Tick,
@@ -16,7 +16,7 @@ use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
 use civitas_audit::Action;
-use civitas_kernel::records::RecordAdmin;
+use civitas_kernel::records::{Entity, RecordAdmin};
 use civitas_kernel::{Error, Result, SpaceManifest, SpaceRef, StepId, Translated};
 use civitas_spaces::{
     Component, ComponentManifest, Level, Setting, SettingDefault, Settings, Step, check_title,
@@ -340,7 +340,7 @@ async fn show_edit(
     let fields = Fields { visit, here: &own.here, steps, component, problems: &problems };
     let form = form(&fields, own.path(), "settings-save")
         .method("put")
-        .hidden("revision", revision(own.component.updated_at));
+        .hidden("revision", visit.revision(own.component.revision(), &problems));
     let end = End {
         words: &visit.words,
         lede: visit.say("component-delete-lede"),
@@ -361,7 +361,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     if !problems.is_empty() {
         return show_edit(visit, &own, &steps, &typed, problems).await;
     }
-    let saved = save(visit, &own, visit.form.text("revision"), |component| {
+    let saved = save(visit, &own, visit.seen(), |component| {
         *component = read(visit, length, &steps, component.clone()).0;
     });
     match saved.await {

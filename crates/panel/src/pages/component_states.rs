@@ -11,7 +11,7 @@ use crate::parts::{
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::{Action, Record};
-use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
+use civitas_kernel::records::{Change, Entity, RecordAdmin, find_revision_for_update};
 use civitas_kernel::{Error, FieldError, Result, StateId, Translated};
 use civitas_proposals::{MOST_STATES, ProposalState, StateAdmin};
 use civitas_spaces::ComponentManifest;
@@ -146,12 +146,10 @@ fn refusal(visit: &Visit, own: &Own, fault: Error) -> Result<Vec<Problem>> {
             }
         };
         let text = match (fault.field.as_ref(), fault.code.as_ref()) {
-            (_, "blank") => visit.say("problem-blank"),
-            (_, "taken") => visit.say("problem-taken"),
             ("token", "too_many") => visit.tell("problem-states", &[("number", MOST_STATES.into())]),
             ("token", "invalid") => visit.say("problem-token"),
             (_, "invalid") => visit.say("problem-color"),
-            _ => format!("{}.", fault.description.trim_end_matches('.')),
+            _ => error::sentence(&visit.words, fault),
         };
         Problem::new(field, text)
     };
@@ -234,9 +232,12 @@ async fn show_edit(
 ) -> Result<Reply> {
     let name = title(visit, &state.title);
     let lede = visit.tell("state-lede", &[("token", state.token.as_str().into())]);
-    let form = form(visit, own, format!("{}/{id}", path(own)), &read(visit, state), None, &problems);
+    let revision = visit.revision(state.revision(), &problems);
+    let form = form(visit, own, format!("{}/{id}", path(own)), &read(visit, state), None, &problems)
+        .method("put")
+        .hidden("revision", revision);
     let head = head(visit, own, name).lede(lede);
-    visit.form_page(head, form.method("put").html(), problems).await
+    visit.form_page(head, form.html(), problems).await
 }
 
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
@@ -245,7 +246,8 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let (id, stored) = state_of(visit, &own).await?;
     let saved = visit
         .change(async |tx| {
-            let before = find_for_update::<ProposalState>(tx.states(), own.here.id, id).await?;
+            let (states, seen) = (tx.states(), visit.seen());
+            let before = find_revision_for_update::<ProposalState>(states, own.here.id, id, seen).await?;
             let change = Change::of(before, visit.now, |state| *state = read(visit, state.clone()));
             if change.is_empty() {
                 return Ok(change.after);

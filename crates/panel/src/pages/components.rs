@@ -1,7 +1,7 @@
 //! The components of a space: list, publication, deletion (contract 05 §3).
 
 use super::component_settings::{kind, label, of_level, value};
-use super::content::{Here, check_seen, field_of, line, published, title};
+use super::content::{Here, field_of, line, published, title};
 use super::organization::LIST;
 use crate::error;
 use crate::notice::Notice;
@@ -14,7 +14,7 @@ use crate::words::Words;
 use askama::Template;
 use civitas_application::{ComponentAdmin, Transaction};
 use civitas_audit::{Action, Record};
-use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
+use civitas_kernel::records::{Change, RecordAdmin, find_for_update, find_revision_for_update};
 use civitas_kernel::{ComponentId, Error, OrganizationId, Result, SpaceManifest, StepId};
 use civitas_spaces::{
     Component, ComponentManifest, Level, MOST_RECORDS_COUNTED, Step, check_title, current_phase,
@@ -247,13 +247,13 @@ fn changes(before: &Component, after: &Component) -> Vec<(String, String, String
 pub(super) async fn save(
     visit: &Visit,
     own: &Own,
-    revision_seen: &str,
+    seen: &str,
     edit: impl Fn(&mut Component),
 ) -> Result<Component> {
     visit
         .change(async |tx| {
-            let before = find_for_update::<Component>(tx.components(), own.here.id, own.id).await?;
-            check_seen(visit, revision_seen, before.updated_at)?;
+            let components = tx.components();
+            let before = find_revision_for_update::<Component>(components, own.here.id, own.id, seen).await?;
             let change = Change::of(before, visit.now, |component| edit(component));
             if change.is_empty() {
                 return Ok(change.after);

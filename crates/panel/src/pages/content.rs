@@ -8,20 +8,6 @@ use civitas_kernel::{
 };
 use civitas_organizations::Organization;
 use civitas_spaces::{Space, Visibility};
-use time::OffsetDateTime;
-
-/// What a form is opened with, so that a change meanwhile is noticed.
-pub(crate) fn revision(updated_at: OffsetDateTime) -> String {
-    updated_at.unix_timestamp_nanos().to_string()
-}
-
-/// Refuses a form whose record was changed after it was opened. `seen`: what the form sent; empty for a form without it.
-pub(crate) fn check_seen(visit: &Visit, seen: &str, updated_at: OffsetDateTime) -> Result<()> {
-    if seen.is_empty() || seen == revision(updated_at) {
-        return Ok(());
-    }
-    Err(Error::rejected(visit.say("problem-changed-meanwhile")))
-}
 
 /// The organization of the path, which the navigation keeps.
 pub(crate) async fn opened(visit: &mut Visit) -> Result<(OrganizationId, Organization)> {

@@ -1,7 +1,7 @@
 //! The extended data of a record as JSON (contract 01 §11.3).
 
 use super::components::Own;
-use super::content::{self, Here, number, revision};
+use super::content::{self, Here, number};
 use super::organization;
 use super::people::Person;
 use super::proposals::Shown;
@@ -13,9 +13,9 @@ use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
 use civitas_extended_data::{ExtendedDataAdmin, ExtendedDataStore, Owner, Replaced, StoredData, refusals};
+use civitas_kernel::records::revision_at;
 use civitas_kernel::{OrganizationId, Result};
 use serde_json::{Map, Value};
-use time::OffsetDateTime;
 
 const DATA: &str = "extended_data";
 /// The longest text that a form shows, in bytes. Longer data is changed through the interface.
@@ -105,11 +105,6 @@ fn admin<'a>(visit: &Visit, store: &'a dyn ExtendedDataStore) -> ExtendedDataAdm
     ExtendedDataAdmin { store, limit: visit.panel.settings.extended_data_limit }
 }
 
-/// The time of such a value.
-fn seen(revision: &str) -> Option<OffsetDateTime> {
-    OffsetDateTime::from_unix_timestamp_nanos(revision.parse().ok()?).ok()
-}
-
 /// The data, indented.
 fn indented(data: &Map<String, Value>) -> String {
     serde_json::to_string_pretty(data).unwrap_or_default()
@@ -143,7 +138,7 @@ async fn show(visit: &Visit, place: Place, problems: Vec<Problem>) -> Result<Rep
         .field(field.html(words));
     let form = Form::new(words, place.path.clone(), visit.token(), "extended-data-save")
         .method("put")
-        .hidden("revision", revision(updated_at))
+        .hidden("revision", visit.revision(revision_at(updated_at), &problems))
         .section(section)
         .note(visit.tell("extended-data-changed", &[("time", visit.time(updated_at).into())]));
     visit.form_page(place.head, form.html(), problems).await
@@ -166,13 +161,13 @@ async fn save(visit: &Visit, place: Place) -> Result<Reply> {
         Ok(data) => data,
         Err(problem) => return show(visit, place, vec![problem]).await,
     };
-    let seen = seen(visit.form.text("revision"));
     let (kind, id, name) = &place.record;
     let saved = visit
         .change(async |tx| {
             let admin = admin(visit, tx.extended_data());
-            let replaced =
-                admin.replace(place.organization, place.owner, (data.clone(), seen), visit.now).await?;
+            let replaced = admin
+                .replace(place.organization, place.owner, (data.clone(), visit.seen()), visit.now)
+                .await?;
             let changes = changes(&replaced);
             if changes.is_empty() {
                 return Ok(());
@@ -192,7 +187,8 @@ async fn save(visit: &Visit, place: Place) -> Result<Reply> {
         }
         Err(fault) => {
             let mut problems = error::problems(&visit.words, fault, |_| DATA.to_owned())?;
-            for problem in &mut problems {
+            let changed = visit.say("problem-changed-meanwhile");
+            for problem in problems.iter_mut().filter(|problem| problem.text != changed) {
                 refuse(visit, problem);
             }
             show(visit, place, problems).await
@@ -202,10 +198,6 @@ async fn save(visit: &Visit, place: Place) -> Result<Reply> {
 
 /// What a refusal says on the page, and where.
 fn refuse(visit: &Visit, problem: &mut Problem) {
-    if problem.text == refusals::CHANGED {
-        problem.text = visit.say("problem-changed-meanwhile");
-        return;
-    }
     DATA.clone_into(&mut problem.field);
     problem.text = if problem.text == refusals::NUL {
         visit.say("problem-nul")
@@ -310,12 +302,5 @@ mod tests {
             )
         );
         assert_eq!(changes.len(), 3);
-    }
-
-    #[test]
-    fn a_revision_is_the_time_of_the_last_change() {
-        let at = OffsetDateTime::UNIX_EPOCH + time::Duration::nanoseconds(1_234_567_891);
-        assert_eq!(seen(&revision(at)), Some(at));
-        assert_eq!((seen(""), seen("x")), (None, None));
     }
 }

@@ -1,6 +1,6 @@
 //! The acts on a meeting: publication, moderation, withdrawal, deletion.
 
-use super::content::{check_seen, field_of, line, title};
+use super::content::{field_of, line, title};
 use super::meetings::{audience_key, badges, list_path};
 use super::publications::{head, moment, opened, with_changes};
 use crate::error;
@@ -11,7 +11,7 @@ use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
 use civitas_audit::Action;
-use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
+use civitas_kernel::records::{Change, RecordAdmin, find_revision_for_update};
 use civitas_kernel::{Error, MeetingId, OrganizationId, Result};
 use civitas_meetings::{Meeting, MeetingAdmin};
 use civitas_organizations::Organization;
@@ -143,14 +143,13 @@ fn changes(before: &Meeting, after: &Meeting) -> Vec<(&'static str, String, Stri
 pub(super) async fn save(
     visit: &Visit,
     own: &Own,
-    revision_seen: &str,
+    seen: &str,
     action: Action,
     edit: impl Fn(&mut Meeting),
 ) -> Result<Meeting> {
     visit
         .change(async |tx| {
-            let before = find_for_update::<Meeting>(tx.meetings(), own.id, own.number).await?;
-            check_seen(visit, revision_seen, before.updated_at)?;
+            let before = find_revision_for_update::<Meeting>(tx.meetings(), own.id, own.number, seen).await?;
             let change = Change::of(before, visit.now, |meeting| edit(meeting));
             if change.is_empty() {
                 return Ok(change.after);

@@ -1,6 +1,6 @@
 //! The form of a meeting: texts, times, audience.
 
-use super::content::{languages, revision, title, typed};
+use super::content::{languages, title, typed};
 use super::meeting::{Own, acts, refusal, save};
 use super::meetings::{audience_key, list_path};
 use super::publications::{Components, component, head, opened, read_time, time_field};
@@ -9,7 +9,7 @@ use crate::parts::{Choice, Field, Form, Group, Html, Problem, Section, Texts};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
-use civitas_kernel::records::RecordAdmin;
+use civitas_kernel::records::{Entity, RecordAdmin};
 use civitas_kernel::{Error, OrganizationId, Result, Translated};
 use civitas_meetings::{Audience, Meeting, MeetingAdmin};
 use civitas_organizations::Organization;
@@ -155,7 +155,7 @@ pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
 async fn show_edit(visit: &Visit, own: &Own, meeting: &Meeting, problems: Vec<Problem>) -> Result<Reply> {
     let form = form(visit, &own.organization, meeting, (own.path(), "meeting-save"), &problems, None)
         .method("put")
-        .hidden("revision", revision(own.meeting.updated_at))
+        .hidden("revision", visit.revision(own.meeting.revision(), &problems))
         .cancel(list_path(own.id));
     visit.form_page(own.head(visit), Html::join([form.html(), acts(visit, own)]), problems).await
 }
@@ -167,8 +167,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     if !problems.is_empty() {
         return show_edit(visit, &own, &meeting, problems).await;
     }
-    let seen = visit.form.text("revision");
-    let saved = save(visit, &own, seen, Action::MeetingUpdated, |meeting| {
+    let saved = save(visit, &own, visit.seen(), Action::MeetingUpdated, |meeting| {
         *meeting = read(visit, &own.organization, meeting.clone()).0;
     });
     match saved.await {

@@ -1,11 +1,12 @@
 //! The switches of the interface of an organization (contract 01 §4, 04 §3).
 
 use super::organization::{self, LIST};
-use crate::parts::{Form, Html, Section, Tick, render};
+use crate::parts::{Form, Html, Problem, Section, Tick, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
+use civitas_kernel::records::Entity;
 use civitas_kernel::{OrganizationId, Result};
 use civitas_organizations::{Features, Organization};
 
@@ -48,7 +49,12 @@ struct Modules<'a> {
     ticks: Html,
 }
 
-pub(crate) async fn show(visit: &Visit, id: OrganizationId, organization: &Organization) -> Result<Reply> {
+pub(crate) async fn show(
+    visit: &Visit,
+    id: OrganizationId,
+    organization: &Organization,
+    problems: Vec<Problem>,
+) -> Result<Reply> {
     let mut features = organization.features;
     let mut master = Tick::new(&field("enabled"), "Rest API enabled", features.enabled)
         .hint(visit.say("api-enabled-hint"));
@@ -65,11 +71,12 @@ pub(crate) async fn show(visit: &Visit, id: OrganizationId, organization: &Organ
         .field(render(&Modules { words: &visit.words, ticks }));
     let form = Form::new(&visit.words, format!("{LIST}/{id}"), visit.token(), "settings-save")
         .method("put")
+        .hidden("revision", visit.revision(organization.revision(), &problems))
         .section(master)
         .section(modules)
         .cancel(format!("{LIST}/{id}"));
     let title = organization::name(visit, organization);
-    visit.page(organization::settings_head(visit, id, &title, "api"), form.html()).await
+    visit.form_page(organization::settings_head(visit, id, &title, "api"), form.html(), problems).await
 }
 
 /// Sets the switches that a form sent. While the master switch is off, the modules keep their values (contract 04 §7).

@@ -1,6 +1,5 @@
 //! The settings of an organization (contract 04 §3, 03 §1.3).
 
-use super::content;
 use super::organization::{self, LIST};
 use super::organization_api;
 use super::organization_sections::{
@@ -14,6 +13,7 @@ use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
 use civitas_audit::Action;
+use civitas_kernel::records::{Entity, check_revision};
 use civitas_kernel::{Error, FieldError, Locale, Locales, OrganizationId, Result};
 use civitas_organizations::{Organization, OrganizationAdmin};
 
@@ -116,7 +116,7 @@ pub(crate) async fn show(
     let cancel = id.map_or_else(|| LIST.to_owned(), |id| format!("{LIST}/{id}"));
     let mut form = Form::new(words, action, visit.token(), save).method(method).cancel(cancel);
     if id.is_some() {
-        form = form.hidden("revision", content::revision(organization.updated_at));
+        form = form.hidden("revision", visit.revision(organization.revision(), &problems));
     }
     let form = form
         .section(identity(visit, organization, &problems))
@@ -150,13 +150,10 @@ struct End<'a> {
 /// Saves the settings, or shows the form again.
 pub(crate) async fn save(visit: &Visit, id: OrganizationId, now: &Organization) -> Result<Reply> {
     let (typed, mut problems) = read(visit, now.clone());
+    let is_of_interface = visit.form.has("organization[features]");
     let host = visit.form.get("organization[host]").map(|host| host.trim().to_lowercase());
     if host.as_ref().is_some_and(String::is_empty) {
         problems.push(Problem::new("organization[host]", visit.say("problem-blank")));
-    }
-    let revision = visit.form.text("revision");
-    if !revision.is_empty() && revision != content::revision(now.updated_at) {
-        problems.push(Problem::new("", visit.say("problem-changed-meanwhile")));
     }
     if !problems.is_empty() {
         return show(visit, Some(id), &typed, problems).await;
@@ -164,6 +161,7 @@ pub(crate) async fn save(visit: &Visit, id: OrganizationId, now: &Organization) 
     let saved = visit
         .change(async |tx| {
             let before = tx.organizations().find_for_update(id).await?.ok_or(Error::NotFound)?;
+            check_revision(visit.seen(), &before.revision())?;
             let (mut after, _) = read(visit, before.clone());
             if let Some(host) = &host {
                 after.unconfirmed_host = Some(host.clone()).filter(|host| *host != before.host);
@@ -187,11 +185,14 @@ pub(crate) async fn save(visit: &Visit, id: OrganizationId, now: &Organization) 
         .await;
     match saved {
         Ok(()) => {
-            let tab = if visit.form.has("organization[features]") { "?tab=api" } else { "" };
+            let tab = if is_of_interface { "?tab=api" } else { "" };
             visit.redirect(format!("{LIST}/{id}/edit{tab}"), Notice::good(visit.say("settings-saved"))).await
         }
         Err(fault) => {
             let problems = error::problems(&visit.words, fault, field_of)?;
+            if is_of_interface {
+                return organization_api::show(visit, id, &typed, problems).await;
+            }
             show(visit, Some(id), &typed, problems).await
         }
     }

@@ -164,7 +164,7 @@ pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
     visit.zone = Zone::named(&organization.time_zone);
     let visit = &*visit;
     if visit.query.get("tab") == Some("api") {
-        return organization_api::show(visit, id, &organization).await;
+        return organization_api::show(visit, id, &organization, Vec::new()).await;
     }
     organization_form::show(visit, Some(id), &organization, Vec::new()).await
 }

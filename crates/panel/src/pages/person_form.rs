@@ -1,6 +1,5 @@
 //! Forms of accounts: a new one, and a change of one.
 
-use super::content::revision;
 use super::organization;
 use super::people::{self, Person, list_path};
 use super::person::{admin, mails};
@@ -11,7 +10,7 @@ use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::User;
 use civitas_audit::Action;
-use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
+use civitas_kernel::records::{Change, Entity, RecordAdmin, find_revision_for_update};
 use civitas_kernel::{Error, Locale, Result};
 use civitas_organizations::Organization;
 
@@ -189,7 +188,7 @@ async fn show_edit(visit: &Visit, person: &Person, problems: Vec<Problem>) -> Re
     let [account, rights] = sections(visit, &person.home, &user, &problems);
     let form = Form::new(&visit.words, person.path(), visit.token(), "person-save")
         .method("put")
-        .hidden("revision", revision(person.user.updated_at))
+        .hidden("revision", visit.revision(person.user.revision(), &problems))
         .section(account)
         .section(rights)
         .cancel(person.path());
@@ -200,19 +199,14 @@ async fn show_edit(visit: &Visit, person: &Person, problems: Vec<Problem>) -> Re
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let person = Person::of(visit).await?;
-    let mut problems: Vec<Problem> =
-        locale_problem(visit, &person.home, person.user.locale).into_iter().collect();
-    let sent = visit.form.text("revision");
-    if !sent.is_empty() && sent != revision(person.user.updated_at) {
-        problems.push(Problem::new("", visit.say("problem-changed-meanwhile")));
-    }
-    if !problems.is_empty() {
-        return show_edit(visit, &person, problems).await;
+    if let Some(problem) = locale_problem(visit, &person.home, person.user.locale) {
+        return show_edit(visit, &person, vec![problem]).await;
     }
     let saved = visit
         .change(async |tx| {
             let admin = admin(tx);
-            let before = find_for_update(admin.records(), person.organization, person.id).await?;
+            let (records, seen) = (admin.records(), visit.seen());
+            let before = find_revision_for_update(records, person.organization, person.id, seen).await?;
             let change = Change::of(before, visit.now, |user| apply(visit, user));
             admin.change(person.organization, person.id, &change).await?;
             if change.is_empty() {

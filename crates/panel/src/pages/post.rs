@@ -1,6 +1,6 @@
 //! The acts on a post: publication and deletion.
 
-use super::content::{check_seen, field_of, line, title};
+use super::content::{field_of, line, title};
 use super::posts::{author, badge, list_path};
 use super::proposals::authors;
 use super::publications::{head, moment, opened, with_changes};
@@ -13,7 +13,7 @@ use crate::words::Words;
 use askama::Template;
 use civitas_audit::Action;
 use civitas_blogs::{Post, PostAdmin, PostDetail};
-use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
+use civitas_kernel::records::{Change, RecordAdmin, find_revision_for_update};
 use civitas_kernel::{Error, OrganizationId, PostId, Result};
 use civitas_organizations::Organization;
 
@@ -111,14 +111,13 @@ fn changes(before: &Post, after: &Post) -> Vec<(&'static str, String, String)> {
 pub(super) async fn save(
     visit: &Visit,
     own: &Own,
-    revision_seen: &str,
+    seen: &str,
     action: Action,
     edit: impl Fn(&mut Post),
 ) -> Result<Post> {
     visit
         .change(async |tx| {
-            let before = find_for_update::<Post>(tx.posts(), own.id, own.number).await?;
-            check_seen(visit, revision_seen, before.updated_at)?;
+            let before = find_revision_for_update::<Post>(tx.posts(), own.id, own.number, seen).await?;
             let change = Change::of(before, visit.now, |post| edit(post));
             if change.is_empty() {
                 return Ok(change.after);

@@ -1,6 +1,6 @@
 //! The form of a post: texts, and the time of publication; acts that are refused when a text is missing.
 
-use super::content::{languages, revision, title, typed};
+use super::content::{languages, title, typed};
 use super::post::{Own, acts, refusal, save};
 use super::posts::list_path;
 use super::publications::{Components, component, head, opened, read_time, time_field};
@@ -10,7 +10,7 @@ use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
 use civitas_blogs::{Post, PostAdmin};
-use civitas_kernel::records::RecordAdmin;
+use civitas_kernel::records::{Entity, RecordAdmin};
 use civitas_kernel::{Error, OrganizationId, Result, Translated};
 use civitas_organizations::Organization;
 use civitas_spaces::{ComponentManifest, component_for_record};
@@ -128,7 +128,7 @@ pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
 async fn show_edit(visit: &Visit, own: &Own, post: &Post, problems: Vec<Problem>) -> Result<Reply> {
     let form = form(visit, &own.organization, post, (own.path(), "post-save"), &problems, None)
         .method("put")
-        .hidden("revision", revision(own.post().updated_at))
+        .hidden("revision", visit.revision(own.post().revision(), &problems))
         .cancel(list_path(own.id));
     let head = own.head(visit).await?;
     visit.form_page(head, Html::join([form.html(), acts(visit, own)]), problems).await
@@ -141,8 +141,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     if !problems.is_empty() {
         return show_edit(visit, &own, &post, problems).await;
     }
-    let seen = visit.form.text("revision");
-    let saved = save(visit, &own, seen, Action::PostUpdated, |post| {
+    let saved = save(visit, &own, visit.seen(), Action::PostUpdated, |post| {
         *post = read(visit, &own.organization, post.clone()).0;
     });
     match saved.await {

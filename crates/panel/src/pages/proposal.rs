@@ -13,7 +13,7 @@ use crate::words::Words;
 use askama::Template;
 use civitas_application::Transaction;
 use civitas_audit::Action;
-use civitas_kernel::records::edit;
+use civitas_kernel::records::{Entity, edit, find_revision_for_update};
 use civitas_kernel::{Direction, Error, Result, StateId};
 use civitas_proposals::{MOST_STATES, Neighbours, Proposal, ProposalAdmin, ProposalState, refusals};
 
@@ -44,6 +44,7 @@ struct Answer<'a> {
     words: &'a Words,
     action: String,
     token: String,
+    revision: String,
     groups: Vec<Html>,
     has_next: bool,
 }
@@ -199,6 +200,7 @@ async fn answer_form(visit: &Visit, shown: &Shown, has_next: bool, problems: &[P
         words,
         action: format!("{}/answer", shown.path()),
         token: visit.token(),
+        revision: visit.revision(proposal.revision(), problems),
         groups: vec![state.check(problems).html(words), seen.check(problems).html(words)],
         has_next,
     };
@@ -252,7 +254,8 @@ pub(crate) async fn answer(visit: &mut Visit) -> Result<Reply> {
     };
     let saved = visit
         .change(async |tx| {
-            let states = tx.states();
+            let (store, states) = (tx.proposals(), tx.states());
+            find_revision_for_update::<Proposal>(store, shown.organization, shown.id, visit.seen()).await?;
             let answer = (token, is_public);
             let change = admin(tx).answer(states, shown.organization, shown.id, answer, visit.now).await?;
             if change.is_empty() {

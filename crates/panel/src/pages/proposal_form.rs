@@ -1,6 +1,6 @@
 //! The form of the texts of a proposal.
 
-use super::content::{check_seen, languages, revision, typed};
+use super::content::{languages, typed};
 use super::proposal::record;
 use super::proposals::Shown;
 use crate::error;
@@ -9,7 +9,7 @@ use crate::parts::{Form, Problem, Section, Texts};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
-use civitas_kernel::records::find_for_update;
+use civitas_kernel::records::{Entity, find_revision_for_update};
 use civitas_kernel::{Locales, Result, Translated};
 use civitas_proposals::{Proposal, ProposalAdmin};
 
@@ -39,7 +39,7 @@ async fn show(visit: &Visit, shown: &Shown, problems: Vec<Problem>) -> Result<Re
         .field(texts.html(&visit.words, &problems));
     let form = Form::new(&visit.words, shown.path(), visit.token(), "proposal-save")
         .method("put")
-        .hidden("revision", revision(shown.proposal().updated_at))
+        .hidden("revision", visit.revision(shown.proposal().revision(), &problems))
         .section(section)
         .cancel(shown.path());
     let title = visit.tell("person-edit", &[("name", shown.title(visit).into())]);
@@ -55,9 +55,9 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let longest = shown.detail.place.rules.proposal_length;
     let saved = visit
         .change(async |tx| {
-            let kept = find_for_update::<Proposal>(tx.proposals(), shown.organization, shown.id).await?;
-            check_seen(visit, visit.form.text("revision"), kept.updated_at)?;
-            let admin = ProposalAdmin { store: tx.proposals() };
+            let store = tx.proposals();
+            find_revision_for_update::<Proposal>(store, shown.organization, shown.id, visit.seen()).await?;
+            let admin = ProposalAdmin { store };
             let texts = (&title, &body);
             let change = admin.rewrite(shown.organization, shown.id, texts, longest, visit.now).await?;
             if change.is_empty() {

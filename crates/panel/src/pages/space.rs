@@ -1,6 +1,6 @@
 //! A participatory space: its steps and components, its texts and visibility (contract 05 §2, §3).
 
-use super::content::{Here, check_seen, field_of, number, revision, title};
+use super::content::{Here, field_of, number, title};
 use super::space_form::{changes, form, read, refusal};
 use super::{components, steps};
 use crate::error;
@@ -9,7 +9,7 @@ use crate::parts::{Html, Problem};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
-use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
+use civitas_kernel::records::{Change, Entity, RecordAdmin, find_revision_for_update};
 use civitas_kernel::{Result, SpaceManifest};
 use civitas_spaces::{Space, SpaceAdmin, check_title};
 
@@ -37,17 +37,16 @@ pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
 async fn show_edit(visit: &Visit, here: &Here, space: &Space, problems: Vec<Problem>) -> Result<Reply> {
     let form = form(visit, &here.organization, space, here.path(), "space-save", &problems, None)
         .method("put")
-        .hidden("revision", revision(here.space.updated_at))
+        .hidden("revision", visit.revision(here.space.revision(), &problems))
         .cancel(here.path());
     visit.form_page(here.head(visit, "edit"), form.html(), problems).await
 }
 
 /// Changes the space, with an entry in the audit trail.
-async fn save(visit: &Visit, here: &Here, revision_seen: &str, edit: impl Fn(&mut Space)) -> Result<Space> {
+async fn save(visit: &Visit, here: &Here, seen: &str, edit: impl Fn(&mut Space)) -> Result<Space> {
     visit
         .change(async |tx| {
-            let before = find_for_update::<Space>(tx.spaces(), here.id, here.own).await?;
-            check_seen(visit, revision_seen, before.updated_at)?;
+            let before = find_revision_for_update::<Space>(tx.spaces(), here.id, here.own, seen).await?;
             let change = Change::of(before, visit.now, |space| edit(space));
             if change.is_empty() {
                 return Ok(change.after);
@@ -75,8 +74,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     if !problems.is_empty() {
         return show_edit(visit, &here, &typed, problems).await;
     }
-    let saved =
-        save(visit, &here, visit.form.text("revision"), |space| *space = read(visit, space.clone()).0);
+    let saved = save(visit, &here, visit.seen(), |space| *space = read(visit, space.clone()).0);
     match saved.await {
         Ok(space) => {
             let name = title(visit, &space.title);

@@ -11,7 +11,7 @@ use crate::words::Words;
 use askama::Template;
 use civitas_application::Transaction;
 use civitas_audit::Action;
-use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
+use civitas_kernel::records::{Change, Entity, RecordAdmin, find_revision_for_update};
 use civitas_kernel::{Error, Result, SpaceManifest, StepId, Translated};
 use civitas_spaces::{Step, StepAdmin, StepRemoval, check_title, refusals};
 use time::OffsetDateTime;
@@ -219,7 +219,7 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
 
 pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
     let (here, id, step) = step_of_path(visit).await?;
-    show_edit(visit, &here, id, &step, Vec::new()).await
+    show_edit(visit, &here, (id, &step), &step, Vec::new()).await
 }
 
 #[derive(Template)]
@@ -234,12 +234,14 @@ struct End<'a> {
 async fn show_edit(
     visit: &Visit,
     here: &Here,
-    id: StepId,
+    (id, stored): (StepId, &Step),
     step: &Step,
     problems: Vec<Problem>,
 ) -> Result<Reply> {
     let own = format!("{}/{id}", base(here));
-    let form = form(visit, here, step, own.clone(), "step-save", &problems).method("put");
+    let form = form(visit, here, step, own.clone(), "step-save", &problems)
+        .method("put")
+        .hidden("revision", visit.revision(stored.revision(), &problems));
     let name = title(visit, &step.title);
     let mut head = here.below(visit, name.clone());
     let mut body = vec![form.html()];
@@ -268,15 +270,15 @@ fn changes(before: &Step, after: &Step) -> Vec<(&'static str, String, String)> {
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let (here, id, step) = step_of_path(visit).await?;
     let visit = &*visit;
-    let (typed, problems) = read(visit, step);
+    let (typed, problems) = read(visit, step.clone());
     if !problems.is_empty() {
-        return show_edit(visit, &here, id, &typed, problems).await;
+        return show_edit(visit, &here, (id, &step), &typed, problems).await;
     }
     let name = title(visit, &typed.title);
     let saved = visit
         .change(async |tx| {
             check_title("title", &typed.title, here.organization.default_locale)?;
-            let before = find_for_update::<Step>(tx.steps(), here.id, id).await?;
+            let before = find_revision_for_update::<Step>(tx.steps(), here.id, id, visit.seen()).await?;
             let change = Change::of(before, visit.now, |step| *step = read(visit, step.clone()).0);
             if change.is_empty() {
                 return Ok(());
@@ -297,7 +299,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
         }
         Err(fault) => {
             let problems = refusal(visit, &here, fault)?;
-            show_edit(visit, &here, id, &typed, problems).await
+            show_edit(visit, &here, (id, &step), &typed, problems).await
         }
     }
 }

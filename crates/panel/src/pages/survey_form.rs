@@ -8,6 +8,7 @@ use crate::parts::{Field, Form, Html, Problem, Section, Texts};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
+use civitas_kernel::records::Entity;
 use civitas_kernel::{Error, FieldError, Locale, Result};
 use civitas_organizations::Organization;
 use civitas_surveys::{SurveyChange, SurveySettings};
@@ -45,16 +46,12 @@ pub(crate) fn read(
 /// The sentence of an error of the use-cases of surveys.
 pub(crate) fn sentence(visit: &Visit, fault: &FieldError) -> String {
     let key = match fault.code.as_ref() {
-        "blank" => "problem-blank",
-        "inclusion" => "problem-inclusion",
-        "greater_than" => "problem-greater",
         "too_long" => "problem-survey-long",
         "too_many" => "problem-survey-many",
         "locked" => "problem-survey-locked",
         "before_start" => "problem-survey-dates",
         "before_condition" => "problem-survey-order",
-        "changed_meanwhile" => "problem-changed-meanwhile",
-        _ => return format!("{}.", fault.description.trim_end_matches('.')),
+        _ => return crate::error::sentence(&visit.words, fault),
     };
     visit.say(key)
 }
@@ -140,32 +137,15 @@ async fn show(
     settings: &SurveySettings,
     problems: Vec<Problem>,
 ) -> Result<Reply> {
-    let revision = revision(visit, shown, &problems);
     let is_dated = shown.summary.survey.is_some();
     let address = (shown.path(), "survey-save");
     let who = if is_dated { "survey-who-survey" } else { "survey-who-meeting" };
     let form = form(visit, &shown.home, settings, address, &problems, None, is_dated)
         .method("put")
-        .hidden("revision", revision)
+        .hidden("revision", visit.revision(shown.questionnaire.revision(), &problems))
         .cancel(shown.path())
         .note(visit.say(who));
     visit.form_page(shown.own_head(visit, "edit"), form.html(), problems).await
-}
-
-/// The revision that a form sends: that of the former form when it was refused for another reason than a change by
-/// somebody else; otherwise that of the record.
-pub(crate) fn revision(visit: &Visit, shown: &Shown, problems: &[Problem]) -> String {
-    let changed = visit.say("problem-changed-meanwhile");
-    match visit.form.get("revision") {
-        Some(sent) if problems.iter().all(|problem| problem.text != changed) => sent.to_owned(),
-        _ => shown.revision(),
-    }
-}
-
-/// The time of the last change that the form was made of.
-pub(crate) fn seen(visit: &Visit) -> Option<OffsetDateTime> {
-    let nanos: i128 = visit.form.text("revision").parse().ok()?;
-    OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()
 }
 
 /// What differs, for the audit trail.
@@ -195,7 +175,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let locale: Locale = shown.home.default_locale;
     let saved = visit
         .change(async |tx| {
-            let id = (shown.id, seen(visit));
+            let id = (shown.id, visit.seen());
             let change = admin(tx).update(shown.organization, id, &settings, (locale, visit.now)).await?;
             if change.is_empty() {
                 return Ok(());

@@ -60,11 +60,6 @@ impl Named {
         content::title(visit, &self.questionnaire.title)
     }
 
-    /// What a form sends, so that a change meanwhile is noticed.
-    pub(crate) fn revision(&self) -> String {
-        content::revision(self.questionnaire.updated_at)
-    }
-
     /// The head of a page below the page of the questionnaire.
     pub(crate) fn below(&self, visit: &Visit, title: String) -> Head {
         people::head(visit, self.organization, &self.home, title)

@@ -3,7 +3,6 @@
 use super::content::line;
 use super::opened_question::{CONDITIONS, OPTIONS, Opened, ROWS, admin, described, of_path, text};
 use super::survey::page;
-use super::survey_form::seen;
 use super::survey_home::{Shown, record};
 use super::survey_question_form::{KIND, read, refusal};
 use crate::notice::Notice;
@@ -64,7 +63,7 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
         .change(async |tx| {
             let at = (shown.home.default_locale, visit.now);
             let edit = typed.edit.clone();
-            let id = admin(tx).create(shown.organization, seen(visit), edit, at).await?;
+            let id = admin(tx).create(shown.organization, visit.seen(), edit, at).await?;
             let record = record(visit, &shown, Action::SurveyUpdated);
             let record = changes(record, &opened.own, id, &typed.edit);
             tx.audit().append(&record, visit.now).await?;
@@ -102,7 +101,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let saved = visit
         .change(async |tx| {
             let at = (shown.home.default_locale, visit.now);
-            let own = (id, seen(visit));
+            let own = (id, visit.seen());
             let has_changed = admin(tx).update(shown.organization, own, typed.edit.clone(), at).await?;
             if has_changed {
                 let record = record(visit, &shown, Action::SurveyUpdated);

@@ -3,13 +3,14 @@
 use super::content::typed;
 use super::opened_question::{Opened, ROWS, loss, type_name, types};
 use super::survey_conditions;
-use super::survey_form::{problems as refused, revision};
+use super::survey_form::problems as refused;
 use super::survey_home::Shown;
 use super::survey_parts::{self, Typed};
 use crate::parts::{Choice, Field, Html, Problem, Texts, Tick, render};
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
+use civitas_kernel::records::Entity;
 use civitas_kernel::{Error, Result};
 use civitas_surveys::{Form, Question, QuestionType};
 
@@ -135,7 +136,7 @@ pub(crate) fn form(
         action: opened.id.map_or_else(|| format!("{path}/questions"), |id| format!("{path}/questions/{id}")),
         method: if opened.id.is_some() { "put" } else { "" },
         token: visit.token(),
-        revision: revision(visit, shown, problems),
+        revision: visit.revision(shown.questionnaire.revision(), problems),
         title: visit.tell("question-number", &[("number", number.clone().into())]),
         fields: fields(visit, opened, &question, problems),
         texts: texts.html(words, problems),

@@ -2,6 +2,7 @@
 
 use super::{Administrator, AdministratorStore, CheckedPassword, PanelSessionStore, Theme};
 use crate::{Digest, Passwords, Secret, is_email};
+use civitas_kernel::records::{Entity, check_revision};
 use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, Result};
 use time::OffsetDateTime;
 
@@ -99,6 +100,16 @@ impl Administrators<'_> {
         let hash = Some(password.hash());
         let administrator = Administrator { password: hash, ..Administrator::new(password.email, now) };
         self.administrators.add(&administrator).await
+    }
+
+    /// The account, locked until the transaction ends, in the state that the caller read.
+    ///
+    /// # Errors
+    /// Those of [`check_revision`].
+    pub async fn find_for_update(&self, id: AdministratorId, seen: &str) -> Result<Administrator> {
+        let found = self.administrators.find_for_update(id).await?.ok_or(Error::NotFound)?;
+        check_revision(seen, &found.revision())?;
+        Ok(found)
     }
 
     /// Changes the address. The password stays.

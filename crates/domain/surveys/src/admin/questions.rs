@@ -1,9 +1,9 @@
 //! Questions: creation, change, order, deletion.
 
 use super::options::row_fault;
-use super::{PartEdit, QuestionAdmin, faults, invalid, lock};
+use super::{PartEdit, QuestionAdmin, faults, invalid};
 use crate::{AnswerOption, DisplayCondition, Form, MAX_ROWS, Question};
-use civitas_kernel::records::{Change, Plain, RecordAdmin};
+use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update, find_revision_for_update};
 use civitas_kernel::{
     AnswerOptionId, Error, FieldError, Locale, OrganizationId, QuestionId, QuestionnaireId, Result,
     Translated,
@@ -35,17 +35,17 @@ impl QuestionAdmin<'_> {
     /// Adds a question after the last one, with options and conditions.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid` with `changed_meanwhile` when the questionnaire was changed after `seen`, and with the errors
-    /// of the question, of `rows[place]`, of `options[name]` and of `conditions[name]`.
+    /// `NotFound`; `Invalid` with `changed_meanwhile` when `seen` is not the revision of the questionnaire, and with the
+    /// errors of the question, of `rows[place]`, of `options[name]` and of `conditions[name]`.
     pub async fn create(
         &self,
         organization: OrganizationId,
-        seen: Option<OffsetDateTime>,
+        seen: &str,
         edit: QuestionEdit,
         (locale, now): (Locale, OffsetDateTime),
     ) -> Result<QuestionId> {
         let questionnaire = edit.question.questionnaire;
-        lock(self.questionnaires, organization, questionnaire, seen).await?;
+        find_revision_for_update(self.questionnaires, organization, questionnaire, seen).await?;
         let form = self.questionnaires.form(organization, questionnaire).await?;
         let position = form.questions().last().map_or(0, |last| last.question.position.saturating_add(1));
         let mut question = with_references(Question { position, ..edit.question });
@@ -71,12 +71,12 @@ impl QuestionAdmin<'_> {
     pub async fn update(
         &self,
         organization: OrganizationId,
-        (id, seen): (QuestionId, Option<OffsetDateTime>),
+        (id, seen): (QuestionId, &str),
         edit: QuestionEdit,
         (locale, now): (Locale, OffsetDateTime),
     ) -> Result<bool> {
         let questionnaire = edit.question.questionnaire;
-        lock(self.questionnaires, organization, questionnaire, seen).await?;
+        find_revision_for_update(self.questionnaires, organization, questionnaire, seen).await?;
         let form = self.questionnaires.form(organization, questionnaire).await?;
         let before = form.question(id).ok_or(Error::NotFound)?.question.clone();
         let mut after = with_references(Question { position: before.position, ..edit.question });
@@ -115,7 +115,7 @@ impl QuestionAdmin<'_> {
         direction: Direction,
         now: OffsetDateTime,
     ) -> Result<bool> {
-        lock(self.questionnaires, organization, questionnaire, None).await?;
+        find_for_update(self.questionnaires, organization, questionnaire).await?;
         let form = self.questionnaires.form(organization, questionnaire).await?;
         let place = form.questions().iter().position(|question| question.id == id).ok_or(Error::NotFound)?;
         let first = match direction {
@@ -147,7 +147,7 @@ impl QuestionAdmin<'_> {
         (questionnaire, id): (QuestionnaireId, QuestionId),
         now: OffsetDateTime,
     ) -> Result<Question> {
-        lock(self.questionnaires, organization, questionnaire, None).await?;
+        find_for_update(self.questionnaires, organization, questionnaire).await?;
         let found = self.questions.find(organization, id).await?;
         let question = found.filter(|found| found.questionnaire == questionnaire).ok_or(Error::NotFound)?;
         self.rules().delete(organization, id, question.kind).await?;

@@ -1,8 +1,8 @@
 //! Surveys with their questionnaires.
 
-use super::{faults, invalid, lock};
+use super::{faults, invalid};
 use crate::{Host, Questionnaire, QuestionnaireStore, Survey, SurveyLookup, SurveyStore};
-use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
+use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update, find_revision_for_update};
 use civitas_kernel::{ComponentId, FieldError, Locale, OrganizationId, QuestionnaireId, Result, Translated};
 use time::OffsetDateTime;
 
@@ -98,15 +98,15 @@ impl SurveyAdmin<'_> {
     /// Changes the texts of a questionnaire, and the dates of its survey.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid` as for [`Self::create`], and with `changed_meanwhile` when it was changed after `seen`.
+    /// `NotFound`; `Invalid` as for [`Self::create`], and with `changed_meanwhile` when `seen` is not its revision.
     pub async fn update(
         &self,
         organization: OrganizationId,
-        (id, seen): (QuestionnaireId, Option<OffsetDateTime>),
+        (id, seen): (QuestionnaireId, &str),
         settings: &SurveySettings,
         (locale, now): (Locale, OffsetDateTime),
     ) -> Result<SurveyChange> {
-        let before = lock(self.questionnaires, organization, id, seen).await?;
+        let before = find_revision_for_update(self.questionnaires, organization, id, seen).await?;
         let host = before.host;
         let mut change = Change::of(before, now, |questionnaire| settings.apply(questionnaire));
         settings.check(&change.after, locale)?;

@@ -3,14 +3,15 @@ use crate::{
     AnswerOption, ConditionType, DisplayCondition, Form, FormOption, FormQuestion, Host, MatrixRow,
     MockAnswerFiles, MockAnswerOptionStore, MockDisplayConditionStore, MockQuestionStore,
     MockQuestionnaireStore, MockResponseStore, MockSurveyLookup, MockSurveyStore, Question, QuestionType,
-    Survey,
+    Questionnaire, Survey,
 };
+use civitas_kernel::records::revision_at;
 use civitas_kernel::{
-    AnswerId, AnswerOptionId, ComponentId, DisplayConditionId, Locale, MatrixRowId, QuestionId, ResponseId,
-    SurveyId, Translated,
+    AnswerId, AnswerOptionId, ComponentId, DisplayConditionId, Locale, MatrixRowId, OrganizationId,
+    QuestionId, QuestionnaireId, ResponseId, SurveyId, Translated,
 };
-use time::Duration;
 use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
 const LATER: OffsetDateTime = datetime!(2026-03-02 09:30 UTC);
@@ -87,7 +88,7 @@ impl Stores {
     }
 
     async fn update(&self, id: QuestionId, edit: QuestionEdit) -> Result<bool> {
-        self.admin().update(HERE, (id, Some(NOW)), edit, (Locale::EN, LATER)).await
+        self.admin().update(HERE, (id, &revision_at(NOW)), edit, (Locale::EN, LATER)).await
     }
 }
 
@@ -125,7 +126,7 @@ async fn a_new_question_is_the_last_one_and_has_its_options_and_conditions() {
         options: vec![PartEdit { name: "new-1".to_owned(), id: None, value: Some(text("Tram")) }],
         conditions: vec![PartEdit { name: "new-1".to_owned(), id: None, value: Some(condition()) }],
     };
-    let created = stores.admin().create(HERE, Some(NOW), edit, (Locale::EN, LATER)).await;
+    let created = stores.admin().create(HERE, &revision_at(NOW), edit, (Locale::EN, LATER)).await;
     assert_eq!(created.unwrap(), QuestionId(204));
 }
 
@@ -144,9 +145,9 @@ async fn all_errors_of_a_question_are_found_together() {
 #[tokio::test]
 async fn a_questionnaire_that_changed_meanwhile_is_not_overwritten() {
     let stores = Stores::of(form(), 0);
-    let seen = Some(NOW - Duration::SECOND);
+    let seen = revision_at(NOW - Duration::SECOND);
     let edit = plain(question(0, QuestionType::LongAnswer));
-    let refused = stores.admin().update(HERE, (FIRST, seen), edit, (Locale::EN, LATER)).await.unwrap_err();
+    let refused = stores.admin().update(HERE, (FIRST, &seen), edit, (Locale::EN, LATER)).await.unwrap_err();
     assert_eq!(fields(&refused), pairs(&[("revision", "changed_meanwhile")]));
 }
 
@@ -350,7 +351,7 @@ async fn other_dates_change_the_survey_and_the_revision_of_its_questionnaire() {
     });
     let settings = SurveySettings { title: text("Title"), ..SurveySettings::default() };
     let update = async |settings: &SurveySettings| {
-        stores.admin().update(HERE, (POLL, Some(NOW)), settings, (Locale::EN, LATER)).await.unwrap()
+        stores.admin().update(HERE, (POLL, &revision_at(NOW)), settings, (Locale::EN, LATER)).await.unwrap()
     };
     assert!(update(&settings).await.is_empty());
     assert!(!update(&SurveySettings { starts_at: Some(NOW), ..settings }).await.is_empty());
