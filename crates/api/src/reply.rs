@@ -180,7 +180,8 @@ impl Reply {
         changed_at: OffsetDateTime,
     ) -> Result<Self> {
         let mut reply = Self::json(StatusCode::OK, document)?;
-        let last_modified = changed_at.into();
+        // No HTTP date is earlier.
+        let last_modified = SystemTime::from(changed_at).max(SystemTime::UNIX_EPOCH);
         reply.validators = Some(Validators {
             etag: etag(request, reply.whole(), ""),
             last_modified,

@@ -2,7 +2,7 @@
 
 use civitas_kernel::Locale;
 use time::{Month, OffsetDateTime};
-use time_tz::{Offset, OffsetDateTimeExt, TimeZone, Tz, timezones};
+use time_tz::{Offset, TimeZone, Tz, timezones};
 
 /// A number with grouped digits: `9,842`, `9 842`, `48 210`. In Spanish numbers of four digits are not grouped.
 pub(crate) fn number(locale: Locale, number: i64) -> String {
@@ -66,8 +66,9 @@ impl Zone {
         }
     }
 
+    /// The time in this zone; in UTC at the end of the year 9999, which no other zone can write.
     fn local(self, at: OffsetDateTime) -> OffsetDateTime {
-        at.to_timezone(self.0)
+        at.checked_to_offset(self.0.get_offset_utc(&at).to_utc()).unwrap_or(at)
     }
 }
 
@@ -170,6 +171,22 @@ mod tests {
         assert_eq!(zone.label(AT), "Europe/Zurich (UTC+1)");
         assert_eq!(Zone::named("Asia/Kolkata").label(AT), "Asia/Kolkata (UTC+5:30)");
         assert_eq!(Zone::named("Nowhere/Land").label(AT), "UTC");
+    }
+
+    #[test]
+    fn the_first_and_the_last_time_that_can_be_stored_are_shown_in_every_zone() {
+        let ends = [datetime!(0000-01-01 0:00 UTC), datetime!(9999-12-31 23:59:59.999999 UTC)];
+        for zone in civitas_organizations::TIME_ZONES.iter().map(|name| Zone::named(name)) {
+            for at in ends {
+                date_time(Locale::EN, zone, at);
+                date_time_seconds(Locale::FR, zone, at);
+                zone.label(at);
+                read_field(zone, &field_value(zone, at));
+            }
+        }
+        let zurich = Zone::named("Europe/Zurich");
+        assert_eq!(date_time(Locale::EN, zurich, ends[1]), "31 Dec 9999, 23:59");
+        assert_eq!(field_value(zurich, ends[1]), "9999-12-31T23:59");
     }
 
     #[test]

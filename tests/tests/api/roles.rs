@@ -236,6 +236,20 @@ async fn invitations_show_when_they_were_made_and_whether_they_are_open() {
 }
 
 #[tokio::test]
+async fn the_name_of_a_role_may_have_any_time() {
+    for service in Service::on_both_engines().await {
+        let (machine, council) = (service.machine().await, service.id("space", "council"));
+        for at in ["9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z"] {
+            let id = named(&format!(
+                r#"{{"resource_type":"Platform::Assembly","resource_id":{council},"user_id":null,"invited_at":"{at}","type":"space_moderator"}}"#
+            ));
+            machine.get(&path(&id)).await.is(404);
+            machine.delete(&format!("{}/sync", path(&id))).await.is(404);
+        }
+    }
+}
+
+#[tokio::test]
 async fn who_leaves_a_private_space_loses_sight_of_it_at_once_and_gets_it_back() {
     for service in Service::on_both_engines().await {
         let machine = service.machine().await;

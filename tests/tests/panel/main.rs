@@ -22,6 +22,7 @@ mod sign_in;
 mod space_pages;
 mod survey_questions;
 mod surveys;
+mod times;
 mod tokens;
 mod webhooks;
 

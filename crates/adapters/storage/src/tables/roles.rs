@@ -55,7 +55,9 @@ fn named(id: &SpaceRoleId) -> Condition<roles::table> {
         None => Box::new(roles::user_id.is_null().nullable()),
     };
     let invited: Condition<roles::table> = match id.invited_at {
-        Some(at) => Box::new(roles::invited_at.ge(at).and(roles::invited_at.lt(at + Duration::SECOND))),
+        Some(at) => {
+            Box::new(roles::invited_at.ge(at).and(roles::invited_at.lt(at.saturating_add(Duration::SECOND))))
+        }
         None => Box::new(roles::invited_at.is_null().nullable()),
     };
     Box::new(place.and(roles::kind.eq(EnumColumn(id.kind))).and(user).and(invited).and(listing::of_living()))

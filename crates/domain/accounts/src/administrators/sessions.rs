@@ -50,7 +50,7 @@ impl PanelSession {
     /// ago.
     pub fn extended(&self, now: OffsetDateTime) -> Option<OffsetDateTime> {
         let is_due = now - self.last_seen_at >= PANEL_SESSION_TOUCH;
-        is_due.then(|| (now + PANEL_SESSION_IDLE).min(self.created_at + PANEL_SESSION_LIFETIME))
+        is_due.then(|| (now + PANEL_SESSION_IDLE).min(self.created_at.saturating_add(PANEL_SESSION_LIFETIME)))
     }
 }
 
