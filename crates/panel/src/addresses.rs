@@ -20,10 +20,11 @@ pub(crate) fn is_cross_site(request: &HttpRequest) -> bool {
     matches!(site, Some("cross-site" | "same-site"))
 }
 
-/// The value of a cookie.
+/// The value of a cookie. Cookies of other programs may be of any bytes.
 pub(crate) fn cookie(request: &HttpRequest, name: &str) -> Option<String> {
-    let headers = request.headers().get_all(header::COOKIE).filter_map(|value| value.to_str().ok());
-    let mut pairs = headers.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let headers = request.headers().get_all(header::COOKIE);
+    let pairs = headers.flat_map(|value| value.as_bytes().split(|byte| *byte == b';'));
+    let mut pairs = pairs.filter_map(|pair| std::str::from_utf8(pair).ok()?.trim().split_once('='));
     pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
 }
 
@@ -52,5 +53,16 @@ mod tests {
         let request = request.to_http_request();
         assert_eq!(cookie(&request, "civitas_panel").as_deref(), Some("x=y"));
         assert_eq!(cookie(&request, "civitas"), None);
+    }
+
+    #[test]
+    fn a_cookie_of_another_program_may_be_of_any_bytes() {
+        for other in ["campaign=Unders\u{f8}gelse".as_bytes(), b"campaign=Unders\xf8gelse"] {
+            for cookies in [[other, b"civitas_panel=x"], [b"civitas_panel=x", other]] {
+                let value = header::HeaderValue::from_bytes(&cookies.join(&b"; "[..])).unwrap();
+                let request = TestRequest::default().insert_header((header::COOKIE, value)).to_http_request();
+                assert_eq!(cookie(&request, "civitas_panel").as_deref(), Some("x"), "{cookies:?}");
+            }
+        }
     }
 }

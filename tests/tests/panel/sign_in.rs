@@ -36,6 +36,17 @@ async fn a_wrong_password_an_unknown_address_and_a_participant_get_the_same_answ
 }
 
 #[tokio::test]
+async fn a_cookie_of_another_program_on_the_host_may_be_of_any_bytes() {
+    for service in Service::on_both_engines().await {
+        service.add_administrator(EMAIL, PASSWORD).await;
+        let visitor = service.visitor();
+        visitor.set_cookie("campaign", "Undersøgelse");
+        visitor.sign_in(EMAIL, PASSWORD).await.leads_to("/system");
+        visitor.get("/system").await.is(200).shows(EMAIL);
+    }
+}
+
+#[tokio::test]
 async fn the_cookie_of_a_session_is_for_the_panel_alone_and_no_script() {
     for service in Service::on_both_engines().await {
         service.add_administrator(EMAIL, PASSWORD).await;
