@@ -33,6 +33,26 @@ async fn texts_are_shown_and_found_in_every_language_of_the_deployment() {
 }
 
 #[tokio::test]
+async fn labels_of_votes_are_texts_in_every_language_of_the_organization() {
+    let city = r#""available_locales": ["en", "fr"], "default_locale": "en""#;
+    let catalan = CITIES.replacen(city, r#""available_locales": ["ca"], "default_locale": "ca""#, 1);
+    let catalan = catalan.replace(r#"{"en": "Riverton""#, r#"{"ca": "Vila del Riu", "en": "Riverton""#);
+    for service in Service::on_both_engines_with(&catalan, LOCALES).await {
+        let nora = service.user("norablum").await;
+        let path = format!("/components/proposal_components/{}", service.id("component", "cards"));
+        let labels = async |query: &str| {
+            let shown = nora.get(&format!("{path}{query}")).await.is(200);
+            let votes = shown.data()["meta"]["votes"].as_array().unwrap().clone();
+            votes.into_iter().map(|vote| vote["label"].clone()).collect::<Vec<_>>()
+        };
+        let names = ["Abstain", "Red", "Yellow", "Green"];
+        assert_eq!(labels("?locales[]=ca").await, names.map(|name| json!({"ca": name})));
+        assert_eq!(labels("").await[1], json!({"ca": "Red", "en": "Red", "fr": "Rouge"}));
+        assert_eq!(labels("?locales[]=pt-BR").await[1], json!({}));
+    }
+}
+
+#[tokio::test]
 async fn texts_are_written_in_the_languages_of_the_deployment_only() {
     for service in services().await {
         let nora = service.user("norablum").await;

@@ -243,7 +243,8 @@ fn meta(
 
 fn weights(context: &RenderContext<'_>, rules: &Rules) -> Vec<Value> {
     let locales = context.locales();
-    let label = |weight| weight_label(rules.voting_manifest, weight).only(locales);
+    let offered = &context.tenant.available_locales;
+    let label = |weight| weight_label(rules.voting_manifest, weight, offered).only(locales);
     rules.weights().into_iter().map(|weight| json!({"label": label(weight), "weight": weight})).collect()
 }
 

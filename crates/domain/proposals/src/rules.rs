@@ -1,6 +1,6 @@
 //! The rules of writing and voting from the settings of a proposals component (contract 05 §3.6 to §3.8).
 
-use civitas_kernel::{ComponentId, Locale, ProposalId, Translated};
+use civitas_kernel::{ComponentId, Locale, Locales, ProposalId, Translated};
 
 /// The weights of votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -139,8 +139,8 @@ pub struct Tally {
     pub voted: i64,
 }
 
-/// The label of a weight (contract 05 §3.8).
-pub fn weight_label(manifest: VotingManifest, weight: i64) -> Translated {
+/// The label of a weight (contract 05 §3.8). A language of `offered` that has no text here has the English one.
+pub fn weight_label(manifest: VotingManifest, weight: i64, offered: &Locales) -> Translated {
     let [en, fr, es] = match (manifest, weight) {
         (_, 0) => ["Abstain", "Abstention", "Abstención"],
         (VotingManifest::Simple, _) => ["Vote", "Voter", "Votar"],
@@ -148,7 +148,8 @@ pub fn weight_label(manifest: VotingManifest, weight: i64) -> Translated {
         (VotingManifest::Cards, 2) => ["Yellow", "Jaune", "Amarillo"],
         (VotingManifest::Cards, _) => ["Green", "Verte", "Verde"],
     };
-    [(Locale::EN, en), (Locale::FR, fr), (Locale::ES, es)].map(|(l, text)| (l, text.to_owned())).into()
+    let texts = [(Locale::EN, en), (Locale::FR, fr), (Locale::ES, es)];
+    offered.iter().map(|locale| (locale, en)).chain(texts).map(|(l, text)| (l, text.to_owned())).collect()
 }
 
 #[cfg(test)]
@@ -183,6 +184,14 @@ mod tests {
             [1],
             "blocked voting keeps its catalogue"
         );
+    }
+
+    #[test]
+    fn a_language_without_a_label_has_the_english_one() {
+        let offered: Locales = "ca, fr".parse().unwrap();
+        let label = weight_label(VotingManifest::Cards, 1, &offered);
+        let texts: Vec<String> = label.iter().map(|(locale, text)| format!("{locale} {text}")).collect();
+        assert_eq!(texts, ["ca Red", "en Red", "es Rojo", "fr Rouge"]);
     }
 
     #[test]
