@@ -16,7 +16,7 @@ impl Api {
             self.serve_rest(scope);
         }));
         config.service(web::scope("/oauth").configure(|scope| self.serve_rest(scope)));
-        service::mount_metadata(config, self);
+        service::mount_at_hosts(config, self);
         confirmations::mount(config, &self.backend);
         served_files::mount(config, &self.backend);
         self.serve_rest(config);

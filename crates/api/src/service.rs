@@ -4,12 +4,14 @@
 use crate::api::Api;
 use crate::counted::counted;
 use crate::error::{ApiError, JSON};
+use crate::route::BASE;
 use crate::tenancy::{self, HostLookup, Origin};
 use actix_web::http::StatusCode;
-use actix_web::http::header::CACHE_CONTROL;
+use actix_web::http::header::{CACHE_CONTROL, LOCATION};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, web};
 use civitas_kernel::Scope;
+use civitas_organizations::Tenant;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -46,24 +48,35 @@ pub(crate) fn mount(scope: &mut web::ServiceConfig, api: &Arc<Api>) {
     scope.route("/health", web::head().to(check));
 }
 
-/// The metadata of the token endpoints of an organization, at its host (contract 02 §2.6, RFC 8414).
-pub(crate) fn mount_metadata(config: &mut web::ServiceConfig, api: &Arc<Api>) {
-    let api = api.clone();
-    let answer = move |request: HttpRequest| {
+/// The pages at the host of an organization, outside of the interface: `/`, which leads to the landing page, and the
+/// metadata of the token endpoints (contract 02 §2.6, RFC 8414).
+pub(crate) fn mount_at_hosts(config: &mut web::ServiceConfig, api: &Arc<Api>) {
+    for path in ["/", WELL_KNOWN] {
         let api = api.clone();
-        async move {
-            let answer = async { metadata(&api, &request).await.unwrap_or_else(|refusal| refusal.respond()) };
-            counted(&request, answer).await
-        }
-    };
-    config.route(WELL_KNOWN, web::get().to(answer.clone()));
-    config.route(WELL_KNOWN, web::head().to(answer));
+        let answer = move |request: HttpRequest| {
+            let api = api.clone();
+            async move {
+                let answer =
+                    async { at_host(&api, &request).await.unwrap_or_else(|refusal| refusal.respond()) };
+                counted(&request, answer).await
+            }
+        };
+        config.route(path, web::get().to(answer.clone()));
+        config.route(path, web::head().to(answer));
+    }
 }
 
-async fn metadata(api: &Api, request: &HttpRequest) -> Result<HttpResponse, ApiError> {
+async fn at_host(api: &Api, request: &HttpRequest) -> Result<HttpResponse, ApiError> {
     let tenant = tenancy::resolve(&**api.backend.store(), request, &Origin::of(&api.backend, request))
         .await?
         .tenant()?;
+    Ok(match request.path() {
+        WELL_KNOWN => metadata(api, &tenant),
+        _ => HttpResponse::Found().insert_header((LOCATION, format!("{BASE}/"))).finish(),
+    })
+}
+
+fn metadata(api: &Api, tenant: &Tenant) -> HttpResponse {
     let site = &api.backend.settings.site;
     let host = site.origin(&tenant.host);
     let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
@@ -82,7 +95,7 @@ async fn metadata(api: &Api, request: &HttpRequest) -> Result<HttpResponse, ApiE
     });
     let mut response = HttpResponse::Ok();
     response.insert_header((CACHE_CONTROL, "public, max-age=3600"));
-    Ok(response.content_type(JSON).body(metadata.to_string()))
+    response.content_type(JSON).body(metadata.to_string())
 }
 
 struct Page {

@@ -134,13 +134,29 @@ async fn the_service_routes_answer_on_any_host_and_whatever_is_switched_off() {
             assert_eq!(client.get("/health").await.is(200).body, json!({"message": "OK"}));
             assert_eq!(client.get("/openapi.json").await.is(200).body["info"]["version"], "0.3.10");
             assert!(client.get("/docs").await.is(200).header("content-type").starts_with("text/html"));
-            assert!(client.get("/").await.is(200).text.contains("/api/rest_full/v0.3/docs"));
+            let landing = client.get("/").await.is(200).text;
+            assert!(landing.contains("/api/rest_full/v0.3/docs") && landing.contains("href=\"/system\""));
         }
         let city = service.at("city.test");
         for path in ["/spaces/search", "/jobs", "/draft_proposals/1"] {
             city.get(path).await.refuses(501, "Not implemented");
         }
         city.post("/oauth/token", &json!({})).await.refuses(501, "Not implemented");
+    }
+}
+
+#[tokio::test]
+async fn the_root_of_a_host_leads_to_the_landing_page() {
+    for service in Service::on_both_engines().await {
+        for method in [Method::GET, Method::HEAD] {
+            let root = async |host: &str| service.at(host).raw(method.clone(), "/", &[], None).await;
+            let found = root("city.test").await.is(302);
+            assert_eq!(found.header("location"), "/api/rest_full/v0.3/");
+            service.at("city.test").get("/").await.is(200);
+            assert_eq!(root("www.city.test").await.is(301).header("location"), "http://city.test/");
+            root("nowhere.test").await.is(404);
+        }
+        service.at("city.test").raw(Method::POST, "/", &[], None).await.refuses(404, "Route not found");
     }
 }
 
