@@ -7,12 +7,14 @@ use actix_web::dev::ServiceRequest;
 use actix_web::http::Uri;
 use std::borrow::Cow;
 
+/// How paths of pages of the panel begin.
+const PANEL: &str = "/system/";
 /// The suffix that names the format of the answer.
 const FORMAT: &str = ".json";
 /// A path that ends like a format.
 const DOCUMENT: &str = "/openapi.json";
 
-/// Replaces the path of a request to the interface by its one spelling. Call it before the request is routed.
+/// Replaces the path of a request to the interface or the panel by its one spelling. Call it before the request is routed.
 pub fn normalize(request: &mut ServiceRequest) {
     let Some(path) = normal(request.path()) else { return };
     let target = match request.uri().query() {
@@ -27,8 +29,8 @@ pub fn normalize(request: &mut ServiceRequest) {
     }
 }
 
-/// The path without doubled slashes, a slash at its end and a format. `None` for one that is as it should be, and for
-/// paths outside of the interface.
+/// The path without doubled slashes, a slash at its end and a format; that of a page of the panel without a slash at its
+/// end. `None` for one that is as it should be, and for other paths.
 fn normal(path: &str) -> Option<String> {
     let single = without_doubled_slashes(path);
     let rest = single.strip_prefix(BASE).filter(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -38,6 +40,7 @@ fn normal(path: &str) -> Option<String> {
         None if single.starts_with("/oauth/") || single.strip_suffix('/') == Some(WELL_KNOWN) => {
             stem(&single).to_owned()
         }
+        None if path.starts_with(PANEL) => path.trim_end_matches('/').to_owned(),
         None => return None,
     };
     (normal != path).then_some(normal)
@@ -87,6 +90,8 @@ mod tests {
         );
         assert_eq!(normal("/oauth/token/").as_deref(), Some("/oauth/token"));
         assert_eq!(normal("/oauth//token.json").as_deref(), Some("/oauth/token"));
+        assert_eq!(normal("/system/").as_deref(), Some("/system"));
+        assert_eq!(normal("/system/organizations/").as_deref(), Some("/system/organizations"));
     }
 
     #[test]
@@ -94,7 +99,15 @@ mod tests {
         for path in ["/", "/proposals", "/proposals/7", "/openapi.json", "/.json", "/roles/a.b"] {
             assert_eq!(normal(&format!("{BASE}{path}")), None, "{path}");
         }
-        for path in ["/system/", "/files/k//x.json", "/", "/api/rest_full/v0.3x/", "/confirmation/x/"] {
+        for path in [
+            "/system",
+            "/system/jobs",
+            "/systems/",
+            "/files/k//x.json",
+            "/",
+            "/api/rest_full/v0.3x/",
+            "/confirmation/x/",
+        ] {
             assert_eq!(normal(path), None, "{path}");
         }
     }

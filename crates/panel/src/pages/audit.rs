@@ -52,13 +52,13 @@ pub(crate) fn actor(visit: &Visit, entry: &AuditEntry) -> (String, String) {
 /// The page of the record that was acted on, if it has one.
 fn link_of(entry: &AuditEntry) -> String {
     let Some(object) = &entry.object else { return String::new() };
+    // An archive of one organization names its host.
+    let has_number = object.id.parse::<i64>().is_ok();
     match object.kind.as_str() {
-        "organization" if entry.action != Action::OrganizationDeleted => {
+        "organization" if entry.action != Action::OrganizationDeleted && has_number => {
             format!("/system/organizations/{}", object.id)
         }
-        "administrator"
-            if entry.action != Action::AdministratorDeleted && object.id.parse::<i64>().is_ok() =>
-        {
+        "administrator" if entry.action != Action::AdministratorDeleted && has_number => {
             format!("/system/admins/{}/edit", object.id)
         }
         "api_client" if entry.action != Action::ApiClientRevoked => {
