@@ -28,6 +28,20 @@ pub enum Dependency {
 }
 
 impl Dependency {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Configuration,
+        Self::Storage,
+        Self::Files,
+        Self::SecretKey,
+        Self::Clock,
+        Self::Schema,
+        Self::Database,
+        Self::Dns,
+        Self::Mail,
+        Self::Backups,
+    ];
+
     /// The name, as `civitas doctor` prints it.
     pub const fn as_str(self) -> &'static str {
         match self {

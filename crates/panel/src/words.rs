@@ -71,11 +71,11 @@ impl Words {
         self.tell(key, &[])
     }
 
-    /// A text with values in it.
+    /// A text with values in it; `{key}` where there is none.
     pub(crate) fn tell(&self, key: &str, values: &[(&'static str, Value)]) -> String {
         let Some(pattern) = self.bundle.get_message(key).and_then(|message| message.value()) else {
             tracing::error!(key, "the panel has no such text");
-            return key.to_owned();
+            return format!("{{{key}}}");
         };
         let args: FluentArgs<'_> = values.iter().map(|(name, value)| (*name, value.fluent())).collect();
         let mut faults = Vec::new();

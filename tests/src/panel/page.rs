@@ -157,9 +157,13 @@ impl Page {
                         let is_own = value.starts_with('/') && !value.starts_with("//");
                         assert!(!loads || is_own, "{path}: <{name} {key}={value}>");
                         assert!(!value.starts_with("javascript:"), "{path}: <{name} {key}={value}>");
+                        assert!(!has_gap(value), "{path}: <{name} {key}={value}>");
                     }
                 }
-                Part::Text(text) => assert!(!is_script || text.trim().is_empty(), "{path}: inline script"),
+                Part::Text(text) => {
+                    assert!(!is_script || text.trim().is_empty(), "{path}: inline script");
+                    assert!(!has_gap(&text), "{path}: {text}");
+                }
                 Part::End(_) => is_script = false,
             }
         }
@@ -167,4 +171,11 @@ impl Page {
             assert!(form.token().is_some(), "{path}: the form to {} has no token", form.action);
         }
     }
+}
+
+/// Whether the catalogues have no such text, which is shown as `{key}`, or a text lacks a value: `{$name}`.
+fn has_gap(text: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-$_".contains(c);
+    let mut inner = text.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+    inner.any(|(name, _)| !name.is_empty() && name.chars().all(is_name))
 }

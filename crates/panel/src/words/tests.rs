@@ -1,4 +1,13 @@
 use super::*;
+use civitas_accounts::RoleType;
+use civitas_accounts::administrators::Theme;
+use civitas_application::Dependency;
+use civitas_audit::{Action, ActorKind};
+use civitas_jobs::JobStatus;
+use civitas_kernel::{Scope, SpaceManifest};
+use civitas_spaces::ComponentManifest;
+use civitas_surveys::{ConditionType, Period, QuestionType};
+use civitas_webhooks::DeliveryStatus;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,6 +94,45 @@ fn every_text_that_a_page_names_is_in_the_catalogue() {
         }
     }
     assert!(named > 300, "{named}");
+}
+
+/// The names of all values of a type, as keys have them.
+macro_rules! names {
+    ($all:expr) => {
+        $all.iter().map(|value| value.as_str().replace(['_', '.', ' '], "-")).collect::<Vec<String>>()
+    };
+}
+
+#[test]
+fn every_text_whose_key_is_made_of_a_name_is_in_the_catalogue() {
+    let jobs: Vec<String> = JobStatus::NAMES.iter().map(|&name| name.to_owned()).collect();
+    let families = [
+        ("storage-check-", names!(Dependency::ALL), vec![""]),
+        ("action-", names!(Action::ALL), vec![""]),
+        ("actor-", names!(ActorKind::ALL), vec![""]),
+        ("job-", jobs, vec!["", "-lede"]),
+        ("delivery-", names!(DeliveryStatus::ALL), vec![""]),
+        ("scope-", names!(Scope::ALL), vec![""]),
+        ("role-", names!(RoleType::ALL), vec!["", "-hint"]),
+        ("space-", names!(SpaceManifest::ALL), vec![""]),
+        ("space-one-", names!(SpaceManifest::ALL), vec![""]),
+        ("component-", names!(ComponentManifest::ALL), vec![""]),
+        ("survey-", names!(Period::ALL), vec![""]),
+        ("question-", names!(QuestionType::ALL), vec![""]),
+        ("condition-", names!(ConditionType::ALL), vec![""]),
+        ("theme-", names!(Theme::ALL), vec![""]),
+    ];
+    let known: BTreeSet<String> = keys(&SOURCES[0].1).into_iter().map(|(key, _)| key).collect();
+    for (start, names, ends) in families {
+        for key in names.iter().flat_map(|name| ends.iter().map(move |end| format!("{start}{name}{end}"))) {
+            assert!(known.contains(&key), "{key}");
+        }
+    }
+}
+
+#[test]
+fn a_text_that_is_missing_is_shown_as_such() {
+    assert_eq!(Words::of(Locale::FR).say("no-such-text"), "{no-such-text}");
 }
 
 #[test]

@@ -258,6 +258,7 @@ storage-check-schema = Tables of the database
 storage-check-database = Database
 storage-check-dns = Hosts and name server
 storage-check-mail = Mail server
+storage-check-backups = Backups
 storage-queues = What waits
 storage-jobs = Jobs
 storage-deliveries = Webhook deliveries

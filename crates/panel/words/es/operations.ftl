@@ -258,6 +258,7 @@ storage-check-schema = Tablas de la base de datos
 storage-check-database = Base de datos
 storage-check-dns = Hosts y servidor de nombres
 storage-check-mail = Servidor de correo
+storage-check-backups = Copias de seguridad
 storage-queues = En espera
 storage-jobs = Tareas
 storage-deliveries = Envíos de webhooks

@@ -258,6 +258,7 @@ storage-check-schema = Tables de la base de données
 storage-check-database = Base de données
 storage-check-dns = Hôtes et serveur de noms
 storage-check-mail = Serveur de messagerie
+storage-check-backups = Sauvegardes
 storage-queues = En attente
 storage-jobs = Tâches
 storage-deliveries = Envois de webhooks
