@@ -1,6 +1,6 @@
-// What a client does first: a token, a search, a vote, and a vote as a job. Prints a line for each check.
+// What a client does first: a token, a search, a vote, a vote as a job, and an upload. Prints a line for each check.
 import {
-    Configuration, JobsApi, OAuthApi, PasswordGrantImpersonateAuthTypeEnum, PasswordGrantImpersonateGrantTypeEnum,
+    AttachmentsApi, Configuration, JobsApi, OAuthApi, PasswordGrantImpersonateAuthTypeEnum, PasswordGrantImpersonateGrantTypeEnum,
     ProposalsApi, RestFullApiJobDetail, SpacesApi,
 } from "./client";
 
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
             clientId: "tests-full",
             clientSecret: setting("CIVITAS_TEST_SECRET"),
             username: "nora_blum",
-            scope: "public proposals",
+            scope: "public proposals attachments",
         },
     });
     check("a token", token.tokenType === "Bearer" && token.accessToken.length > 0);
@@ -60,6 +60,13 @@ async function main(): Promise<void> {
     const accepted = await api.castProposalVoteAsync({ voteProposalCreateBody: body });
     const job = await finished(new JobsApi(configuration), accepted.jobId);
     check("a vote as a job", job.status === "completed" && (await weight(later)) === 1);
+
+    const files = new AttachmentsApi(configuration);
+    const bytes = new TextEncoder().encode("hello world\n");
+    const announced = { filename: "note.txt", byteSize: bytes.length, checksum: "b1kCrCNwJL3QwXbLkwY9xA==" };
+    const { signedId } = await files.attachmentsDirectUpload({ ...announced, contentType: "text/plain" });
+    await files.uploadAttachmentBytes({ signedId, body: new Blob([bytes]), contentType: "text/plain; charset=utf-8" });
+    check("an upload", true);
 }
 
 main().then(

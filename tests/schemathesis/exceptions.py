@@ -12,6 +12,8 @@ REFUSED = [
     ("01 §11.1, §11.3", r"[gs]et\w*ExtendedData(Async|Sync)?",
      r"data must be an object when object_path is \"\.\"|object_path .* is not a leaf key"
      r"|extended_data exceeds maximum size .*"),
+    ("01 §11.1 (in the body or in the query)", r"set(Component|Meeting|Proposal|Space)ExtendedData(Async)?",
+     r"param is missing .*: object_path"),
     ("02 §2.2", r"createToken",
      r"Invalid Api Client, check (client_id )?credentials|can not request system scope with ROPC flow"),
     ("03 §1.3", r"updateOrganization",
@@ -32,7 +34,8 @@ REFUSED = [
     ("07 (head), B.5 (the document names no required parts of the form)", r"createAttachment",
      r"param is missing .*: (attached_to_type|attached_to_id|title|description)", lambda case: is_form(case)),
     ("07 B.5", r"createAttachment", r"(Title|Description|File|Attachment collection|signed_id) .*"),
-    ("07 B.6", r"attachmentsDirectUpload", r"filename is invalid|byte_size must be between 1 and \d+"),
+    ("07 B.6", r"attachmentsDirectUpload", r"filename is invalid|byte_size must be between 1 and \d+"
+     r"|param is missing .*: (filename|byte_size|checksum)|(filename|byte_size|checksum) required"),
     ("07 B.6", r"uploadAttachmentBytes", r"(Content length|Content type|Checksum) mismatch"),
     ("07 B.7", r"updateAttachment", r"data\.id does not match|(Title|Description|Attachment collection) .*"),
     ("08 §3", r"\w+", r"Locale is not available"),
@@ -51,6 +54,8 @@ REFUSED = [
 ACCEPTED = [
     ("01 §2 (the body has precedence)", r"createBlogPost(Async)?", r"query component_id: .*",
      lambda case, _: "component_id" in members(case.body, "data")),
+    ("01 §2 (the document names the numbers that are exact in JavaScript; the server takes 64 bits)", r"\w+",
+     r"body .*: .*(maximum|minimum|Value (greater|smaller|less)).*", lambda case, _: has_inexact_number(case.body)),
     ("01 §6 (empty values are ignored)", r"\w+", r"query filter\[.*",
      lambda case, name: is_empty((case.query or {}).get(name))),
     ("01 §7 (never an error)", r"\w+", r"query (page|per_page): .*", None),
@@ -163,6 +168,13 @@ def is_empty(value):
 
 def is_integer(value):
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def has_inexact_number(value):
+    """Whether a body has a whole number that JavaScript does not read exactly."""
+    if isinstance(value, (dict, list)):
+        return any(map(has_inexact_number, value.values() if isinstance(value, dict) else value))
+    return is_integer(value) and abs(value) > 2**53 - 1
 
 
 def is_integer_text(value):

@@ -1,5 +1,7 @@
 """Hooks of schemathesis: the tokens of requests, and the decided exceptions (`exceptions.py`)."""
 import os
+import re
+import uuid
 
 import exceptions
 import schemathesis
@@ -15,6 +17,9 @@ class Tokens:
 
     def set(self, case, token, context):
         case.headers["Authorization"] = f"Bearer {token}"
+        # A key of another request is refused (contract 01 §11c).
+        if re.fullmatch("[!-~]{1,255}", case.headers.get("Idempotency-Key", "")):
+            case.headers["Idempotency-Key"] = uuid.uuid4().hex
 
 
 @schemathesis.hook

@@ -35,6 +35,8 @@ const NULLABLE: [(&str, &[&str]); 11] = [
     ("question_update_body", &["description", "max_choices", "max_characters"]),
     ("questionnaire_answers_create_body", &["locale", "anonymous", "client_ip"]),
 ];
+/// The largest whole number that tools in JavaScript read exactly (`Number.MAX_SAFE_INTEGER`).
+const LARGEST: i64 = (1 << 53) - 1;
 /// Where schemas are.
 const SCHEMAS: &str = "#/components/schemas/";
 
@@ -90,7 +92,8 @@ pub(super) fn add_form(document: &mut Value) {
     }
 }
 
-/// Sets the limits of all bodies. Required texts have a character at least: an empty one is missing. Integers have 64 bits.
+/// Sets the limits of all bodies. Required texts have a character at least: an empty one is missing. Integers have the
+/// range that is exact everywhere; the server takes 64 bits.
 pub(super) fn limit(document: &mut Value) {
     let mut names = BTreeSet::new();
     for operation in operations(document) {
@@ -122,7 +125,7 @@ fn limit_schema(schema: &mut Value) {
     bound(schema);
 }
 
-/// Adds the range of 64 bits to the integers of a schema.
+/// Adds the range up to [`LARGEST`] to the integers of a schema.
 fn bound(schema: &mut Value) {
     if let Some(parts) = schema.as_array_mut() {
         parts.iter_mut().for_each(bound);
@@ -130,8 +133,8 @@ fn bound(schema: &mut Value) {
     }
     let Some(members) = schema.as_object_mut() else { return };
     if members.get("format").is_some_and(|format| format == "int64") {
-        members.entry("minimum").or_insert(json!(i64::MIN));
-        members.entry("maximum").or_insert(json!(i64::MAX));
+        members.entry("minimum").or_insert(json!(-LARGEST));
+        members.entry("maximum").or_insert(json!(LARGEST));
     }
     members.iter_mut().filter(|(name, _)| *name != "examples").for_each(|(_, member)| bound(member));
 }
@@ -174,7 +177,8 @@ fn add_null(schema: &mut Value, names: &[&str]) {
     let properties = members.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
     for (_, property) in properties.filter(|(name, _)| names.contains(&name.as_str())) {
         if property.get("$ref").is_some() {
-            *property = json!({"oneOf": [property, {"type": "null"}]});
+            // Not `oneOf`: openapi-generator 7.9.0 makes a type of the null, which it does not write.
+            *property = json!({"anyOf": [property, {"type": "null"}]});
         } else {
             property["type"] = json!([property["type"], "null"]);
         }
@@ -233,21 +237,21 @@ mod tests {
         let mut schemas =
             json!({"question_create_body": {"oneOf": [variant]}, "other": {"oneOf": [variant]}});
         allow_null(&mut schemas);
-        let expected = json!({"description": {"oneOf": [{"$ref": "#/x"}, {"type": "null"}]},
+        let expected = json!({"description": {"anyOf": [{"$ref": "#/x"}, {"type": "null"}]},
             "max_choices": {"type": ["integer", "null"]}, "position": {"type": "integer"}});
         assert_eq!(schemas["question_create_body"]["oneOf"][0]["properties"], expected);
         assert_eq!(schemas["other"]["oneOf"][0], variant);
     }
 
     #[test]
-    fn an_integer_has_64_bits_and_keeps_its_own_limits() {
+    fn an_integer_has_the_exact_range_and_keeps_its_own_limits() {
         let integer = || json!({"type": "integer", "format": "int64"});
         let mut schema = json!({"properties": {"id": integer(), "list": {"oneOf": [integer()]}}});
         schema["properties"]["id"]["minimum"] = json!(0);
         bound(&mut schema);
         let id = &schema["properties"]["id"];
-        assert_eq!((&id["minimum"], &id["maximum"]), (&json!(0), &json!(i64::MAX)));
-        assert_eq!(schema["properties"]["list"]["oneOf"][0]["minimum"], json!(i64::MIN));
+        assert_eq!((&id["minimum"], &id["maximum"]), (&json!(0), &json!(9_007_199_254_740_991_i64)));
+        assert_eq!(schema["properties"]["list"]["oneOf"][0]["minimum"], json!(-9_007_199_254_740_991_i64));
     }
 
     #[test]

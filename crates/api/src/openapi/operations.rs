@@ -48,13 +48,13 @@ pub(super) fn operation(route: &Route) -> Operation {
         .build()
 }
 
-/// The body of a route: bytes, or members as JSON. Forms with the same members are in the description only: a generator of
-/// Python clients makes invalid code of two content types.
+/// The body of a route: bytes of any type, or members as JSON. Forms with the same members are in the description only: a
+/// generator of Python clients makes invalid code of two content types.
 fn body(route: &Route) -> Option<RequestBody> {
     if let Handler::Bytes(_) = route.handler {
         let bytes = Content::new(Some(binary()));
         let body = RequestBodyBuilder::new().description(Some("The bytes of the file."));
-        return Some(body.required(Some(Required::True)).content("application/octet-stream", bytes).build());
+        return Some(body.required(Some(Required::True)).content("*/*", bytes).build());
     }
     let members = Content::new(Some(Ref::from_schema_name(route.doc.body.as_ref()?)));
     let required = if route.doc.body_is_optional { Required::False } else { Required::True };

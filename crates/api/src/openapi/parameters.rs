@@ -1,9 +1,9 @@
-//! The parameters of an operation: path, query, bearer token.
+//! The parameters of an operation: path, query, headers.
 
 use super::build::{any_integer, text, words};
 use crate::document::{Holds, QueryParameter};
 use crate::resources::extended_data::{OBJECT_PATH, OBJECT_PATH_OR_BLANK};
-use crate::route::Route;
+use crate::route::{Handler, Route};
 use crate::shapes::{LocaleName, SpaceManifestName};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -14,24 +14,17 @@ use utoipa::openapi::{Ref, RefOr, Required, Schema, Type};
 /// The most values one list of a filter may have (contract 01 §6).
 const MOST_VALUES: usize = 100;
 
-/// The operations whose number of a record is a text in the published document.
-const ID_AS_TEXT: [&str; 12] = [
-    "getComponentExtendedData",
-    "getMeetingExtendedData",
-    "getOrganization",
-    "getProposalExtendedData",
-    "getSpaceExtendedData",
-    "setComponentExtendedData",
-    "setMeetingExtendedData",
-    "setProposalExtendedData",
-    "setSpaceExtendedData",
-    "showAttachment",
-    "updateOrganization",
-    "updateAttachment",
+/// The paths whose number of a record is a text in the published document; `/sync` is the same.
+const ID_AS_TEXT: [&str; 6] = [
+    "/attachments/{id}",
+    "/components/{id}/extended_data",
+    "/meetings/{id}/extended_data",
+    "/organizations/{id}",
+    "/proposals/{id}/extended_data",
+    "/spaces/{manifest}/{id}/extended_data",
 ];
-/// The parameters of a query that are required.
-const REQUIRED: [(&str, &[&str]); 20] = [
-    ("attachmentsDirectUpload", &["filename", "byte_size", "checksum"]),
+/// The parameters of a query that are required: a body cannot have them.
+const REQUIRED: [(&str, &[&str]); 11] = [
     ("getComponentExtendedData", &["object_path"]),
     ("getMeetingExtendedData", &["object_path"]),
     ("getOrganizationExtendedData", &["object_path"]),
@@ -43,14 +36,6 @@ const REQUIRED: [(&str, &[&str]); 20] = [
     ("listAnswerOptions", &["filter[question_id]"]),
     ("listAnswers", &["filter[questionnaire_id]"]),
     ("listQuestions", &["filter[questionnaire_id]"]),
-    ("setComponentExtendedData", &["object_path"]),
-    ("setComponentExtendedDataAsync", &["object_path"]),
-    ("setMeetingExtendedData", &["object_path"]),
-    ("setMeetingExtendedDataAsync", &["object_path"]),
-    ("setProposalExtendedData", &["object_path"]),
-    ("setProposalExtendedDataAsync", &["object_path"]),
-    ("setSpaceExtendedData", &["object_path"]),
-    ("setSpaceExtendedDataAsync", &["object_path"]),
 ];
 /// The pattern of a number of a record as a text. More digits can be larger than the largest number.
 const ID: &str = "^[0-9]{1,18}$";
@@ -61,12 +46,19 @@ pub(crate) const MEDIA_TYPE: &str = "^[ -~]{0,255}$";
 /// The pattern of an MD5 in base64, which has 16 bytes and padding.
 pub(crate) const CHECKSUM: &str = "^[A-Za-z0-9+/]{21}[AQgw]==$";
 
+/// The pattern of an `Idempotency-Key`: visible ASCII (contract 01 §11c).
+const IDEMPOTENCY_KEY: &str = "^[!-~]{1,255}$";
+
 /// The parameters of a route.
 pub(super) fn all(route: &Route, takes_bearer: bool) -> Vec<Parameter> {
     let mut all: Vec<Parameter> = in_path(&route.path).collect();
     all.extend(route.doc.query.iter().map(in_query));
     // A magic link is opened without a token; one that is sent is ignored.
     all.extend((takes_bearer || route.id == "signInWithMagicLink").then(authorization));
+    all.extend((takes_bearer && route.writes()).then(idempotency_key));
+    // OpenAPI leaves the type to the body, which is of any; generated clients without it send a JSON type.
+    let type_of_bytes = || in_header("Content-Type", "The announced type", text().pattern(Some(MEDIA_TYPE)));
+    all.extend(matches!(route.handler, Handler::Bytes(_)).then(type_of_bytes));
     for parameter in &mut all {
         publish(route, parameter);
     }
@@ -80,7 +72,9 @@ fn publish(route: &Route, parameter: &mut Parameter) {
     let of_vote = name.strip_prefix("filter[voted_weight_").unwrap_or_default();
     let is_of_components = route.path.starts_with("/components/");
     let published = match name {
-        "id" if ID_AS_TEXT.contains(&route.id) => Some(text().pattern(Some(ID)).into()),
+        "id" if ID_AS_TEXT.contains(&route.path.trim_end_matches("/sync")) => {
+            Some(text().pattern(Some(ID)).into())
+        }
         _ if is_of_components && ["eq]", "gt]", "lt]"].contains(&of_space) => {
             Some(text().pattern(Some(ID)).into())
         }
@@ -90,6 +84,7 @@ fn publish(route: &Route, parameter: &mut Parameter) {
         }
         _ if ["in][]", "not_in][]"].contains(&of_vote) => Some(list_of(text().pattern(Some(WHOLE_NUMBER)))),
         "object_path" => Some(text().pattern(Some(object_path(route))).into()),
+        "filename" => Some(text().min_length(Some(1)).into()),
         "checksum" => Some(text().pattern(Some(CHECKSUM)).into()),
         "content_type" => Some(text().pattern(Some(MEDIA_TYPE)).into()),
         "byte_size" => Some(
@@ -116,10 +111,10 @@ fn list_of(one: ObjectBuilder) -> RefOr<Schema> {
     ArrayBuilder::new().items(one).max_items(Some(MOST_VALUES)).into()
 }
 
-/// The pattern of the path of a value in extended data.
+/// The pattern of the path of a value in extended data. Writes to an organization or a user are at the root without one.
 fn object_path(route: &Route) -> &'static str {
-    let is_required = REQUIRED.iter().any(|(id, names)| *id == route.id && names.contains(&"object_path"));
-    if is_required { OBJECT_PATH } else { OBJECT_PATH_OR_BLANK }
+    let has_default = route.path.starts_with("/organizations/") || route.path.starts_with("/me/");
+    if has_default && route.writes() { OBJECT_PATH_OR_BLANK } else { OBJECT_PATH }
 }
 
 fn in_path(path: &str) -> impl Iterator<Item = Parameter> {
@@ -240,11 +235,20 @@ fn says(name: &str) -> String {
 }
 
 fn authorization() -> Parameter {
+    in_header("Authorization", "`Bearer <ACCESS_TOKEN>`", text())
+}
+
+fn idempotency_key() -> Parameter {
+    let says = "Chosen by the client for each write: a repetition of the request gets the first answer, and has no effect";
+    in_header("Idempotency-Key", says, text().pattern(Some(IDEMPOTENCY_KEY)))
+}
+
+fn in_header(name: &str, says: &str, schema: ObjectBuilder) -> Parameter {
     ParameterBuilder::new()
-        .name("Authorization")
+        .name(name)
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
-        .description(Some("`Bearer <ACCESS_TOKEN>`"))
-        .schema(Some(text()))
+        .description(Some(says))
+        .schema(Some(schema))
         .build()
 }

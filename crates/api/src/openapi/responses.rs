@@ -59,13 +59,14 @@ fn header(says: &str) -> Header {
 }
 
 fn validators() -> [(&'static str, Header); 2] {
-    [
-        ("ETag", header("Changes whenever the body does; send it back in `If-None-Match`")),
-        ("Last-Modified", header("When it last changed; send it back in `If-Modified-Since`")),
-    ]
+    [("ETag", etag()), ("Last-Modified", header("When it last changed; send it back in `If-Modified-Since`"))]
 }
 
-fn not_modified() -> Response {
+pub(super) fn etag() -> Header {
+    header("Changes whenever the body does; send it back in `If-None-Match`")
+}
+
+pub(super) fn not_modified() -> Response {
     ResponseBuilder::new().description("Nothing changed since `If-None-Match` or `If-Modified-Since`").build()
 }
 

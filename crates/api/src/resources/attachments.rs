@@ -114,6 +114,8 @@ pub(crate) fn routes(routes: &mut Routes) {
         attach,
     );
     let announce = Doc::whole::<UploadView>("Announces an upload").created().with_location();
+    let announce =
+        announce.noting("`filename`, `byte_size` and `checksum` are required, in the body or in the query.");
     let announce = announce.with("filename", Holds::Text).with("byte_size", Holds::Integer);
     routes.write_form::<StageUpload, _>(
         "attachmentsDirectUpload",

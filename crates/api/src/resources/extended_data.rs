@@ -174,6 +174,7 @@ fn expose<K: Exposed>(routes: &mut Routes) {
     let doc = |summary| Doc::new(summary, K::ANSWER).with("object_path", Holds::Text).fails(404);
     let note = "`object_path` is required. Where nothing stands, `data` is `{}`.";
     routes.read(read_id, K::PATH, K::READ, doc("Reads extended data at a path").noting(note), read::<K>);
+    let write = doc("Writes extended data at a path");
     routes.write(&Write {
         ids: [later_id, now_id],
         method: Method::PUT,
@@ -183,7 +184,11 @@ fn expose<K: Exposed>(routes: &mut Routes) {
             Box::new(ExtendedData { store: ports.extended_data(), limit: limits.extended_data })
         },
         view: |_, data| json!(Document { data }),
-        doc: doc("Writes extended data at a path"),
+        doc: if K::ROOT_BY_DEFAULT {
+            write
+        } else {
+            write.noting("`object_path` is required, in the body or in the query.")
+        },
     });
 }
 

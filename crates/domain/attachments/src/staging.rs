@@ -128,7 +128,8 @@ pub struct SentHead<'a> {
 }
 
 impl Upload {
-    /// Checks the head of a request before its bytes are read.
+    /// Checks the head of a request before its bytes are read. Parameters of types are not compared; `*/*`, which clients
+    /// send that are generated from the OpenAPI document, names no type.
     ///
     /// # Errors
     /// `Invalid` as unprocessable.
@@ -136,7 +137,9 @@ impl Upload {
         if head.length.is_some_and(|length| i64::try_from(length) != Ok(self.byte_size)) {
             return Err(wrong_length());
         }
-        if head.content_type.is_some_and(|sent| !sent.eq_ignore_ascii_case(&self.content_type)) {
+        let announced = without_parameters(&self.content_type);
+        let sent = head.content_type.map(without_parameters).filter(|sent| !matches!(*sent, "" | "*/*"));
+        if sent.is_some_and(|sent| !sent.eq_ignore_ascii_case(announced)) {
             return Err(unprocessable("content_type", "mismatch", "Content-Type mismatch"));
         }
         if head.md5.is_some_and(|sent| sent != self.checksum) {
@@ -155,6 +158,11 @@ impl Upload {
         }
         if md5 == self.checksum { Ok(()) } else { Err(wrong_checksum()) }
     }
+}
+
+/// `text/plain` of `text/plain; charset=utf-8`.
+fn without_parameters(media_type: &str) -> &str {
+    media_type.split(';').next().unwrap_or_default().trim()
 }
 
 /// The error of bytes that are more or fewer than announced.
@@ -302,6 +310,23 @@ mod tests {
         assert!(upload.check_bytes(11, MD5).is_err());
         let refused = upload.check_bytes(12, "AAAAAAAAAAAAAAAAAAAAAA==").unwrap_err();
         assert_eq!(refused.description(), "Checksum mismatch");
+    }
+
+    #[test]
+    fn types_are_compared_without_parameters_and_any_type_names_none() {
+        let is_taken = |announced: &str, sent: &str| {
+            let upload = Upload { content_type: announced.to_owned(), ..upload(String::new()) };
+            upload.check_head(SentHead { content_type: Some(sent), ..SentHead::default() }).is_ok()
+        };
+        for sent in
+            ["text/plain;charset=utf-8", "text/plain; charset=UTF-8", "Text/Plain ;format=flowed", "*/*", ""]
+        {
+            assert!(is_taken("text/plain", sent), "{sent}");
+            assert!(is_taken("text/plain; charset=iso-8859-1", sent), "{sent}");
+        }
+        for sent in ["text/html;charset=utf-8", "text", "text/*", "application/octet-stream", "?"] {
+            assert!(!is_taken("text/plain", sent), "{sent}");
+        }
     }
 
     #[tokio::test]

@@ -190,6 +190,24 @@ async fn lengths_names_and_records_of_a_new_attachment_are_checked() {
 }
 
 #[tokio::test]
+async fn the_type_of_sent_bytes_is_compared_without_parameters_and_may_be_any() {
+    for service in services().await {
+        let nora = service.user("norablum").await;
+        let announcement = json!({"filename": "note.txt", "byte_size": 12, "checksum": MD5,
+            "content_type": "text/plain"});
+        let staged = nora.post("/attachments/direct_upload", &announcement).await.is(201);
+        let signed = staged.body["signed_id"].as_str().unwrap();
+        for sent in ["text/plain;charset=utf-8", "Text/Plain; charset=UTF-8", "text/plain", "*/*"] {
+            send_bytes(&nora, signed, HELLO, &[("content-type", sent)]).await.is(204);
+        }
+        for sent in ["application/octet-stream", "text/html;charset=utf-8"] {
+            let answer = send_bytes(&nora, signed, HELLO, &[("content-type", sent)]).await;
+            answer.refuses(422, "Content-Type mismatch");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_upload_is_announced_sent_and_attached_once() {
     for service in services().await {
         let nora = service.user("norablum").await;
