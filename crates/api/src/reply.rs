@@ -4,7 +4,8 @@ use crate::error::JSON;
 use crate::request::Request;
 use actix_web::HttpResponse;
 use actix_web::http::header::{
-    CACHE_CONTROL, ETAG, HeaderValue, HttpDate, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
+    CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, HttpDate, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
+    VARY,
 };
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
@@ -305,12 +306,8 @@ impl Reply {
 impl Validators {
     fn match_request(&self, request: &actix_web::HttpRequest) -> bool {
         let headers = request.headers();
-        let mut wanted = headers.get_all(IF_NONE_MATCH).peekable();
-        if wanted.peek().is_some() {
-            return wanted
-                .filter_map(|v| v.to_str().ok())
-                .flat_map(|v| v.split(','))
-                .any(|tag| self.is(tag.trim()));
+        if let Some(is_named) = none_match_names(headers, &self.etag) {
+            return is_named;
         }
         let since = headers.get(IF_MODIFIED_SINCE).and_then(|v| v.to_str().ok());
         let since = since.and_then(|text| text.parse::<HttpDate>().ok()).map(SystemTime::from);
@@ -318,14 +315,17 @@ impl Validators {
         // `Last-Modified` has a resolution of one second: in the current second there may be another change.
         changed < now && since.is_some_and(|since| seconds(since) >= changed)
     }
+}
 
-    /// Weak comparison.
-    fn is(&self, tag: &str) -> bool {
-        fn opaque(tag: &str) -> &str {
-            tag.strip_prefix("W/").unwrap_or(tag)
-        }
-        tag == "*" || opaque(tag) == opaque(&self.etag)
+/// Whether `If-None-Match` names a validator; weak comparison. `None` without that header.
+pub(crate) fn none_match_names(headers: &HeaderMap, etag: &str) -> Option<bool> {
+    fn opaque(tag: &str) -> &str {
+        tag.strip_prefix("W/").unwrap_or(tag)
     }
+    let mut sent = headers.get_all(IF_NONE_MATCH).peekable();
+    sent.peek()?;
+    let mut tags = sent.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    Some(tags.any(|tag| tag.trim() == "*" || opaque(tag.trim()) == opaque(etag)))
 }
 
 fn seconds(at: SystemTime) -> u64 {
@@ -345,5 +345,10 @@ fn etag(request: &Request, body: &[u8], nonce: &str) -> String {
     hash.update(request.path.as_bytes());
     hash.update(request.query.fingerprint().as_bytes());
     hash.update(nonce.as_bytes());
+    etag_of(hash)
+}
+
+/// The validator of a digest.
+pub(crate) fn etag_of(hash: Context) -> String {
     format!("W/\"{}\"", URL_SAFE_NO_PAD.encode(&hash.finish().as_ref()[..18]))
 }

@@ -4,14 +4,16 @@
 use crate::api::Api;
 use crate::counted::counted;
 use crate::error::{ApiError, JSON};
+use crate::reply::{etag_of, none_match_names};
 use crate::route::BASE;
 use crate::tenancy::{self, HostLookup, Origin};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, LOCATION};
+use actix_web::http::header::{CACHE_CONTROL, ETAG, LOCATION};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, web};
 use civitas_kernel::Scope;
 use civitas_organizations::Tenant;
+use ring::digest::{Context, SHA256};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -32,7 +34,8 @@ pub(crate) fn mount(scope: &mut web::ServiceConfig, api: &Arc<Api>) {
         let handler = move |request: HttpRequest| {
             let api = api.clone();
             async move {
-                let answer = async { moved(&api, &request).await.unwrap_or_else(|| page(&api).respond()) };
+                let answer =
+                    async { moved(&api, &request).await.unwrap_or_else(|| page(&api).respond(&request)) };
                 counted(&request, answer).await
             }
         };
@@ -108,8 +111,15 @@ impl Page {
         Self { media_type: "text/html; charset=utf-8", body: body.into() }
     }
 
-    fn respond(self) -> HttpResponse {
-        HttpResponse::Ok().content_type(self.media_type).body(self.body)
+    /// The page: 304 if the client has it.
+    fn respond(self, request: &HttpRequest) -> HttpResponse {
+        let mut digest = Context::new(&SHA256);
+        digest.update(&self.body);
+        let etag = etag_of(digest);
+        if none_match_names(request.headers(), &etag) == Some(true) {
+            return HttpResponse::NotModified().insert_header((ETAG, etag)).finish();
+        }
+        HttpResponse::Ok().insert_header((ETAG, etag)).content_type(self.media_type).body(self.body)
     }
 }
 

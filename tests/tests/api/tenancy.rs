@@ -161,6 +161,32 @@ async fn the_root_of_a_host_leads_to_the_landing_page() {
 }
 
 #[tokio::test]
+async fn pages_of_the_service_are_sent_again_only_when_they_changed() {
+    for service in Service::on_both_engines().await {
+        let anonymous = service.at("nowhere.test");
+        let mut tags = Vec::new();
+        for page in ["/", "/docs", "/openapi.json"] {
+            let path = format!("{BASE}{page}");
+            let ask = async |method: Method, condition: &str| {
+                anonymous.raw(method, &path, &[("if-none-match", condition)], None).await
+            };
+            let first = anonymous.get(page).await.is(200);
+            let tag = first.header("etag").to_owned();
+            assert!(tag.starts_with("W/\""), "{page}: {tag}");
+            for known in [tag.clone(), tag.replace("W/", ""), format!("\"x\", {tag}"), "*".to_owned()] {
+                let again = ask(Method::GET, &known).await.is(304);
+                assert_eq!((again.text.as_str(), again.header("etag")), ("", tag.as_str()), "{page}");
+                ask(Method::HEAD, &known).await.is(304);
+            }
+            assert_eq!(ask(Method::GET, "\"x\"").await.is(200).text, first.text, "{page}");
+            tags.push(tag);
+        }
+        tags.dedup();
+        assert_eq!(tags.len(), 3, "each page has its own");
+    }
+}
+
+#[tokio::test]
 async fn a_feature_switched_off_answers_501_even_without_a_token_and_the_rest_works() {
     let off = civitas_tests::service::CITIES.replacen(
         r#""default_locale": "en""#,

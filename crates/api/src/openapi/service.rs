@@ -1,6 +1,6 @@
 //! The four service routes, which belong to no resource (contract 01 §11b).
 
-use super::responses::moved;
+use super::responses::{etag, moved, not_modified};
 use super::shared::Health;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{Operation, OperationBuilder};
@@ -12,14 +12,16 @@ use utoipa::openapi::{
 /// The paths of the service itself.
 pub(super) fn paths() -> Paths {
     let text = ObjectBuilder::new().schema_type(Type::String);
-    let page = answers("An HTML page", "text/html", text);
-    let document =
-        answers("The document", "application/json", ObjectBuilder::new().schema_type(Type::Object));
+    let with_etag = |answer: Response| ResponseBuilder::from(answer).header("ETag", etag()).build();
+    let page = with_etag(answers("An HTML page", "text/html", text));
+    let object = ObjectBuilder::new().schema_type(Type::Object);
+    let document = with_etag(answers("The document", "application/json", object));
+    let tagged = |answer| vec![("200", answer), ("304", not_modified())];
     let health = |says| answers(says, "application/json", Ref::from_schema_name(Health::name()));
     let operations = [
-        ("/", about("The landing page", "getLandingPage"), vec![("200", page.clone())]),
-        ("/docs", about("The documentation page", "getDocumentationPage"), vec![("200", page)]),
-        ("/openapi.json", about("This document", "getOpenapiDocument"), vec![("200", document)]),
+        ("/", about("The landing page", "getLandingPage"), tagged(page.clone())),
+        ("/docs", about("The documentation page", "getDocumentationPage"), tagged(page)),
+        ("/openapi.json", about("This document", "getOpenapiDocument"), tagged(document)),
         (
             "/health",
             about("Whether the service works", "getHealth"),
