@@ -1,11 +1,15 @@
 // Generates src/generated/schema.ts from the OpenAPI document: node generate.mjs BINARY|DOCUMENT
-// BINARY is a built `civitas`, DOCUMENT the output of `civitas openapi`, named *.json.
+// BINARY is a built `civitas`, DOCUMENT the output of `civitas openapi` or the `openapi.json` of a server, named *.json.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 
+if (process.argv.length !== 3) {
+  console.error('usage: npm run generate -- BINARY|DOCUMENT');
+  process.exit(2);
+}
 const source = resolve(process.argv[2]);
 const text = source.endsWith('.json')
   ? readFileSync(source, 'utf8')
@@ -22,4 +26,3 @@ for (const operation of Object.values(document.paths).flatMap(Object.values)) {
 const directory = fileURLToPath(new URL('.', import.meta.url));
 mkdirSync(`${directory}src/generated`, { recursive: true });
 writeFileSync(`${directory}src/generated/schema.ts`, astToString(await openapiTS(document)));
-copyFileSync(`${directory}../../LICENSE`, `${directory}LICENSE`);

@@ -2,6 +2,7 @@
 import dataclasses
 import importlib
 import inspect
+import io
 import json
 import os
 import pkgutil
@@ -16,6 +17,7 @@ from uuid import uuid4
 import civitas_client
 from civitas_client import Client, verify_webhook
 from civitas_client.generated import api
+from civitas_client.generated.api.attachments import attachments_direct_upload, upload_attachment_bytes
 from civitas_client.generated.api.draft_proposals import create_draft_proposal_sync, publish_draft_proposal_async
 from civitas_client.generated.api.o_auth import revoke_token
 from civitas_client.generated.api.proposals import cast_proposal_vote, cast_proposal_vote_async, get_proposal
@@ -23,6 +25,7 @@ from civitas_client.generated.api.proposals import list_proposals
 from civitas_client.generated.api.users import generate_magic_link
 from civitas_client.generated.api.webhooks import create_webhook_registration, delete_webhook_registration
 from civitas_client.generated.models import (
+    AttachmentsDirectUploadBody,
     DraftProposalCreateBody,
     GenerateMagicLinkGenerateMagicLinkPayload,
     RevokeBody,
@@ -30,6 +33,7 @@ from civitas_client.generated.models import (
     VoteProposalItemResponse,
     WebhookRegistrationCreateBody,
 )
+from civitas_client.generated.types import File
 
 URL, SECRET = os.environ["CIVITAS_TEST_URL"], os.environ["CIVITAS_TEST_SECRET"]
 COMPONENT, PROPOSALS = int(os.environ["CIVITAS_TEST_COMPONENT"]), int(os.environ["CIVITAS_TEST_PROPOSALS"])
@@ -109,6 +113,14 @@ class Tokens(TestCase):
             list(pool.map(lambda size: list_proposals.sync(client=service, per_page=size), range(1, 9)))
         self.assertEqual(len([path for _, path, _ in answers if path.endswith("/oauth/token")]), 1)
 
+    def test_scopes_and_words_may_be_plain_texts(self):
+        service = self.client(scopes="public proposals")
+        page = list_proposals.sync(client=service, component_id=COMPONENT, per_page=1, locales=["fr"], order="rand")
+        self.assertEqual((len(page.data), page.data[0].attributes.title.to_dict()), (1, {}))
+        with self.assertRaises(civitas_client.BadRequest) as caught:
+            list_proposals.sync(client=service, locales=["xx"])
+        self.assertEqual(caught.exception.description, "Not allowed locales: xx")
+
     def test_a_wrong_secret(self):
         with self.assertRaises(civitas_client.Unauthorized) as caught:
             self.client(secret="wrong-" + SECRET).access_token()
@@ -122,6 +134,15 @@ class Tokens(TestCase):
         self.assertNotIn("authorization", headers)
 
 
+class Uploads(TestCase):
+    def test_bytes_of_any_type_are_sent(self):
+        service = self.client(scopes=["attachments"])
+        announced = {"filename": "note.txt", "byte_size": 12, "checksum": "b1kCrCNwJL3QwXbLkwY9xA==", "content_type": "text/plain"}
+        upload = attachments_direct_upload.sync(client=service, body=AttachmentsDirectUploadBody.from_dict(announced))
+        sent = upload_attachment_bytes.sync_detailed(upload.signed_id, client=service, body=File(io.BytesIO(b"hello world\n")))
+        self.assertEqual(sent.status_code, 204)
+
+
 class Votes(TestCase):
     def test_a_vote(self):
         (proposal,) = self.proposals()
@@ -131,6 +152,15 @@ class Votes(TestCase):
         with self.assertRaises(civitas_client.BadRequest) as caught:
             cast_proposal_vote.sync(client=voter, body=vote(proposal))
         self.assertEqual(caught.exception.description, "Already voted")
+
+    def test_a_repeated_write_has_one_effect(self):
+        (proposal,) = self.proposals()
+        voter, key = self.user(), uuid4().hex
+        send = lambda weight: cast_proposal_vote.sync(client=voter, body=vote(proposal, weight), idempotency_key=key)
+        self.assertEqual(send(1).data.id, send(1).data.id)
+        with self.assertRaises(civitas_client.Unprocessable) as caught:
+            send(-1)
+        self.assertEqual(caught.exception.description, "Idempotency-Key was used for another request")
 
     def test_a_vote_as_a_job(self):
         (proposal,) = self.proposals()

@@ -24,8 +24,8 @@ interface CommonOptions {
 interface ClientCredentials {
   clientId: string;
   clientSecret: string;
-  /** Default: `["public"]`. */
-  scopes?: readonly string[];
+  /** A list, or a text with spaces. Default: `["public"]`. */
+  scopes?: readonly string[] | string;
   /** The client acts for this user (impersonation), or signs the user in with `password`; absent: for itself. */
   username?: string;
   password?: string;
@@ -142,7 +142,7 @@ export function createClient(options: ClientOptions): Client {
 
 function grant(credentials: ClientCredentials): Record<string, unknown> {
   const { clientId, clientSecret, scopes = ['public'], username, password, meta } = credentials;
-  const client = { client_id: clientId, client_secret: clientSecret, scope: scopes.join(' ') };
+  const client = { client_id: clientId, client_secret: clientSecret, scope: [scopes].flat().join(' ') };
   if (username === undefined) return { grant_type: 'client_credentials', ...client };
   const user = { grant_type: 'password', ...client, username };
   if (password !== undefined) return { ...user, auth_type: 'login', password };

@@ -87,6 +87,11 @@ describe('tokens', { concurrency: true }, () => {
     assert.deepEqual(answers.map(([, , status]) => status), [401, 200, 200]);
   });
 
+  test('scopes may be a text', async () => {
+    const client = createClient({ ...credentials, scopes: 'public proposals' });
+    assert.ok((await firstProposal(client)) > 0);
+  });
+
   test('tokens may come from a function', async () => {
     const { getToken } = createClient(credentials);
     assert.ok((await firstProposal(createClient({ baseUrl, getToken }))) > 0);
@@ -119,6 +124,15 @@ describe('votes', { concurrency: true }, () => {
     assert.equal(data.data.attributes.weight, 1);
     const again = client.POST('/vote_proposals/sync', { body: { proposal_id, data: { weight: 1 } } });
     await assert.rejects(again, (error) => error instanceof BadRequest && error.description === 'Already voted');
+  });
+
+  test('a repeated write has one effect', async () => {
+    const [client, proposal_id] = [newUser(), await firstProposal()];
+    const params = { header: { 'Idempotency-Key': randomUUID() } };
+    const send = async (weight: number) =>
+      (await client.POST('/vote_proposals/sync', { params, body: { proposal_id, data: { weight } } })).data;
+    assert.deepEqual(await send(1), await send(1));
+    await assert.rejects(send(-1), (error) => error instanceof Unprocessable);
   });
 
   test('a vote as a job', async () => {

@@ -11,7 +11,7 @@ import httpx
 
 from .errors import JobFailed, JobTimeout, RateLimited, ServiceUnavailable, read_retry_after
 from .generated.api.jobs import get_job
-from .generated.models import APIJob, RestFullApiJobStatus
+from .generated.models import APIJob
 from .session import ResponseCache, Session
 
 BASE_PATH = "/api/rest_full/v0.3"
@@ -53,7 +53,7 @@ class HasJobId(Protocol):
 class Client:
     """A client of one organization, for an API client or one of its users.
 
-    `base_url` is the address of the organization, `https://city.example`. Without `username` the client acts for itself;
+    `base_url` is the address of the organization, `https://city.example`; `scopes` is a list, or a text with spaces. Without `username` the client acts for itself;
     with `username` it acts for this user (impersonation), with `password` the user signs in. `meta` is that of
     impersonation: `{"register_on_missing": True}`. `cache_bytes` is the size of the cache of conditional GET; 0: no cache.
     Further options are those of `httpx.Client`. Threads may share a client.
@@ -66,7 +66,7 @@ class Client:
         base_url: str,
         client_id: str,
         client_secret: str,
-        scopes: Iterable[str] = ("public",),
+        scopes: Iterable[str] | str = ("public",),
         username: str | None = None,
         *,
         password: str | None = None,
@@ -75,7 +75,8 @@ class Client:
         timeout: float = 30.0,
         **options: Any,
     ) -> None:
-        grant: dict[str, Any] = {"client_id": client_id, "client_secret": client_secret, "scope": " ".join(scopes)}
+        scope = scopes if isinstance(scopes, str) else " ".join(scopes)
+        grant: dict[str, Any] = {"client_id": client_id, "client_secret": client_secret, "scope": scope}
         if username is None:
             grant["grant_type"] = "client_credentials"
         elif password is not None:
@@ -117,9 +118,9 @@ class Client:
             try:
                 response = get_job.sync_detailed(UUID(str(identifier)), client=self)
                 found = response.parsed
-                if found is not None and found.status == RestFullApiJobStatus.COMPLETED:
+                if found is not None and found.status == "completed":
                     return found
-                if found is not None and found.status == RestFullApiJobStatus.FAILED:
+                if found is not None and found.status == "failed":
                     raise JobFailed(found)
                 pause = read_retry_after(response.headers)
             except (RateLimited, ServiceUnavailable) as error:
@@ -130,7 +131,7 @@ class Client:
             time.sleep(pause)
             delay = min(delay * 1.6, LONGEST_DELAY_SECONDS)
 
-    def pages(self, operation: Callable[..., PageT | None], **parameters: Any) -> Iterator[PageT]:
+    def pages(self, operation: Callable[..., PageT], **parameters: Any) -> Iterator[PageT]:
         """All pages of a list: `client.pages(list_proposals.sync, component_id=3)`.
 
         `per_page` is 100 unless given. A list in random order has no end.
@@ -138,14 +139,12 @@ class Client:
         parameters = {"page": 1, "per_page": 100, **parameters}
         while True:
             page = operation(client=self, **parameters)
-            if page is None:
-                return
             yield page
             if not page.meta.has_more:
                 return
             parameters["page"] += 1
 
-    def items(self, operation: Callable[..., Page[T] | None], **parameters: Any) -> Iterator[T]:
+    def items(self, operation: Callable[..., Page[T]], **parameters: Any) -> Iterator[T]:
         """All records of a list, as `pages`."""
         for page in self.pages(operation, **parameters):
             yield from page.data
