@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use civitas_api::{Gate, routes};
+use civitas_api::routes;
 use civitas_kernel::OrganizationId;
 use civitas_tests::mail_server::MailServer;
 use civitas_tests::service::{BASE, CITIES, Client, Service};
@@ -56,7 +56,7 @@ impl Seen {
     /// Reads all lists, and every address of the interface that is found.
     async fn walk(&mut self, client: &Client) {
         let is_list = |path: &str| !path.contains('{') && path != "/events";
-        let lists = routes().into_iter().filter(|route| route.method == Method::GET && is_list(&route.path));
+        let lists = routes().into_iter().filter(|route| route.method == "GET" && is_list(&route.path));
         let mut open: Vec<String> =
             lists.map(|route| format!("{BASE}{}?page=2&per_page=1", route.path)).collect();
         let mut visited = BTreeSet::new();

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-async fn get(service: &Service, path: &str) -> (u16, String) {
+pub(crate) async fn get(service: &Service, path: &str) -> (u16, String) {
     get_at(service.operations.expect("it listens for operators"), path).await
 }
 
@@ -143,7 +143,7 @@ async fn fail_a_login_and_a_closed_one(service: &Service) {
 }
 
 /// The metrics once the figures of the database are there.
-pub(crate) async fn metrics(service: &Service) -> String {
+async fn metrics(service: &Service) -> String {
     let begun = Instant::now();
     loop {
         let (status, text) = get(service, "/metrics").await;

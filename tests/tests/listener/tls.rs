@@ -1,6 +1,6 @@
 //! Connections over TLS: limits, and the protocol. HTTP/2 is not offered (decision 0053).
 
-use crate::operations::{metrics, value};
+use crate::operations::{get, value};
 use civitas_tests::service::{BASE, CITIES, Service, http_builder};
 use civitas_tests::{Database, Engine};
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
@@ -108,7 +108,7 @@ async fn a_connection_counts_before_its_handshake_which_has_the_time_of_a_head()
     TcpStream::connect(service.address).await.unwrap().write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
     for (outcome, least) in [("succeeded", 1.0), ("late", 1.0), ("failed", 1.0)] {
         let metric = format!("civitas_tls_handshakes_total{{outcome=\"{outcome}\"}}");
-        while value(&metrics(&service).await, &metric).is_none_or(|count| count < least) {
+        while value(&get(&service, "/metrics").await.1, &metric).is_none_or(|count| count < least) {
             assert!(begun.elapsed() < PATIENCE, "{metric}");
         }
     }
