@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The error with the path of its file.
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn at(path: &Path, error: io::Error) -> io::Error {
     let owner = if error.kind() == ErrorKind::PermissionDenied { owner(path) } else { String::new() };
     io::Error::new(error.kind(), format!("{}: {error}{owner}", path.display()))
