@@ -59,15 +59,17 @@ pub(crate) fn directory_of(file: &Path) -> &Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_missing_permission_has_path_reason_and_owner() {
         let place = tempfile::tempdir().unwrap();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o750)).unwrap();
         let shown = place.path().display();
         let refused = at(&place.path().join("absent/key"), ErrorKind::PermissionDenied.into());
         let own = rustix::process::geteuid();
         let expected = format!(
-            "{shown}/absent/key: permission denied: {shown} belongs to user {own} (mode 700), civitas runs as user {own}"
+            "{shown}/absent/key: permission denied: {shown} belongs to user {own} (mode 750), civitas runs as user {own}"
         );
         assert_eq!((refused.kind(), refused.to_string()), (ErrorKind::PermissionDenied, expected));
         assert_eq!(at(Path::new("key"), ErrorKind::NotFound.into()).to_string(), "key: entity not found");
