@@ -1,27 +1,20 @@
 //! Reads bodies: JSON, forms and multipart, limited in size, time and depth (contract 01 §2).
 
 use crate::error::ApiError;
+use crate::form_body::{DEEPEST, MAX_FIELDS, Members, form, malformed, nested};
 use actix_multipart::Multipart;
 use actix_web::HttpRequest;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{self, Bytes, BytesMut, Payload};
 use civitas_application::Pace;
-use civitas_kernel::Error;
+use civitas_kernel::{Error, read_json};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use url::form_urlencoded;
 
-/// The deepest nesting a body may have.
-const DEEPEST: usize = 100;
-/// The most fields a form may have, of either encoding.
-const MAX_FIELDS: usize = 4_096;
 /// The longest body, in bytes, that is parsed on the thread of its connection.
 pub(crate) const LIGHT: usize = 32 * 1024;
-
-/// A parsed body, or the error.
-pub(crate) type Members = Result<Map<String, Value>, ApiError>;
 
 /// A parsed body.
 #[derive(Debug, Default)]
@@ -135,35 +128,15 @@ pub(crate) fn is_multipart(request: &HttpRequest) -> bool {
     media_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("multipart/form-data")
 }
 
-/// Parses bracket notation, in which a name is used once.
-///
-/// # Errors
-/// `Malformed` for a name that is used twice, or both as a value and as an object.
-pub(crate) fn bracketed(pairs: Vec<(String, String)>) -> Members {
-    let mut names: Vec<&str> = pairs.iter().map(|(name, _)| name.as_str()).collect();
-    names.sort_unstable();
-    let is_used_twice = |pair: &[&str]| {
-        let rest = pair[1].strip_prefix(pair[0]);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
-    };
-    if names.windows(2).any(is_used_twice) {
-        return Err(ApiError::Malformed);
-    }
-    nested(pairs)
-}
-
 fn json(bytes: &[u8]) -> Members {
-    match serde_json::from_slice(bytes) {
+    let text = std::str::from_utf8(bytes).map_err(|_| ApiError::Malformed)?;
+    match read_json(text) {
         Ok(Value::Object(object)) if object.iter().all(|(key, value)| is_sound(key) && is_sane(value, 2)) => {
             Ok(object)
         }
+        Err(number) if number.is_data() => Err(Error::rejected(number.to_string()).into()),
         _ => Err(ApiError::Malformed),
     }
-}
-
-fn form(bytes: &[u8]) -> Members {
-    std::str::from_utf8(bytes).map_err(|_| ApiError::Malformed)?;
-    nested(form_urlencoded::parse(bytes).into_owned())
 }
 
 /// Checks depth, and that there is no NUL: PostgreSQL cannot store it.
@@ -186,86 +159,23 @@ async fn multipart(headers: &HeaderMap, bytes: Bytes) -> Members {
     let body = stream::once(async move { Ok::<_, actix_web::error::PayloadError>(bytes) });
     let mut parts = Multipart::new(headers, body.boxed_local());
     let mut pairs = Vec::new();
-    while let Some(mut part) = parts.try_next().await.map_err(|_| ApiError::Malformed)? {
-        let name = part.name().map(str::to_owned).ok_or(ApiError::Malformed)?;
+    while let Some(mut part) = parts.try_next().await.map_err(|_| malformed())? {
+        let name = part.name().map(str::to_owned).ok_or_else(malformed)?;
         let mut text = Vec::new();
-        while let Some(chunk) = part.try_next().await.map_err(|_| ApiError::Malformed)? {
+        while let Some(chunk) = part.try_next().await.map_err(|_| malformed())? {
             text.extend_from_slice(&chunk);
         }
         if pairs.len() == MAX_FIELDS {
             return Err(ApiError::TooLarge);
         }
-        pairs.push((name, String::from_utf8(text).map_err(|_| ApiError::Malformed)?));
+        pairs.push(Some((name, String::from_utf8(text).map_err(|_| malformed())?)));
     }
     nested(pairs)
-}
-
-/// Parses bracket notation into an object: `data[title]=x&data[list][]=y` is `{"data": {"title": "x", "list": ["y"]}}`.
-fn nested(pairs: impl IntoIterator<Item = (String, String)>) -> Members {
-    let mut root = Map::new();
-    for (number, (name, text)) in pairs.into_iter().enumerate() {
-        if number == MAX_FIELDS {
-            return Err(ApiError::TooLarge);
-        }
-        if !is_sound(&name) || !is_sound(&text) {
-            return Err(ApiError::Malformed);
-        }
-        let (first, rest) = name.split_once('[').map_or((name.as_str(), ""), |(first, rest)| (first, rest));
-        let mut path = vec![first];
-        if !rest.is_empty() {
-            path.extend(rest.strip_suffix(']').ok_or(ApiError::Malformed)?.split("]["));
-        }
-        if path.len() > DEEPEST {
-            return Err(ApiError::Malformed);
-        }
-        place(&mut root, &path, text).ok_or(ApiError::Malformed)?;
-    }
-    Ok(root)
-}
-
-/// `None` when a name is used both as a value and as an object or list.
-fn place(members: &mut Map<String, Value>, path: &[&str], text: String) -> Option<()> {
-    match path {
-        [last] => {
-            members.insert((*last).to_owned(), Value::String(text));
-            Some(())
-        }
-        [name, ""] => {
-            let list = members.entry(*name).or_insert_with(|| Value::Array(Vec::new()));
-            list.as_array_mut()?.push(Value::String(text));
-            Some(())
-        }
-        [name, rest @ ..] => {
-            let inner = members.entry(*name).or_insert_with(|| Value::Object(Map::new()));
-            place(inner.as_object_mut()?, rest, text)
-        }
-        [] => None,
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
-
-    fn read_form(text: &str) -> Result<Value, ApiError> {
-        form(text.as_bytes()).map(Value::Object)
-    }
-
-    #[test]
-    fn a_form_has_at_most_4096_fields() {
-        assert!(read_form(&"a[]=1&".repeat(4_096)).is_ok());
-        assert!(matches!(read_form(&"a[]=1&".repeat(4_097)), Err(ApiError::TooLarge)));
-    }
-
-    #[test]
-    fn brackets_nest_and_empty_ones_list() {
-        let expected = json!({"data": {"title": "x", "list": ["a", "b"]}, "id": "3"});
-        assert_eq!(read_form("data[title]=x&data[list][]=a&data[list][]=b&id=3").unwrap(), expected);
-        for bad in ["a[b=1", "a=1&a[b]=2", "a[]=1&a[b]=2"] {
-            assert!(read_form(bad).is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn a_body_may_nest_a_hundred_deep_and_no_deeper() {
@@ -281,5 +191,12 @@ mod tests {
             assert!(json(bad.as_bytes()).is_err(), "{bad}");
         }
         assert!(json(b"{\"a\":\"\xff\"}").is_err(), "no UTF-8");
+    }
+
+    #[test]
+    fn a_number_that_would_be_rounded_is_refused_by_name() {
+        let refused = json(b"{\"a\":[18446744073709551617]}").unwrap_err();
+        let ApiError::Error(Error::Rejected(text)) = refused else { panic!("{refused:?}") };
+        assert_eq!(text, "Number cannot be stored exactly, send it as text: 18446744073709551617");
     }
 }

@@ -1,7 +1,8 @@
 //! Bodies with files: read part by part, so that memory does not depend on their length.
 
-use crate::body::{Paced, bracketed};
+use crate::body::Paced;
 use crate::error::ApiError;
+use crate::form_body::{bracketed, malformed};
 use actix_multipart::{Field, Multipart};
 use actix_web::error::PayloadError;
 use actix_web::http::header::{CONTENT_LENGTH, ContentDisposition, HeaderMap};
@@ -67,7 +68,8 @@ impl Incoming {
     /// Reads a form: its text parts, and its part `file`, of which at most `limit` bytes are kept.
     ///
     /// # Errors
-    /// `TooLarge` for a body that is more than [`SURROUNDINGS`] longer than `limit`; `Malformed`; `Unavailable`.
+    /// `TooLarge` for a body that is more than [`SURROUNDINGS`] longer than `limit`; `Malformed form`; `Malformed` for one that
+    /// ends early or arrives too slowly; `Unavailable`.
     pub(crate) async fn form(self, files: &Files, limit: u64) -> Result<Form, ApiError> {
         let longest = limit.saturating_add(SURROUNDINGS);
         if self.length().is_some_and(|length| length > longest) {
@@ -92,17 +94,17 @@ impl Incoming {
 
 async fn read_parts(files: &Files, limit: u64, mut parts: Multipart) -> Result<Form, ApiError> {
     let (mut pairs, mut file, mut text_bytes) = (Vec::new(), None, 0);
-    while let Some(mut part) = parts.try_next().await.map_err(|_| ApiError::Malformed)? {
-        let name = part.name().map(str::to_owned).ok_or(ApiError::Malformed)?;
+    while let Some(mut part) = parts.try_next().await.map_err(|_| malformed())? {
+        let name = part.name().map(str::to_owned).ok_or_else(malformed)?;
         let filename = part.content_disposition().and_then(filename_of);
         match filename {
             Some(filename) if name == "file" && file.is_none() => {
                 file = Some((filename, receive(files, limit, chunks_of(part)).await?));
             }
-            _ if name == "file" && file.is_some() => return Err(ApiError::Malformed),
+            _ if name == "file" && file.is_some() => return Err(malformed()),
             _ => {
                 let mut text = Vec::new();
-                while let Some(chunk) = part.try_next().await.map_err(|_| ApiError::Malformed)? {
+                while let Some(chunk) = part.try_next().await.map_err(|_| malformed())? {
                     text_bytes += chunk.len() as u64;
                     if text_bytes > SURROUNDINGS {
                         return Err(ApiError::TooLarge);
@@ -111,7 +113,7 @@ async fn read_parts(files: &Files, limit: u64, mut parts: Multipart) -> Result<F
                 }
                 // A part `file` without a name is no file.
                 if name != "file" {
-                    pairs.push((name, String::from_utf8(text).map_err(|_| ApiError::Malformed)?));
+                    pairs.push((name, String::from_utf8(text).map_err(|_| malformed())?));
                 }
             }
         }
@@ -131,7 +133,7 @@ fn filename_of(sent: &ContentDisposition) -> Option<String> {
 type Chunks = stream::LocalBoxStream<'static, Result<Bytes, ApiError>>;
 
 fn chunks_of(part: Field) -> Chunks {
-    part.map_err(|_| ApiError::Malformed).boxed_local()
+    part.map_err(|_| malformed()).boxed_local()
 }
 
 /// Receives these chunks as a file of at most `limit` bytes. The rest of a longer one is read and dropped.

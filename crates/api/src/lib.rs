@@ -19,6 +19,7 @@ mod counted;
 mod document;
 mod endpoints;
 mod error;
+mod form_body;
 mod idempotency;
 mod incoming;
 mod job_streams;

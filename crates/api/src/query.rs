@@ -1,6 +1,7 @@
 //! Query parameters: pages, languages, filters, orders (contract 01 §5 to §7).
 
 use crate::class_filters::matched;
+use civitas_application::form_pairs;
 use civitas_kernel::filter::{RawFilter, RawValue};
 use civitas_kernel::{
     ClassNames, ComponentId, Direction, Error, Locales, Order, PageRequest, Result, SpaceManifest, Within,
@@ -14,13 +15,11 @@ pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
     /// # Errors
-    /// `Rejected` for a NUL, which stored texts cannot have.
+    /// `Rejected` for bytes that are not UTF-8, and for a NUL, which stored texts cannot have.
     pub(crate) fn read(text: &str) -> Result<Self> {
-        let pairs: Vec<(String, String)> = form_urlencoded::parse(text.as_bytes()).into_owned().collect();
-        if pairs.iter().any(|(key, value)| key.contains('\0') || value.contains('\0')) {
-            return Err(Error::rejected("Malformed query"));
-        }
-        Ok(Self(pairs))
+        let sound = |(key, value): &(String, String)| !key.contains('\0') && !value.contains('\0');
+        let pairs: Option<Vec<_>> = form_pairs(text).map(|pair| pair.filter(sound)).collect();
+        pairs.map(Self).ok_or_else(|| Error::rejected("Malformed query"))
     }
 
     /// The last value of a parameter.
@@ -53,8 +52,9 @@ impl Query {
         deployment.choose(self.list("locales"))
     }
 
-    /// The value of `filter[..]`. The values of a list come as `filter[id_in][]=1`, `filter[id_in][0]=1`, or as
-    /// `filter[id_in]=1` again and again. `names`: understands the class names in filters of types.
+    /// The value of `filter[..]`. The values of a list come as `filter[id_in][]=1`, `filter[id_in][0]=1`,
+    /// `filter[id_in][][0]=1`, `filter[id_in][][]=1`, or as `filter[id_in]=1` again and again. `names`: understands the
+    /// class names in filters of types.
     ///
     /// # Errors
     /// `Rejected` when it is not a map.
@@ -177,10 +177,11 @@ fn is_list(name: &str) -> bool {
     name.ends_with("_in")
 }
 
-/// Whether this is the index of a list: `[0]`.
+/// Whether this is the index of a list: `[0]`; generated clients in Ruby write `[][0]` or `[][]`.
 fn is_index(tail: &str) -> bool {
-    let index = tail.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    index.is_some_and(|index| index.bytes().all(|byte| byte.is_ascii_digit()) && !index.is_empty())
+    let index = tail.strip_prefix("[]").unwrap_or(tail).strip_prefix('[');
+    let index = index.and_then(|rest| rest.strip_suffix(']'));
+    index.is_some_and(|index| index.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Adds a value of a list; a value that came alone before becomes the first of the list.
@@ -242,6 +243,29 @@ mod tests {
     }
 
     #[test]
+    fn the_values_of_a_list_have_indices_in_some_languages() {
+        let names = ClassNames::default();
+        let list = RawValue::Many(vec!["1".to_owned(), "2".to_owned()]);
+        for [first, second] in
+            [["[]", "[]"], ["[0]", "[1]"], ["[][0]", "[][1]"], ["[][]", "[][]"], ["[]", "[][0]"]]
+        {
+            let filter = query(&format!("filter[id_in]{first}=1&filter[id_in]{second}=2")).filter(&names);
+            assert_eq!(filter.unwrap().0, [("id_in".to_owned(), list.clone())], "{first}");
+        }
+        for bad in [
+            "[id_in][x]",
+            "[id_in][][x]",
+            "[id_in][][][]",
+            "[id_in][0][]",
+            "[id_in]x",
+            "[id_eq][][0]",
+            "[id][][",
+        ] {
+            assert!(query(&format!("filter{bad}=1")).filter(&names).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
     fn the_address_of_another_page_keeps_every_parameter_in_order() {
         let next = query("per_page=500&filter[id_in][]=1&filter[id_in][]=2&b=x y").for_page(2, 100);
         assert_eq!(next, "b=x+y&filter%5Bid_in%5D%5B%5D=1&filter%5Bid_in%5D%5B%5D=2&page=2&per_page=100");
@@ -258,6 +282,9 @@ mod tests {
         let refused = query("space_manifest=towns").within().unwrap_err();
         assert_eq!(refused.description(), "manifest not supported: towns");
         assert!(query("space_id=x").within().is_err());
-        assert!(Query::read("a=%00").is_err());
+        for bad in ["a=%00", "%00", "a=caf%E9", "%E9=1", "a=1&b=%C3%28"] {
+            assert_eq!(Query::read(bad).unwrap_err().description(), "Malformed query", "{bad}");
+        }
+        assert_eq!(query("a=%C3%A9%EF%BF%BD&b").get("a"), Some("é\u{fffd}"));
     }
 }

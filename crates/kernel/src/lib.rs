@@ -25,6 +25,7 @@ pub mod extended_data;
 pub mod filter;
 mod ids;
 mod integers;
+mod json;
 mod languages;
 pub mod limits;
 mod locale;
@@ -49,6 +50,7 @@ pub use ids::{
     TokenId, UploadId, UserId, VoteId, random_job_id, random_key, sortable_id,
 };
 pub use integers::{integer, whole};
+pub use json::read_json;
 pub use languages::{AnswerLanguages, choose_language};
 pub use locale::{Locale, Locales, Translated};
 pub use page::{Direction, LogPage, LogRequest, LogStart, Order, Page, PageRequest};

@@ -1,7 +1,7 @@
 //! What a form sent: names and values, in the order of the page.
 
+use civitas_application::form_pairs;
 use civitas_kernel::{Locales, Translated};
-use url::form_urlencoded::parse;
 
 /// The most fields of a form.
 const MOST: usize = 5_000;
@@ -11,10 +11,10 @@ const MOST: usize = 5_000;
 pub(crate) struct Submitted(Vec<(String, String)>);
 
 impl Submitted {
-    /// Reads a body of `application/x-www-form-urlencoded`. Line ends become `\n`.
+    /// Reads a body of `application/x-www-form-urlencoded`. Line ends become `\n`; a field that is not UTF-8 is U+0000.
     pub(crate) fn read(body: &[u8]) -> Self {
-        let pairs = parse(body).take(MOST);
-        Self::of(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())))
+        let pairs = form_pairs(std::str::from_utf8(body).unwrap_or("%00")).take(MOST);
+        Self::of(pairs.map(|pair| pair.unwrap_or_else(|| ("\0".to_owned(), String::new()))))
     }
 
     /// The fields with these names and values. Line ends become `\n`.
@@ -67,7 +67,7 @@ impl Submitted {
         lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
     }
 
-    /// Whether a value has U+0000, which no database text may have.
+    /// Whether a value has U+0000, which no database text may have, or was not UTF-8.
     pub(crate) fn has_nul(&self) -> bool {
         self.0.iter().any(|(name, value)| name.contains('\0') || value.contains('\0'))
     }
@@ -93,7 +93,10 @@ mod tests {
     }
 
     #[test]
-    fn a_nul_is_found() {
-        assert!(Submitted::read(b"a=%00").has_nul() && !Submitted::read(b"a=0").has_nul());
+    fn a_nul_and_bytes_that_are_not_utf8_are_found() {
+        for body in [&b"a=%00"[..], b"a=1&b=caf%E9", b"%E9=1", b"a=caf\xe9"] {
+            assert!(Submitted::read(body).has_nul(), "{body:?}");
+        }
+        assert!(!Submitted::read("a=0&b=%EF%BF%BDé".as_bytes()).has_nul());
     }
 }

@@ -1,15 +1,16 @@
 //! Parameters of addresses, and addresses with other parameters.
 
+use civitas_application::form_pairs;
 use civitas_kernel::PageRequest;
-use url::form_urlencoded::{Serializer, parse};
+use url::form_urlencoded::Serializer;
 
-/// The parameters of a request. Blank ones count as absent.
+/// The parameters of a request. Blank ones and ones that are not UTF-8 count as absent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
     pub(crate) fn read(text: &str) -> Self {
-        let pairs = parse(text.as_bytes()).map(|(name, value)| (name.into_owned(), value.into_owned()));
+        let pairs = form_pairs(text).flatten();
         Self(pairs.filter(|(_, value)| !value.trim().is_empty() && !value.contains('\0')).take(50).collect())
     }
 
@@ -61,5 +62,6 @@ mod tests {
         assert_eq!(query.with("/x", "state", Some("off")), "/x?q=a+b&state=off");
         assert_eq!(query.with("/x", "page", Some("8")), "/x?q=a+b&state=on&page=8");
         assert_eq!(Query::read("page=-3").page(25).page, 1);
+        assert_eq!(Query::read("q=caf%E9&state=on").with("/x", "page", None), "/x?state=on");
     }
 }

@@ -104,6 +104,49 @@ async fn a_job_writes_what_its_twin_writes() {
 }
 
 #[tokio::test]
+async fn a_number_is_stored_as_it_was_sent_or_refused() {
+    let stored = [
+        ("18446744073709551615", "18446744073709551615"),
+        ("-9223372036854775808", "-9223372036854775808"),
+        ("0.30000000000000004", "0.30000000000000004"),
+        ("1e16", "10000000000000000"),
+        ("1e22", "1e+22"),
+        ("1.7976931348623157e308", "1.7976931348623157e+308"),
+        ("4.9406564584124654e-324", "5e-324"),
+        ("-0.0", "0"),
+    ];
+    for service in services().await {
+        let nora = service.user("norablum").await;
+        let path = "/api/rest_full/v0.3/me/extended_data";
+        let put = async |path: &str, number: &str| {
+            let body = format!(r#"{{"object_path": "n", "data": {{"x": [{number}]}}}}"#).into_bytes();
+            nora.raw(reqwest::Method::PUT, path, &[("content-type", "application/json")], Some(body)).await
+        };
+        let read = async || nora.get("/me/extended_data?object_path=n").await.is(200).text;
+        for (sent, expected) in stored {
+            let expected = format!(r#"{{"data":{{"x":[{expected}]}}}}"#);
+            assert_eq!(put(&format!("{path}/sync"), sent).await.is(200).text, expected, "{sent}");
+            assert_eq!(read().await, expected, "{sent}");
+            nora.put("/me/extended_data/sync", &json!({"object_path": "n.y", "data": 1})).await.is(200);
+            nora.put("/me/extended_data/sync", &json!({"object_path": "n.y", "data": null})).await.is(200);
+            assert_eq!(read().await, expected, "{sent} after another write");
+            let job = nora.finished(&put(path, sent).await.is(202)).await;
+            assert_eq!(job["status"], "completed");
+            assert_eq!(read().await, expected, "{sent} by a job");
+        }
+        let before = read().await;
+        for sent in ["18446744073709551617", "0.12345678901234567", "3.141592653589793238", "1e-400"] {
+            for endpoint in [path.to_owned(), format!("{path}/sync")] {
+                let text = format!("Number cannot be stored exactly, send it as text: {sent}");
+                put(&endpoint, sent).await.refuses(400, &text);
+            }
+        }
+        put(&format!("{path}/sync"), "1e400").await.is(400);
+        assert_eq!(read().await, before);
+    }
+}
+
+#[tokio::test]
 async fn path_and_data_are_asked_before_anything_is_accepted() {
     for service in services().await {
         for (client, record) in owners(&service).await {

@@ -3,7 +3,7 @@
 use civitas_tests::service::Service;
 
 #[tokio::test]
-async fn the_values_of_a_list_can_be_written_in_three_ways() {
+async fn the_values_of_a_list_can_be_written_with_indices_and_without() {
     for service in Service::on_both_engines().await {
         let machine = service.machine().await;
         let mut filled = 0;
@@ -37,6 +37,8 @@ async fn the_values_of_a_list_can_be_written_in_three_ways() {
                     format!("{name}[1]={last}&{name}[0]={first}"),
                     format!("{name}%5B0%5D={first}&{name}[]={last}"),
                     format!("{name}={first}&{name}[]={last}"),
+                    format!("{name}[][0]={first}&{name}[][1]={last}"),
+                    format!("{name}[][]={first}&{name}[][]={last}"),
                 ] {
                     assert_eq!(get(&query).await, expected, "{path}?{query}");
                 }

@@ -7,6 +7,10 @@ use civitas_tests::databases;
 const REFUSED: &[(&str, &str)] = &[
     (r#"{"type": "user", "ref": "#, "is not JSON: EOF while parsing a value at line 1 column 23"),
     (r#"["type", "user"]"#, "is not a JSON object"),
+    (
+        r#"{"type": "user", "ref": "nora", §, "extended_data": {"n": [0.1, 12345678901234567890123]}}"#,
+        "Number cannot be stored exactly, send it as text: 12345678901234567890123",
+    ),
     (r#"{"ref": "x", §}"#, "type is required"),
     (r#"{"type": "user", §}"#, "ref is required"),
     (r#"{"type": "user", "ref": "", §}"#, "ref must be a text"),

@@ -64,6 +64,7 @@ async fn what_is_no_object_of_json_is_refused_beside_the_field() {
         let large = format!(r#"{{"a": "{}"}}"#, "x".repeat(100));
         for (typed, problem) in [
             ("{\n \"a\": }", "This is not JSON: line 2, column 7."),
+            (r#"{"a": 12345678901234567890123}"#, "A number has more digits than can be stored."),
             ("[1]", "Enter an object: keys and values in braces."),
             (r#"{"a": "\u0000"}"#, "U+0000"),
             (large.as_str(), "The data is too large. Shorten it."),

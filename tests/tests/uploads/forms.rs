@@ -9,7 +9,7 @@ const TEXT: &[u8] = b"some text\n";
 type Row = (&'static str, Vec<u8>, u16, &'static str);
 
 const MISSING_TYPE: &str = "param is missing or the value is empty or invalid: attached_to_type";
-const MALFORMED: &str = "Malformed JSON request";
+const MALFORMED: &str = "Malformed form";
 
 /// The parts of a sound form, without the file.
 fn members(place: &Place) -> Vec<Vec<u8>> {

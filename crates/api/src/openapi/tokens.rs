@@ -41,8 +41,8 @@ struct ClientCredential {
     grant_type: ClientCredentials,
     client_id: String,
     client_secret: String,
-    /// Scopes of the client, separated by spaces.
-    scope: String,
+    /// Scopes of the client, separated by spaces; `public` when absent.
+    scope: Option<String>,
 }
 
 /// A user token, by the password of the user. Needs `oauth.login`.
@@ -60,8 +60,8 @@ struct PasswordGrantLogin {
     password: String,
     client_id: String,
     client_secret: String,
-    /// Scopes of the client, separated by spaces; never `system`.
-    scope: String,
+    /// Scopes of the client, separated by spaces; `public` when absent; never `system`.
+    scope: Option<String>,
 }
 
 /// A user token on the word of the client alone. Needs `oauth.impersonate`, and one of `username` and `id`.
@@ -78,8 +78,8 @@ struct PasswordGrantImpersonate {
     auth_type: Impersonate,
     client_id: String,
     client_secret: String,
-    /// Scopes of the client, separated by spaces; never `system`.
-    scope: String,
+    /// Scopes of the client, separated by spaces; `public` when absent; never `system`.
+    scope: Option<String>,
     /// The nickname.
     username: Option<String>,
     /// Ignored: libraries send one with this grant.

@@ -11,6 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use civitas_accounts::grants::{Introspected, Introspection, Issued, Revocation, TokenRequest};
 use civitas_accounts::{Callers, Identity, Secret, User};
+use civitas_application::form_decoded;
 use civitas_kernel::{ClientId, Error, TokenId, UserId, UserState};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -53,7 +54,8 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.on("introspectToken", Method::POST, "/oauth/introspect", Gate::Open, doc, introspect);
     let doc = Doc::new("Revokes a token", "revoke_response").takes_named("revoke_body").fails(403);
     let doc = doc.body_is_optional().noting(
-        "Also at `{host}/oauth/revoke`. The credentials of the client come in the body or as HTTP Basic.",
+        "Also at `{host}/oauth/revoke`. The credentials of the client come in the body or as HTTP Basic. The token may \
+         be a query parameter instead.",
     );
     routes.on("revokeToken", Method::POST, "/oauth/revoke", Gate::Open, doc, revoke);
 }
@@ -99,8 +101,12 @@ async fn introspecting_client(
 async fn revoke(request: Request) -> Answer {
     let asked = token_request(&request);
     let revocation = Revocation { clients: request.ports().clients(), callers: callers(&request) };
-    let token = request.body.get("token").and_then(Value::as_str);
-    revocation.revoke(auth_context(&request.tenant, request.now), asked, token).await?;
+    let in_body = request.body.get("token").and_then(Value::as_str);
+    let mut sent = in_body.into_iter().chain(request.query.get("token"));
+    let token = sent
+        .find(|token| !token.trim().is_empty())
+        .ok_or(Error::OAuth { code: "invalid_request", description: "The token is missing." })?;
+    revocation.revoke(auth_context(&request.tenant, request.now), &asked, token).await?;
     Ok(Reply::json(StatusCode::OK, &json!({}))?)
 }
 
@@ -115,21 +121,20 @@ fn callers(request: &Request) -> Callers<'_> {
     Callers { tokens: request.ports().tokens(), signer: &*backend.signer, locales: backend.locales() }
 }
 
-/// The credentials of HTTP Basic.
-fn basic(header: Option<&str>) -> Option<(String, Secret)> {
+/// The credentials of HTTP Basic: what the name and the secret can mean.
+fn basic(header: Option<&str>) -> Option<(Vec<String>, Vec<Secret>)> {
     let (scheme, encoded) = header?.split_once(' ')?;
     let decoded = STANDARD.decode(encoded.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
     let text = String::from_utf8(decoded).ok()?;
     let (id, secret) = text.split_once(':')?;
-    // RFC 6749, 2.3.1: both are form-encoded.
-    let plain = |part: &str| {
-        let decoded = url::form_urlencoded::parse(part.as_bytes()).next();
-        decoded.map_or(String::new(), |(key, _)| key.into_owned())
-    };
-    let (id, secret) = (plain(id), plain(secret));
+    Some((meanings(id), meanings(secret).into_iter().map(Secret::new).collect()))
+}
+
+/// A text as it came, and what it is if it is form-encoded (RFC 6749, 2.3.1).
+fn meanings(sent: &str) -> Vec<String> {
+    let decoded = form_decoded(sent).filter(|decoded| decoded != sent);
     // PostgreSQL cannot compare a text with U+0000, and no valid credentials have one.
-    let sound = !id.contains('\0') && !secret.contains('\0');
-    sound.then(|| (id, Secret::new(secret)))
+    [sent.to_owned()].into_iter().chain(decoded).filter(|text| !text.contains('\0')).collect()
 }
 
 fn described(request: &Request, found: Introspected) -> Value {

@@ -4,7 +4,7 @@ use super::error::RecordError;
 use super::lines::LongTexts;
 use civitas_kernel::extended_data::check_size;
 use civitas_kernel::limits::{LINE, PROSE, URL, is_longer};
-use civitas_kernel::{Locales, OrganizationId};
+use civitas_kernel::{Locales, OrganizationId, read_json};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -42,7 +42,8 @@ pub(super) struct Record {
 /// Parses a line into its head and its other members. The other members are checked later, when errors can name
 /// the record.
 pub(super) fn read(line: &str) -> Result<(Head, Map<String, Value>), RecordError> {
-    let value: Value = serde_json::from_str(line).map_err(|e| format!("is not JSON: {e}"))?;
+    let value = read_json(line)
+        .map_err(|error| if error.is_data() { error.to_string() } else { format!("is not JSON: {error}") })?;
     let Value::Object(mut members) = value else { return Err("is not a JSON object".into()) };
     let mut text = |name: &str| match members.remove(name) {
         None | Some(Value::Null) => Ok(None),

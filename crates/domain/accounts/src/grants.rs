@@ -36,13 +36,14 @@ impl Grants<'_> {
             "password" => true,
             _ => return Err(Error::rejected("Unsupported grant_type")),
         };
-        let asked = request.scope.clone().unwrap_or_default();
+        let asked = request.scope.clone().filter(|scope| !scope.trim().is_empty());
+        let asked = asked.unwrap_or_else(|| Scope::Public.as_str().to_owned());
         if password_grant && asked.split_whitespace().any(|word| word == Scope::System.as_str()) {
             return Err(Error::rejected("can not request system scope with ROPC flow"));
         }
         let known = self.known_client(organization, &request, password_grant).await?;
         let (id, client) =
-            known.filter(|(_, client)| authenticates(client, &request)).ok_or_else(invalid_client)?;
+            known.filter(|(_, client)| request.proves(&client.secret)).ok_or_else(invalid_client)?;
         let scope = granted_scope(&asked, client.scopes)?;
         let grant = if password_grant { request.into_password_grant(&client)? } else { GrantKind::Service };
         Ok(Granted { client: id, client_uid: client.uid, scope, grant })
@@ -58,7 +59,7 @@ impl Grants<'_> {
         request: &TokenRequest,
     ) -> Result<ClientId> {
         let known = self.known_client(organization, request, false).await?;
-        let known = known.filter(|(_, client)| authenticates(client, request));
+        let known = known.filter(|(_, client)| request.proves(&client.secret));
         known.map(|(id, _)| id).ok_or_else(invalid_client)
     }
 
@@ -70,23 +71,20 @@ impl Grants<'_> {
         request: &TokenRequest,
         password_grant: bool,
     ) -> Result<Option<(ClientId, ApiClient)>> {
-        let uid = request.client_id.as_deref().unwrap_or_default();
+        let uid = request.client_id().unwrap_or_default();
         if password_grant && uid.trim().is_empty() {
             return Err(Error::missing("client_id"));
         }
         if password_grant && uid.chars().count() < ApiClient::SHORTEST_UID {
             return Err(Error::rejected("Invalid Api Client, check client_id credentials"));
         }
-        let found = self.clients.find_by_uid(uid).await?.filter(|(_, client)| client.serves(organization));
+        let found = request.known_client(self.clients).await?;
+        let found = found.filter(|(_, client)| client.serves(organization));
         if password_grant && found.is_none() {
             return Err(Error::rejected(UNKNOWN_CLIENT));
         }
         Ok(found)
     }
-}
-
-fn authenticates(client: &ApiClient, request: &TokenRequest) -> bool {
-    request.client_secret.as_ref().is_some_and(|secret| client.secret.matches(secret))
 }
 
 /// Check 8: every word is a scope the client owns. Duplicates are dropped, the order stays.
@@ -101,7 +99,7 @@ fn granted_scope(asked: &str, owned: Scopes) -> Result<String> {
             words.push(word);
         }
     }
-    if words.is_empty() { Err(invalid_scope()) } else { Ok(words.join(" ")) }
+    Ok(words.join(" "))
 }
 
 impl TokenRequest {
@@ -148,6 +146,14 @@ mod tests {
     use time::macros::datetime;
 
     async fn begin(body: Value, abilities: &[Ability]) -> Result<Granted> {
+        begin_with(body, None, abilities).await
+    }
+
+    async fn begin_with(
+        body: Value,
+        basic: Option<(Vec<String>, Vec<Secret>)>,
+        abilities: &[Ability],
+    ) -> Result<Granted> {
         let abilities: Abilities = abilities.iter().copied().collect();
         let mut clients = MockClientStore::new();
         clients.expect_find_by_uid().returning(move |uid| {
@@ -165,7 +171,7 @@ mod tests {
             Ok((uid == "id_known").then_some((ClientId(4), client)))
         });
         let body = body.as_object().unwrap();
-        Grants { clients: &clients }.begin(OrganizationId(1), TokenRequest::read(body, None)).await
+        Grants { clients: &clients }.begin(OrganizationId(1), TokenRequest::read(body, basic)).await
     }
 
     async fn refusal(change: Value) -> String {
@@ -213,6 +219,42 @@ mod tests {
         let body = json!({"grant_type": "client_credentials", "client_id": "id_known", "client_secret": "key_right",
             "scope": "proposals  public proposals", "colour": "ignored"});
         assert_eq!(begin(body, &[]).await.unwrap().scope, "proposals public");
+    }
+
+    #[tokio::test]
+    async fn a_request_without_a_scope_asks_for_public() {
+        let credentials = json!({"grant_type": "client_credentials", "client_id": "id_known", "client_secret": "key_right"});
+        for scope in [None, Some(json!(null)), Some(json!("")), Some(json!(" \t"))] {
+            let mut body = credentials.clone();
+            if let Some(scope) = scope {
+                body["scope"] = scope;
+            }
+            assert_eq!(begin(body.clone(), &[]).await.unwrap().scope, "public", "{body}");
+        }
+        for scope in [json!(5), json!(["public"]), json!({}), json!(false)] {
+            let mut body = credentials.clone();
+            body["scope"] = scope;
+            assert!(matches!(begin(body, &[]).await, Err(Error::OAuth { code: "invalid_scope", .. })));
+        }
+        assert!(granted_scope("public", Scopes::read("proposals")).is_err(), "the client does not own it");
+    }
+
+    #[tokio::test]
+    async fn a_name_and_a_secret_may_each_have_two_meanings() {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let secrets = |sent: &[&str]| sent.iter().map(|text| Secret::new(*text)).collect::<Vec<_>>();
+        for (ids, sent, authenticates) in [
+            (&["id_known"][..], &["key_right"][..], true),
+            (&["id%5Fknown", "id_known"], &["key%5Fright", "key_right"], true),
+            (&["id_known", "id known"], &["key_right", "key right"], true),
+            (&["id_known"], &["key_wrong", "key wrong"], false),
+            (&["id_known"], &[], false),
+            (&[], &["key_right"], false),
+        ] {
+            let body = json!({"grant_type": "client_credentials"});
+            let begun = begin_with(body, Some((texts(ids), secrets(sent))), &[]).await;
+            assert_eq!(begun.is_ok(), authenticates, "{ids:?} {sent:?}");
+        }
     }
 
     #[tokio::test]

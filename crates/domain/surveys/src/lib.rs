@@ -62,7 +62,7 @@ pub use ports::{
     MockAnswerFiles, MockAnswerOptionStore, MockDisplayConditionStore, MockQuestionStore,
     MockQuestionnaireStore, MockResponseStore, MockSurveyLookup, MockSurveyStore,
 };
-pub use projection::Projection;
+pub use projection::{Projection, Schema};
 pub use question::{
     AnswerOption, ConditionType, DisplayCondition, MAX_OPTIONS, MAX_QUESTIONS, MAX_ROWS, MatrixRow, Question,
     QuestionType,

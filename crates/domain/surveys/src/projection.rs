@@ -1,6 +1,9 @@
 //! The projection of a form to JSON Forms: a JSON schema of its answers and a layout (contract 08 §4.3).
 
 mod rules;
+mod schema;
+
+pub use schema::Schema;
 
 use crate::form::{Shape, TextLanguages};
 use crate::{Form, FormOption, FormQuestion, QuestionType};
@@ -11,7 +14,7 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Projection {
     /// The JSON schema of the answers.
-    pub schema: Value,
+    pub schema: Schema,
     /// The layout.
     pub ui: Value,
 }
@@ -19,10 +22,9 @@ pub struct Projection {
 impl Form {
     /// The projection, with texts in these languages.
     pub fn project(&self, languages: TextLanguages) -> Projection {
-        let properties: Map<String, Value> = self
+        let properties = self
             .data_questions()
-            .map(|(question, shape)| (question.id.to_string(), property(question, shape, languages)))
-            .collect();
+            .map(|(question, shape)| (question.id.to_string(), property(question, shape, languages)));
         let required: Vec<String> = self
             .data_questions()
             .filter(|(question, _)| question.must_be_answered() && question.conditions.is_empty())
@@ -31,7 +33,7 @@ impl Form {
         let elements: Vec<Value> =
             self.questions().iter().map(|question| self.element(question, languages)).collect();
         Projection {
-            schema: json!({"type": "object", "properties": properties, "required": required}),
+            schema: Schema::object(properties).with("required", required),
             ui: json!({"type": "VerticalLayout", "elements": elements}),
         }
     }
@@ -59,54 +61,35 @@ fn scope(question: &FormQuestion) -> String {
 }
 
 /// The schema of an answer.
-fn property(question: &FormQuestion, shape: Shape<'_>, languages: TextLanguages) -> Value {
-    let mut schema = match shape {
-        Shape::Text { max } => with(json!({"type": "string"}), "maxLength", max),
+fn property(question: &FormQuestion, shape: Shape<'_>, languages: TextLanguages) -> Schema {
+    let title = |schema: Schema, body| schema.with("title", languages.text(body).unwrap_or_default());
+    let schema = match shape {
+        Shape::Text { max } => Schema::of("string").with("maxLength", max),
         Shape::One { options } => choice(options),
         Shape::Many { options, max } => choices(options, max),
-        Shape::Sorting { options } => {
-            with(choices(options, Some(options.len())), "minItems", Some(options.len()))
-        }
+        Shape::Sorting { options } => choices(options, Some(options.len())).with("minItems", options.len()),
         Shape::MatrixSingle { rows, options } => {
-            let rows =
-                rows.iter().map(|row| (row.id.to_string(), titled(choice(options), &row.body, languages)));
-            json!({"type": "object", "properties": rows.collect::<Map<_, _>>()})
+            Schema::object(rows.iter().map(|row| (row.id.to_string(), title(choice(options), &row.body))))
         }
         Shape::MatrixMultiple { rows, options, max } => {
             let list = || choices(options, max);
-            let rows = rows.iter().map(|row| (row.id.to_string(), titled(list(), &row.body, languages)));
-            json!({"type": "object", "properties": rows.collect::<Map<_, _>>()})
+            Schema::object(rows.iter().map(|row| (row.id.to_string(), title(list(), &row.body))))
         }
-        Shape::Files => json!({"type": "array", "items": {"type": "string"}}),
+        Shape::Files => Schema::of("array").with("items", json!({"type": "string"})),
     };
-    schema["title"] = json!(languages.text(&question.question.body).unwrap_or_default());
-    schema
-}
-
-fn titled(mut schema: Value, title: &Translated, languages: TextLanguages) -> Value {
-    schema["title"] = json!(languages.text(title).unwrap_or_default());
-    schema
-}
-
-fn with(mut schema: Value, name: &str, limit: Option<usize>) -> Value {
-    if let Some(limit) = limit {
-        schema[name] = json!(limit);
-    }
-    schema
+    title(schema, &question.question.body)
 }
 
 /// One option. Without options there is no `enum`.
-fn choice(options: &[FormOption]) -> Value {
-    let mut schema = json!({"type": "string"});
-    if !options.is_empty() {
-        schema["enum"] = options.iter().map(|option| option.id.to_string()).collect();
-    }
-    schema
+fn choice(options: &[FormOption]) -> Schema {
+    let ids = || options.iter().map(|option| option.id.to_string()).collect::<Vec<_>>();
+    Schema::of("string").with("enum", (!options.is_empty()).then(ids))
 }
 
 /// Some options.
-fn choices(options: &[FormOption], max: Option<usize>) -> Value {
-    with(json!({"type": "array", "items": choice(options), "uniqueItems": true}), "maxItems", max)
+fn choices(options: &[FormOption], max: Option<usize>) -> Schema {
+    let list = Schema::of("array").with("items", json!(choice(options))).with("uniqueItems", true);
+    list.with("maxItems", max)
 }
 
 /// The member `options` of an element.

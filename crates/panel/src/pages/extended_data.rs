@@ -14,7 +14,7 @@ use crate::visit::Visit;
 use civitas_audit::Action;
 use civitas_extended_data::{ExtendedDataAdmin, ExtendedDataStore, Owner, Replaced, StoredData, refusals};
 use civitas_kernel::records::revision_at;
-use civitas_kernel::{OrganizationId, Result};
+use civitas_kernel::{OrganizationId, Result, read_json};
 use serde_json::{Map, Value};
 
 const DATA: &str = "extended_data";
@@ -148,7 +148,10 @@ async fn show(visit: &Visit, place: Place, problems: Vec<Problem>) -> Result<Rep
 fn read(visit: &Visit) -> std::result::Result<Value, Problem> {
     let text = visit.form.text(DATA);
     let problem = |text: String| Problem::new(DATA, text);
-    let data: Value = serde_json::from_str(if text.is_empty() { "{}" } else { text }).map_err(|fault| {
+    let data = read_json(if text.is_empty() { "{}" } else { text }).map_err(|fault| {
+        if fault.is_data() {
+            return problem(visit.say("problem-json-number"));
+        }
         let number = |place: usize| i64::try_from(place).unwrap_or_default();
         let values = [("line", number(fault.line()).into()), ("column", number(fault.column()).into())];
         problem(visit.tell("problem-json", &values))

@@ -70,6 +70,7 @@ extended-data-saved = The extended data is saved.
 problem-json = This is not JSON: line { $line }, column { $column }.
 problem-json-deep = Use at most 100 levels of objects and lists.
 problem-json-large = The data is too large. Shorten it.
+problem-json-number = A number has more digits than can be stored. Enter it in quotes.
 problem-json-object = Enter an object: keys and values in braces.
 problem-json-reserved = The key unconfirmed_host can only be removed. The settings of the organization change the host.
 

@@ -70,6 +70,7 @@ extended-data-saved = Datos ampliados guardados.
 problem-json = No es JSON: línea { $line }, columna { $column }.
 problem-json-deep = Use como máximo 100 niveles de objetos y listas.
 problem-json-large = Los datos son demasiado grandes. Acórtelos.
+problem-json-number = Un número tiene más cifras de las que se pueden guardar. Escríbalo entre comillas.
 problem-json-object = Escriba un objeto: claves y valores entre llaves.
 problem-json-reserved = La clave unconfirmed_host solo se puede quitar. El host se cambia en la configuración de la organización.
 

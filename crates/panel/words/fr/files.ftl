@@ -70,6 +70,7 @@ extended-data-saved = Données étendues enregistrées.
 problem-json = Ce n’est pas du JSON : ligne { $line }, colonne { $column }.
 problem-json-deep = Utilisez 100 niveaux d’objets et de listes au plus.
 problem-json-large = Les données sont trop volumineuses. Raccourcissez-les.
+problem-json-number = Un nombre a plus de chiffres que l’on ne peut en enregistrer. Écrivez-le entre guillemets.
 problem-json-object = Saisissez un objet : des clés et des valeurs entre accolades.
 problem-json-reserved = La clé unconfirmed_host peut seulement être retirée. L’hôte se modifie dans les paramètres de l’organisation.
 

@@ -60,8 +60,25 @@ async fn a_questionnaire_is_projected_to_json_forms() {
             json!({"href": format!("{base}/answers"), "title": "Submit answers", "rel": "submit",
                 "meta": {"action_method": "POST", "questionnaire_id": poll}})
         );
-        let questions = format!("{base}/questions?filter[questionnaire_id]={poll}");
+        let questions = format!("{base}/questions?filter%5Bquestionnaire_id%5D={poll}");
         assert_eq!(data["links"]["questions"]["href"], *questions);
+    }
+}
+
+#[tokio::test]
+async fn the_properties_of_a_schema_are_in_the_order_of_positions() {
+    for service in services().await {
+        let machine = service.machine().await;
+        let ids: Vec<_> = ["text", "one", "upload"].map(|name| id(&service, "question", name)).into();
+        for (position, question) in ids.iter().rev().enumerate() {
+            let body = json!({"data": {"attributes": {"position": position}}});
+            machine.put(&format!("/questions/{question}/sync"), &body).await.is(200);
+        }
+        for path in [questionnaire(&service, "poll"), "/questionnaires".to_owned()] {
+            let text = machine.get(&path).await.is(200).text;
+            let at = |id: &String| text.find(&format!("\"{id}\":{{\"")).unwrap();
+            assert!(ids.iter().rev().map(at).is_sorted(), "{text}");
+        }
     }
 }
 

@@ -15,7 +15,8 @@ use civitas_application::RenderContext;
 use civitas_kernel::filter::Kind;
 use civitas_kernel::{Error, QuestionnaireId, Result};
 use civitas_surveys::{
-    Form, Projection, QUESTIONNAIRE_FIELDS, QuestionnaireDetail, READ_QUESTIONNAIRES, UpdateQuestionnaire,
+    Form, Projection, QUESTIONNAIRE_FIELDS, QuestionnaireDetail, READ_QUESTIONNAIRES, Schema,
+    UpdateQuestionnaire,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -47,7 +48,7 @@ struct QuestionnaireAttributes {
     description: Option<String>,
     /// The JSON schema of the answers: one member for each question, by its id.
     #[schema(value_type = Object)]
-    schema: Value,
+    schema: Schema,
     /// The layout.
     #[schema(value_type = Object)]
     ui: Value,
@@ -180,7 +181,7 @@ fn view(context: &RenderContext<'_>, found: &QuestionnaireDetail, form: &Form) -
     let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::of(context);
     let allows_anonymous = questionnaire.allows_anonymous();
     let submission = SubmissionPolicy { allows_anonymous, requires_participant_ip: allows_anonymous };
-    let questions = format_args!("/questions?filter[questionnaire_id]={id}");
+    let questions = format_args!("/questions?filter%5Bquestionnaire_id%5D={id}");
     QuestionnaireView {
         id: id.to_string(),
         kind: QuestionnairesType,

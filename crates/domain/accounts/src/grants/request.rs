@@ -1,6 +1,6 @@
 //! A token request, as sent and as parsed.
 
-use crate::Secret;
+use crate::{ApiClient, ClientStore, Digest, Secret};
 use civitas_kernel::{ClientId, Error, Result};
 use serde_json::{Map, Value};
 
@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default)]
 pub struct TokenRequest {
     pub(super) grant_type: Option<String>,
-    pub(super) client_id: Option<String>,
-    pub(super) client_secret: Option<Secret>,
+    /// What the name of the client can be; HTTP Basic can be read in two ways.
+    client_ids: Vec<String>,
+    client_secrets: Vec<Secret>,
     pub(super) scope: Option<String>,
     pub(super) auth_type: Option<String>,
     username: Option<Value>,
@@ -98,24 +99,44 @@ const KNOWN: [&str; 10] = [
 impl TokenRequest {
     /// The name of the client, as it was sent.
     pub fn client_id(&self) -> Option<&str> {
-        self.client_id.as_deref()
+        self.client_ids.first().map(String::as_str)
     }
 
     /// Whether there are credentials of a client, or a part of them.
     pub fn names_client(&self) -> bool {
-        self.client_id.is_some() || self.client_secret.is_some()
+        !self.client_ids.is_empty() || !self.client_secrets.is_empty()
     }
 
-    /// Reads a body. Credentials in it take precedence over those of HTTP Basic.
-    pub fn read(body: &Map<String, Value>, basic: Option<(String, Secret)>) -> Self {
+    /// The client of the first name that is one of a client.
+    pub(super) async fn known_client(
+        &self,
+        clients: &dyn ClientStore,
+    ) -> Result<Option<(ClientId, ApiClient)>> {
+        for uid in &self.client_ids {
+            let found = clients.find_by_uid(uid).await?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether one of the secrets is the one of this digest. All are compared, each in constant time.
+    pub(super) fn proves(&self, digest: &Digest) -> bool {
+        self.client_secrets.iter().fold(false, |proved, secret| proved | digest.matches(secret))
+    }
+
+    /// Reads a body. Credentials in it take precedence over those of HTTP Basic: what the name and the secret can be.
+    pub fn read(body: &Map<String, Value>, basic: Option<(Vec<String>, Vec<Secret>)>) -> Self {
         let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
         let sent = |key: &str| body.get(key).filter(|v| !v.is_null()).cloned();
-        let (basic_id, basic_secret) = basic.unzip();
+        let (basic_ids, basic_secrets) = basic.unwrap_or_default();
         Self {
             grant_type: text("grant_type"),
-            client_id: text("client_id").or(basic_id),
-            client_secret: text("client_secret").map(Secret::new).or(basic_secret),
-            scope: text("scope"),
+            client_ids: text("client_id").map_or(basic_ids, |id| vec![id]),
+            client_secrets: text("client_secret").map_or(basic_secrets, |secret| vec![Secret::new(secret)]),
+            // A value of another type is no scope.
+            scope: sent("scope").map(|scope| scope.as_str().map_or_else(|| scope.to_string(), str::to_owned)),
             auth_type: text("auth_type"),
             username: sent("username"),
             password: text("password").map(Secret::new),

@@ -127,15 +127,11 @@ impl Revocation<'_> {
     ///
     /// # Errors
     /// `unauthorized_client` when the token is valid and the credentials are not those of its client.
-    pub async fn revoke(&self, auth: AuthContext, request: TokenRequest, token: Option<&str>) -> Result<()> {
-        let Some(token) = token else { return Ok(()) };
+    pub async fn revoke(&self, auth: AuthContext, request: &TokenRequest, token: &str) -> Result<()> {
         let Ok((id, identity)) = self.callers.identify(auth, token).await? else { return Ok(()) };
-        let uid = request.client_id.as_deref().unwrap_or_default();
-        let secret = request.client_secret.as_ref();
-        let client = self.clients.find_by_uid(uid).await?;
-        let owner = client.is_some_and(|(client, kept)| {
-            client == identity.token.client && secret.is_some_and(|s| kept.secret.matches(s))
-        });
+        let client = request.known_client(self.clients).await?;
+        let owner =
+            client.is_some_and(|(id, client)| id == identity.token.client && request.proves(&client.secret));
         if !owner {
             return Err(Error::OAuth {
                 code: "unauthorized_client",

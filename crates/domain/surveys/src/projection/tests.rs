@@ -60,8 +60,38 @@ fn mandatory_conditions_are_joined_with_and_and_the_others_are_left_out() {
 }
 
 #[test]
+fn properties_are_in_the_order_of_positions_and_not_of_ids() {
+    let mut form = form();
+    let text = Translated::from([(Locale::EN, "R".to_owned())]);
+    let row = |id, position| MatrixRow {
+        id: MatrixRowId(id),
+        reference: "r".to_owned(),
+        position,
+        body: text.clone(),
+    };
+    form = Form::new(
+        form.questions()
+            .iter()
+            .cloned()
+            .map(|mut question| {
+                question.question.position = -question.id.0;
+                if question.id.0 == 1 {
+                    question.question.rows = vec![row(31, 2), row(4, 3), row(100, 1)];
+                }
+                question
+            })
+            .collect(),
+    );
+    let schema = serde_json::to_string(&form.project(LANGUAGES).schema).unwrap();
+    let places =
+        ["\"3\":", "\"2\":", "\"1\":", "\"100\":", "\"31\":", "\"4\":"].map(|key| schema.find(key).unwrap());
+    assert!(places.is_sorted(), "{schema}");
+}
+
+#[test]
 fn options_are_in_the_order_of_ids_and_texts_fall_back() {
     let Projection { schema, ui } = form().project(LANGUAGES);
+    let schema = json!(schema);
     assert_eq!(schema["properties"]["2"]["items"]["enum"], json!(["21", "22"]));
     assert_eq!(schema["properties"]["2"]["title"], "Q");
     assert_eq!(ui["elements"][0]["options"]["matrix"]["rows"][0]["translations"], json!({"en": "R"}));
