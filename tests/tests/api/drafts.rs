@@ -145,6 +145,11 @@ async fn texts_are_checked_where_they_are_sent_and_nothing_is_kept_of_a_refusal(
             codes(json!({"body": BODY, "title": "x"})).await,
             ["must_start_with_caps", "too_short", "too_long"]
         );
+        assert_eq!(codes(json!({"title": "Short"})).await, ["too_short"]);
+        assert_eq!(
+            codes(json!({"title": "élan", "body": "ВСЕМ ПРИВЕТ ОТ НАС"})).await,
+            ["must_start_with_caps", "too_short", "too_much_caps"]
+        );
         nora.put(&path, &json!({"data": {"title": TITLE, "locale": "de"}}))
             .await
             .refuses(400, "Not allowed locales: de");
