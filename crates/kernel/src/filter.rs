@@ -13,6 +13,7 @@
 //! # Ok::<(), civitas_kernel::Error>(())
 //! ```
 
+use crate::text::nfc;
 use crate::{Error, Result};
 
 /// The filters of the caller, in the order given. Keys without the brackets: `title_start`.
@@ -109,7 +110,7 @@ pub struct Filter<F> {
 pub enum Condition {
     /// Compares numbers.
     Integer(Is<i64>),
-    /// Compares texts, case-sensitively.
+    /// Compares texts, case-sensitively. Its values are composed (NFC).
     Text(Is<String>),
     /// Begins with this text, case-insensitively; without wildcards.
     Start(String),
@@ -221,12 +222,12 @@ fn many(kind: Kind, predicate: &str, values: &[&str]) -> Option<Condition> {
             Some(Condition::Integer(is(predicate, numbers?)))
         }
         Kind::Enum(words) if !values.iter().all(|v| words.contains(v)) => None,
-        _ => Some(Condition::Text(is(predicate, values.iter().map(|v| (*v).to_owned()).collect()))),
+        _ => Some(Condition::Text(is(predicate, values.iter().map(|v| nfc(v).into_owned()).collect()))),
     }
 }
 
 fn single(kind: Kind, predicate: &str, value: &str) -> Option<Condition> {
-    let text = || value.to_owned();
+    let text = || nfc(value).into_owned();
     let number = || value.parse::<i64>().ok();
     let numeric = matches!(kind, Kind::Integer | Kind::IntegerText);
     let boolean = || match value {

@@ -34,6 +34,7 @@ mod patch;
 pub mod records;
 mod space_ref;
 mod task;
+pub mod text;
 mod within;
 
 pub use access::{Abilities, Ability, Access, Need, Scope, Scopes};

@@ -154,6 +154,21 @@ async fn one_fault_keeps_everything_out_and_all_are_reported() {
 }
 
 #[tokio::test]
+async fn a_name_is_taken_in_every_form_and_case() {
+    for service in services().await {
+        let client = wide(&service).await;
+        let path = |name: &str| format!("/organizations/{}/sync", service.id("organization", name));
+        let names = json!({"data": {"name": {"fr": "Éauville", "es": "ΒΟΡΡΆΣ"}}});
+        client.put(&path("town"), &names).await.is(200);
+        for name in ["éauville", "E\u{301}auville", "e\u{301}AUVILLE", "βορράς", "Βορράσ"] {
+            let refused = client.put(&path("city"), &json!({"data": {"name": {"fr": name}}})).await;
+            assert_eq!(faults(&refused), ["name taken"], "{name}");
+        }
+        client.put(&path("city"), &json!({"data": {"name": {"fr": "Eauville"}}})).await.is(200);
+    }
+}
+
+#[tokio::test]
 async fn a_new_host_waits_until_it_is_cancelled_or_replaced() {
     for service in services().await {
         let (client, city) = (wide(&service).await, service.id("organization", "city"));

@@ -172,6 +172,21 @@ async fn posts_of_another_organization_are_not_found() {
 }
 
 #[tokio::test]
+async fn a_search_finds_every_form_and_case() {
+    for (service, panel) in super::panels().await {
+        let list = list(&service);
+        for title in ["Vélo et βορράς", "Ve\u{301}lo et ΒΟΡΡΆΣ"] {
+            created(&panel, &filled(&service, &panel, title).await).await;
+        }
+        for query in ["VÉLO", "ve\u{301}lo", "βορράσ", "ΒΟΡΡΆΣ"] {
+            let query = url::form_urlencoded::byte_serialize(query.as_bytes()).collect::<String>();
+            let page = panel.get(&format!("{list}?q={query}")).await.is(200);
+            page.shows("Vélo et βορράς").shows("Ve\u{301}lo et ΒΟΡΡΆΣ");
+        }
+    }
+}
+
+#[tokio::test]
 async fn posts_are_searched_filtered_and_paged() {
     for (service, panel) in super::panels().await {
         let list = list(&service);

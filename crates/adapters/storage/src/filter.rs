@@ -3,6 +3,7 @@
 use crate::columns::{self, Expr};
 use crate::engine::dialect;
 use civitas_kernel::filter::{Condition, Is};
+use civitas_kernel::text::{fold, nfc};
 use civitas_kernel::{Error, Locale, Locales, Result};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
@@ -20,14 +21,17 @@ extern "SQL" {
     fn or(x: Nullable<Text>, y: Text) -> Nullable<Text>;
 }
 
-/// The pattern of the texts that contain this one, for `dialect::like`.
+/// The pattern of the texts that contain this one, for [`like`].
 pub(crate) fn containing(text: &str) -> String {
-    format!("%{}%", escaped(text))
+    format!("%{}%", literal(text))
 }
 
-/// The text as part of a pattern: without wildcards.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+/// `LIKE` in any case, in every script, of composed and decomposed texts. In the pattern `%` and `_` are wildcards, `\`
+/// escapes. A pattern in ASCII has one form; but `_` is one composed character.
+pub(crate) fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> columns::Condition<QS> {
+    let has_one_form = pattern.is_ascii() && !pattern.replace(r"\_", "").contains('_');
+    let on = if has_one_form { on } else { Box::new(dialect::nfc(on)) };
+    dialect::like(on, &closed(&fold(&nfc(pattern))))
 }
 
 /// The operand of a condition, over the tables `QS`.
@@ -65,7 +69,7 @@ pub(crate) fn holds<QS: 'static>(
     Ok(match (column, condition) {
         (Column::Integer(number), Condition::Integer(is)) => integer(number, is),
         (Column::Integer(number), like) => pattern(Box::new(number.cast::<Nullable<Text>>()), like)?,
-        (Column::Text(text), Condition::Text(is)) => string(text, is),
+        (Column::Text(text), Condition::Text(is)) => composed(text, is),
         (Column::Text(text), like) => pattern(text, like)?,
         (Column::Translated(text, locales), Condition::Text(is)) => in_some_language(&*text, &locales, is),
         (Column::Translated(text, locales), like) => {
@@ -98,6 +102,17 @@ comparisons! {
     string: String => Text, blank: empty;
 }
 
+/// Compares the composed form of a text. What is compared with ASCII has one form, and can be searched in an index.
+fn composed<QS: 'static>(on: Expr<QS, Text>, is: &Is<String>) -> columns::Condition<QS> {
+    let values = match is {
+        Is::Eq(value) | Is::NotEq(value) | Is::Lt(value) | Is::Gt(value) => std::slice::from_ref(value),
+        Is::In(values) | Is::NotIn(values) => values,
+        Is::Blank(_) => &[],
+    };
+    let on = if values.iter().all(|value| value.is_ascii()) { on } else { Box::new(dialect::nfc(on)) };
+    string(on, is)
+}
+
 fn missing<QS: 'static>(on: Expr<QS, BigInt>, is: bool) -> columns::Condition<QS> {
     if is { Box::new(Null::new(on)) } else { Box::new(NotNull::new(on)) }
 }
@@ -109,9 +124,9 @@ fn empty<QS: 'static>(on: Expr<QS, Text>, is: bool) -> columns::Condition<QS> {
 
 fn pattern<QS: 'static>(on: Expr<QS, Text>, condition: &Condition) -> Result<columns::Condition<QS>> {
     Ok(match condition {
-        Condition::Start(start) => dialect::like(on, &format!("{}%", literal(start))),
-        Condition::Matches(pattern) => dialect::like(on, &closed(pattern)),
-        Condition::Contains(part) => dialect::like(on, &format!("%{}%", literal(part))),
+        Condition::Start(start) => like(on, &format!("{}%", literal(start))),
+        Condition::Matches(pattern) => like(on, pattern),
+        Condition::Contains(part) => like(on, &containing(part)),
         Condition::Integer(_) | Condition::Text(_) => {
             return Err(Error::internal("a filter compares a column with a value of another type"));
         }
@@ -131,13 +146,13 @@ fn in_some_language<QS: 'static>(
     match is {
         Is::NotEq(_) | Is::NotIn(_) => {
             let unequal = locales.iter().map(|locale| -> columns::Condition<QS> {
-                Box::new(Null::new(text(locale)).or(string(text(locale), is)))
+                Box::new(Null::new(text(locale)).or(composed(text(locale), is)))
             });
             let some: columns::Condition<QS> = any(each(&|on| Box::new(NotNull::new(on))));
             Box::new(some.and(all(unequal.collect())))
         }
         Is::Blank(true) => all(each(&|on| empty(on, true))),
-        _ => any(each(&|on| string(on, is))),
+        _ => any(each(&|on| composed(on, is))),
     }
 }
 

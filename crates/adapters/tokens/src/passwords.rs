@@ -6,6 +6,7 @@ use argon2::{Argon2, Params, PasswordHash, PasswordHasher, PasswordVerifier};
 use async_trait::async_trait;
 use bcrypt::HashParts;
 use civitas_accounts::{Passwords, Secret, is_bcrypt};
+use civitas_kernel::text::nfc;
 use civitas_kernel::{Error, Result};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::ops::RangeInclusive;
@@ -100,13 +101,19 @@ impl Default for Argon2Passwords {
 #[async_trait]
 impl Passwords for Argon2Passwords {
     async fn hash(&self, password: Secret) -> Result<String> {
-        self.in_turn(move || hash(&password)).await
+        self.in_turn(move || hash(&composed(&password))).await
     }
 
     async fn verify(&self, password: Secret, hash: Option<String>) -> Result<bool> {
-        self.in_turn(move || match hash {
-            Some(hash) => matches(&password, &hash),
-            None => matches(&password, nobody()?).map(|_| false),
+        let matches_hash = move |password: &Secret| match &hash {
+            Some(hash) => matches(password, hash),
+            None => matches(password, nobody()?).map(|_| false),
+        };
+        self.in_turn(move || {
+            let composed = composed(&password);
+            // A hash from elsewhere may be of the text as it was typed. Known and unknown accounts take as long.
+            let is_other = composed.expose() != password.expose();
+            Ok(matches_hash(&composed)? || (is_other && matches_hash(&password)?))
         })
         .await
     }
@@ -115,6 +122,11 @@ impl Passwords for Argon2Passwords {
         let checked = if is_bcrypt(hash) { check_bcrypt(hash) } else { read(hash).map(drop) };
         checked.map_err(Error::rejected)
     }
+}
+
+/// The composed form of a password (RFC 8265): the same keys give other forms on other systems.
+fn composed(password: &Secret) -> Secret {
+    Secret::new(nfc(password.expose()))
 }
 
 fn hash(password: &Secret) -> Result<String> {
@@ -242,6 +254,19 @@ mod tests {
         for call in calls {
             call.await.unwrap().unwrap();
         }
+    }
+
+    #[tokio::test]
+    async fn a_password_is_the_same_however_its_letters_are_composed() {
+        let passwords = Argon2Passwords::new();
+        let (composed, decomposed) = ("mot de passe caché", "mot de passe cache\u{301}");
+        for (set, typed) in [(composed, decomposed), (decomposed, composed)] {
+            let hash = passwords.hash(Secret::new(set)).await.unwrap();
+            assert!(passwords.verify(Secret::new(typed), Some(hash.clone())).await.unwrap(), "{typed:?}");
+            assert!(!passwords.verify(Secret::new("mot de passe cache"), Some(hash)).await.unwrap());
+        }
+        let from_elsewhere = hash(&Secret::new(decomposed)).unwrap();
+        assert!(passwords.verify(Secret::new(decomposed), Some(from_elsewhere)).await.unwrap());
     }
 
     #[tokio::test]

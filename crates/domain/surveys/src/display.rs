@@ -1,6 +1,7 @@
 //! Which questions are displayed (contract 08 §6.4).
 
 use crate::{Answer, ConditionType, DisplayCondition, Form, FormQuestion};
+use civitas_kernel::text::{fold, nfc};
 use civitas_kernel::{QuestionId, Translated};
 use std::collections::HashMap;
 
@@ -41,9 +42,9 @@ fn holds(condition: &DisplayCondition, target: &FormQuestion, answer: Option<&An
 /// Whether the text, or the text of a chosen option in any language, contains the value in any language, ignoring case.
 fn matches(condition: &DisplayCondition, target: &FormQuestion, answer: &Answer) -> bool {
     let values = condition.value.iter().flat_map(Translated::iter);
-    let values: Vec<String> = values.map(|(_, value)| value.to_lowercase()).collect();
+    let values: Vec<String> = values.map(|(_, value)| fold(&nfc(value))).collect();
     let contains = |text: &str| {
-        let text = text.to_lowercase();
+        let text = fold(&nfc(text));
         values.iter().any(|value| text.contains(value))
     };
     let chosen = answer.options();

@@ -3,6 +3,7 @@
 use super::content::{self, line};
 use crate::parts::{Choice, Field, Form, Group, Html, Problem, Section, Texts};
 use crate::visit::Visit;
+use civitas_kernel::text::nfc;
 use civitas_kernel::{SpaceManifest, Translated};
 use civitas_organizations::Organization;
 use civitas_spaces::{Space, Visibility};
@@ -32,7 +33,7 @@ pub(crate) fn read(visit: &Visit, mut space: Space) -> (Space, Vec<Problem>) {
         }
     }
     if let Some(slug) = form.get("space[slug]") {
-        space.slug = Some(slug.trim().to_owned()).filter(|slug| !slug.is_empty());
+        space.slug = Some(nfc(slug.trim()).into_owned()).filter(|slug| !slug.is_empty());
     }
     if form.has("space[visibility]") {
         let name = form.text("space[visibility]");

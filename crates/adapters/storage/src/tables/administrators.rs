@@ -3,12 +3,12 @@
 use crate::columns::{self, Condition, columns};
 use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
-use crate::filter::containing;
+use crate::filter::{containing, like};
 use crate::schema::administrators;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::administrators::SecondFactor;
-use civitas_accounts::{Administrator, AdministratorStore, Theme};
+use civitas_accounts::{Administrator, AdministratorStore, Theme, normal_email};
 use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, Page, PageRequest, Result};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -120,7 +120,7 @@ impl AdministratorStore for Session {
         let mut rows = administrators::table.select(columns::of::<Row>()).into_boxed::<Db>();
         if let Some(text) = search {
             let has: Condition<administrators::table> =
-                dialect::like(Box::new(administrators::email.nullable()), &containing(text));
+                like(Box::new(administrators::email.nullable()), &containing(&normal_email(text)));
             rows = rows.filter(has);
         }
         let rows: Vec<Row> = rows

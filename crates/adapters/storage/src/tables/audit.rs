@@ -5,7 +5,7 @@ mod rows;
 use crate::columns::{self, Condition, Expr};
 use crate::engine::{Db, dialect};
 use crate::failure::Stored;
-use crate::filter::literal;
+use crate::filter::{containing, like};
 use crate::schema::{audit_entries as entries, audit_heads as heads};
 use crate::session::Session;
 use async_trait::async_trait;
@@ -57,10 +57,10 @@ fn filtered<'a>(filter: &AuditFilter) -> Boxed<'a> {
 
 /// Whether a name or a label has this part, in any case.
 fn mentions(part: &str) -> Condition<entries::table> {
-    let pattern = format!("%{}%", literal(part));
+    let pattern = containing(part);
     let columns: [Expr<entries::table, Text>; 3] =
         [Box::new(entries::actor_name), Box::new(entries::user_name), Box::new(entries::object_label)];
-    let [actor, user, object] = columns.map(|column| dialect::like(column, &pattern));
+    let [actor, user, object] = columns.map(|column| like(column, &pattern));
     Box::new(actor.or(user).or(object))
 }
 

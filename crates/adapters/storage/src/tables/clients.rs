@@ -5,7 +5,7 @@ use crate::columns::{self, Condition, columns};
 use crate::engine::sql::Moment;
 use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
-use crate::filter::{containing, escaped};
+use crate::filter::{containing, like, literal};
 use crate::schema::{access_tokens, api_clients};
 use crate::session::Session;
 use async_trait::async_trait;
@@ -78,9 +78,9 @@ impl ClientStore for Session {
         }
         if let Some(text) = &filter.search {
             let uid: Condition<api_clients::table> =
-                dialect::like(Box::new(api_clients::uid.nullable()), &format!("{}%", escaped(text)));
+                like(Box::new(api_clients::uid.nullable()), &format!("{}%", literal(text)));
             let name: Condition<api_clients::table> =
-                dialect::like(Box::new(api_clients::name.nullable()), &containing(text));
+                like(Box::new(api_clients::name.nullable()), &containing(text));
             clients = clients.filter(uid.or(name));
         }
         let rows: Vec<Row> = clients

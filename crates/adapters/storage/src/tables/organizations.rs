@@ -9,6 +9,7 @@ use crate::schema::{organization_hosts, organization_names, organizations};
 use crate::session::{Atomic, Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Entity};
+use civitas_kernel::text::{fold, nfc};
 use civitas_kernel::{Error, Locale, Locales, OrganizationId, Page, PageRequest, Result, Translated, clock};
 use civitas_organizations::{
     Features, Located, Organization, OrganizationFigures, OrganizationStore, RegistrationMode, Tenant,
@@ -125,7 +126,7 @@ async fn write_hosts(atomic: &Atomic<'_>, hosts: &[Host]) -> Result<()> {
 
 /// The form in which names are unique.
 fn folded(text: &str) -> String {
-    text.to_lowercase()
+    fold(&nfc(text))
 }
 
 /// Replaces the names of an organization.
@@ -173,7 +174,7 @@ async fn with_hosts(
     Ok(Page { items: items.collect::<Result<_>>()?, has_more })
 }
 
-/// Whether an organization has a name or a primary host that contains a text. Both columns are in lower case.
+/// Whether an organization has a name or a primary host that contains a text. Both columns are folded.
 fn called(text: &str) -> Box<dyn BoxableExpression<organizations::table, Db, SqlType = Bool>> {
     let pattern = containing(&folded(text));
     let condition = sql::<Bool>(

@@ -12,6 +12,7 @@ use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::filter;
+use civitas_kernel::text::nfc;
 use civitas_kernel::{
     ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
     Translated, Viewer,
@@ -205,7 +206,7 @@ impl SpaceStore for Session {
             let Some(number) = number.filter(|n| slug == format!("i-{n}")) else { return Ok(None) };
             found.filter(spaces::id.eq(number))
         } else {
-            found.filter(spaces::slug.eq(slug))
+            found.filter(spaces::slug.eq(nfc(slug)))
         };
         let id: Option<i64> =
             found.select(spaces::id).first(&mut *self.read().await?).await.optional().stored()?;

@@ -7,7 +7,9 @@ use crate::engine::{Db, dialect};
 use crate::failure::Stored;
 use crate::schema::users;
 use crate::session::Session;
-use civitas_accounts::{ListedState, MOST_COUNTED, MOST_FOUND_BY_TEXT, User, UserSearch, UserSort};
+use civitas_accounts::{
+    ListedState, MOST_COUNTED, MOST_FOUND_BY_TEXT, User, UserSearch, UserSort, normal_email,
+};
 use civitas_kernel::{OrganizationId, Page, PageRequest, Result, UserId};
 use diesel::dsl::IntoBoxed;
 use diesel::prelude::*;
@@ -54,18 +56,17 @@ impl Session {
         state: Option<ListedState>,
         text: &str,
     ) -> Result<Vec<i64>> {
-        let prefix = folded(text);
-        let end = format!("{prefix}{LAST}");
+        let (prefix, address) = (folded(text), normal_email(text));
         let nicknames = in_state(organization, state)
             .filter(nickname().ge(prefix.clone()))
-            .filter(nickname().lt(end.clone()))
+            .filter(nickname().lt(format!("{prefix}{LAST}")))
             .order(nickname())
             .limit(MOST_FOUND_BY_TEXT)
             .select(users::id);
         let mut ids: Vec<i64> = nicknames.load(&mut *self.read_long().await?).await.stored()?;
         let emails = in_state(organization, state)
-            .filter(email().ge(prefix))
-            .filter(email().lt(end))
+            .filter(email().ge(address.clone()))
+            .filter(email().lt(format!("{address}{LAST}")))
             .order(email())
             .limit(MOST_FOUND_BY_TEXT)
             .select(users::id);

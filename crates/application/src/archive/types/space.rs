@@ -5,6 +5,7 @@ use super::{
     Found, Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required,
 };
 use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::text::nfc;
 use civitas_kernel::{SpaceManifest, SpaceRef};
 use civitas_spaces::{Space, SpaceAdmin, Visibility};
 
@@ -58,5 +59,10 @@ impl RecordKind for Spaces {
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &SpaceFields) -> Imported<Space> {
         let (manifest, title) = (required("manifest", &fields.manifest)?, required("title", &fields.title)?);
         Ok(Space::new(manifest, title, import.context.options.now))
+    }
+
+    fn check(&self, _: &ImportContext<'_>, space: &mut Space) -> Imported {
+        space.slug = space.slug.take().map(|slug| nfc(&slug).into_owned());
+        Ok(())
     }
 }

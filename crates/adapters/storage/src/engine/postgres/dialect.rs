@@ -2,12 +2,14 @@
 
 use super::{Db, sql};
 use crate::columns::{Condition, Expr, UuidColumn};
+use civitas_kernel::text::{DOT_ABOVE, folded};
 use diesel::deserialize::{self, FromSql};
 use diesel::pg::PgValue;
 use diesel::prelude::*;
 use diesel::query_builder::AstPass;
 use diesel::sql_types::{Array, BigInt, Nullable, Text};
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, LazyLock};
 
 #[diesel::declare_sql_function]
 extern "SQL" {
@@ -19,6 +21,11 @@ extern "SQL" {
         x: diesel::sql_types::Timestamptz,
         y: diesel::sql_types::Timestamptz,
     ) -> diesel::sql_types::Timestamptz;
+    /// The composed form of a text.
+    #[sql_name = "normalize"]
+    fn nfc(x: Nullable<Text>) -> Nullable<Text>;
+    /// The text with each character of one list replaced by that of another one; those without one are removed.
+    fn translate(x: Nullable<Text>, from: Text, to: Text) -> Nullable<Text>;
 }
 
 /// Whether the expression is one of these values.
@@ -157,9 +164,31 @@ pub fn joined(column: &str) -> String {
     format!("string_agg({column}::text, ',')")
 }
 
-/// `LIKE` in any case, in every script. In the pattern `%` and `_` are wildcards, `\` escapes.
+/// The characters outside of ASCII that are folded to another one, by that one.
+static OTHER_CASES: LazyLock<HashMap<char, Vec<char>>> = LazyLock::new(|| {
+    let mut cases: HashMap<char, Vec<char>> = HashMap::new();
+    for other in '\u{80}'..='\u{1ffff}' {
+        let one = folded(other);
+        if one != other {
+            cases.entry(one).or_default().push(other);
+        }
+    }
+    cases
+});
+
+/// `LIKE` of the folded text with a folded pattern, whatever the locale of the database: the letters of the pattern are
+/// folded in the text, those of ASCII by the locale `C`. In the pattern `%` and `_` are wildcards, `\` escapes.
 pub fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> Condition<QS> {
-    Box::new(on.ilike(pattern.to_owned()).escape('\\'))
+    let (mut from, mut to) = (String::new(), String::new());
+    for one in pattern.chars().collect::<BTreeSet<char>>() {
+        for other in OTHER_CASES.get(&one).into_iter().flatten() {
+            from.push(*other);
+            to.push(one);
+        }
+    }
+    from.push(DOT_ABOVE);
+    let on = if to.is_empty() { on } else { Box::new(translate(on, from, to)) };
+    Box::new(InBytes::new(on).ilike(pattern.to_owned()).escape('\\'))
 }
 
 // Macros, because the type parameter of `LockingDsl` cannot be named outside Diesel.

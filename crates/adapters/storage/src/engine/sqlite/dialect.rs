@@ -2,6 +2,7 @@
 
 use super::{Db, read_json, sql};
 use crate::columns::{Condition, Expr};
+use civitas_kernel::text;
 use diesel::backend::Backend;
 use diesel::deserialize;
 use diesel::expression::{AppearsOnTable, SelectableExpression, ValidGrouping, is_aggregate};
@@ -21,14 +22,17 @@ extern "SQL" {
         x: diesel::sql_types::TimestamptzSqlite,
         y: diesel::sql_types::TimestamptzSqlite,
     ) -> diesel::sql_types::TimestamptzSqlite;
-    /// Lower case in every script; SQLite's own `lower` and `LIKE` support ASCII only.
+    /// One case in every script; SQLite's own `lower` and `LIKE` support ASCII only.
     fn fold(x: Nullable<Text>) -> Nullable<Text>;
+    /// The composed form of a text.
+    fn nfc(x: Nullable<Text>) -> Nullable<Text>;
     /// Whether a number is one of these, which are sorted and have eight bytes each.
     fn is_among(x: Nullable<BigInt>, sorted: Binary) -> Nullable<Bool>;
 }
 
 pub(super) fn register(connection: &mut SqliteConnection) -> QueryResult<()> {
-    fold_utils::register_impl(connection, |x: Option<String>| x.map(|x| x.to_lowercase()))?;
+    fold_utils::register_impl(connection, |x: Option<String>| x.map(|x| text::fold(&x)))?;
+    nfc_utils::register_impl(connection, |x: Option<String>| x.map(|x| text::nfc(&x).into_owned()))?;
     is_among_utils::register_impl(connection, |x: Option<i64>, sorted: Vec<u8>| {
         let (sorted, _) = sorted.as_chunks::<8>();
         x.map(|x| sorted.binary_search_by_key(&x, |bytes| i64::from_be_bytes(*bytes)).is_ok())
@@ -216,9 +220,9 @@ impl<QS, ST> QueryFragment<Db> for Among<QS, ST> {
     }
 }
 
-/// `LIKE` in any case, in every script. In the pattern `%` and `_` are wildcards, `\` escapes.
+/// `LIKE` of the folded text with a folded pattern. In the pattern `%` and `_` are wildcards, `\` escapes.
 pub fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> Condition<QS> {
-    Box::new(fold(on).like(pattern.to_lowercase()).escape('\\'))
+    Box::new(fold(on).like(pattern.to_owned()).escape('\\'))
 }
 
 // A write transaction has the write lock of the database already.

@@ -4,9 +4,10 @@ use super::recording::AttemptRow;
 use super::{lock_registrations, make_due, pending};
 use crate::bounded::Bounded;
 use crate::columns::{self, Condition, EnumColumn, UuidColumn};
+use crate::engine::Db;
 use crate::engine::sql::Moment;
-use crate::engine::{Db, dialect};
 use crate::failure::Stored;
+use crate::filter::{containing, like};
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::webhook_registrations as registrations;
 use crate::schema::{api_clients, outbox, webhook_attempts};
@@ -150,12 +151,6 @@ fn turn_by_time(all: Logged<'_>, start: LogStart<DeliveryId>) -> Logged<'_> {
             .filter(deliveries::created_at.gt(at).or(deliveries::id.gt(UuidColumn(id.0))))
             .order((deliveries::created_at.asc(), deliveries::id.asc())),
     }
-}
-
-/// A pattern for texts that contain this one.
-fn containing(text: &str) -> String {
-    let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-    format!("%{escaped}%")
 }
 
 impl Session {
@@ -357,8 +352,8 @@ impl DeliveryLog for Session {
         };
         if let Some(text) = &filter.text {
             let pattern = containing(text);
-            let in_url: Condition<_> = dialect::like(Box::new(registrations::url.nullable()), &pattern);
-            let in_name: Condition<_> = dialect::like(Box::new(api_clients::name.nullable()), &pattern);
+            let in_url: Condition<_> = like(Box::new(registrations::url.nullable()), &pattern);
+            let in_name: Condition<_> = like(Box::new(api_clients::name.nullable()), &pattern);
             let in_one: Condition<_> = Box::new(in_url.or(in_name));
             all = all.filter(in_one);
         }
