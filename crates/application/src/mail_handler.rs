@@ -33,7 +33,8 @@ impl TaskHandler for MailHandler {
         let Some(user) = user.filter(|user| send.mail.is_for(user)) else { return Ok(Outcome::Done) };
         let tenant = tenant(turn.store, task.organization).await?;
         let link = self.link(turn, &tenant, send).await?;
-        self.mailer.send(&send.mail.write(head(&tenant, user.locale), (&user).into(), link)).await?;
+        let mail = send.mail.write(task.id, head(&tenant, user.locale), (&user).into(), link);
+        self.mailer.send(&mail).await?;
         Ok(Outcome::Done)
     }
 }
@@ -93,7 +94,7 @@ impl TaskHandler for InvitationHandler {
         let (origin, space) = (self.site.origin(&tenant.host), role.space);
         let link = Secret::new(format!("{origin}/public/{}/{}", space.manifest.as_str(), space.id));
         let head = head(&tenant, user.as_ref().and_then(|user| user.locale));
-        self.mailer.send(&MailKind::Invitation.write(head, to, link)).await?;
+        self.mailer.send(&MailKind::Invitation.write(task.id, head, to, link)).await?;
         Ok(Outcome::Done)
     }
 }

@@ -1,4 +1,4 @@
-use civitas_tests::service::{BASE, Client, Service};
+use civitas_tests::service::{BASE, CITIES, Client, Service};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -105,6 +105,54 @@ async fn a_wrong_secret_is_refused_before_any_user_is_touched() {
         let foreign = json!({"grant_type": "client_credentials", "client_id": "id_town_full",
             "client_secret": "key_town_full", "scope": "public"});
         client.post("/oauth/token", &foreign).await.is(401);
+    }
+}
+
+#[tokio::test]
+async fn a_registration_has_a_name_that_is_seen_and_an_address_that_mail_reaches() {
+    for service in Service::on_both_engines().await {
+        let client = service.anonymous();
+        let register = async |username: &str, mut meta: Value| {
+            meta["register_on_missing"] = json!(true);
+            let asked = json!({"grant_type": "password", "auth_type": "impersonate", "username": username,
+                "scope": "public", "meta": meta});
+            grant(&client, asked).await
+        };
+        let fields = async |meta: Value| {
+            let refused = register("new_person", meta).await.is(400);
+            let details = refused.body["error_details"].as_array().unwrap().clone();
+            details.iter().map(|d| d["field"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        for name in ["\u{200b}", "\u{feff}\u{feff}", "\u{2800}", "Nora\nBlum", "Nora\u{2028}", "\u{202e}aroN"]
+        {
+            assert_eq!(fields(json!({"name": name})).await, ["name"], "{name:?}");
+        }
+        for email in ["a..b@city.example", ".a@city.example", "a.@city.example"] {
+            assert_eq!(fields(json!({"email": email})).await, ["email"], "{email}");
+        }
+        register("first_person", json!({"email": "nora@MÜNCHEN.example"})).await.is(200);
+        let machine = service.machine().await;
+        let stored = machine.get("/users?filter[nickname]=first_person").await.is(200);
+        assert_eq!(stored.data()[0]["attributes"]["email"], "nora@xn--mnchen-3ya.example");
+        for same in ["Nora@xn--mnchen-3ya.example", "nora@mu\u{308}nchen.example"] {
+            assert_eq!(fields(json!({"email": same})).await, ["email"], "{same}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_password_opens_however_its_letters_are_composed() {
+    let archive = CITIES.replace("\"correct horse\"", "\"cache\u{301} sous l’arbre\"");
+    for service in Service::on_both_engines_with(&archive, &[]).await {
+        let login = async |password: &str| {
+            let asked = json!({"grant_type": "password", "auth_type": "login", "username": "WithPassword",
+                "password": password, "scope": "public"});
+            grant(&service.anonymous(), asked).await
+        };
+        for password in ["caché sous l’arbre", "cache\u{301} sous l’arbre"] {
+            login(password).await.is(200);
+        }
+        login("cache sous l’arbre").await.refuses(400, "User not found");
     }
 }
 

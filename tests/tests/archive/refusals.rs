@@ -52,6 +52,14 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (r#"{"type": "user", "ref": "nora", §, "name": "<b>"}"#, r#"user "nora": name "<b>" is not valid"#),
     (
+        r#"{"type": "user", "ref": "nora", §, "name": "\u200b"}"#,
+        r#"user "nora": name "\u{200b}" is not valid"#,
+    ),
+    (
+        r#"{"type": "user", "ref": "nora", §, "email": "a..b@city.example"}"#,
+        r#"user "nora": email "a..b@city.example" is not valid"#,
+    ),
+    (
         r#"{"type": "user", "ref": "nora", §, "email": "LUIS@city.example"}"#,
         r#"user "nora": email "luis@city.example" has already been taken"#,
     ),

@@ -1,7 +1,7 @@
 use civitas_accounts::Secret;
 use civitas_kernel::clock;
-use civitas_tests::Service;
 use civitas_tests::panel::{EMAIL, PASSWORD, PanelClient, SESSION, SIGN_IN};
+use civitas_tests::{Service, commit};
 use reqwest::Method;
 use reqwest::header::SET_COOKIE;
 use time::Duration;
@@ -43,6 +43,34 @@ async fn a_cookie_of_another_program_on_the_host_may_be_of_any_bytes() {
         visitor.set_cookie("campaign", "Undersøgelse");
         visitor.sign_in(EMAIL, PASSWORD).await.leads_to("/system");
         visitor.get("/system").await.is(200).shows(EMAIL);
+    }
+}
+
+#[tokio::test]
+async fn an_administrator_signs_in_however_the_letters_are_composed() {
+    for service in Service::on_both_engines().await {
+        service.add_administrator("ada@mu\u{308}nchen.example", "cache\u{301} sous un arbre").await;
+        for address in ["Ada@MÜNCHEN.example", "ada@xn--mnchen-3ya.example"] {
+            for password in ["caché sous un arbre", "cache\u{301} sous un arbre"] {
+                service.visitor().sign_in(address, password).await.leads_to("/system");
+            }
+        }
+        service.visitor().sign_in("ada@munchen.example", "caché sous un arbre").await.is(422);
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_an_older_version_stored_still_signs_in() {
+    for service in Service::on_both_engines().await {
+        let id = service.add_administrator(EMAIL, PASSWORD).await;
+        let typed = "ada@münchen.example";
+        let change = commit(&*service.store, async |tx| {
+            let mut ada = tx.administrators().find_for_update(id).await?.expect("the account");
+            ada.email = typed.to_owned();
+            tx.administrators().save(id, &ada).await
+        });
+        change.await.unwrap();
+        service.visitor().sign_in(typed, PASSWORD).await.leads_to("/system");
     }
 }
 

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use civitas_accounts::{Mail, Mailer};
 use civitas_kernel::{Error, Result};
+use lettre::address::AddressError;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp::response::{Category, Severity};
@@ -58,7 +59,9 @@ impl Smtp {
             return Err(Fault::Sender);
         }
         let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(server).map_err(|_| Fault::Server)?;
-        let from = sender.parse().map_err(|_| Fault::Sender)?;
+        let from: Mailbox = sender.parse().map_err(|_| Fault::Sender)?;
+        let email = sendable(from.email.as_ref()).map_err(|_| Fault::Sender)?;
+        let from = Mailbox { email, ..from };
         Ok(Self { transport: builder.build(), from, patience: PATIENCE })
     }
 
@@ -87,8 +90,7 @@ impl Smtp {
     }
 
     fn message(&self, mail: &Mail) -> Result<Message> {
-        let address: Address =
-            mail.to.parse().map_err(|error| Error::rejected(format!("no address: {error}")))?;
+        let address = sendable(&mail.to).map_err(|error| Error::rejected(format!("no address: {error}")))?;
         // A line break in a header would begin another header; the builder panics on it.
         if [&mail.to_name, &mail.from_name, &mail.subject].iter().any(|line| !is_one_line(line)) {
             return Err(Error::rejected("a header has more than one line"));
@@ -100,12 +102,19 @@ impl Smtp {
             .from(Mailbox::new(from_name, self.from.email.clone()))
             .to(Mailbox::new(Some(mail.to_name.clone()), address))
             .subject(mail.subject.clone())
-            .message_id(None)
+            .message_id(Some(format!("<{}@{}>", mail.id, self.from.email.domain())))
             .raw_header(HeaderValue::new(automatic, "auto-generated".to_owned()))
             .header(ContentType::TEXT_PLAIN)
             .body(mail.text())
             .map_err(Error::internal)
     }
+}
+
+/// An address that every server takes: only some take domains in other scripts (RFC 6531). Those that an older version
+/// stored are written so.
+fn sendable(address: &str) -> Result<Address, AddressError> {
+    let (local, domain) = address.rsplit_once('@').ok_or(AddressError::MissingParts)?;
+    Address::new(local, idna::domain_to_ascii(domain).map_err(|_| AddressError::InvalidDomain)?)
 }
 
 /// Whether this is the address of an SMTP server.

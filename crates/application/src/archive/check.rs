@@ -11,7 +11,7 @@ use super::record::{self, Head, Record};
 use super::refs::{RecordId, unknown};
 use super::types;
 use crate::Store;
-use civitas_accounts::Passwords;
+use civitas_accounts::{Passwords, normal_email};
 use civitas_kernel::{AdministratorId, OrganizationId, Result as StoreResult, UserId};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -315,7 +315,7 @@ async fn stored_hash(
         return Ok(match (found, text("email")) {
             (Some(found), _) => found.password,
             (None, Some(email)) => {
-                let found = administrators.find_by_email(&email.trim().to_lowercase()).await?;
+                let found = administrators.find_by_email(&normal_email(email)).await?;
                 found.and_then(|(_, administrator)| administrator.password)
             }
             (None, None) => None,

@@ -76,4 +76,4 @@ pub use sessions::MockSessionStore;
 pub use sessions::{ParticipantSession, SESSION_LIFETIME, SessionStore};
 pub use tokens::{AccessToken, Claims, TokenFault};
 pub use user_admin::UserAdmin;
-pub use users::{NICKNAME_LENGTH, READ_USERS, User, Users, is_email, is_name, is_nickname};
+pub use users::{NICKNAME_LENGTH, READ_USERS, User, Users, is_email, is_name, is_nickname, normal_email};

@@ -4,7 +4,7 @@ mod texts;
 
 use crate::{Secret, User};
 use async_trait::async_trait;
-use civitas_kernel::{Locale, Result, TaskPayload, UserId};
+use civitas_kernel::{Locale, Result, TaskId, TaskPayload, UserId};
 use serde::{Deserialize, Serialize};
 
 /// The kind of a mail.
@@ -93,6 +93,8 @@ pub enum Part {
 /// A rendered mail.
 #[derive(Debug, Clone)]
 pub struct Mail {
+    /// Identifies the mail. A repeat has the same, so that it is recognised.
+    pub id: TaskId,
     /// The address it goes to.
     pub to: String,
     /// The name of the receiver; one line.
@@ -126,11 +128,12 @@ impl MailKind {
         wanted && user.deleted_at.is_none() && is_deliverable(&user.email)
     }
 
-    /// The mail to this reader, with this link in it.
-    pub fn write(self, head: MailSender<'_>, to: Addressee<'_>, link: Secret) -> Mail {
+    /// The mail of this task to this reader, with this link in it.
+    pub fn write(self, task: TaskId, head: MailSender<'_>, to: Addressee<'_>, link: Secret) -> Mail {
         let words = texts::of(self, head.locale);
         let fill = |text: &str| filled(text, &one_line(to.name), &one_line(head.organization));
         Mail {
+            id: task,
             to: to.email.to_owned(),
             to_name: one_line(to.name),
             from_name: one_line(head.organization),
@@ -188,6 +191,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use civitas_kernel::sortable_id;
     use time::macros::datetime;
 
     fn nora() -> User {
@@ -197,7 +201,7 @@ mod tests {
 
     fn mail(mail: MailKind, organization: &str, locale: Locale) -> Mail {
         let link = Secret::new("https://city.example/confirmation/abc");
-        mail.write(MailSender { organization, locale }, (&nora()).into(), link)
+        mail.write(TaskId(sortable_id()), MailSender { organization, locale }, (&nora()).into(), link)
     }
 
     #[test]

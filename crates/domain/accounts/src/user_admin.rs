@@ -81,21 +81,26 @@ fn refusal(what: &str, value: &str, why: &str) -> Error {
     Error::rejected(format!("{what} {value:?} {why}"))
 }
 
-/// Checks nickname, e-mail address and name. A nickname that the account has already may be longer than a new one.
-fn check_texts(user: &User, before: Option<&User>) -> Result<()> {
-    let User { nickname, email, name, .. } = user;
-    if !is_nickname(nickname) {
-        return Err(refusal("nickname", nickname, "is not valid"));
-    }
-    if nickname.len() > NICKNAME_LENGTH && before.is_none_or(|before| before.nickname != *nickname) {
-        let why = format!("is too long (maximum is {NICKNAME_LENGTH} characters)");
-        return Err(refusal("nickname", nickname, &why));
-    }
-    if !is_email(email) {
-        return Err(refusal("email", email, "is not valid"));
-    }
-    if !is_name(name) {
-        return Err(refusal("name", name, "is not valid"));
+/// Checks nickname, e-mail address and name, if they are new: rules become stricter, and an account that broke them before
+/// can still be blocked.
+fn check_texts(before: Option<&User>, user: &User) -> Result<()> {
+    type Text = (&'static str, fn(&User) -> &String, fn(&str) -> bool);
+    let texts: [Text; 3] = [
+        ("nickname", |user| &user.nickname, is_nickname),
+        ("email", |user| &user.email, is_email),
+        ("name", |user| &user.name, is_name),
+    ];
+    for (what, of, is_valid) in texts {
+        if before.is_some_and(|before| of(before) == of(user)) {
+            continue;
+        }
+        if !is_valid(of(user)) {
+            return Err(refusal(what, of(user), "is not valid"));
+        }
+        if what == "nickname" && of(user).len() > NICKNAME_LENGTH {
+            let why = format!("is too long (maximum is {NICKNAME_LENGTH} characters)");
+            return Err(refusal(what, of(user), &why));
+        }
     }
     Ok(())
 }
@@ -113,7 +118,7 @@ impl RecordAdmin<User> for UserAdmin<'_> {
         before: Option<(UserId, &User)>,
         user: &User,
     ) -> Result<()> {
-        check_texts(user, before.map(|(_, before)| before))?;
+        check_texts(before.map(|(_, user)| user), user)?;
         let User { nickname, email, .. } = user;
         let refuse = |what, value, why| Err(refusal(what, value, why));
         if user.deleted_at.is_some() {
@@ -135,7 +140,7 @@ impl RecordAdmin<User> for UserAdmin<'_> {
 
     /// The store refuses a nickname or an e-mail address that another account has.
     async fn create_many(&self, organization: OrganizationId, users: &[User]) -> Result<Option<Vec<UserId>>> {
-        if users.iter().any(|user| check_texts(user, None).is_err()) {
+        if users.iter().any(|user| check_texts(None, user).is_err()) {
             return Ok(None);
         }
         self.store.add_many(organization, users).await
@@ -266,6 +271,16 @@ mod tests {
             .returning(|_, _| Ok(Some(User { nickname: "x".repeat(21), ..nora() })));
         store.expect_save().once().returning(|_, _, _| Ok(()));
         edit(&admin(&store), CITY, NORA, NOW, |user| user.block(NOW)).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_name_of_before_a_rule_is_no_obstacle_to_a_block() {
+        let mut store = MockUserStore::new();
+        store.expect_find_for_update().returning(|_, _| Ok(Some(User { name: "\u{200b}".into(), ..nora() })));
+        store.expect_save().once().returning(|_, _, _| Ok(()));
+        edit(&admin(&store), CITY, NORA, NOW, |user| user.block(NOW)).await.unwrap();
+        let refused = edit(&admin(&store), CITY, NORA, NOW, |user| user.name = "\u{feff}".into()).await;
+        assert_eq!(refused.unwrap_err().description(), r#"name "\u{feff}" is not valid"#);
     }
 
     #[tokio::test]

@@ -8,6 +8,9 @@ use civitas_kernel::{
     Ability, Access, Ctx, Error, Event, EventName, Locale, Page, PageRequest, Result, Scope, Subject, UserId,
     UserState,
 };
+use email_address::EmailAddress;
+use icu_properties::CodePointSetData;
+use icu_properties::props::DefaultIgnorableCodePoint;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use validator::ValidateEmail;
@@ -17,7 +20,7 @@ use validator::ValidateEmail;
 pub struct User {
     /// Unique in the organization, case-insensitively; the `username` of grants.
     pub nickname: String,
-    /// Unique in the organization; lower case.
+    /// Unique in the organization; as [`normal_email`] writes it.
     pub email: String,
     /// The display name.
     pub name: String,
@@ -220,9 +223,19 @@ impl Users<'_> {
     }
 }
 
-/// Whether a text is an e-mail address.
+/// Whether a text is an e-mail address that mail can be sent to.
 pub fn is_email(text: &str) -> bool {
-    text.validate_email() && !is_longer(text, LINE)
+    text.validate_email() && EmailAddress::is_valid(text) && !is_longer(text, LINE)
+}
+
+/// The form in which e-mail addresses are stored and compared: trimmed, in lower case, the domain in ASCII (RFC 5891).
+pub fn normal_email(text: &str) -> String {
+    let text = text.trim().to_lowercase();
+    let in_ascii = text.rsplit_once('@').and_then(|(local, domain)| {
+        let domain = idna::domain_to_ascii(domain).ok()?;
+        Some(format!("{local}@{domain}"))
+    });
+    in_ascii.unwrap_or(text)
 }
 
 /// The most characters of a new nickname. Older accounts may have longer ones.
@@ -236,12 +249,20 @@ pub fn is_nickname(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
-/// Whether a text can be a name: not blank, at most [`LINE`] characters, and none of `< > ? % & ^ * # @ ( ) [ ] = + : ;
-/// " { } \ |`.
+/// Whether a text can be a name: visible, at most [`LINE`] characters in one line, and none of `< > ? % & ^ * # @ ( ) [ ]
+/// = + : ; " { } \ |`, nor a character that turns the direction of what follows.
 pub fn is_name(text: &str) -> bool {
-    !text.trim().is_empty()
-        && !is_longer(text, LINE)
-        && !text.contains(|c| r#"<>?%&^*#@()[]=+:;"{}\|"#.contains(c))
+    let has_no_place = |c: char| {
+        r#"<>?%&^*#@()[]=+:;"{}\|"#.contains(c)
+            || c.is_control()
+            || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().any(is_visible) && !is_longer(text, LINE) && !text.contains(has_no_place)
+}
+
+/// Whether a character is seen: no space, no character without a shape, no empty pattern of Braille.
+fn is_visible(c: char) -> bool {
+    !c.is_whitespace() && c != '\u{2800}' && !CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
 }
 
 #[cfg(test)]
@@ -272,6 +293,51 @@ mod tests {
         assert!(is_nickname(nickname) && is_email(email) && is_name(name));
         user.delete(now + time::Duration::DAY);
         assert_eq!(user.deleted_at, Some(now));
+    }
+
+    #[test]
+    fn an_address_has_one_form() {
+        for text in [" Nora@MÜNCHEN.example", "nora@mu\u{308}nchen.example ", "nora@xn--mnchen-3ya.example"]
+        {
+            assert_eq!(normal_email(text), "nora@xn--mnchen-3ya.example", "{text}");
+            assert!(is_email(&normal_email(text)));
+        }
+        for same in ["nora", "nora@", "nora@[127.0.0.1]", "@", ""] {
+            assert_eq!(normal_email(same), same);
+        }
+    }
+
+    #[test]
+    fn an_address_that_no_mail_can_be_sent_to_is_none() {
+        for text in ["a..b@city.example", ".a@city.example", "a.@city.example", "a@city[127.0.0.1]"] {
+            assert!(!is_email(text), "{text}");
+        }
+        for text in ["a.b+c@city.example", "o'hara@city.example", "a@[127.0.0.1]", "a@localhost"] {
+            assert!(is_email(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_seen_in_one_line_and_in_one_direction() {
+        let invisible =
+            ["\u{200b}", "\u{feff}", "\u{2800}", "\u{3164}", "\u{ad}\u{2060} \u{a0}", "\u{e0041}"];
+        let broken = ["Nora\nBlum", "Nora\rBlum", "Nora\u{85}Blum", "Nora\u{2028}Blum", "Nora\tBlum\0"];
+        let turned = ["Nora\u{202e}mulB", "Nora\u{2066}Blum", "\u{202d}Nora"];
+        for text in invisible.into_iter().chain(broken).chain(turned) {
+            assert!(!is_name(text), "{text:?}");
+        }
+        for text in [
+            "Nora Blum",
+            "O’Hara",
+            "نورا",
+            "علی\u{200c}رضا",
+            "לאה\u{200f}",
+            "👩\u{200d}🌾",
+            "\u{feff}Nora",
+            "ノラ",
+        ] {
+            assert!(is_name(text), "{text:?}");
+        }
     }
 
     async fn search(ctx: &Ctx, key: &str) -> Result<()> {

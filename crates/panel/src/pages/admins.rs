@@ -8,8 +8,8 @@ use crate::parts::{
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
-use civitas_accounts::Secret;
 use civitas_accounts::administrators::{Administrator, NewPassword, refusals};
+use civitas_accounts::{Secret, normal_email};
 use civitas_audit::Action;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{AdministratorId, Error, PageRequest, Result};
@@ -146,7 +146,7 @@ async fn show_new(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
 
 pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
-    let email = visit.form.text(EMAIL).to_lowercase();
+    let email = normal_email(visit.form.text(EMAIL));
     let password = Secret::new(visit.form.get(PASSWORD).unwrap_or_default());
     let created = async {
         let password = NewPassword::of(&*visit.panel.services.passwords, &email, &password).await?;
@@ -209,10 +209,7 @@ async fn show_edit(
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let (id, administrator) = administrator(visit).await?;
-    let email = visit
-        .form
-        .get(EMAIL)
-        .map_or_else(|| administrator.email.clone(), |email| email.trim().to_lowercase());
+    let email = visit.form.get(EMAIL).map_or_else(|| administrator.email.clone(), normal_email);
     let typed = visit.form.get(PASSWORD).filter(|password| !password.is_empty()).map(Secret::new);
     let ends_factor = visit.form.text("admin[end_second_factor]") == "1";
     let saved = async {

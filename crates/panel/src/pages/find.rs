@@ -8,6 +8,7 @@ use crate::visit::Visit;
 use crate::words::Words;
 use actix_web::http::StatusCode;
 use askama::Template;
+use civitas_accounts::normal_email;
 use civitas_application::JobAdmin;
 use civitas_kernel::{Error, JobId, Result};
 use civitas_webhooks::DeliveryId;
@@ -48,7 +49,7 @@ async fn find(visit: &Visit, text: &str) -> Result<Option<String>> {
     if let Some((id, _)) = store.clients().find_by_uid(text).await? {
         return Ok(Some(format!("/system/api_clients/{id}")));
     }
-    if let Some((id, _)) = store.administrators().find_by_email(&text.to_lowercase()).await? {
+    if let Some((id, _)) = store.administrators().find_by_email(&normal_email(text)).await? {
         return Ok(Some(format!("/system/admins/{id}/edit")));
     }
     let organization = store.organizations().find_by_host(&text.to_lowercase()).await?;

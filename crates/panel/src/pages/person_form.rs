@@ -8,7 +8,7 @@ use crate::notice::Notice;
 use crate::parts::{Choice, Field, Form, Problem, Section, Tick, language_name};
 use crate::reply::Reply;
 use crate::visit::Visit;
-use civitas_accounts::User;
+use civitas_accounts::{User, normal_email};
 use civitas_audit::Action;
 use civitas_kernel::records::{Change, Entity, RecordAdmin, find_revision_for_update};
 use civitas_kernel::{Error, Locale, Result};
@@ -49,7 +49,7 @@ fn apply(visit: &Visit, user: &mut User) {
         form.text(NICKNAME).clone_into(&mut user.nickname);
     }
     if form.get(EMAIL).is_some() {
-        user.email = form.text(EMAIL).to_lowercase();
+        user.email = normal_email(form.text(EMAIL));
     }
     if form.get(LOCALE).is_some() {
         user.locale = Locale::parse(form.text(LOCALE));

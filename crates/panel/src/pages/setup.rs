@@ -10,8 +10,8 @@ use crate::reply::Reply;
 use crate::words::Words;
 use actix_web::http::{Method, StatusCode};
 use askama::Template;
-use civitas_accounts::Secret;
 use civitas_accounts::administrators::{Administrators, NewPassword};
+use civitas_accounts::{Secret, normal_email};
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{Error, Locale, Result, Translated};
 use civitas_organizations::{Organization, OrganizationAdmin, host_of};
@@ -116,7 +116,7 @@ async fn create(arrival: &Arrival, mut organization: Organization) -> Result<()>
     let (services, now) = (&arrival.panel.services, arrival.now);
     let password = Secret::new(arrival.form.get(PASSWORD).unwrap_or_default());
     let password = NewPassword::of(&*services.passwords, arrival.form.text(EMAIL), &password).await?;
-    let email = arrival.form.text(EMAIL).to_lowercase();
+    let email = normal_email(arrival.form.text(EMAIL));
     let tx = services.store.begin().await?;
     let created = async {
         if tx.administrators().count().await? > 0 {

@@ -14,7 +14,7 @@ use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::{
     RoleAdmin, RoleDetail, RoleField, RoleFilter, RoleGrant, RoleId, RoleKind, RoleType, SpaceRoleId, User,
-    UserSearch,
+    UserSearch, normal_email,
 };
 use civitas_audit::{Action, Record};
 use civitas_kernel::filter::{Condition, Is};
@@ -137,7 +137,7 @@ async fn person(visit: &Visit, here: &Here, text: &str) -> Result<Option<(UserId
     let search = UserSearch { text: Some(text.to_owned()), ..UserSearch::default() };
     let request = PageRequest { page: 1, per_page: PageRequest::MAX_LENGTH };
     let page = visit.panel.store().users().search(here.id, &search, request).await?;
-    let folded = text.to_lowercase();
+    let folded = normal_email(text);
     Ok(page.items.into_iter().find(|(id, user)| {
         user.nickname.to_lowercase() == folded || user.email == folded || id.to_string() == text
     }))

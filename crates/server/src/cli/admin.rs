@@ -3,7 +3,7 @@
 use super::{Console, Failure, Outcome, because, configure, open_store};
 use crate::config::Sources;
 use civitas_accounts::administrators::{Administrators, NewPassword};
-use civitas_accounts::{Passwords, Secret, is_email};
+use civitas_accounts::{Passwords, Secret, is_email, normal_email};
 use civitas_application::Store;
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{Error, clock};
@@ -40,7 +40,7 @@ pub(super) async fn run(command: AdminCommand, sources: &Sources, console: &mut 
             return disable_second_factor(&*store, email.trim(), console).await;
         }
     };
-    let email = args.email.trim().to_lowercase();
+    let email = normal_email(&args.email);
     if !is_email(&email) {
         return Err(Failure::Because(format!("{email:?} is no e-mail address")));
     }
@@ -87,7 +87,7 @@ pub(super) async fn set_password(
 }
 
 async fn disable_second_factor(store: &dyn Store, email: &str, console: &mut Console<'_>) -> Outcome {
-    let email = email.to_lowercase();
+    let email = normal_email(email);
     let transaction = store.begin().await.map_err(because)?;
     let change = async {
         let (store, now) = (transaction.administrators(), clock::now());

@@ -14,7 +14,7 @@ use super::super::refs::RecordId;
 use super::super::report::Outcome;
 use super::{ExportSource, Field, OrganizationId, Ports, Result, async_trait};
 use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
-use civitas_accounts::{Role, RoleKind, SendInvitation, User, is_email};
+use civitas_accounts::{Role, RoleKind, SendInvitation, User, is_email, normal_email};
 use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{NewTask, SpaceManifest, SpaceRef, UserId};
 use serde::Deserialize;
@@ -129,7 +129,7 @@ impl RecordKind for SpaceRoles {
     }
 
     fn check(&self, _: &ImportContext<'_>, role: &mut Role) -> Imported {
-        role.email = role.email.take().map(|email| email.trim().to_lowercase());
+        role.email = role.email.take().map(|email| normal_email(&email));
         match (&role.user, &role.email) {
             (None, None) => Err("email is required where user is null".into()),
             (None, _) if role.accepted_at.is_some() => {

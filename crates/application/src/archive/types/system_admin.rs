@@ -4,7 +4,7 @@ use super::super::owner::NoOrganization;
 use super::password::set_hash;
 use super::{Change, Found, Import, Imported, KindStore, PAGE, RecordKind, Rows, members, required};
 use super::{Field, Ports, Result, async_trait};
-use civitas_accounts::{Administrator, is_email};
+use civitas_accounts::{Administrator, is_email, normal_email};
 use civitas_kernel::AdministratorId;
 
 pub(super) struct SystemAdmins;
@@ -15,13 +15,9 @@ members! { SystemAdmins, "system_admin", NoOrganization, SystemAdminFields, |kin
     password_hash: resolved(String, set_password, secret(admin.password.as_deref())),
 }}
 
-fn normalized(email: &str) -> String {
-    email.trim().to_lowercase()
-}
-
 fn check_email(fields: &mut SystemAdminFields, admin: &mut Administrator) -> Imported {
     match &fields.email {
-        Field::Value(email) if normalized(email) != admin.email => Err("email cannot change".into()),
+        Field::Value(email) if normal_email(email) != admin.email => Err("email cannot change".into()),
         Field::Null => Err("email cannot change".into()),
         _ if !is_email(&admin.email) => Err(format!("email {:?} is not valid", admin.email).into()),
         _ => Ok(()),
@@ -99,7 +95,7 @@ impl RecordKind for SystemAdmins {
         if let Some(found) = self.find_by_id(import, id).await? {
             return Ok(Some(found));
         }
-        let email = normalized(&required("email", &fields.email)?);
+        let email = normal_email(&required("email", &fields.email)?);
         let found = import.context.ports.administrators().find_by_email(&email).await?;
         self.find_by_id(import, found.map(|(id, _)| id)).await
     }
@@ -109,7 +105,7 @@ impl RecordKind for SystemAdmins {
         import: &mut Import<'_, '_, Self>,
         fields: &SystemAdminFields,
     ) -> Imported<Administrator> {
-        let email = normalized(&required("email", &fields.email)?);
+        let email = normal_email(&required("email", &fields.email)?);
         Ok(Administrator::new(email, import.context.options.now))
     }
 }

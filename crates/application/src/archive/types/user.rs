@@ -5,7 +5,7 @@ use super::{Field, Map, OrganizationId, Ports, Result, Value, async_trait};
 use super::{
     Found, Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required,
 };
-use civitas_accounts::{User, UserAdmin};
+use civitas_accounts::{User, UserAdmin, normal_email};
 use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{Locale, UserId};
 
@@ -81,7 +81,7 @@ impl RecordKind for Users {
     }
 
     fn check(&self, _: &ImportContext<'_>, user: &mut User) -> Imported {
-        user.email = user.email.trim().to_lowercase();
+        user.email = normal_email(&user.email);
         Ok(())
     }
 }

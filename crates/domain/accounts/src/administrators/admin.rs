@@ -1,8 +1,9 @@
 //! Changes of administrators. The caller is an administrator, or the command line; there are no further rights.
 
 use super::{Administrator, AdministratorStore, CheckedPassword, PanelSessionStore, Theme};
-use crate::{Digest, Passwords, Secret, is_email};
+use crate::{Digest, Passwords, Secret, is_email, normal_email};
 use civitas_kernel::records::{Entity, check_revision};
+use civitas_kernel::text::nfc;
 use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, Result};
 use time::OffsetDateTime;
 
@@ -55,13 +56,13 @@ impl NewPassword {
     pub async fn of(passwords: &dyn Passwords, email: &str, password: &Secret) -> Result<Self> {
         let email = valid_email(email)?;
         let text = password.expose();
-        let refusal = if text.chars().count() < Self::MIN_CHARACTERS {
+        let refusal = if nfc(text).chars().count() < Self::MIN_CHARACTERS {
             Some(refusals::PASSWORD_SHORT)
         } else if text.len() > Self::MAX_BYTES {
             Some(refusals::PASSWORD_LONG)
         } else if text.trim().is_empty() {
             Some(refusals::PASSWORD_BLANK)
-        } else if text.trim().to_lowercase() == email {
+        } else if normal_email(text) == email {
             Some(refusals::PASSWORD_IS_EMAIL)
         } else {
             None
@@ -77,9 +78,9 @@ impl NewPassword {
     }
 }
 
-/// The address in lower case.
+/// The address as it is stored.
 fn valid_email(email: &str) -> Result<String> {
-    let email = email.trim().to_lowercase();
+    let email = normal_email(email);
     if is_email(&email) { Ok(email) } else { Err(Error::rejected(refusals::EMAIL_INVALID)) }
 }
 

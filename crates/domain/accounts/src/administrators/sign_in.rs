@@ -7,7 +7,7 @@
 use super::{
     Administrator, AdministratorStore, PanelSession, PanelSessionStore, SecondFactorCodes, TextCipher,
 };
-use crate::{Passwords, Secret, is_bcrypt};
+use crate::{Passwords, Secret, is_bcrypt, normal_email};
 use civitas_kernel::{AdministratorId, Error, Result};
 use std::fmt;
 use time::OffsetDateTime;
@@ -75,7 +75,11 @@ impl CheckedPassword {
         email: &str,
         password: Secret,
     ) -> Result<Self> {
-        let found = administrators.find_by_email(&email.trim().to_lowercase()).await?;
+        let mut found = administrators.find_by_email(&normal_email(email)).await?;
+        if found.is_none() && !email.is_ascii() {
+            // An older version stored domains as they were typed.
+            found = administrators.find_by_email(&email.trim().to_lowercase()).await?;
+        }
         Self::of_found(passwords, found, password).await
     }
 

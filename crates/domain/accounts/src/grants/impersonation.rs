@@ -1,7 +1,9 @@
 //! Impersonation: finds or registers a user (contract 02 §2.4).
 
 use super::{Impersonate, Registration};
-use crate::{NICKNAME_LENGTH, RegistrationMails, User, UserStore, is_email, is_name, is_nickname};
+use crate::{
+    NICKNAME_LENGTH, RegistrationMails, User, UserStore, is_email, is_name, is_nickname, normal_email,
+};
 use civitas_kernel::extended_data::{check_size, compact};
 use civitas_kernel::limits::too_long;
 use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
@@ -78,7 +80,7 @@ impl Impersonation<'_> {
         now: OffsetDateTime,
     ) -> Result<User> {
         let email = registration.email.clone().unwrap_or_else(|| format!("{username}@example.org"));
-        let email = email.trim().to_lowercase();
+        let email = normal_email(&email);
         let name = registration.name.clone().unwrap_or_else(|| username.to_owned());
         let mut faults = username_faults(username);
         if !is_email(&email) {
