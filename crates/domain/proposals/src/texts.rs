@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn several_rules_may_be_broken_in_the_order_of_the_table() {
         assert_eq!(
-            codes("body", "more TREES!!"),
+            codes("body", "our TREES!!"),
             ["too_much_caps", "too_many_marks", "must_start_with_caps", "too_short"]
         );
         assert_eq!(codes("body", "A body that is far too long for it"), ["too_long"]);
