@@ -11,7 +11,7 @@
 use icu_normalizer::ComposingNormalizerBorrowed;
 use std::borrow::Cow;
 
-/// The dot that is left of an `İ` in lower case. In composed text it stands alone behind few other letters.
+/// The dot that is left of an `İ` in lower case. In composed text it stands alone behind few others.
 pub const DOT_ABOVE: char = '\u{307}';
 
 /// The composed form of a text (Unicode NFC), in which texts are compared.

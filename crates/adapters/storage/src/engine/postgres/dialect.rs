@@ -176,7 +176,7 @@ static OTHER_CASES: LazyLock<HashMap<char, Vec<char>>> = LazyLock::new(|| {
     cases
 });
 
-/// `LIKE` of the folded text with a folded pattern, whatever the locale of the database: the letters of the pattern are
+/// `LIKE` of the folded text with a folded pattern, whatever the locale of the database: the characters of the pattern are
 /// folded in the text, those of ASCII by the locale `C`. In the pattern `%` and `_` are wildcards, `\` escapes.
 pub fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> Condition<QS> {
     let (mut from, mut to) = (String::new(), String::new());
