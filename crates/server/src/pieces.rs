@@ -144,7 +144,7 @@ impl HeadEnd {
     }
 
     /// Where the head ends in its next bytes; `None`: after them. At the end it begins with the next head. An offer becomes
-    /// unreadable: `upgrade` and `websocket` lose their first letters, which the options `close` and `keep-alive` do not have.
+    /// unreadable: `upgrade` and `websocket` lose their first character, which is not in the options `close` and `keep-alive`.
     fn find(&mut self, bytes: &mut [u8]) -> Option<usize> {
         for (at, byte) in bytes.iter_mut().enumerate() {
             match byte {
