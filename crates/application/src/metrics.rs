@@ -113,11 +113,7 @@ impl Metrics {
                 "http_refused_requests_total",
                 "Requests that were refused because the machine had too many.",
             )?,
-            tls_handshakes: counters(
-                "tls_handshakes_total",
-                "TLS handshakes of clients, by outcome.",
-                &["outcome"],
-            )?,
+            tls_handshakes: counters("tls_handshakes_total", "TLS handshakes, by outcome.", &["outcome"])?,
             backups: counters("backups_total", "Backups by this process, by outcome.", &["outcome"])?,
             newest_backup: gauge(
                 "newest_backup_timestamp_seconds",
