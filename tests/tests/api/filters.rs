@@ -104,7 +104,7 @@ async fn a_text_is_found_however_its_letters_are_composed() {
             for filter in [
                 format!("filter[title]={needle}"),
                 format!("filter[title_in][]=x&filter[title_in][]={needle}"),
-                format!("filter[title_start]={}", &needle[..needle.len() - 2]),
+                format!("filter[title_start]={}", needle.trim_end_matches(['é', 'e', '\u{301}'])),
                 format!(
                     "filter[title_matches]=%25{}%25",
                     &needle[..needle.find('l').unwrap()].to_uppercase()
@@ -160,7 +160,7 @@ async fn both_engines_fold_the_same_cases() {
         user.extended_data = json!({"şehir": "İZMİR"}).as_object().unwrap().clone();
         let city = OrganizationId(service.id("organization", "city"));
         let id = commit(&*service.store, async |tx| tx.users().add(city, &user).await).await.unwrap().0;
-        for part in ["izmir", "ŞEHİR", "s\u{327}ehir\":\"İz"] {
+        for part in ["izmir", "ŞEHİR", "\"s\u{327}ehir\":\"İz"] {
             let found = machine.get(&format!("/users?filter[extended_data_cont]={part}")).await.is(200).ids();
             assert_eq!(found, [id], "{part}");
         }
