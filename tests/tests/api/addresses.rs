@@ -83,6 +83,18 @@ fn claims(token: &str) -> Value {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).unwrap()).unwrap()
 }
 
+/// Checks that metadata, token and introspection name one issuer.
+async fn check_issuer(seen: &mut Seen, machine: &Client) {
+    let path = "/.well-known/oauth-authorization-server";
+    let metadata = machine.raw(Method::GET, path, &[], None).await.is(200);
+    seen.check("the metadata", &metadata.text);
+    let token = machine.token.clone().unwrap();
+    let claims = claims(&token);
+    assert_eq!((&claims["iss"], &claims["aud"]), (&metadata.body["issuer"], &json!(seen.origin)));
+    let found = machine.post("/oauth/introspect", &json!({"token": token})).await.is(200);
+    assert_eq!(found.body["aud"], claims["aud"]);
+}
+
 #[tokio::test]
 async fn every_address_has_scheme_host_and_port_of_its_organization() {
     for (host, written) in [("city.test", "city.test"), (IPV6, "[2001:db8::1]")] {
@@ -109,15 +121,7 @@ async fn every_address_has_scheme_host_and_port_of_its_organization() {
                 "client_id": "id_city_full", "client_secret": "key_city_full", "scope": scope});
             let nora = anonymous.with_token(&grant).await;
 
-            let path = "/.well-known/oauth-authorization-server";
-            let metadata = anonymous.raw(Method::GET, path, &[], None).await.is(200);
-            seen.check("the metadata", &metadata.text);
-            let token = machine.token.clone().unwrap();
-            let claims = claims(&token);
-            assert_eq!((&claims["iss"], &claims["aud"]), (&metadata.body["issuer"], &json!(origin)));
-            let found = machine.post("/oauth/introspect", &json!({"token": token})).await.is(200);
-            assert_eq!(found.body["aud"], claims["aud"]);
-
+            check_issuer(&mut seen, &machine).await;
             let link = nora.post("/me/magic_links", &json!({})).await;
             seen.check("a magic link", &link.text);
             let draft = json!({"data": {"component_id": service.id("component", "ideas"), "title": "More benches",

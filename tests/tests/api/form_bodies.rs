@@ -3,6 +3,7 @@
 use civitas_tests::service::{Answer, BASE, Client, Service};
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 const URLENCODED: &str = "application/x-www-form-urlencoded";
 
@@ -14,11 +15,12 @@ async fn put(client: &Client, media_type: &str, form: &[u8]) -> Answer {
 
 /// The same fields in both encodings.
 fn encodings(fields: &str) -> [(&'static str, Vec<u8>); 2] {
-    let mut parts = String::new();
-    for (name, value) in url::form_urlencoded::parse(fields.as_bytes()) {
-        parts += &format!("--b\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
-    }
-    [(URLENCODED, fields.into()), ("multipart/form-data; boundary=b", (parts + "--b--\r\n").into_bytes())]
+    let part = |(name, value): (Cow<str>, Cow<str>)| {
+        format!("--b\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+    };
+    let parts = url::form_urlencoded::parse(fields.as_bytes()).map(part);
+    let parts: String = parts.chain(["--b--\r\n".to_owned()]).collect();
+    [(URLENCODED, fields.into()), ("multipart/form-data; boundary=b", parts.into_bytes())]
 }
 
 async fn stored(client: &Client) -> Value {

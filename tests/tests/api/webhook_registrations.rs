@@ -92,11 +92,13 @@ async fn registrations_are_listed_in_pages_the_newest_first() {
     }
 }
 
+const TAKEN: &str = "https://hooks.client.example/taken";
+
 #[tokio::test]
 async fn each_broken_rule_is_named() {
     for service in Service::on_both_engines().await {
         let client = service.machine().await;
-        let existing = register(&client, "https://hooks.client.example/taken").await;
+        let existing = register(&client, TAKEN).await;
         let blank = ("subscriptions", "blank", "Subscriptions cannot be blank");
         let invalid = ("url", "invalid", "Url must be a valid HTTP or HTTPS URL");
         let forbidden = ("url", "forbidden", "Url is not allowed");
@@ -117,10 +119,7 @@ async fn each_broken_rule_is_named() {
             (attributes(json!("http://localhost/"), json!(EVENTS)), vec![forbidden]),
             (attributes(json!("http://a.example:25/"), json!(EVENTS)), vec![forbidden]),
             (attributes(json!("http://169.254.169.254/"), json!([])), vec![forbidden, blank]),
-            (
-                attributes(json!("https://hooks.client.example/taken"), json!(EVENTS)),
-                vec![("url", "taken", "Url has already been taken")],
-            ),
+            (attributes(json!(TAKEN), json!(EVENTS)), vec![("url", "taken", "Url has already been taken")]),
             (json!({"url": URL}), vec![blank]),
             (attributes(json!(URL), json!([])), vec![blank]),
             (attributes(json!(URL), json!("x")), vec![("subscriptions", "invalid", blank.2)]),
@@ -147,11 +146,8 @@ async fn each_broken_rule_is_named() {
             assert_eq!(refused.body, expected, "{body}");
         }
         let other = register(&client, URL).await;
-        client
-            .put(&other, &body("https://hooks.client.example/taken", &EVENTS))
-            .await
-            .refuses(400, "Url has already been taken");
-        client.put(&existing, &body("https://hooks.client.example/taken", &EVENTS)).await.is(200);
+        client.put(&other, &body(TAKEN, &EVENTS)).await.refuses(400, "Url has already been taken");
+        client.put(&existing, &body(TAKEN, &EVENTS)).await.is(200);
         let count = client.get("/webhook_registrations").await.is(200).ids().len();
         assert_eq!(count, 2, "nothing was stored");
     }
