@@ -70,9 +70,8 @@ pub(crate) fn mount_at_hosts(config: &mut web::ServiceConfig, api: &Arc<Api>) {
 }
 
 async fn at_host(api: &Api, request: &HttpRequest) -> Result<HttpResponse, ApiError> {
-    let tenant = tenancy::resolve(&**api.backend.store(), request, &Origin::of(&api.backend, request))
-        .await?
-        .tenant()?;
+    let origin = Origin::of(&api.backend, request);
+    let tenant = tenancy::resolve(&**api.backend.store(), request, &origin).await?.tenant()?;
     Ok(match request.path() {
         WELL_KNOWN => metadata(api, &tenant),
         _ => HttpResponse::Found().insert_header((LOCATION, format!("{BASE}/"))).finish(),

@@ -5,8 +5,6 @@ use serde_json::Value;
 
 /// The most digits of a double.
 const DIGITS: usize = 17;
-/// The most characters of a number in an error.
-const SHOWN: usize = 50;
 
 /// Parses a JSON text.
 ///
@@ -28,8 +26,7 @@ pub fn read_json(text: &str) -> serde_json::Result<Value> {
     let mut words =
         outside.flat_map(|part| part.split(|c| !matches!(c, '0'..='9' | '+' | '-' | '.' | 'e' | 'E')));
     if let Some(number) = words.find(|word| word.starts_with(|c| c != 'e') && !is_exact(word)) {
-        let shown: String = number.chars().take(SHOWN).collect();
-        let reason = format!("Number cannot be stored exactly, send it as text: {shown}");
+        let reason = format!("Number cannot be stored exactly, send it as text: {number:.50}");
         return Err(serde_json::Error::custom(reason));
     }
     normalize(&mut value);

@@ -38,7 +38,7 @@ pub use admin::{Plain, RecordAdmin, check_revision, edit, find_for_update, find_
 use crate::{Error, Event, OrganizationId, Result};
 use async_trait::async_trait;
 use std::fmt::Debug;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use time::OffsetDateTime;
 
 /// A record of an organization, which a store stores under an id.
@@ -57,9 +57,8 @@ pub trait Entity: Clone + PartialEq + Debug + Send + Sync + 'static {
         if let Some(at) = self.clone().updated_at() {
             return revision_at(*at);
         }
-        let mut digest = DefaultHasher::new();
-        format!("{self:?}").hash(&mut digest);
-        format!("{:016x}", digest.finish())
+        let digest = BuildHasherDefault::<DefaultHasher>::default().hash_one(format!("{self:?}"));
+        format!("{digest:016x}")
     }
 
     /// Whether the record is deleted: its row stays, and cannot be changed ([`find_for_update`]).

@@ -147,8 +147,7 @@ pub fn check_revision(seen: &str, stored: &str) -> Result<()> {
     if seen.is_empty() || seen == stored {
         return Ok(());
     }
-    let text = "The record was changed meanwhile";
-    let fields = vec![FieldError::new("revision", "changed_meanwhile", text)];
+    let fields = vec![FieldError::new("revision", "changed_meanwhile", "The record was changed meanwhile")];
     Err(Error::Invalid { wording: Wording::InvalidRequest, fields })
 }
 

@@ -172,12 +172,11 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
     let cipher = ArchiveCipher::new(&config);
     let export = async |writer: &mut (dyn Write + Send)| {
         let services = ExportServices { objects: &objects, cipher: &cipher };
-        archive::export(&*store, services, &options, BufWriter::new(writer)).await.map_err(
-            |error| match error {
-                ExportError::Write(error) => because(error),
-                other => because(other),
-            },
-        )
+        let written = archive::export(&*store, services, &options, BufWriter::new(writer)).await;
+        written.map_err(|error| match error {
+            ExportError::Write(error) => because(error),
+            other => because(other),
+        })
     };
     // A second opening of `/dev/stdout` would write over what a redirected output has already.
     if is_console(&args.output) || args.output == Path::new("/dev/stdout") {

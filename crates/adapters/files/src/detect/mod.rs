@@ -25,8 +25,6 @@ use std::os::unix::fs::FileExt;
 const HEAD: usize = 4096;
 const PDF: &str = "application/pdf";
 const PDF_HEADER: &[u8] = b"%PDF-";
-/// How much of the begin of a file the header of a PDF is in, in bytes.
-const PDF_BEGIN: usize = 1024;
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 /// A file without a known type.
@@ -56,18 +54,15 @@ pub(crate) fn detect(file: &File, size: u64) -> io::Result<Detected> {
         Some(Signature::Exact(content_type)) => content_type.to_owned(),
         None => match text::content_type(file, &head)? {
             Some(text::PLAIN) if has_pdf_header(&head) => PDF.to_owned(),
-            Some(content_type) => content_type.to_owned(),
-            None => match inferred(&head) {
-                UNKNOWN if has_pdf_header(&head) => PDF.to_owned(),
-                content_type => content_type.to_owned(),
-            },
+            None if inferred(&head) == UNKNOWN && has_pdf_header(&head) => PDF.to_owned(),
+            content_type => content_type.unwrap_or_else(|| inferred(&head)).to_owned(),
         },
     };
     Ok(Detected::Other(content_type))
 }
 
 fn has_pdf_header(head: &[u8]) -> bool {
-    head[..head.len().min(PDF_BEGIN)].windows(PDF_HEADER.len()).any(|window| window == PDF_HEADER)
+    head[..head.len().min(1024)].windows(PDF_HEADER.len()).any(|window| window == PDF_HEADER)
 }
 
 enum Signature {

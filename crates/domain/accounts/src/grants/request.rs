@@ -113,9 +113,8 @@ impl TokenRequest {
         clients: &dyn ClientStore,
     ) -> Result<Option<(ClientId, ApiClient)>> {
         for uid in &self.client_ids {
-            let found = clients.find_by_uid(uid).await?;
-            if found.is_some() {
-                return Ok(found);
+            if let Some(found) = clients.find_by_uid(uid).await? {
+                return Ok(Some(found));
             }
         }
         Ok(None)
