@@ -27,7 +27,6 @@ mod keyed_write;
 mod links;
 mod mount;
 mod openapi;
-mod overload;
 mod pages;
 mod paths;
 mod pipeline;

@@ -2,7 +2,7 @@
 
 use crate::api::Api;
 use crate::route::BASE;
-use crate::{confirmations, overload, pipeline, served_files, service};
+use crate::{confirmations, pipeline, served_files, service};
 use actix_web::{HttpRequest, web};
 use std::sync::Arc;
 
@@ -10,7 +10,6 @@ impl Api {
     /// Mounts all routes and pages on the thread of the caller, in its runtime. Mount it before others: actix-web tries the
     /// patterns of all resources one after the other, and one prefix is enough to find the interface.
     pub fn configure(self: &Arc<Self>, config: &mut web::ServiceConfig) {
-        overload::watch();
         config.service(web::scope(BASE).configure(|scope| {
             service::mount(scope, self);
             self.serve_rest(scope);

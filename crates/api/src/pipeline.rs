@@ -6,7 +6,6 @@ use crate::body::{self, Body};
 use crate::error::ApiError;
 use crate::incoming::Incoming;
 use crate::keyed_write::KeyedWrite;
-use crate::overload;
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::request::{Request, auth_context, bearer};
@@ -15,7 +14,7 @@ use crate::route::{Answer, Gate, Route};
 use crate::router::Found;
 use crate::tenancy::{self, HostLookup, Origin};
 use actix_web::http::Method;
-use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderName};
+use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderName, HeaderValue};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::Callers;
@@ -39,7 +38,8 @@ pub(crate) fn serve(
     payload: Payload,
 ) -> Either<Ready<HttpResponse>, LocalBoxFuture<'static, HttpResponse>> {
     let writes = !matches!(*http.method(), Method::GET | Method::HEAD);
-    if overload::refuses(|| api.backend.store().is_overloaded(writes)) {
+    if api.backend.store().is_overloaded(writes) {
+        metrics::request_refused();
         return Either::Left(ready(ApiError::Overloaded.respond()));
     }
     let begun = Instant::now();
@@ -279,7 +279,8 @@ async fn answer(route: &Arc<Route>, request: Request, incoming: Option<Incoming>
 
 /// The address of the client.
 fn source(backend: &Backend, http: &HttpRequest) -> Option<IpAddr> {
-    let values = |name| http.headers().get_all(name).filter_map(|value| value.to_str().ok()).collect();
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned().into();
+    let values = |name| http.headers().get_all(name).map(text).collect();
     Some(source_address(http.peer_addr()?.ip(), values, &backend.settings.trusted_proxies))
 }
 

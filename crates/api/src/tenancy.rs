@@ -78,9 +78,9 @@ impl Origin {
             let value = headers.get(name)?.to_str().ok()?.split(',').next()?.trim();
             (!value.is_empty()).then(|| value.to_owned())
         };
-        let element = first("forwarded").unwrap_or_default();
+        let elements = headers.get("forwarded").and_then(|value| value.to_str().ok()).unwrap_or_default();
         let pair = |name: &str| {
-            let value = forwarded_parameter(&element, name);
+            let value = forwarded_parameter(elements, name);
             (!value.is_empty()).then(|| value.to_owned())
         };
         let mut authority = first("x-forwarded-host").or_else(|| pair("host")).unwrap_or(self.authority);

@@ -111,7 +111,7 @@ impl Metrics {
             )?,
             refused_requests: counter(
                 "http_refused_requests_total",
-                "Requests that were refused because the machine had too many.",
+                "Requests that were refused because others wait long for a connection to the database.",
             )?,
             tls_handshakes: counters("tls_handshakes_total", "TLS handshakes, by outcome.", &["outcome"])?,
             backups: counters("backups_total", "Backups by this process, by outcome.", &["outcome"])?,

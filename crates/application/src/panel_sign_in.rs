@@ -5,7 +5,7 @@ use crate::{Announcer, Store, Transaction};
 use civitas_accounts::administrators::{
     CheckedPassword, SecondFactorCodes, SignInAttempt, SignInFault, SignedIn, TextCipher,
 };
-use civitas_accounts::{Passwords, Secret};
+use civitas_accounts::{Administrator, Passwords, Secret, is_replaceable};
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{AdministratorId, Result};
 use std::time::Duration;
@@ -13,8 +13,8 @@ use time::OffsetDateTime;
 use tokio::time::{Instant, sleep_until};
 
 /// How long a refusal takes at least, so that the caller cannot tell a known address from an unknown one by the time:
-/// longer than a hash of Argon2id, or of bcrypt with the usual cost.
-pub(crate) const REFUSAL_TAKES: Duration = Duration::from_millis(300);
+/// longer than two comparisons with a hash of Argon2id, or of bcrypt with the usual cost.
+pub(crate) const REFUSAL_TAKES: Duration = Duration::from_millis(500);
 
 /// Signs administrators in and out (contract 04 §1).
 pub struct SignIn<'a> {
@@ -47,7 +47,8 @@ impl SignIn<'_> {
     ) -> Result<SignedIn, SignInFault> {
         let begin = Instant::now();
         let administrators = self.store.administrators();
-        let checked = CheckedPassword::of_email(administrators, self.passwords, email, password).await?;
+        let compared = CheckedPassword::of_email(administrators, self.passwords, email, password.clone());
+        let checked = compared.await?;
         let decide = async |tx: &dyn Transaction| {
             let decided = self.attempt(tx).decide(&checked, code, now).await?;
             self.record(tx, checked.administrator(), email, &decided, now).await?;
@@ -58,7 +59,32 @@ impl SignIn<'_> {
         if matches!(decided, Err(SignInFault::Refused | SignInFault::Locked)) {
             sleep_until(begin + REFUSAL_TAKES).await;
         }
+        if let Ok(SignedIn { id, administrator, .. }) = &decided
+            && let Some(old) = administrator.password.as_ref().filter(|old| is_replaceable(old, &password))
+            && let Err(error) = self.replace_hash(*id, old, password, now).await
+        {
+            tracing::warn!(%error, "the hash of a password could not be replaced");
+        }
         decided
+    }
+
+    /// Replaces the hash of a password that has just been checked, unless it has changed meanwhile.
+    async fn replace_hash(
+        &self,
+        id: AdministratorId,
+        old: &str,
+        password: Secret,
+        now: OffsetDateTime,
+    ) -> Result<()> {
+        let new = self.passwords.hash(password).await?;
+        let replace = async |tx: &dyn Transaction| match tx.administrators().find_for_update(id).await? {
+            Some(found) if found.password.as_deref() == Some(old) => {
+                let renewed = Administrator { password: Some(new.clone()), ..found };
+                tx.administrators().save(id, &renewed).await
+            }
+            _ => Ok(()),
+        };
+        self.announcer.in_transaction(self.store, now, replace).await
     }
 
     /// Compares a password with that of an administrator who is signed in, before an act that needs it; a failure

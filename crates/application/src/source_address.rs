@@ -1,15 +1,16 @@
 //! The address of the client of a request, which proxies in between name.
 
 use ipnet::IpNet;
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 /// The address of the client of a request: that of the peer; behind a trusted proxy the last address that is not of a
 /// trusted proxy, in `X-Forwarded-For`, or without it in `Forwarded` (RFC 7239). An address may have a port and brackets.
-/// If a proxy names no address, what stands before it is not used: the client may have written it. `values`: those of a
-/// header.
+/// If a proxy names no address, what stands before it is not used: the client may have written it. `values`: all those of a
+/// header, also what is no text.
 pub fn source_address<'a>(
     peer: IpAddr,
-    values: impl Fn(&'static str) -> Vec<&'a str>,
+    values: impl Fn(&'static str) -> Vec<Cow<'a, str>>,
     trusted: &[IpNet],
 ) -> IpAddr {
     let peer = peer.to_canonical();
@@ -17,10 +18,11 @@ pub fn source_address<'a>(
     if !is_trusted(peer) {
         return peer;
     }
-    let elements = |name| values(name).into_iter().flat_map(|value| value.split(',')).collect::<Vec<_>>();
-    let mut named = elements("x-forwarded-for");
-    if named.is_empty() {
-        named = elements("forwarded").iter().map(|element| forwarded_parameter(element, "for")).collect();
+    let (listed, forwarded) = (values("x-forwarded-for"), values("forwarded"));
+    let mut named: Vec<&str> = listed.iter().flat_map(|value| value.split(',')).collect();
+    if listed.is_empty() {
+        let elements = forwarded.iter().flat_map(|value| unquoted(value, ','));
+        named = elements.map(|element| forwarded_parameter(element, "for")).collect();
     }
     for text in named.into_iter().rev() {
         match address(text) {
@@ -32,9 +34,19 @@ pub fn source_address<'a>(
     peer
 }
 
-/// The value of a parameter of an element of `Forwarded`; empty without it.
-pub fn forwarded_parameter<'a>(element: &'a str, name: &str) -> &'a str {
-    let mut pairs = element.split(';').filter_map(|pair| pair.split_once('='));
+/// The parts of a text between separators that are not in quotes.
+fn unquoted(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
+    text.split(move |character| {
+        is_quoted ^= character == '"';
+        character == separator && !is_quoted
+    })
+}
+
+/// The value of a parameter of the first element of `Forwarded`; empty without it.
+pub fn forwarded_parameter<'a>(elements: &'a str, name: &str) -> &'a str {
+    let element = unquoted(elements, ',').next().unwrap_or_default();
+    let mut pairs = unquoted(element, ';').filter_map(|pair| pair.split_once('='));
     let found = pairs.find(|(key, _)| key.trim().eq_ignore_ascii_case(name));
     found.map_or("", |(_, value)| value.trim().trim_matches('"'))
 }
@@ -54,10 +66,9 @@ mod tests {
     /// The address of a client of a peer, with values of `X-Forwarded-For` and `Forwarded`.
     fn of(peer: &str, x_forwarded_for: &[&'static str], forwarded: &[&'static str]) -> String {
         let trusted = ["10.0.0.0/8".parse().unwrap()];
-        let values = |name| match name {
-            "x-forwarded-for" => x_forwarded_for.to_vec(),
-            "forwarded" => forwarded.to_vec(),
-            other => panic!("{other}"),
+        let values = |name| {
+            let values = if name == "forwarded" { forwarded } else { x_forwarded_for };
+            values.iter().map(|value| Cow::from(*value)).collect()
         };
         source_address(peer.parse().unwrap(), values, &trusted).to_string()
     }
@@ -105,6 +116,13 @@ mod tests {
             ["proto=https", "for=unknown", "for=203.0.113.9, for=_hidden", "for=203.0.113.9, by=10.0.0.1"]
         {
             assert_eq!(of("10.0.0.1", &[], &[element]), "10.0.0.1", "{element}");
+        }
+        let forged = "\u{fffd}, 198.51.100.7";
+        assert_eq!(of("10.0.0.1", &[forged], &["for=203.0.113.9"]), "198.51.100.7", "no text is no absence");
+        for host in ["city.test,for=203.0.113.9", "city.test;for=203.0.113.9"] {
+            let element = format!("host=\"{host}\";for=198.51.100.7").leak();
+            assert_eq!(of("10.0.0.1", &[], &[element]), "198.51.100.7", "{host}");
+            assert_eq!(forwarded_parameter(element, "host"), host);
         }
     }
 }

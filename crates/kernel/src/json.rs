@@ -9,8 +9,7 @@ const DIGITS: usize = 17;
 /// Parses a JSON text.
 ///
 /// # Errors
-/// `is_data()` for a number that would be rounded: an integer outside 64 bits, or another number with more digits or
-/// closer to zero than a double.
+/// `is_data()` for a number that has other digits when it is stored as an integer of 64 bits or as a double.
 ///
 /// ```
 /// use civitas_kernel::read_json;
@@ -54,7 +53,9 @@ fn normalize(value: &mut Value) {
         Value::Object(members) => members.values_mut().for_each(normalize),
         Value::Number(number) => {
             let text = number.to_string();
-            if let Some(n) = number.as_f64().filter(|_| text.contains('e') || text == "-0.0")
+            let is_whole = |n: &f64| n.fract() == 0.0 && n.abs() < 1e20;
+            if (text.contains('e') || text == "-0.0")
+                && let Some(n) = number.as_f64().filter(is_whole)
                 && let Ok(normal) = (n + 0.0).to_string().parse()
             {
                 *number = normal;

@@ -1,7 +1,7 @@
 //! Who sends a request: the address of the client, and the origin of links.
 
 use actix_web::HttpRequest;
-use actix_web::http::header;
+use actix_web::http::header::{self, HeaderValue};
 use civitas_application::source_address;
 use ipnet::IpNet;
 use std::net::IpAddr;
@@ -9,7 +9,8 @@ use std::net::IpAddr;
 /// The address of the client: that of the peer; behind a trusted proxy the last address in `X-Forwarded-For` or
 /// `Forwarded` that is not a trusted proxy itself.
 pub(crate) fn client(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
-    let values = |name| request.headers().get_all(name).filter_map(|value| value.to_str().ok()).collect();
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned().into();
+    let values = |name| request.headers().get_all(name).map(text).collect();
     Some(source_address(request.peer_addr()?.ip(), values, trusted))
 }
 

@@ -112,6 +112,6 @@ async fn a_form_that_is_refused_for_another_reason_keeps_the_state_it_was_opened
         let refused = panel.send(&again).await.is(422).shows(CHANGED);
         assert_eq!(opened().await.values("meeting[title][en]"), ["Theirs"]);
         panel.send(&refused.form(path)).await.is(302);
-        assert_eq!(opened().await.values("meeting[title][en]"), ["Mine"], "who was told may overwrite");
+        assert_eq!(opened().await.values("meeting[title][en]"), ["Mine"], "after the refusal it overwrites");
     }
 }

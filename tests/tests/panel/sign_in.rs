@@ -75,6 +75,27 @@ async fn an_address_that_an_older_version_stored_still_signs_in() {
 }
 
 #[tokio::test]
+async fn a_hash_of_bcrypt_is_replaced_by_the_first_sign_in() {
+    for service in Service::on_both_engines().await {
+        let id = service.add_administrator(EMAIL, PASSWORD).await;
+        let imported = "$2y$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e";
+        let change = commit(&*service.store, async |tx| {
+            let mut ada = tx.administrators().find_for_update(id).await?.expect("the account");
+            ada.password = Some(imported.to_owned());
+            tx.administrators().save(id, &ada).await
+        });
+        change.await.unwrap();
+        let stored = async || service.store.administrators().find(id).await.unwrap().unwrap().password;
+        service.visitor().sign_in(EMAIL, "correct horsf").await.is(422);
+        assert_eq!(stored().await.as_deref(), Some(imported));
+        for _ in 0..2 {
+            service.visitor().sign_in(EMAIL, "correct horse").await.leads_to("/system");
+            assert!(stored().await.unwrap().starts_with("$argon2id$"));
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_cookie_of_a_session_is_for_the_panel_alone_and_no_script() {
     for service in Service::on_both_engines().await {
         service.add_administrator(EMAIL, PASSWORD).await;

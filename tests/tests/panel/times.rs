@@ -94,3 +94,16 @@ async fn every_page_and_list_shows_the_first_and_the_last_time_that_can_be_store
         }
     }
 }
+
+#[tokio::test]
+async fn the_log_of_jobs_begins_at_no_time_that_the_database_cannot_hold() {
+    for service in Service::on_both_engines().await {
+        let panel = service.administrator().await;
+        for microseconds in ["-300000000000000000", "253402300800000000", "9223372036854775807"] {
+            let place = format!("{microseconds}.018d3f2e-0000-7000-8000-000000000000");
+            for name in ["older", "newer"] {
+                panel.get(&format!("/system/jobs?{name}={place}")).await.is(200);
+            }
+        }
+    }
+}

@@ -29,7 +29,7 @@ pub(crate) fn containing(text: &str) -> String {
 /// `LIKE` in any case, in every script, of composed and decomposed texts. In the pattern `%` and `_` are wildcards, `\`
 /// escapes. A pattern in ASCII has one form; but `_` is one composed character.
 pub(crate) fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> columns::Condition<QS> {
-    let has_one_form = pattern.is_ascii() && !pattern.replace(r"\_", "").contains('_');
+    let has_one_form = pattern.is_ascii() && !pattern.replace(r"\\", "").replace(r"\_", "").contains('_');
     let on = if has_one_form { on } else { Box::new(dialect::nfc(on)) };
     dialect::like(on, &closed(&fold(&nfc(pattern))))
 }
@@ -40,6 +40,8 @@ pub(crate) enum Column<QS> {
     Integer(Expr<QS, BigInt>),
     /// A text.
     Text(Expr<QS, Text>),
+    /// A text of ASCII characters only, which has one form.
+    Ascii(Expr<QS, Text>),
     /// A text in several languages: the text of each, and the languages of the deployment.
     Translated(Box<dyn Fn(Locale) -> Expr<QS, Text>>, Locales),
 }
@@ -70,7 +72,8 @@ pub(crate) fn holds<QS: 'static>(
         (Column::Integer(number), Condition::Integer(is)) => integer(number, is),
         (Column::Integer(number), like) => pattern(Box::new(number.cast::<Nullable<Text>>()), like)?,
         (Column::Text(text), Condition::Text(is)) => composed(text, is),
-        (Column::Text(text), like) => pattern(text, like)?,
+        (Column::Ascii(text), Condition::Text(is)) => string(text, is),
+        (Column::Text(text) | Column::Ascii(text), like) => pattern(text, like)?,
         (Column::Translated(text, locales), Condition::Text(is)) => in_some_language(&*text, &locales, is),
         (Column::Translated(text, locales), like) => {
             any(locales.iter().map(|locale| pattern(text(locale), like)).collect::<Result<_>>()?)

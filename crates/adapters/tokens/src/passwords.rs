@@ -111,9 +111,10 @@ impl Passwords for Argon2Passwords {
         };
         self.in_turn(move || {
             let composed = composed(&password);
-            // A hash from elsewhere may be of the text as it was typed. Known and unknown accounts take as long.
+            // A hash from elsewhere may be of the text as it was typed. Right and wrong passwords take as long.
             let is_other = composed.expose() != password.expose();
-            Ok(matches_hash(&composed)? || (is_other && matches_hash(&password)?))
+            let (first, second) = (matches_hash(&composed)?, is_other && matches_hash(&password)?);
+            Ok(first || second)
         })
         .await
     }

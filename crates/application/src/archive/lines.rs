@@ -75,8 +75,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The next line that is not blank, without its line break; `None` at the end. A byte order mark before the first line
-    /// is left out. Errors: the line is not UTF-8 or
-    /// longer than [`MAX_BYTES`], or the input fails.
+    /// is left out. Errors: the line is not UTF-8 or longer than [`MAX_BYTES`], or the input fails.
     pub(super) fn next(&mut self) -> io::Result<Option<&str>> {
         loop {
             self.buffer.clear();
@@ -92,12 +91,15 @@ impl<R: BufRead> Lines<R> {
             if read == limit && self.buffer.last() != Some(&b'\n') {
                 self.read_long()?;
             }
+            if self.count == 1 && self.buffer.starts_with(b"\xef\xbb\xbf") {
+                self.buffer.drain(..3);
+            }
             if !self.buffer.trim_ascii().is_empty() {
                 break;
             }
         }
         let line = str::from_utf8(self.buffer.trim_ascii()).map_err(|_| io::Error::other("is not UTF-8"))?;
-        Ok(Some(if self.count == 1 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line }))
+        Ok(Some(line))
     }
 
     /// Reads the rest of a line whose begin is in the buffer.

@@ -59,6 +59,7 @@ pub use ports::{
     ClientFilter, ClientStore, ClientUsage, EndedCredentials, Identity, IdentityUser, ListedState,
     MOST_COUNTED, MOST_FOUND_BY_TEXT, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore, TokenSigner,
     TokenStore, USER_FIELDS, UserField, UserFilter, UserSearch, UserSort, UserStore, is_bcrypt,
+    is_replaceable,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{

@@ -289,9 +289,15 @@ pub trait TokenSigner: Send + Sync {
     fn verify(&self, token: &str) -> Result<Arc<Claims>, TokenFault>;
 }
 
-/// Whether a stored hash is one of bcrypt, from another product. It is replaced at the first sign-in.
+/// Whether a stored hash is one of bcrypt, from another product.
 pub fn is_bcrypt(hash: &str) -> bool {
     ["$2a$", "$2b$", "$2y$"].iter().any(|begin| hash.starts_with(begin))
+}
+
+/// Whether a stored hash is replaced at a sign-in with this password. bcrypt reads 72 bytes: the rest of a longer password may
+/// be mistyped.
+pub fn is_replaceable(hash: &str, password: &Secret) -> bool {
+    is_bcrypt(hash) && password.expose().len() <= 72
 }
 
 /// Hashes passwords with Argon2id, on dedicated threads, few at a time: each takes 20 ms and 19 MiB. `Unavailable` when

@@ -231,7 +231,8 @@ pub fn is_email(text: &str) -> bool {
 /// The form in which e-mail addresses are stored and compared: trimmed, in lower case, the domain in ASCII (RFC 5891).
 pub fn normal_email(text: &str) -> String {
     let text = text.trim().to_lowercase();
-    let in_ascii = text.rsplit_once('@').and_then(|(local, domain)| {
+    let parts = text.rsplit_once('@').filter(|_| !is_longer(&text, LINE));
+    let in_ascii = parts.and_then(|(local, domain)| {
         let domain = idna::domain_to_ascii(domain).ok()?;
         Some(format!("{local}@{domain}"))
     });

@@ -36,7 +36,7 @@ pub(crate) fn log_start<I>(visit: &Visit, read: impl Fn(&str) -> Option<I>) -> L
         let (time, id) = visit.query.get(name)?.split_once('.')?;
         let time =
             OffsetDateTime::from_unix_timestamp_nanos(time.parse::<i128>().ok()?.checked_mul(1_000)?).ok()?;
-        Some((time, read(id)?))
+        Some((time, read(id)?)).filter(|_| (0..=9999).contains(&time.year()))
     };
     match (row("older"), row("newer")) {
         (Some((time, id)), _) => LogStart::OlderThan(time, id),

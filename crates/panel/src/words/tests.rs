@@ -132,7 +132,7 @@ fn every_text_whose_key_is_made_of_a_name_is_in_the_catalogue() {
 
 #[test]
 fn a_text_that_is_missing_is_shown_as_such() {
-    assert_eq!(Words::of(Locale::FR).say("no-such-text"), "{no-such-text}");
+    assert_eq!(Words::of(Locale::FR).say("No such text"), "{No such text}");
 }
 
 #[test]

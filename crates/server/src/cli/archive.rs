@@ -5,8 +5,7 @@ use crate::config::{Config, Scheme, Sources};
 use crate::{files, paths, webhooks};
 use civitas_application::Store;
 use civitas_application::archive::{
-    self, ExportError, ExportOptions, ExportServices, FileServices, ImportOptions, Pass, Progress,
-    WebhookArchive,
+    self, ExportOptions, ExportServices, FileServices, ImportOptions, Pass, Progress, WebhookArchive,
 };
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{Result, clock};
@@ -172,11 +171,9 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
     let cipher = ArchiveCipher::new(&config);
     let export = async |writer: &mut (dyn Write + Send)| {
         let services = ExportServices { objects: &objects, cipher: &cipher };
+        // An archive that is not read to its end is a failure.
         let written = archive::export(&*store, services, &options, BufWriter::new(writer)).await;
-        written.map_err(|error| match error {
-            ExportError::Write(error) => because(error),
-            other => because(other),
-        })
+        written.map_err(|error| Failure::Because(error.to_string()))
     };
     // A second opening of `/dev/stdout` would write over what a redirected output has already.
     if is_console(&args.output) || args.output == Path::new("/dev/stdout") {

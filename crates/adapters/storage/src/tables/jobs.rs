@@ -183,7 +183,7 @@ fn condition(filter: &JobFilter) -> Result<Condition<jobs::table>> {
         JobField::CommandKey => Box::new(jobs::command_key.nullable()),
         JobField::Status => Box::new(jobs::status.nullable()),
     };
-    holds(Column::Text(column), &filter.condition)
+    holds(Column::Ascii(column), &filter.condition)
 }
 
 /// The jobs that have ended: the same condition as the index `jobs_ended`.

@@ -60,7 +60,7 @@ fn of(organization: OrganizationId) -> Scoped {
 
 fn condition(filter: &UserFilter) -> Result<Condition<users::table>> {
     let column = match filter.field {
-        UserField::Nickname => Column::Text(Box::new(users::nickname.nullable())),
+        UserField::Nickname => Column::Ascii(Box::new(users::nickname.nullable())),
         UserField::Id => Column::Integer(Box::new(users::id.nullable())),
         UserField::ExtendedData => Column::Text(Box::new(users::extended_data_text.nullable())),
     };

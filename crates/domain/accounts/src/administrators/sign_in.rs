@@ -7,7 +7,7 @@
 use super::{
     Administrator, AdministratorStore, PanelSession, PanelSessionStore, SecondFactorCodes, TextCipher,
 };
-use crate::{Passwords, Secret, is_bcrypt, normal_email};
+use crate::{Passwords, Secret, normal_email};
 use civitas_kernel::{AdministratorId, Error, Result};
 use std::fmt;
 use time::OffsetDateTime;
@@ -62,8 +62,6 @@ pub struct SignedIn {
 pub struct CheckedPassword {
     found: Option<(AdministratorId, Option<String>)>,
     is_right: bool,
-    /// The hash that replaces one of bcrypt.
-    renewed: Option<String>,
 }
 
 impl CheckedPassword {
@@ -101,12 +99,8 @@ impl CheckedPassword {
     ) -> Result<Self> {
         let found = found.map(|(id, administrator)| (id, administrator.password));
         let hash = found.as_ref().and_then(|(_, hash)| hash.clone());
-        let is_right = passwords.verify(password.clone(), hash.clone()).await?;
-        let renewed = match hash {
-            Some(hash) if is_right && is_bcrypt(&hash) => Some(passwords.hash(password).await?),
-            _ => None,
-        };
-        Ok(Self { found, is_right, renewed })
+        let is_right = passwords.verify(password, hash).await?;
+        Ok(Self { found, is_right })
     }
 
     /// The account, whether or not the password is right.
@@ -160,9 +154,6 @@ impl SignInAttempt<'_> {
         }
         administrator.unlock();
         administrator.last_sign_in_at = Some(now);
-        if checked.renewed.is_some() {
-            administrator.password.clone_from(&checked.renewed);
-        }
         self.administrators.save(id, &administrator).await?;
         let (session, text) = PanelSession::begin(id, now);
         self.sessions.add(&session).await?;
@@ -302,26 +293,6 @@ mod tests {
         assert_eq!(memory.only().failed_attempts, 2);
         assert!(try_at(&memory, RIGHT, Some("S6"), NOW).await.starts_with("session"));
         assert_eq!(try_at(&memory, RIGHT, Some("S6"), NOW).await, "Refused", "it was stored as used");
-    }
-
-    #[tokio::test]
-    async fn a_hash_of_bcrypt_is_replaced_at_the_first_sign_in() {
-        let mut passwords = crate::MockPasswords::new();
-        passwords.expect_verify().returning(|_, hash| Ok(hash.as_deref() == Some("$2b$12$x")));
-        passwords.expect_hash().once().returning(|_| Ok("hash of Argon2id".to_owned()));
-        let memory = ada(|ada| ada.password = Some("$2b$12$x".to_owned())).await;
-        let checked =
-            CheckedPassword::of_email(&memory, &passwords, EMAIL, Secret::new(RIGHT)).await.unwrap();
-        let attempt = SignInAttempt {
-            administrators: &memory,
-            sessions: &memory,
-            cipher: &PlainCipher,
-            codes: &StepCodes,
-        };
-        attempt.decide(&checked, None, NOW).await.unwrap().unwrap();
-        assert_eq!(memory.only().password.as_deref(), Some("hash of Argon2id"));
-        let again = attempt.decide(&checked, None, NOW).await.unwrap();
-        assert!(again.is_err(), "it was compared with the old hash");
     }
 
     #[tokio::test]

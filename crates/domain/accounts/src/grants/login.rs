@@ -2,7 +2,7 @@
 
 use super::Login;
 use crate::login_failures::{FAILURES_THAT_LOCK, LoginFailureStore, LoginKey};
-use crate::{Passwords, UserStore, is_bcrypt};
+use crate::{Passwords, UserStore, is_replaceable};
 use civitas_kernel::{ClientId, Error, OrganizationId, Result, UserId};
 use time::{Duration, OffsetDateTime};
 
@@ -49,7 +49,7 @@ impl Logins<'_> {
         if has_failed {
             self.failures.reset(&key, now).await?;
         }
-        Ok((id, user.password_hash.filter(|hash| is_bcrypt(hash))))
+        Ok((id, user.password_hash.filter(|hash| is_replaceable(hash, &login.password))))
     }
 
     /// Checks that the login is open. Returns whether there are failures.

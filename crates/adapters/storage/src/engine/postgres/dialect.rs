@@ -187,8 +187,7 @@ pub fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> Condition<QS> {
         }
     }
     from.push(DOT_ABOVE);
-    let on = if to.is_empty() { on } else { Box::new(translate(on, from, to)) };
-    Box::new(InBytes::new(on).ilike(pattern.to_owned()).escape('\\'))
+    Box::new(InBytes::new(translate(on, from, to)).ilike(pattern.to_owned()).escape('\\'))
 }
 
 // Macros, because the type parameter of `LockingDsl` cannot be named outside Diesel.

@@ -125,7 +125,7 @@ pub(super) fn satisfies(
     filter: &ProposalFilter,
 ) -> Result<Condition<proposals::table>> {
     let column = match filter.field {
-        ProposalField::State => Column::Text(Box::new(proposals::public_state.nullable())),
+        ProposalField::State => Column::Ascii(Box::new(proposals::public_state.nullable())),
         ProposalField::VotedWeight => Column::Integer(own_weight(participant)),
         ProposalField::ExtendedData => Column::Text(Box::new(proposals::extended_data_text.nullable())),
         ProposalField::Id => Column::Integer(Box::new(proposals::id.nullable())),

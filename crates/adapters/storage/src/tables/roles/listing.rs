@@ -79,7 +79,7 @@ fn of_row(filter: &RoleFilter) -> Result<Condition<roles::table>> {
         RoleField::User => Column::Integer(Box::new(roles::user_id)),
         RoleField::ResourceId => Column::Integer(Box::new(roles::space_id.nullable())),
         RoleField::ResourceType => Column::Text(Box::new(class())),
-        RoleField::Type => Column::Text(Box::new(roles::kind.nullable())),
+        RoleField::Type => Column::Ascii(Box::new(roles::kind.nullable())),
     };
     holds(column, &filter.condition)
 }
