@@ -67,7 +67,7 @@ const BCRYPT: &str = "$2y$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc
 async fn a_hash_of_bcrypt_is_replaced_by_the_first_login() {
     for service in Service::on_both_engines().await {
         let organization = civitas_kernel::OrganizationId(service.id("organization", "city"));
-        let id = civitas_kernel::UserId(service.id("user", "withpassword"));
+        let id = civitas_kernel::UserId(service.id("user", "withpass"));
         let stored = async || service.store.users().find(organization, id).await.unwrap().unwrap();
         let before = stored().await;
         let imported = User { password_hash: Some(BCRYPT.to_owned()), ..before.clone() };

@@ -157,7 +157,7 @@ async fn one_fault_keeps_everything_out_and_all_are_reported() {
 async fn a_name_is_taken_in_every_form_and_case() {
     for service in services().await {
         let client = wide(&service).await;
-        let path = |name: &str| format!("/organizations/{}/sync", service.id("organization", name));
+        let path = |name: &str| format!("/organizations/{}/sync", service.id_in(name, "organization", name));
         let names = json!({"data": {"name": {"fr": "Éauville", "es": "ΒΟΡΡΆΣ"}}});
         client.put(&path("town"), &names).await.is(200);
         for name in ["éauville", "E\u{301}auville", "e\u{301}AUVILLE", "βορράς", "Βορράσ"] {
