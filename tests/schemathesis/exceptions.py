@@ -9,6 +9,7 @@ import re
 # on stored data: the paragraph, the ids of operations, the description of the error. Both are patterns of the whole text. A
 # further condition can follow.
 REFUSED = [
+    ("01 §11 (docs/API.md, Bodies: digits of numbers)", r"\w+", r"Number cannot be stored exactly, send it as text: .*"),
     ("01 §11.1, §11.3", r"[gs]et\w*ExtendedData(Async|Sync)?",
      r"data must be an object when object_path is \"\.\"|object_path .* is not a leaf key"
      r"|extended_data exceeds maximum size .*"),
@@ -16,6 +17,7 @@ REFUSED = [
      r"param is missing .*: object_path"),
     ("02 §2.2", r"createToken",
      r"Invalid Api Client, check (client_id )?credentials|can not request system scope with ROPC flow"),
+    ("02 §4 (in the body or in the query)", r"revokeToken", r"The token is missing\."),
     ("03 §1.3", r"updateOrganization",
      r"(Name|Description|Reference prefix|Host|Unconfirmed host|Secondary hosts|Available locales|Default locale"
      r"|Enable machine translations|Comments max length)\b.*"),
