@@ -1,6 +1,6 @@
 //! The command line.
 //!
-//! Exit codes: 0 done, or the reader of the output has closed it; 1 failed (one line on standard error), 2 wrong usage.
+//! Exit codes: 0 done, or (not of `export`) the output was closed before its end; 1 failed (one line on standard error), 2 wrong usage.
 //! `api-client` is used by programs and has its own rules (contract 04 §4).
 
 mod admin;

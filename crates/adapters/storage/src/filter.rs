@@ -26,8 +26,8 @@ pub(crate) fn containing(text: &str) -> String {
     format!("%{}%", literal(text))
 }
 
-/// `LIKE` in any case, in every script, of composed and decomposed texts. In the pattern `%` and `_` are wildcards, `\`
-/// escapes. A pattern in ASCII has one form; but `_` is one composed character.
+/// `LIKE` in any case, in every script. In the pattern `%` and `_` are wildcards, `\` escapes. The composed form of the text
+/// is compared; with a pattern in ASCII without `_` the text as it is stored, which costs less.
 pub(crate) fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> columns::Condition<QS> {
     let has_one_form = pattern.is_ascii() && !pattern.replace(r"\\", "").replace(r"\_", "").contains('_');
     let on = if has_one_form { on } else { Box::new(dialect::nfc(on)) };
@@ -105,7 +105,7 @@ comparisons! {
     string: String => Text, blank: empty;
 }
 
-/// Compares the composed form of a text. What is compared with ASCII has one form, and can be searched in an index.
+/// Compares the composed form of a text. A value in ASCII has one form: the text as it is stored is compared, by an index.
 fn composed<QS: 'static>(on: Expr<QS, Text>, is: &Is<String>) -> columns::Condition<QS> {
     let values = match is {
         Is::Eq(value) | Is::NotEq(value) | Is::Lt(value) | Is::Gt(value) => std::slice::from_ref(value),
