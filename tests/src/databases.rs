@@ -369,10 +369,10 @@ pub fn caches() -> bool {
 
 fn of_sqlite(url: String, pool_size: usize, wait: Duration) -> sqlite::Settings {
     let (locales, limits) = (Locales::standard(), sqlite::StatementLimits::default());
-    sqlite::Settings { url, pool_size, wait, locales, limits, row_level_security: true, caches: caches() }
+    sqlite::Settings { url, pool_size, wait, locales, limits, caches: caches() }
 }
 
 fn of_postgres(url: String, pool_size: usize, wait: Duration) -> postgres::Settings {
     let (locales, limits) = (Locales::standard(), postgres::StatementLimits::default());
-    postgres::Settings { url, pool_size, wait, locales, limits, row_level_security: true, caches: caches() }
+    postgres::Settings { url, pool_size, wait, locales, limits, caches: caches() }
 }

@@ -27,6 +27,8 @@ pub const EMAIL: &str = "ines@riverton.example";
 pub const PASSWORD: &str = "seven green bicycles";
 /// The page to sign in.
 pub const SIGN_IN: &str = "/system/admins/sign_in";
+/// The page that asks for the own password.
+pub const CONFIRMATION: &str = "/system/account/confirmation";
 /// The cookie of the session.
 pub const SESSION: &str = "civitas_panel";
 
@@ -37,6 +39,10 @@ pub struct PanelClient {
     seen: Mutex<Vec<String>>,
     /// Tokens of forms that were not sent.
     tokens: Mutex<Vec<String>>,
+    /// The address that a trusted proxy names.
+    from: Option<String>,
+    /// The password to give when a request asks for it.
+    password: Option<String>,
 }
 
 impl Service {
@@ -54,6 +60,17 @@ impl Service {
         created.await.expect("an administrator")
     }
 
+    /// Another administrator, signed in as that of [`Service::administrator`].
+    ///
+    /// # Panics
+    /// When there is one already.
+    pub async fn second_administrator(&self) -> PanelClient {
+        self.add_administrator("second@riverton.example", PASSWORD).await;
+        let visitor = PanelClient { password: Some(PASSWORD.to_owned()), ..self.visitor() };
+        visitor.sign_in("second@riverton.example", PASSWORD).await.leads_to("/system");
+        visitor
+    }
+
     /// A visitor of the panel without a session.
     pub fn visitor(&self) -> PanelClient {
         PanelClient {
@@ -61,17 +78,25 @@ impl Service {
             cookies: Mutex::default(),
             seen: Mutex::default(),
             tokens: Mutex::default(),
+            from: None,
+            password: None,
         }
     }
 
-    /// A new administrator with [`EMAIL`], signed in.
+    /// A visitor from this address, as a trusted proxy names it.
+    pub fn visitor_from(&self, address: &str) -> PanelClient {
+        PanelClient { from: Some(address.to_owned()), ..self.visitor() }
+    }
+
+    /// A new administrator with [`EMAIL`], signed in, who gives the password whenever it is asked for.
     ///
     /// # Panics
     /// When there is one already.
     pub async fn administrator(&self) -> PanelClient {
         self.add_administrator(EMAIL, PASSWORD).await;
-        let visitor = self.visitor();
+        let visitor = PanelClient { password: Some(PASSWORD.to_owned()), ..self.visitor() };
         visitor.sign_in(EMAIL, PASSWORD).await.leads_to("/system");
+        visitor.confirm(PASSWORD).await.is(302);
         visitor
     }
 }
@@ -82,6 +107,15 @@ impl PanelClient {
         locked(&self.tokens).clear();
         let form = self.get(SIGN_IN).await.is(200).form(SIGN_IN);
         self.send(&form.set("admin[email]", email).set("admin[password]", password)).await
+    }
+
+    /// Gives the own password, for changes of administrators.
+    pub async fn confirm(&self, password: &str) -> Page {
+        let page = self.exchange(Method::GET, CONFIRMATION, &[], None).await.is(200);
+        let form = page.forms().into_iter().find(|form| form.action.starts_with(CONFIRMATION));
+        let form = form.expect("the form").set("password", password);
+        let kind = [("content-type", "application/x-www-form-urlencoded")];
+        self.exchange(Method::POST, &form.action, &kind, Some(form.body().into_bytes())).await
     }
 
     /// Reads a page.
@@ -140,8 +174,22 @@ impl PanelClient {
         self.get(page.header("location")).await
     }
 
-    /// Any request.
+    /// Any request. A client with a password gives it when it is asked for, and repeats the request.
     pub async fn request(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<Vec<u8>>,
+    ) -> Page {
+        let page = self.exchange(method.clone(), path, headers, body.clone()).await;
+        let is_asked = page.status == 302 && page.header("location").starts_with(CONFIRMATION);
+        let Some(password) = self.password.as_ref().filter(|_| is_asked) else { return page };
+        self.confirm(password).await.is(302);
+        self.exchange(method, path, headers, body).await
+    }
+
+    async fn exchange(
         &self,
         method: Method,
         path: &str,
@@ -152,6 +200,9 @@ impl PanelClient {
         let mut all = headers.to_vec();
         if !cookies.is_empty() {
             all.push(("cookie", &cookies));
+        }
+        if let Some(address) = &self.from {
+            all.push(("x-forwarded-for", address));
         }
         let answer = self.client.raw(method, path, &all, body).await;
         for cookie in answer.headers.get_all(SET_COOKIE) {

@@ -121,7 +121,6 @@ impl Service {
             ("database_url".to_owned(), database.url().to_owned()),
             ("data_dir".to_owned(), directory.path().display().to_string()),
             ("listen".to_owned(), "127.0.0.1:0".to_owned()),
-            ("row_level_security".to_owned(), "true".to_owned()),
             ("caches".to_owned(), caches().to_string()),
             // Tests send a thousand requests at once from one address.
             ("max_connections_per_address".to_owned(), "5000".to_owned()),

@@ -5,8 +5,10 @@ use bytes::Bytes;
 use civitas_attachments::{ByteStream, FileIntake, FileStore, ReceiveOutcome};
 use civitas_files::{Intake, Store};
 use civitas_tests::ObjectServer;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -67,6 +69,27 @@ async fn store_and_read(intake: &Intake, store: &Store, length: u64) {
     assert_eq!(read, length);
 }
 
+/// A PNG file of 8,000 × 8,000 pixels with four channels of 16 bits, all of them 0. Only the first lines are there: it is not
+/// decoded.
+fn deep_image() -> Vec<u8> {
+    let chunk = |kind: &[u8; 4], content: &[u8]| {
+        let mut checksum = flate2::Crc::new();
+        checksum.update(kind);
+        checksum.update(content);
+        let length = u32::try_from(content.len()).expect("a length").to_be_bytes();
+        [&length[..], kind, content, &checksum.sum().to_be_bytes()].concat()
+    };
+    let header = [&8000_u32.to_be_bytes()[..], &8000_u32.to_be_bytes(), &[16, 6, 0, 0, 0]].concat();
+    let mut pixels = ZlibEncoder::new(Vec::new(), Compression::fast());
+    let line = vec![0; 1 + 8000 * 8];
+    for _ in 0..500 {
+        pixels.write_all(&line).expect("memory");
+    }
+    let pixels = pixels.finish().expect("memory");
+    [&b"\x89PNG\r\n\x1a\n"[..], &chunk(b"IHDR", &header), &chunk(b"IDAT", &pixels), &chunk(b"IEND", b"")]
+        .concat()
+}
+
 /// Starts the server in a process of its own, which ends when its input ends. Returns the settings of a client.
 fn server() -> (Child, Vec<(String, String)>) {
     let mut command = Command::new(std::env::current_exe().expect("a path"));
@@ -114,6 +137,21 @@ async fn long_files_take_little_memory() {
     let added = growth(refused).await;
     println!("{added} bytes for a body of 2 GiB with a limit of 1 GiB");
     assert!(added < ALLOWANCE, "refused: {added} bytes");
+    let image = deep_image();
+    println!("an image of {} bytes", image.len());
+    let inspecting = async {
+        let length = image.len() as u64;
+        let body = stream::iter([Ok(Bytes::from(image))]).boxed();
+        let ReceiveOutcome::Complete(received) = intake.receive(body, length).await.unwrap() else {
+            panic!("too long")
+        };
+        let inspected = intake.inspect(received).await.unwrap();
+        assert_eq!((inspected.content_type.as_str(), inspected.fault), ("image/png", None));
+        assert!(inspected.thumbnail.is_none());
+    };
+    let added = growth(inspecting).await;
+    println!("{added} bytes for an image whose pixels have 512 million bytes");
+    assert!(added < ALLOWANCE, "image: {added} bytes");
     drop(child.stdin.take());
     // Its status says nothing: the output it writes at its end has no reader.
     child.wait().unwrap();

@@ -9,6 +9,7 @@ mod organizations {
         finds_organizations_by_their_hosts,
         keeps_hosts_unique_across_kinds,
         lets_hosts_change_their_kind_and_go,
+        lets_others_take_hosts_that_were_released,
         a_secondary_host_can_wait_as_well,
         keeps_names_unique,
         lists_organizations,
@@ -111,6 +112,7 @@ mod webhooks {
         finds_receivers,
         removes_a_registration_with_its_deliveries,
         claims_a_registration_for_one_worker,
+        claims_some_of_each_client,
         claims_those_served_the_longest_ago_first,
         leaves_out_paused_and_disabled_registrations,
         shows_the_target_to_its_worker,
@@ -184,7 +186,6 @@ mod tasks {
 mod storage {
     mod audit;
     mod concurrency;
-    mod confinement;
     mod counts;
     mod idempotency;
     mod leases;
@@ -194,6 +195,7 @@ mod storage {
     mod plans;
     mod removals;
     mod schema;
+    mod shares;
     mod submissions;
     mod transactions;
     mod webhooks;

@@ -7,7 +7,7 @@ use crate::response_cache::ResponseCache;
 use crate::route::{Limits, Route};
 use crate::router::Router;
 use actix_web::web::Bytes;
-use civitas_application::{Announcer, AuthenticationLimit, Commands, Files, Site};
+use civitas_application::{Announcer, AuthenticationLimit, Commands, Files, Shares, Site};
 use std::sync::{Arc, OnceLock};
 
 /// The JSON interface, created once per process.
@@ -57,6 +57,11 @@ impl Api {
     /// The limit for refused credentials, which the panel shares.
     pub fn authentication_limit(&self) -> &Arc<AuthenticationLimit> {
         &self.backend.authentication_limit
+    }
+
+    /// What clients and organizations use of this process, for the panel.
+    pub fn shares(&self) -> &Arc<Shares> {
+        &self.backend.shares
     }
 
     /// Ends all live streams, and those that are opened later. Call it before the server waits for open requests.

@@ -1,11 +1,10 @@
 //! Services shared by all requests: settings, store, commands, tokens.
 
-use crate::job_streams::JobStreams;
 use crate::running_keys::RunningKeys;
 use civitas_accounts::{Passwords, TextCipher, TokenSigner};
 use civitas_application::{
-    Announcer, AuthenticationLimit, ClientLimit, Commands, EventStreams, Files, Registry, Site, Store,
-    TokenService,
+    Announcer, AuthenticationLimit, ClientLimit, Commands, EventStreams, Files, Registry, Shares, Site,
+    Store, TokenService,
 };
 use civitas_attachments::{FileIntake, FileStore};
 use civitas_kernel::Locales;
@@ -15,10 +14,6 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
-
-/// The most requests with long computations that are processed at once.
-const HEAVY: usize = 4;
 
 /// The settings of the interface (design §2).
 #[derive(Debug, Clone)]
@@ -74,6 +69,8 @@ pub struct Services {
     pub intake: Arc<dyn FileIntake>,
     /// What registrations of webhooks need.
     pub webhooks: WebhookServices,
+    /// What clients and organizations use of this process.
+    pub shares: Arc<Shares>,
     /// The runtime for requests with long computations; it has several threads.
     pub runtime: Handle,
 }
@@ -108,14 +105,12 @@ pub(crate) struct Backend {
     pub(crate) files: Files,
     /// What registrations of webhooks need.
     pub(crate) webhooks: WebhookServices,
+    /// What clients and organizations use of this process.
+    pub(crate) shares: Arc<Shares>,
     /// The streams of live events.
     pub(crate) event_streams: Arc<EventStreams>,
-    /// Limits the number of streams of jobs.
-    pub(crate) job_streams: Arc<JobStreams>,
     /// The runtime for requests with long computations.
     pub(crate) runtime: Handle,
-    /// Limits the number of such requests at once.
-    pub(crate) heavy: Semaphore,
 }
 
 impl Backend {
@@ -126,11 +121,12 @@ impl Backend {
         announcer: Announcer,
         registry: Registry,
     ) -> Self {
-        let Services { store, signer, passwords, answer_cipher, objects, intake, webhooks, runtime } =
+        let Services { store, signer, passwords, answer_cipher, objects, intake, webhooks, shares, runtime } =
             services;
         let files = Files::new(store.clone(), announcer.clone(), objects, intake);
         let limit = settings.max_async_api_job_payload_bytes;
-        let commands = Commands::new(registry, store.clone(), announcer.clone(), signer.clone(), limit);
+        let commands =
+            Commands::new(registry, store.clone(), announcer.clone(), signer.clone(), shares.clone(), limit);
         let locales = settings.site.locales.clone();
         let event_streams = EventStreams::new(store.clone(), signer.clone(), locales, runtime.clone());
         let most = settings.max_failed_authentications_per_minute;
@@ -144,12 +140,12 @@ impl Backend {
             announcer,
             lifetime: settings.token_lifetime,
             login_lock: settings.login_lock,
+            shares: shares.clone(),
             extra_limit: settings.extended_data_limit(),
         };
-        let (commands, heavy) = (Arc::new(commands), Semaphore::new(HEAVY));
         Self {
             settings,
-            commands,
+            commands: Arc::new(commands),
             token_service,
             signer,
             authentication_limit,
@@ -158,10 +154,9 @@ impl Backend {
             answer_cipher,
             files,
             webhooks,
+            shares,
             event_streams,
-            job_streams: Arc::default(),
             runtime,
-            heavy,
         }
     }
 

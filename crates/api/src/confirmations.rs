@@ -54,7 +54,7 @@ fn page(locale: Locale) -> HttpResponse {
     HttpResponse::Ok()
         .insert_header((CACHE_CONTROL, "no-store"))
         .insert_header((REFERRER_POLICY, "no-referrer"))
-        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'"))
+        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"))
         .content_type("text/html; charset=utf-8")
         .body(pages::confirmed(locale))
 }

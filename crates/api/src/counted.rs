@@ -1,6 +1,6 @@
 //! Counts requests of pages that are not in the table of routes.
 
-use crate::route::BASE;
+use crate::BASE;
 use actix_web::http::Method;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_application::metrics;

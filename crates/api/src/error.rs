@@ -47,21 +47,17 @@ pub(crate) enum ApiError {
     Moved(StatusCode, String),
     /// The event after which a stream would continue is not stored any more.
     EventGone,
-    /// The caller has too many streams, requests or refused credentials. How long to wait, in seconds.
-    TooManyRequests(u64),
     /// The idempotency key of the request was used for another one.
     KeyReused,
     /// A request with the same idempotency key is being executed.
     KeyInUse,
     /// The deployment is read-only, and the request would change something.
     ReadOnly,
-    /// There are more requests than the machine can answer.
-    Overloaded,
 }
 
 impl From<RetryAfter> for ApiError {
     fn from(wait: RetryAfter) -> Self {
-        Self::TooManyRequests(wait.seconds())
+        Self::Error(Error::TooManyRequests(wait.seconds()))
     }
 }
 
@@ -123,12 +119,9 @@ impl ApiError {
             Self::Bearer(_) => (StatusCode::UNAUTHORIZED, "invalid_token"),
             Self::Moved(status, _) => (*status, ""),
             Self::EventGone => (StatusCode::GONE, "410: Gone"),
-            Self::TooManyRequests(_) => (StatusCode::TOO_MANY_REQUESTS, "429: Too many requests"),
             Self::KeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "422: Unprocessable entity"),
             Self::KeyInUse => (StatusCode::CONFLICT, "409: Conflict"),
-            Self::ReadOnly | Self::Overloaded => {
-                (StatusCode::SERVICE_UNAVAILABLE, "503: Service unavailable")
-            }
+            Self::ReadOnly => (StatusCode::SERVICE_UNAVAILABLE, "503: Service unavailable"),
         }
     }
 
@@ -191,15 +184,13 @@ impl ApiError {
                     response.insert_header((WWW_AUTHENTICATE, r#"Basic realm="oauth""#));
                 }
             }
-            Self::TooManyRequests(seconds) => {
+            Self::Error(Error::TooManyRequests(seconds)) => {
                 response.insert_header((RETRY_AFTER, seconds.to_string()));
             }
             Self::ReadOnly => {
                 response.insert_header((RETRY_AFTER, READ_ONLY_SECONDS));
             }
-            Self::KeyInUse
-            | Self::Overloaded
-            | Self::Error(Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_)) => {
+            Self::KeyInUse | Self::Error(Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_)) => {
                 response.insert_header((RETRY_AFTER, "1"));
             }
             _ => {}
@@ -224,7 +215,7 @@ fn kind_of(error: &Error) -> (StatusCode, &'static str) {
         Error::Unauthenticated => (StatusCode::UNAUTHORIZED, "401: Unauthorized access"),
         Error::Forbidden => (StatusCode::FORBIDDEN, "403: Forbidden"),
         Error::NotFound => (StatusCode::NOT_FOUND, "404: Resource not found"),
-        Error::Rejected(_) => (StatusCode::BAD_REQUEST, "400: Bad request"),
+        Error::Rejected(_) | Error::AnswerTooLong => (StatusCode::BAD_REQUEST, "400: Bad request"),
         Error::MissingParameter(_) => (StatusCode::BAD_REQUEST, "400: Required parameter missing"),
         Error::Invalid { wording, .. } => match wording {
             Wording::BadRequest => (StatusCode::BAD_REQUEST, "400: Bad request"),
@@ -237,6 +228,7 @@ fn kind_of(error: &Error) -> (StatusCode, &'static str) {
             _ => (StatusCode::BAD_REQUEST, code),
         },
         Error::Disabled => (StatusCode::NOT_IMPLEMENTED, "501: Not implemented"),
+        Error::TooManyRequests(_) => (StatusCode::TOO_MANY_REQUESTS, "429: Too many requests"),
         Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => {
             (StatusCode::SERVICE_UNAVAILABLE, "503: Service unavailable")
         }
@@ -266,7 +258,7 @@ mod tests {
         let expected = json!({"error": "410: Gone", "error_description": "Event is no longer available"});
         assert_eq!(answer(ApiError::EventGone), (410, expected));
         let expected = json!({"error": "429: Too many requests", "error_description": "Too many requests"});
-        assert_eq!(answer(ApiError::TooManyRequests(1)), (429, expected));
+        assert_eq!(answer(Error::TooManyRequests(1)), (429, expected));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::keyed_write::KeyedWrite;
 use crate::reply::Reply;
 use crate::request::Request;
 use civitas_accounts::Secret;
-use civitas_application::{CommandOutput, KeptAnswer, Ports, Transaction};
+use civitas_application::{CommandOutput, KeptAnswer, Ports, Share, Transaction};
 use civitas_kernel::{AnswerLanguages, Command, Error, Result};
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -17,9 +17,8 @@ const REPLAYED: &str = "Idempotent-Replayed";
 impl KeyedWrite {
     /// Whether the answer to an error is kept: it is one of the use-case, and the next try would be refused as well.
     fn keeps(error: &ApiError) -> bool {
-        let refuses =
-            !matches!(error, ApiError::Error(Error::Unauthenticated | Error::Forbidden | Error::Disabled));
-        refuses && matches!(error, ApiError::Error(_)) && error.status().is_client_error()
+        let decided = |status: u16| (400..500).contains(&status) && !matches!(status, 401 | 403 | 429);
+        matches!(error, ApiError::Error(_)) && decided(error.status().as_u16())
     }
 
     /// Keeps the answer to a refused write. If another process has answered a write with this key meanwhile, returns that
@@ -69,7 +68,10 @@ impl KeyedWrite {
             status: reply.status().as_u16(),
             sealed: self.backend.answer_cipher.seal(&answer)?,
         };
-        ports.idempotency_keys().keep_answer(&self.key, &answer, now).await
+        ports.idempotency_keys().keep_answer(&self.key, &answer, now).await?;
+        let (holder, bytes) = ((self.key.organization, Some(self.key.client)), answer.sealed.len() as u64);
+        self.backend.shares.add_stored(Share::KeptAnswers, holder, bytes);
+        Ok(())
     }
 }
 
@@ -94,13 +96,28 @@ impl Request {
     /// the body in any fixed form.
     ///
     /// # Errors
-    /// `KeyReused` when the key was used for another request.
+    /// `KeyReused` when the key was used for another request; `TooManyRequests` for the first request with a key when the
+    /// share of kept answers is used up.
     pub(crate) async fn kept_answer(&self, body: &str) -> Result<Option<Reply>, ApiError> {
         let Some(keyed) = &self.keyed else { return Ok(None) };
         let Self { method, path, query, .. } = self;
         let text = format!("{method} {path} {} {body}", query.canonical());
         keyed.request.get_or_init(|| Secret::new(text).digest());
-        keyed.kept().await
+        let kept = keyed.kept().await?;
+        if kept.is_none() {
+            self.check_stored(Share::KeptAnswers, 1).await?;
+        }
+        Ok(kept)
+    }
+
+    /// Checks that the client and its organization may store so many more bytes.
+    ///
+    /// # Errors
+    /// `TooManyRequests`.
+    pub(crate) async fn check_stored(&self, share: Share, more: u64) -> Result<()> {
+        let ctx = self.ctx()?;
+        let holder = (ctx.organization, Some(ctx.caller.client));
+        self.backend.shares.check_stored(self.store.shares(), share, holder, more).await
     }
 
     /// Keeps the answer, if the request has a key. Call it in the transaction of the write.

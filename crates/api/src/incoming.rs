@@ -3,21 +3,17 @@
 use crate::body::Paced;
 use crate::error::ApiError;
 use crate::form_body::{bracketed, malformed};
-use actix_multipart::{Field, Multipart};
+use actix_multipart::Multipart;
 use actix_web::error::PayloadError;
 use actix_web::http::header::{CONTENT_LENGTH, ContentDisposition, HeaderMap};
-use actix_web::web::{Bytes, Payload};
+use actix_web::web::Payload;
 use civitas_application::{Files, Pace};
-use civitas_attachments::{ByteStream, ReceiveOutcome};
-use civitas_kernel::{Error, Result};
+use civitas_attachments::ReceiveOutcome;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value};
 use std::cell::Cell;
 use std::rc::Rc;
-use tokio::sync::mpsc;
 
-/// The most chunks of a body in memory between connection and disk.
-const CHUNKS: usize = 4;
 /// What a body with a file may have in addition to the file: its other parts and their boundaries. In bytes.
 pub(crate) const SURROUNDINGS: u64 = 1024 * 1024;
 /// The most parts of a form with files.
@@ -59,9 +55,9 @@ impl Incoming {
             let next = body.next().await?;
             Some((next, body))
         });
-        match receive(files, limit, chunks.boxed_local()).await {
+        match files.receive_body(chunks, limit).await {
             Err(ApiError::TooLarge) => Ok(ReceiveOutcome::TooLong),
-            received => received,
+            received => Ok(received??),
         }
     }
 
@@ -99,7 +95,8 @@ async fn read_parts(files: &Files, limit: u64, mut parts: Multipart) -> Result<F
         let filename = part.content_disposition().and_then(filename_of);
         match filename {
             Some(filename) if name == "file" && file.is_none() => {
-                file = Some((filename, receive(files, limit, chunks_of(part)).await?));
+                let body = part.map_err(|_| malformed());
+                file = Some((filename, files.receive_body(body, limit).await??));
             }
             _ if name == "file" && file.is_some() => return Err(malformed()),
             _ => {
@@ -128,38 +125,4 @@ async fn read_parts(files: &Files, limit: u64, mut parts: Multipart) -> Result<F
 fn filename_of(sent: &ContentDisposition) -> Option<String> {
     let extended = sent.get_filename_ext().and_then(|name| String::from_utf8(name.value.clone()).ok());
     extended.or_else(|| sent.get_filename().map(str::to_owned))
-}
-
-type Chunks = stream::LocalBoxStream<'static, Result<Bytes, ApiError>>;
-
-fn chunks_of(part: Field) -> Chunks {
-    part.map_err(|_| malformed()).boxed_local()
-}
-
-/// Receives these chunks as a file of at most `limit` bytes. The rest of a longer one is read and dropped.
-async fn receive(files: &Files, limit: u64, mut chunks: Chunks) -> Result<ReceiveOutcome, ApiError> {
-    let (to, from) = mpsc::channel::<Result<Bytes>>(CHUNKS);
-    let bytes: ByteStream = stream::unfold(from, |mut from| async move {
-        let next = from.recv().await?;
-        Some((next, from))
-    })
-    .boxed();
-    let pump = async move {
-        let mut is_open = true;
-        while let Some(chunk) = chunks.next().await {
-            match chunk {
-                Ok(chunk) if is_open => is_open = to.send(Ok(chunk)).await.is_ok(),
-                Ok(_) => {}
-                Err(error) => {
-                    // The receiver must not take the end of the chunks for the end of the file.
-                    let _ = to.send(Err(Error::rejected("the body is incomplete"))).await;
-                    return Err(error);
-                }
-            }
-        }
-        Ok(())
-    };
-    let (pumped, received) = tokio::join!(pump, files.receive(bytes, limit));
-    pumped?;
-    Ok(received?)
 }

@@ -22,7 +22,6 @@ mod error;
 mod form_body;
 mod idempotency;
 mod incoming;
-mod job_streams;
 mod keyed_write;
 mod links;
 mod mount;
@@ -51,4 +50,7 @@ pub use document::Doc;
 pub use error::head_error;
 pub use paths::normalize;
 pub use resources::webhook_events::webhook_example;
-pub use route::{BASE, Gate, Route};
+pub use route::{Gate, Route};
+
+/// The path prefix of the interface.
+pub const BASE: &str = "/api/rest_full/v0.3";

@@ -1,7 +1,7 @@
 //! Mounts the interface on actix-web.
 
+use crate::BASE;
 use crate::api::Api;
-use crate::route::BASE;
 use crate::{confirmations, pipeline, served_files, service};
 use actix_web::{HttpRequest, web};
 use std::sync::Arc;

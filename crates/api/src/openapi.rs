@@ -17,7 +17,8 @@ mod titles;
 mod tokens;
 mod webhooks;
 
-use crate::route::{BASE, Route};
+use crate::BASE;
+use crate::route::Route;
 use civitas_application::Site;
 use civitas_kernel::Locales;
 use operations::{SERVICE_TOKEN, USER_TOKEN};

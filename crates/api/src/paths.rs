@@ -1,7 +1,7 @@
 //! Different spellings of one path (contract 01 §2). Requests get the one spelling before they are routed, so that
 //! routes, response cache, metrics and pages of lists have no second one.
 
-use crate::route::BASE;
+use crate::BASE;
 use crate::service::WELL_KNOWN;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::Uri;

@@ -18,8 +18,8 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderName, Header
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::Callers;
-use civitas_application::{Store, metrics, source_address, store_for, traces};
-use civitas_kernel::{Ctx, Error, Result, clock, sortable_id};
+use civitas_application::{Share, Store, metrics, source_address, traces};
+use civitas_kernel::{Ctx, Error, PageRequest, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
 use futures_util::future::{Either, LocalBoxFuture, Ready, ready};
 use std::net::IpAddr;
@@ -28,6 +28,9 @@ use std::time::Instant;
 use time::OffsetDateTime;
 use tracing::{Instrument, Span};
 
+/// The longest answer that is built on the thread of its request, in bytes. Where a longer one is needed, the request is
+/// processed again: the length is known only then.
+const USUAL_ANSWER: usize = 1024 * 1024;
 /// The header with the last event a client of a stream has.
 const LAST_EVENT_ID: &str = "last-event-id";
 
@@ -37,11 +40,6 @@ pub(crate) fn serve(
     http: HttpRequest,
     payload: Payload,
 ) -> Either<Ready<HttpResponse>, LocalBoxFuture<'static, HttpResponse>> {
-    let writes = !matches!(*http.method(), Method::GET | Method::HEAD);
-    if api.backend.store().is_overloaded(writes) {
-        metrics::request_refused();
-        return Either::Left(ready(ApiError::Overloaded.respond()));
-    }
     let begun = Instant::now();
     let origin = Origin::of(&api.backend, &http);
     let cache_key = CacheKey::read(&**api.backend.store(), &http, &origin);
@@ -77,18 +75,26 @@ async fn dispatch(
     origin: Origin,
     cache_key: Option<CacheKey>,
 ) -> (Option<Arc<Route>>, HttpResponse) {
-    let Some(Found { route, parameters }) = api.router.find(http.method(), http.match_info().as_str()) else {
+    let Some(found) = api.router.find(http.method(), http.match_info().as_str()) else {
         return (None, no_route(&api, &http, &origin).await);
     };
+    let route = found.route.clone();
     let span = span(&route, &api.backend, &http);
     let asked_at = clock::now();
     let response = async {
         let store = store_of(&api.backend, cache_key.as_ref());
-        let response = match process(api.clone(), store, &route, parameters, &http, payload, origin).await {
+        let longest = if route.writes() { usize::MAX } else { USUAL_ANSWER };
+        let mut answer = process(&api, store.clone(), &found, &http, Some(payload), &origin, longest).await;
+        let is_long = matches!(answer, Err(ApiError::Error(Error::AnswerTooLong)));
+        if is_long {
+            answer = process(&api, store, &found, &http, None, &origin, PageRequest::MAX_BYTES).await;
+        }
+        let response = match answer {
             Ok((reply, bearer)) => {
                 let response = reply.respond(&http);
                 if let (Some(cache_key), Some(bearer)) = (&cache_key, bearer)
                     && reply.is_lasting()
+                    && !is_long
                     && api.response_cache.is_wanted(cache_key)
                 {
                     let bearer =
@@ -166,21 +172,22 @@ fn store_of(backend: &Backend, cache_key: Option<&CacheKey>) -> Arc<dyn Store> {
     begun.unwrap_or_else(|| store.clone())
 }
 
-/// The reply, and the bearer of its token; `None` without a token.
+/// The reply, and the bearer of its token; `None` without a token. `longest`: the most bytes of the reply to a read.
 async fn process(
-    api: Arc<Api>,
+    api: &Api,
     store: Arc<dyn Store>,
-    route: &Arc<Route>,
-    parameters: Vec<(String, String)>,
+    found: &Found,
     http: &HttpRequest,
-    payload: Payload,
-    origin: Origin,
+    payload: Option<Payload>,
+    origin: &Origin,
+    longest: usize,
 ) -> Result<(Reply, Option<Bearer>), ApiError> {
+    let route = &found.route;
     let from = source(&api.backend, http);
     if route.takes_credentials() {
         api.backend.authentication_limit.check(from)?;
     }
-    let lookup = tenancy::resolve(&*store, http, &origin).await?;
+    let lookup = tenancy::resolve(&*store, http, origin).await?;
     if let (Gate::Token, HostLookup::Unknown) = (route.gate, &lookup) {
         return Err(Error::rejected("Invalid Organization. Check requested host.").into());
     }
@@ -200,19 +207,17 @@ async fn process(
     let now = clock::now();
     let authorization = http.headers().get_all(AUTHORIZATION);
     let authorization: Vec<&str> = authorization.map(|v| v.to_str().unwrap_or("?")).collect();
-    let ctx = authorize(&api.backend, &*store, route, &tenant, now, &authorization).await?;
+    let is_again = longest == PageRequest::MAX_BYTES;
+    let ctx = authorize(&api.backend, &*store, route, &tenant, now, &authorization, is_again).await?;
     let keyed = match &ctx {
         Some(ctx) if route.writes() => KeyedWrite::read(&api.backend, ctx, http)?,
         _ => None,
     };
-    let store = match &ctx {
-        Some(ctx) => store_for(&store, ctx)?,
-        None => store.confined_to(tenant.id)?.unwrap_or(store),
-    };
+    let store = if route.writes() { store } else { store.bounded(longest)? };
     let request = Request {
         ctx,
         now,
-        origin,
+        origin: origin.clone(),
         method: http.method().clone(),
         path: http.path().to_owned(),
         query: Query::read(http.query_string())?,
@@ -224,15 +229,15 @@ async fn process(
         accept_language: text_of(http, &ACCEPT_LANGUAGE),
         last_event_id: http.headers().get(LAST_EVENT_ID).map(|v| v.to_str().unwrap_or("?").to_owned()),
         keyed,
-        parameters,
+        parameters: found.parameters.clone(),
         tenant,
         store,
+        longest,
         backend: api.backend.clone(),
     };
     let caller = request.ctx.as_ref().map(|ctx| &ctx.caller);
     let bearer = caller.map(|caller| Bearer { client: caller.client, until: caller.token_expires_at });
-    let is_heavy = bytes > body::LIGHT;
-    Ok((answer(route, request, incoming, is_heavy).await?, bearer))
+    Ok((answer(route, request, incoming, bytes > body::LIGHT).await?, bearer))
 }
 
 /// The body of a request; that of a route which reads it itself is not read yet.
@@ -240,11 +245,11 @@ async fn receive(
     backend: &Backend,
     route: &Route,
     http: &HttpRequest,
-    payload: Payload,
+    payload: Option<Payload>,
 ) -> Result<(Body, Option<Incoming>), ApiError> {
-    if matches!(*http.method(), Method::GET | Method::HEAD) {
+    let Some(payload) = payload.filter(|_| !matches!(*http.method(), Method::GET | Method::HEAD)) else {
         return Ok((Body::default(), None));
-    }
+    };
     if route.handler.reads(body::is_multipart(http)) {
         if body::is_encoded(http.headers()) {
             return Err(ApiError::UnsupportedMediaType);
@@ -265,8 +270,34 @@ async fn answer(route: &Arc<Route>, request: Request, incoming: Option<Incoming>
     {
         return Ok(kept);
     }
-    let answer =
-        if is_heavy { aside(route, request).await } else { route.handler.call(request, incoming).await };
+    // The one for a long body is the first, so that others can write while bodies wait. A write whose body arrives in the
+    // handler takes its place after that.
+    let share = match request.longest {
+        PageRequest::MAX_BYTES => Some(Share::LargeAnswers),
+        _ => is_heavy.then_some(Share::LargeBodies),
+    };
+    let long = match share {
+        Some(share) => Some(request.take(share).await?),
+        None => None,
+    };
+    let place = match route.writes() {
+        // The endpoint of tokens takes its places by itself.
+        true if incoming.is_some() || route.path == "/oauth/token" => None,
+        true => Some(request.take(Share::Writes).await?),
+        false => Some(request.take(Share::Reads).await?),
+    };
+    let search = if request.may_search() { Some(request.take(Share::Searches).await?) } else { None };
+    let places = (long, place, search);
+    let (answer, (long, ..)) = if places.0.is_some() {
+        aside(route, request, places).await?
+    } else {
+        (route.handler.call(request, incoming).await, places)
+    };
+    // A long answer uses memory until it was sent.
+    let answer = match (answer, long.filter(|_| share == Some(Share::LargeAnswers))) {
+        (Ok(reply), Some(long)) => Ok(reply.holding(long)),
+        (answer, _) => answer,
+    };
     let answer = match (answer, keyed) {
         (Err(error), Some(keyed)) => keyed.refused(error, now).await,
         (answer, _) => answer,
@@ -294,16 +325,19 @@ fn text_of(http: &HttpRequest, name: &HeaderName) -> Option<String> {
     http.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
-/// Answers a request with a long body on a separate runtime, with a limit for requests at once: long computations would
-/// block the other connections of a thread.
-async fn aside(route: &Arc<Route>, request: Request) -> Answer {
-    let (backend, route, span) = (request.backend.clone(), route.clone(), Span::current());
-    let _permit = backend.heavy.acquire().await.map_err(|closed| Error::Unavailable(closed.into()))?;
-    let runtime = backend.runtime.clone();
-    let answer = backend
-        .runtime
-        .spawn_blocking(move || runtime.block_on(route.handler.call(request, None).instrument(span)));
-    answer.await.map_err(Error::internal)?
+/// Answers a request with a long body or answer on a separate runtime: long computations would block the other connections of a
+/// thread. It ends when the client has gone, too; until then it holds the places.
+async fn aside<P: Send + 'static>(
+    route: &Arc<Route>,
+    request: Request,
+    places: P,
+) -> Result<(Answer, P), ApiError> {
+    let (route, span) = (route.clone(), Span::current());
+    let (backend, runtime) = (request.backend.clone(), request.backend.runtime.clone());
+    let answer = backend.runtime.spawn_blocking(move || {
+        (runtime.block_on(route.handler.call(request, None).instrument(span)), places)
+    });
+    Ok(answer.await.map_err(Error::internal)?)
 }
 
 fn is_on(tenant: &Tenant, path: &str) -> bool {
@@ -321,11 +355,14 @@ async fn authorize(
     tenant: &Tenant,
     now: OffsetDateTime,
     sent: &[&str],
+    is_again: bool,
 ) -> Result<Option<Ctx>, ApiError> {
     let Gate::Needs(access) = route.gate else { return Ok(None) };
     let ctx = authenticate(backend, store, tenant, now, sent).await?;
     Span::current().record("client", ctx.caller.client_uid.as_str());
-    backend.client_limit.take(ctx.caller.client)?;
+    if !is_again {
+        backend.client_limit.take(ctx.caller.client)?;
+    }
     ctx.require(&access)?;
     Ok(Some(ctx))
 }

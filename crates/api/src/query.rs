@@ -32,6 +32,11 @@ impl Query {
         self.get(name).filter(|value| !value.is_empty())
     }
 
+    /// Whether there are filters, or a random order.
+    pub(crate) fn has_filter(&self) -> bool {
+        self.0.iter().any(|(key, value)| key.starts_with("filter") || key == "order" && value == "rand")
+    }
+
     pub(crate) fn page(&self) -> PageRequest {
         PageRequest::read(self.get("page"), self.get("per_page"))
     }

@@ -11,6 +11,7 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use civitas_application::Taken;
 use civitas_kernel::{Error, Page, Result, clock, sortable_id};
 use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, empty};
@@ -96,6 +97,18 @@ enum Content {
     Stream(Mutex<Option<Chunks>>),
 }
 
+/// A body with the place that it uses.
+struct Held {
+    body: Bytes,
+    _place: Taken,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
+    }
+}
+
 /// An answer.
 pub(crate) struct Reply {
     status: StatusCode,
@@ -143,6 +156,14 @@ impl Reply {
         Ok(Self { headers, ..Self::json_text(status, body) })
     }
 
+    /// The same, with a place that is in use until the body was sent.
+    pub(crate) fn holding(mut self, place: Taken) -> Self {
+        if let Content::Whole(body) = self.content {
+            self.content = Content::Whole(Bytes::from_owner(Held { body, _place: place }));
+        }
+        self
+    }
+
     /// Its status.
     pub(crate) fn status(&self) -> StatusCode {
         self.status
@@ -175,12 +196,18 @@ impl Reply {
     }
 
     /// The answer to a read: a document with its last change, as visible to this caller.
+    ///
+    /// # Errors
+    /// `AnswerTooLong`.
     pub(crate) fn read(
         request: &Request,
         document: &impl Serialize,
         changed_at: OffsetDateTime,
     ) -> Result<Self> {
         let mut reply = Self::json(StatusCode::OK, document)?;
+        if reply.body_len() > request.longest {
+            return Err(Error::AnswerTooLong);
+        }
         // No HTTP date is earlier.
         let last_modified = SystemTime::from(changed_at).max(SystemTime::UNIX_EPOCH);
         reply.validators = Some(Validators {

@@ -1,5 +1,6 @@
 //! A request after the checks of the pipeline, and its bearer token.
 
+use crate::BASE;
 use crate::backend::Backend;
 use crate::document::LanguageParameter;
 use crate::keyed_write::KeyedWrite;
@@ -7,9 +8,11 @@ use crate::query::Query;
 use crate::tenancy::Origin;
 use actix_web::http::Method;
 use civitas_accounts::AuthContext;
-use civitas_application::{Ports, RenderContext, Store};
+use civitas_application::{Holder, Ports, RenderContext, Share, Store, Taken};
 use civitas_kernel::filter::RawFilter;
-use civitas_kernel::{AnswerLanguages, ClassNames, Ctx, Error, Locale, Locales, Result, choose_language};
+use civitas_kernel::{
+    Ability, AnswerLanguages, ClassNames, Ctx, Error, Locale, Locales, Result, choose_language,
+};
 use civitas_organizations::Tenant;
 use serde_json::Value;
 use std::net::IpAddr;
@@ -20,8 +23,10 @@ use time::OffsetDateTime;
 pub(crate) struct Request {
     /// The service.
     pub(crate) backend: Arc<Backend>,
-    /// The store to read from, confined to the organization unless the client may access all of them.
+    /// The store to read from.
     pub(crate) store: Arc<dyn Store>,
+    /// The most bytes of the answer to a read.
+    pub(crate) longest: usize,
     /// The organization.
     pub(crate) tenant: Tenant,
     /// The caller; `None` on a route without token.
@@ -68,6 +73,14 @@ impl Request {
     /// The ports on the pool.
     pub(crate) fn ports(&self) -> &dyn Ports {
         &*self.store
+    }
+
+    /// The store for a list whose records have extended data, which is read only for callers with this ability.
+    ///
+    /// # Errors
+    /// `Unauthenticated` on a route without token.
+    pub(crate) fn list_store(&self, data: Ability) -> Result<Arc<dyn Store>> {
+        if self.ctx()?.may(data) { Ok(self.store.clone()) } else { self.store.without_extended_data() }
     }
 
     /// The context of views: caller and languages.
@@ -144,6 +157,35 @@ impl Request {
     /// Those of [`Query::filter`].
     pub(crate) fn filter(&self) -> Result<RawFilter> {
         self.query.filter(self.class_names())
+    }
+
+    /// Takes a place of a share for the client, and for the record in the path.
+    ///
+    /// # Errors
+    /// Those of [`Shares::take`](civitas_application::Shares::take).
+    pub(crate) async fn take(&self, share: Share) -> Result<Taken> {
+        let (client, record) = (self.ctx.as_ref().map(|ctx| ctx.caller.client), self.record());
+        let holder = Holder { organization: self.tenant.id, client, record: record.as_deref() };
+        self.backend.shares.take(share, holder).await
+    }
+
+    /// Whether the request is a read that may take long: with filters or in random order, of texts, of pages far from the first, of
+    /// components.
+    pub(crate) fn may_search(&self) -> bool {
+        let reads = matches!(self.method, Method::GET | Method::HEAD);
+        let is_list = ["/search", "/components"].iter().any(|end| self.path.ends_with(end));
+        reads && (is_list || self.query.has_filter() || self.query.page().offset() > 1_000)
+    }
+
+    /// The record in the path, with the first segment of the path as its kind; `None` in a list.
+    fn record(&self) -> Option<String> {
+        match self.path.strip_prefix(BASE)?.split('/').nth(1)? {
+            "me" => Some(format!("users/{}", self.ctx.as_ref()?.participant()?.0)),
+            kind => {
+                let kind = kind.strip_prefix("draft_").unwrap_or(kind);
+                Some(format!("{kind}/{}", self.id().ok()?))
+            }
+        }
     }
 
     /// A path parameter, as text.

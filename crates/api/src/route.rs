@@ -15,9 +15,6 @@ use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
 use std::future::Future;
 
-/// The path prefix of the interface.
-pub const BASE: &str = "/api/rest_full/v0.3";
-
 /// The result of a handler.
 pub(crate) type Answer = Result<Reply, ApiError>;
 /// A handler of a request whose body was read.

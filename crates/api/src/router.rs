@@ -1,14 +1,14 @@
-//! Finds the route of a request, with a tree of path segments. actix-web's router tries one pattern after the other.
-//! The cost of this router depends on the number of segments, not of routes.
+//! Finds the route of a request in a tree of paths. actix-web's router tries one pattern after the other; the cost of this
+//! router depends on the length of the path, not on the number of routes.
 
-use crate::route::{BASE, Route};
+use crate::BASE;
+use crate::route::Route;
 use actix_web::http::Method;
-use std::collections::HashMap;
-use std::str::Split;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// All routes by their paths.
-pub(crate) struct Router(Node);
+pub(crate) struct Router(matchit::Router<Vec<Arc<Route>>>);
 
 /// A route that was found, with its path parameters.
 pub(crate) struct Found {
@@ -18,73 +18,32 @@ pub(crate) struct Found {
     pub(crate) parameters: Vec<(String, String)>,
 }
 
-/// A node of the tree.
-#[derive(Default)]
-struct Node {
-    literals: HashMap<String, Node>,
-    parameter: Option<Box<Node>>,
-    routes: Vec<Arc<Route>>,
-}
-
 impl Router {
     /// These routes below [`BASE`]; those of OAuth at the root too.
     pub(crate) fn of(routes: Vec<Route>) -> Self {
-        let mut root = Node::default();
+        let mut by_path: BTreeMap<String, Vec<Arc<Route>>> = BTreeMap::new();
         for route in routes.into_iter().map(Arc::new) {
-            root.down(BASE).down(&route.path).routes.push(route.clone());
+            by_path.entry(format!("{BASE}{}", route.path)).or_default().push(route.clone());
             if route.path.starts_with("/oauth/") {
-                root.down(&route.path).routes.push(route);
+                by_path.entry(route.path.clone()).or_default().push(route);
             }
         }
-        Self(root)
+        let mut tree = matchit::Router::new();
+        for (path, routes) in by_path {
+            tree.insert(path, routes).expect("a parameter has one name in all methods of a path");
+        }
+        Self(tree)
     }
 
     /// The route of a decoded path. Literal segments take precedence over parameters; `HEAD` is
     /// answered as `GET`.
     pub(crate) fn find(&self, method: &Method, path: &str) -> Option<Found> {
-        let mut values = Vec::new();
-        let node = self.0.at(path.strip_prefix('/')?.split('/'), &mut values)?;
+        let found = self.0.at(path).ok()?;
         let asked = if *method == Method::HEAD { &Method::GET } else { method };
-        let route = node.routes.iter().find(|route| route.method == *asked)?.clone();
-        let names = segments(&route.path).filter_map(name).map(str::to_owned);
-        let parameters = names.zip(values.into_iter().map(str::to_owned)).collect();
-        Some(Found { route, parameters })
+        let route = found.value.iter().find(|route| route.method == *asked)?.clone();
+        let parameters = found.params.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Some(Found { route, parameters: parameters.collect() })
     }
-}
-
-impl Node {
-    /// The node below this one at such a path; created if missing.
-    fn down(&mut self, path: &str) -> &mut Self {
-        segments(path).fold(self, |node, segment| match name(segment) {
-            Some(_) => node.parameter.get_or_insert_default(),
-            None => node.literals.entry(segment.to_owned()).or_default(),
-        })
-    }
-
-    fn at<'p>(&self, mut rest: Split<'p, char>, values: &mut Vec<&'p str>) -> Option<&Self> {
-        let Some(segment) = rest.next() else { return (!self.routes.is_empty()).then_some(self) };
-        let literal = self.literals.get(segment);
-        if let Some(found) = literal.and_then(|node| node.at(rest.clone(), values)) {
-            return Some(found);
-        }
-        let node = self.parameter.as_ref().filter(|_| !segment.is_empty())?;
-        values.push(segment);
-        let found = node.at(rest, values);
-        if found.is_none() {
-            values.pop();
-        }
-        found
-    }
-}
-
-/// The segments of a path that begins with `/`.
-fn segments(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').skip(1)
-}
-
-/// `id` of `{id}`.
-fn name(segment: &str) -> Option<&str> {
-    segment.strip_prefix('{')?.strip_suffix('}')
 }
 
 #[cfg(test)]

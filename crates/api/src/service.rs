@@ -1,14 +1,14 @@
 //! The service itself: landing page, health, document (contract 01 §11b). They answer on any host; feature switches do
 //! not apply.
 
+use crate::BASE;
 use crate::api::Api;
 use crate::counted::counted;
 use crate::error::{ApiError, JSON};
 use crate::reply::{etag_of, none_match_names};
-use crate::route::BASE;
 use crate::tenancy::{self, HostLookup, Origin};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, ETAG, LOCATION};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, LOCATION};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, web};
 use civitas_kernel::Scope;
@@ -103,11 +103,14 @@ fn metadata(api: &Api, tenant: &Tenant) -> HttpResponse {
 struct Page {
     media_type: &'static str,
     body: Bytes,
+    /// The content security policy of an HTML page.
+    policy: Option<String>,
 }
 
 impl Page {
-    fn html(body: impl Into<Bytes>) -> Self {
-        Self { media_type: "text/html; charset=utf-8", body: body.into() }
+    fn html(body: String) -> Self {
+        let policy = Some(crate::pages::policy(&body));
+        Self { media_type: "text/html; charset=utf-8", body: body.into(), policy }
     }
 
     /// The page: 304 if the client has it.
@@ -118,16 +121,20 @@ impl Page {
         if none_match_names(request.headers(), &etag) == Some(true) {
             return HttpResponse::NotModified().insert_header((ETAG, etag)).finish();
         }
-        HttpResponse::Ok().insert_header((ETAG, etag)).content_type(self.media_type).body(self.body)
+        let mut response = HttpResponse::Ok();
+        if let Some(policy) = self.policy {
+            response.insert_header((CONTENT_SECURITY_POLICY, policy));
+        }
+        response.insert_header((ETAG, etag)).content_type(self.media_type).body(self.body)
     }
 }
 
 fn landing(_: &Api) -> Page {
-    Page::html(LANDING)
+    Page::html(LANDING.to_owned())
 }
 
 fn document(api: &Api) -> Page {
-    Page { media_type: JSON, body: api.document() }
+    Page { media_type: JSON, body: api.document(), policy: None }
 }
 
 fn docs(_: &Api) -> Page {

@@ -56,18 +56,18 @@ impl Cleanup {
     }
 }
 
-/// The rows that were removed since the statistics of the tables were updated.
+/// The rows that were removed since the last empty batch.
 #[derive(Default)]
 struct Removed(AtomicU64);
 
 impl Removed {
-    /// Counts the rows of a batch. Whether many were removed, and this batch is empty: then they are counted from 0.
-    fn is_over(&self, rows: u64) -> bool {
+    /// Counts the rows of a batch. If it is empty, the number of all since the last empty one; 0 otherwise.
+    fn until_empty(&self, rows: u64) -> u64 {
         if rows > 0 {
             self.0.fetch_add(rows, Ordering::Relaxed);
-            return false;
+            return 0;
         }
-        self.0.swap(0, Ordering::Relaxed) >= MANY
+        self.0.swap(0, Ordering::Relaxed)
     }
 }
 
@@ -81,11 +81,17 @@ struct Sweeper {
 impl Sweep for Sweeper {
     const WHAT: &'static str = "rows that are old, or belong to removed organizations and clients";
 
-    /// After the last batch of a large removal, such as that of an organization, updates the statistics of the tables.
+    /// After the last batch, such as that of an organization, empties the log beside the database; after a large removal, updates
+    /// the statistics of the tables.
     async fn sweep(&self) -> Result<u64> {
         let rows = self.cleanup.sweep_at(clock::now()).await?;
-        if self.removed.is_over(rows) {
-            self.cleanup.store.analyze().await?;
+        let (removed, store) = (self.removed.until_empty(rows), &self.cleanup.store);
+        if removed > 0 {
+            // False while somebody reads; the next sweep that removes rows tries again.
+            store.empty_log().await?;
+        }
+        if removed >= MANY {
+            store.analyze().await?;
         }
         Ok(rows)
     }
@@ -96,14 +102,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statistics_are_updated_once_after_the_last_batch_of_a_large_removal() {
+    fn rows_are_counted_until_a_batch_is_empty() {
         let removed = Removed::default();
-        assert!(!removed.is_over(0), "nothing was removed");
-        assert!(!removed.is_over(MANY - 1));
-        assert!(!removed.is_over(0), "few rows were removed");
-        assert!(!removed.is_over(MANY - 1), "the count begins again after an empty batch");
-        assert!(!removed.is_over(1), "there may be another batch");
-        assert!(removed.is_over(0));
-        assert!(!removed.is_over(0), "once");
+        let after = [0, MANY - 1, 0, MANY - 1, 1, 0, 0].map(|rows| removed.until_empty(rows));
+        assert_eq!(after, [0, 0, MANY - 1, 0, 0, MANY, 0]);
     }
 }

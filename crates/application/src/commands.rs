@@ -4,7 +4,7 @@
 use crate::announcing::tenant;
 use crate::audit::of_commands;
 use crate::local_worker::LocalWorker;
-use crate::{Announcer, CommandOutput, Ports, RenderContext, Site, Store, Transaction, store_for};
+use crate::{Announcer, CommandOutput, Ports, RenderContext, Share, Shares, Site, Store, Transaction};
 use civitas_accounts::{AuthContext, Callers, TokenSigner};
 use civitas_jobs::{Finish, Job, JobOwner, JobPayload, JobStore};
 use civitas_kernel::{
@@ -128,6 +128,7 @@ pub struct Commands {
     store: Arc<dyn Store>,
     announcer: Announcer,
     signer: Arc<dyn TokenSigner>,
+    shares: Arc<Shares>,
     /// The most bytes of a job's payload.
     payload_limit: Option<usize>,
     /// Runs jobs in this process.
@@ -141,9 +142,11 @@ impl Commands {
         store: Arc<dyn Store>,
         announcer: Announcer,
         signer: Arc<dyn TokenSigner>,
+        shares: Arc<Shares>,
         payload_limit: Option<usize>,
     ) -> Self {
-        Self { registry: Arc::new(registry), store, announcer, signer, payload_limit, worker: Arc::default() }
+        let (registry, worker) = (Arc::new(registry), Arc::default());
+        Self { registry, store, announcer, signer, shares, payload_limit, worker }
     }
 
     /// The same commands, on the connections of background work.
@@ -156,6 +159,7 @@ impl Commands {
             store: self.store.for_background()?,
             announcer: self.announcer.clone(),
             signer: self.signer.clone(),
+            shares: self.shares.clone(),
             payload_limit: self.payload_limit,
             worker: self.worker.clone(),
         })
@@ -193,10 +197,8 @@ impl Commands {
         finish: impl AsyncFn(&dyn Transaction, Value) -> Result<T>,
     ) -> Result<T> {
         let registered = self.registry.of::<C>()?;
-        let store = store_for(&self.store, ctx)?;
-        (registered.use_case)(as_store_ports(&*store)).precheck(ctx, &command).await?;
+        (registered.use_case)(as_store_ports(&*self.store)).precheck(ctx, &command).await?;
         let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
-            confine(tx, ctx).await?;
             let context = RenderContext::new(ctx, tenant, self.site(), languages);
             let run = Run { tx, context, announcer: &self.announcer, now: ctx.now };
             finish(tx, registered.run(run, command.clone(), registered.view).await?).await
@@ -208,7 +210,8 @@ impl Commands {
     /// these languages. `finish` is as in [`Self::execute`]; `None`: the job is stored without a transaction, which costs less.
     ///
     /// # Errors
-    /// Those of the command's `check_enqueue`; `Payload exceeds maximum size of N bytes`.
+    /// Those of the command's `check_enqueue`; `Payload exceeds maximum size of N bytes`; `TooManyRequests` when the client or
+    /// the organization has used up its share of [`Share::Jobs`].
     #[tracing::instrument(name = "application.commands.enqueue", skip_all, fields(key = C::KEY))]
     pub async fn enqueue<C: Command>(
         &self,
@@ -217,12 +220,12 @@ impl Commands {
         command: C,
         finish: Option<impl AsyncFn(&dyn Transaction, JobId) -> Result<()>>,
     ) -> Result<JobId> {
-        let store = store_for(&self.store, ctx)?;
-        let use_case = (self.registry.of::<C>()?.use_case)(as_store_ports(&*store));
+        let use_case = (self.registry.of::<C>()?.use_case)(as_store_ports(&*self.store));
         use_case.check_enqueue(ctx, &command).await?;
         let command = serde_json::to_value(command).map_err(Error::internal)?;
         let payload = JobPayload { name: C::NAME.to_owned(), command, languages };
-        self.payload_fits(&payload)?;
+        let (bytes, holder) = (self.payload_bytes(&payload)?, (ctx.organization, Some(ctx.caller.client)));
+        self.shares.check_stored(self.store.shares(), Share::Jobs, holder, bytes).await?;
         let id = random_job_id();
         let reserved = self.worker.reserve(id);
         let job = Job {
@@ -255,11 +258,10 @@ impl Commands {
         Ok(id)
     }
 
-    fn payload_fits(&self, payload: &JobPayload) -> Result<()> {
-        let Some(limit) = self.payload_limit else { return Ok(()) };
-        if serde_json::to_string(payload).map_err(Error::internal)?.len() <= limit {
-            return Ok(());
-        }
+    /// The length of a payload, if it may be stored.
+    fn payload_bytes(&self, payload: &JobPayload) -> Result<u64> {
+        let bytes = serde_json::to_string(payload).map_err(Error::internal)?.len();
+        let Some(limit) = self.payload_limit.filter(|limit| bytes > *limit) else { return Ok(bytes as u64) };
         let text = format!("Payload exceeds maximum size of {limit} bytes");
         let fields = vec![FieldError::new("payload", "too_long", text)];
         Err(Error::Invalid { wording: Wording::BadRequest, fields })
@@ -297,17 +299,11 @@ impl Commands {
         job: &Job,
     ) -> Result<Finish> {
         let now = context.ctx.now;
-        confine(tx, context.ctx).await?;
         let run = Run { tx, context, announcer: &self.announcer, now };
         let entry = self.registry.entry(&job.payload.name)?;
         let result = entry.run_payload(run, job.payload.command.clone()).await?;
         tx.jobs().complete(worker, job.id, &result, now).await
     }
-}
-
-/// Keeps the transaction away from other organizations, unless the client may access all of them.
-async fn confine(tx: &dyn Transaction, ctx: &Ctx) -> Result<()> {
-    if ctx.caller.deployment_wide { Ok(()) } else { tx.confine(ctx.organization).await }
 }
 
 fn as_store_ports(store: &dyn Store) -> &dyn Ports {

@@ -15,9 +15,12 @@ const BETWEEN: Duration = Duration::from_millis(50);
 /// The most batches of one run, which then ends before its lease.
 const BATCHES: usize = 200;
 
+/// The pause after the log could not be emptied, because somebody reads a former state. Most read for less than 10 s.
+const LOG_PAUSE: Duration = Duration::from_secs(60);
+
 /// Removes the jobs of a deleted account with their commands and results, the events with its data with their
 /// deliveries, its refs of archives, the details of entries of the audit trail, and its links and sessions. The entries themselves stay:
-/// their chain could not be verified without them.
+/// their chain could not be verified without them. Then empties the log beside the database.
 pub struct ErasureHandler;
 
 #[async_trait]
@@ -40,7 +43,8 @@ impl TaskHandler for ErasureHandler {
                 + store.outbox().remove_of_user(of, user, BATCH).await?
                 + store.audit().erase_user(of, user, BATCH).await?;
             if removed == 0 {
-                return Ok(Outcome::Done);
+                let is_done = store.empty_log().await?;
+                return Ok(if is_done { Outcome::Done } else { Outcome::Again(clock::now() + LOG_PAUSE) });
             }
             sleep(BETWEEN).await;
         }

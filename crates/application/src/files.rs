@@ -6,18 +6,21 @@ use crate::{Announcer, Store};
 use bytes::Bytes;
 use civitas_attachments::{
     ATTACH_WINDOW, ByteStream, Content, FileIntake, FileState, FileStore, Inspected, PENDING, ReceiveOutcome,
-    Received, StoredFile, Upload, UploadWrites,
+    Received, StoredFile, UploadWrites,
 };
 use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{Error, FileId, OrganizationId, Result, UploadId, clock};
-use futures_util::{StreamExt, stream};
+use futures_util::{Stream, StreamExt, stream};
 use std::ops::Range;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use time::OffsetDateTime;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
+/// The most chunks of a body in memory between connection and disk.
+const CHUNKS: usize = 4;
 /// The most rows of one step of the reaper.
 const BATCH: i64 = 100;
 /// How often the reaper looks for removed files.
@@ -63,7 +66,41 @@ impl Files {
         self.intake.receive(bytes, limit).await
     }
 
-    /// The same for bytes in memory, without a limit.
+    /// The same for the body of a request, whose errors are the outer ones. The rest of a longer file is read and dropped.
+    ///
+    /// # Errors
+    /// Those of the body.
+    pub async fn receive_body<E>(
+        &self,
+        body: impl Stream<Item = Result<Bytes, E>>,
+        limit: u64,
+    ) -> Result<Result<ReceiveOutcome>, E> {
+        let (to, from) = mpsc::channel::<Result<Bytes>>(CHUNKS);
+        let bytes = stream::unfold(from, |mut from| async move {
+            let next = from.recv().await?;
+            Some((next, from))
+        });
+        let pump = async move {
+            let mut body = pin!(body);
+            let mut is_open = true;
+            while let Some(chunk) = body.next().await {
+                match chunk {
+                    Ok(chunk) if is_open => is_open = to.send(Ok(chunk)).await.is_ok(),
+                    Ok(_) => {}
+                    Err(error) => {
+                        // The receiver must not take the end of the chunks for the end of the file.
+                        let _ = to.send(Err(Error::rejected("the body is incomplete"))).await;
+                        return Err(error);
+                    }
+                }
+            }
+            Ok(())
+        };
+        let (pumped, received) = tokio::join!(pump, self.receive(bytes.boxed(), limit));
+        pumped.map(|()| received)
+    }
+
+    /// Receives bytes in memory, without a limit.
     ///
     /// # Errors
     /// `Unavailable` when the disk is full.
@@ -128,20 +165,17 @@ impl Files {
         }
     }
 
-    /// Stores the bytes of an upload, and makes them its file.
+    /// Stores the bytes of a registered file, and makes it that of an upload.
     ///
     /// # Errors
     /// `NotFound` when the upload was attached or removed meanwhile; `Unavailable`.
     pub async fn complete_upload(
         &self,
         organization: OrganizationId,
-        prefix: &str,
-        (id, upload): (UploadId, &Upload),
-        received: Received,
+        id: UploadId,
+        new: NewFile,
         now: OffsetDateTime,
     ) -> Result<()> {
-        let inspected = self.inspect(received).await?;
-        let new = self.register(organization, prefix, upload.filename.clone(), inspected, now).await?;
         let file_id = new.id;
         let completed = async {
             self.put(new).await?;

@@ -7,6 +7,8 @@ use async_trait::async_trait;
 pub enum Dependency {
     /// The settings.
     Configuration,
+    /// How many files the process may have open.
+    OpenFiles,
     /// The data directory.
     Storage,
     /// The store of files.
@@ -25,12 +27,15 @@ pub enum Dependency {
     Mail,
     /// The newest backup.
     Backups,
+    /// The limits of what one client and one organization use.
+    Shares,
 }
 
 impl Dependency {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Configuration,
+        Self::OpenFiles,
         Self::Storage,
         Self::Files,
         Self::SecretKey,
@@ -40,12 +45,14 @@ impl Dependency {
         Self::Dns,
         Self::Mail,
         Self::Backups,
+        Self::Shares,
     ];
 
     /// The name, as `civitas doctor` prints it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Configuration => "configuration",
+            Self::OpenFiles => "open files",
             Self::Storage => "storage",
             Self::Files => "files",
             Self::SecretKey => "secret key",
@@ -55,6 +62,7 @@ impl Dependency {
             Self::Dns => "dns",
             Self::Mail => "mail",
             Self::Backups => "backups",
+            Self::Shares => "shares",
         }
     }
 }

@@ -1,15 +1,23 @@
-//! The handler of tasks that check whether a pending host resolves to this deployment (contract 03 §1.5).
+//! The handler of tasks that check whether the hosts of an organization that are not confirmed resolve to this deployment
+//! (contract 03 §1.5).
 
 use crate::{TaskHandler, Turn};
 use async_trait::async_trait;
 use civitas_kernel::{Result, TaskPayload};
-use civitas_organizations::{CheckHost, HOST_CHECKS, HostCheck, HostResolver, Verdict, confirm};
+use civitas_organizations::{CheckHost, HOST_CHECKS, HostCheck, HostResolver, confirm};
 use civitas_tasks::{Outcome, Task};
+use futures_util::{StreamExt, future, stream};
 use std::net::IpAddr;
 use std::sync::Arc;
 use time::Duration;
+use tokio::time::sleep;
 
-/// Checks pending hosts, and makes those that resolve to this deployment the primary ones.
+/// The most hosts of a task that are checked at once: a hundred of a silent name server take 20 s.
+const AT_ONCE: usize = 20;
+/// The longest lookups of a task. What was found until then is confirmed.
+const LOOKUPS_TAKE: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// Checks the hosts that are not confirmed, and confirms those that resolve to this deployment.
 pub struct HostCheckHandler {
     /// Resolves host names.
     pub resolver: Arc<dyn HostResolver>,
@@ -19,6 +27,17 @@ pub struct HostCheckHandler {
     pub interval: Duration,
 }
 
+impl HostCheckHandler {
+    /// Those of these hosts that resolve to this deployment.
+    async fn found(&self, hosts: &[String]) -> Vec<String> {
+        let check = &HostCheck { resolver: &*self.resolver, loadbalancer_ips: &self.loadbalancer_ips };
+        let found = stream::iter(hosts.to_vec())
+            .map(|host| async move { check.finds(&host).await.then_some(host) })
+            .buffer_unordered(AT_ONCE);
+        found.take_until(sleep(LOOKUPS_TAKE)).filter_map(future::ready).collect().await
+    }
+}
+
 #[async_trait]
 impl TaskHandler for HostCheckHandler {
     fn kind(&self) -> &'static str {
@@ -26,25 +45,26 @@ impl TaskHandler for HostCheckHandler {
     }
 
     async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome> {
-        let id = task.organization;
-        let found = turn.store.organizations().find(id).await?;
-        let Some(organization) = found.filter(|found| found.unconfirmed_host.is_some()) else {
-            return Ok(Outcome::Done);
-        };
-        let check = HostCheck { resolver: &*self.resolver, loadbalancer_ips: &self.loadbalancer_ips };
-        match check.verdict(&organization).await {
-            Verdict::Hopeless => Ok(Outcome::GiveUp("no check can prove the host".into())),
-            Verdict::Unproven if task.attempt >= HOST_CHECKS => {
-                Ok(Outcome::GiveUp("the host does not lead here".into()))
+        let (id, organizations) = (task.organization, turn.store.organizations());
+        let hosts = organizations.find(id).await?.map_or_else(Vec::new, |found| found.hosts_to_check());
+        let found = self.found(&hosts).await;
+        let lost: Vec<String> = hosts.into_iter().filter(|host| !found.contains(host)).collect();
+        let is_last = !lost.is_empty() && task.attempt >= HOST_CHECKS;
+        if is_last || !found.is_empty() {
+            let tx = turn.store.begin().await?;
+            // Locks the organization.
+            let mut outcome = confirm(tx.organizations(), id, &found, turn.now).await;
+            if is_last && outcome.is_ok() {
+                outcome = tx.organizations().release_hosts(id, &lost).await;
             }
-            Verdict::Unproven => Ok(Outcome::Again(turn.now + self.interval)),
-            Verdict::Proven => {
-                let proven = organization.unconfirmed_host.unwrap_or_default();
-                let tx = turn.store.begin().await?;
-                let outcome = confirm(tx.organizations(), id, &proven, turn.now).await;
-                turn.announcer.commit_with_events(tx, turn.now, outcome).await?;
-                Ok(Outcome::Done)
-            }
+            turn.announcer.commit_with_events(tx, turn.now, outcome).await?;
         }
+        if lost.is_empty() {
+            return Ok(Outcome::Done);
+        }
+        if is_last {
+            return Ok(Outcome::GiveUp("the host does not lead here".into()));
+        }
+        Ok(Outcome::Again(turn.now + self.interval))
     }
 }

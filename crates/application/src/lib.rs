@@ -32,6 +32,7 @@ mod rate_limits;
 mod reencryption;
 mod render_context;
 mod rules;
+mod shares;
 mod source_address;
 mod sweeping;
 mod tasks;
@@ -67,11 +68,14 @@ pub use operations::{
 pub use organization_removal::{delete_organization, remove_organization};
 pub use pace::Pace;
 pub use panel_sign_in::SignIn;
-pub use ports::{ListChanges, Ports, RefStore, Removals, Store, Transaction, store_for};
+pub use ports::{ListChanges, Ports, RefStore, Removals, Store, Transaction};
 pub use rate_limits::{AuthenticationLimit, ClientLimit, RetryAfter, network_of};
 pub use reencryption::{Reencrypted, Reencryption, Reseal};
 pub use render_context::{RenderContext, Site};
 pub use rules::{CurrentSettings, component_settings_error};
+pub use shares::{
+    Capacity as ShareCapacity, Holder, Limits, Share, ShareStore, Shares, Stored, Taken, TenantUse,
+};
 pub use source_address::{forwarded_parameter, source_address};
 pub use tasks::{TaskHandler, TaskKinds, TaskWorker, Turn};
 pub use token_service::TokenService;

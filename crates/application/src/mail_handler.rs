@@ -4,8 +4,8 @@ use crate::announcing::tenant;
 use crate::{Site, TaskHandler, Turn};
 use async_trait::async_trait;
 use civitas_accounts::{
-    Addressee, Confirmation, MailKind, MailSender, Mailer, Role, Secret, SendInvitation, SendMail,
-    is_deliverable,
+    Addressee, Confirmation, Mail, MailKind, MailSender, Mailer, Role, Secret, SendInvitation, SendMail,
+    SendSignInNotice, is_deliverable,
 };
 use civitas_kernel::{Locale, Result, TaskPayload};
 use civitas_organizations::Tenant;
@@ -28,6 +28,9 @@ impl TaskHandler for MailHandler {
     }
 
     async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome> {
+        if let Ok(notice) = task.read() {
+            return self.send_notice(turn, task, notice).await;
+        }
         let send: SendMail = task.read()?;
         let user = turn.store.users().find(task.organization, send.user).await?;
         let Some(user) = user.filter(|user| send.mail.is_for(user)) else { return Ok(Outcome::Done) };
@@ -40,6 +43,15 @@ impl TaskHandler for MailHandler {
 }
 
 impl MailHandler {
+    async fn send_notice(&self, turn: Turn<'_>, task: &Task, notice: SendSignInNotice) -> Result<Outcome> {
+        let found = turn.store.administrators().find(notice.administrator).await?;
+        let Some(own) = found.filter(|own| is_deliverable(&own.email)) else { return Ok(Outcome::Done) };
+        let tenant = tenant(turn.store, task.organization).await?;
+        let locale = head(&tenant, own.locale).locale;
+        self.mailer.send(&Mail::sign_in_notice(task.id, &own.email, locale)).await?;
+        Ok(Outcome::Done)
+    }
+
     async fn link(&self, turn: Turn<'_>, tenant: &Tenant, send: SendMail) -> Result<Secret> {
         let origin = self.site.origin(&tenant.host);
         match send.mail {

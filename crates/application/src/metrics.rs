@@ -4,8 +4,8 @@
 use crate::operations::OldestWaiting;
 use prometheus::core::Collector;
 use prometheus::{
-    Encoder, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
-    Registry, TextEncoder,
+    Encoder, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
+    IntGaugeVec, Opts, Registry, TextEncoder,
 };
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,8 +45,8 @@ struct Metrics {
     database_bytes: IntGauge,
     open_connections: IntGauge,
     refused_connections: IntCounter,
-    refused_requests: IntCounter,
     tls_handshakes: IntCounterVec,
+    shares: ShareMetrics,
     backups: IntCounterVec,
     newest_backup: IntGauge,
 }
@@ -75,7 +75,6 @@ impl Metrics {
             "database_connection_wait_seconds",
             "Waits for a connection to the database; connections that were free at once are not counted.",
         );
-        let waits = Histogram::with_opts(waits.buckets(WAIT_SECONDS.to_vec()))?;
         let oldest = Opts::new(
             "oldest_waiting_seconds",
             "How long the oldest item of a lane has waited: a job since it was accepted, an event since it happened, others \
@@ -91,13 +90,12 @@ impl Metrics {
                 &["endpoint", "outcome"],
             )?,
             jobs: counters("jobs_total", "Runs of jobs, by outcome.", &["outcome"])?,
-            tasks: counters(
-                "tasks_total",
-                "Runs of tasks of the platform, by outcome.",
-                &["kind", "outcome"],
-            )?,
+            tasks: counters("tasks_total", "Runs of tasks, by outcome.", &["kind", "outcome"])?,
             lost_leases: counters("lost_leases_total", "Leases that were lost or taken over.", &["work"])?,
-            connection_waits: registered(&registry, waits)?,
+            connection_waits: registered(
+                &registry,
+                Histogram::with_opts(waits.buckets(WAIT_SECONDS.to_vec()))?,
+            )?,
             connection_timeouts: counter(
                 "database_connection_timeouts_total",
                 "Waits for a connection to the database that ended without one.",
@@ -109,10 +107,7 @@ impl Metrics {
                 "http_refused_connections_total",
                 "Connections of clients that were closed because there were too many.",
             )?,
-            refused_requests: counter(
-                "http_refused_requests_total",
-                "Requests that were refused because others wait long for a connection to the database.",
-            )?,
+            shares: ShareMetrics::new(&registry)?,
             tls_handshakes: counters("tls_handshakes_total", "TLS handshakes, by outcome.", &["outcome"])?,
             backups: counters("backups_total", "Backups by this process, by outcome.", &["outcome"])?,
             newest_backup: gauge(
@@ -120,6 +115,23 @@ impl Metrics {
                 "When the newest complete backup that this process knows of was made, as Unix time; 0 if it knows of none.",
             )?,
             registry,
+        })
+    }
+}
+
+/// The metrics of shares.
+struct ShareMetrics {
+    used: IntGaugeVec,
+    refused: IntCounterVec,
+}
+
+impl ShareMetrics {
+    fn new(registry: &Registry) -> prometheus::Result<Self> {
+        let used = Opts::new("shares_used", "Places of shares in use.");
+        let refused = Opts::new("shares_refused_total", "Refusals of callers that are over their share.");
+        Ok(Self {
+            used: registered(registry, IntGaugeVec::new(used, &["share"])?)?,
+            refused: registered(registry, IntCounterVec::new(refused, &["share"])?)?,
         })
     }
 }
@@ -243,9 +255,14 @@ pub fn tls_handshake<T>(outcome: &str, result: T) -> T {
     result
 }
 
-/// Counts a request that was refused at once.
-pub fn request_refused() {
-    METRICS.refused_requests.inc();
+/// Counts a place of a share that was taken (1) or given back (-1).
+pub fn share_used(share: &str, change: i64) {
+    METRICS.shares.used.with_label_values(&[share]).add(change);
+}
+
+/// Counts a refusal of a caller that is over its share.
+pub fn share_refused(share: &str) {
+    METRICS.shares.refused.with_label_values(&[share]).inc();
 }
 
 /// Sets the figures that are read from the database.
@@ -298,7 +315,8 @@ mod tests {
         open_connections(1);
         connection_refused();
         tls_handshake("late", ());
-        request_refused();
+        share_used("writes", 1);
+        share_refused("jobs");
         let job = Some(now - time::Duration::seconds(90));
         let mail = Some(now + time::Duration::seconds(90));
         set_waiting(&OldestWaiting { job, mail, database_bytes: 4096, ..OldestWaiting::default() }, now);
@@ -319,7 +337,7 @@ mod tests {
             "civitas_database_bytes 4096",
             "civitas_http_open_connections 1",
             "civitas_http_refused_connections_total 1",
-            "civitas_http_refused_requests_total 1",
+            "civitas_shares_refused_total{share=\"jobs\"} 1",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
         }

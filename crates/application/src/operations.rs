@@ -29,7 +29,7 @@ pub enum Concern {
     /// Mails and invitations that could not be sent at the first attempt and wait for another one. Those that were
     /// given up are not stored: the log has them.
     FailedMails,
-    /// Hosts of organizations that are not confirmed.
+    /// Hosts of organizations that are not confirmed, primary and secondary ones.
     PendingHosts,
     /// General administrators of organizations whose account is locked.
     LockedAdministrators,

@@ -5,9 +5,9 @@ use crate::{Announcer, Store, Transaction};
 use civitas_accounts::administrators::{
     CheckedPassword, SecondFactorCodes, SignInAttempt, SignInFault, SignedIn, TextCipher,
 };
-use civitas_accounts::{Administrator, Passwords, Secret, is_replaceable};
+use civitas_accounts::{Administrator, Digest, Passwords, Secret, SendSignInNotice, is_replaceable};
 use civitas_audit::{Action, Actor, Record};
-use civitas_kernel::{AdministratorId, Result};
+use civitas_kernel::{AdministratorId, NewTask, PageRequest, Result};
 use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep_until};
@@ -30,13 +30,15 @@ pub struct SignIn<'a> {
     pub codes: &'a dyn SecondFactorCodes,
     /// The address of the client, for the audit trail.
     pub from: Option<String>,
+    /// The keyed digest of that address ([`civitas_accounts::administrators::SignInSources`]).
+    pub source: String,
 }
 
 impl SignIn<'_> {
     /// Begins a session. `code`: of the app, or a recovery code; `None` until it is asked for.
     ///
-    /// An unknown address and a wrong password have the same answer, in the same time. 20 failures in a row lock the
-    /// account for an hour.
+    /// An unknown address and a wrong password have the same answer, in the same time. 20 failures from one source refuse
+    /// it for an hour, 100 from all sources those from which the account never signed in; the owner gets a mail.
     #[tracing::instrument(name = "application.panel_sign_in.sign_in", skip_all)]
     pub async fn sign_in(
         &self,
@@ -50,13 +52,15 @@ impl SignIn<'_> {
         let compared = CheckedPassword::of_email(administrators, self.passwords, email, password.clone());
         let checked = compared.await?;
         let decide = async |tx: &dyn Transaction| {
-            let decided = self.attempt(tx).decide(&checked, code, now).await?;
-            self.record(tx, checked.administrator(), email, &decided, now).await?;
+            let decided = self.attempt(tx).decide(&checked, code, &self.source, now).await?;
+            let stored = decided.as_ref().map(|signed| signed.administrator.email.as_str());
+            self.record(tx, (checked.administrator(), stored.unwrap_or(email)), decided.as_ref().err(), now)
+                .await?;
             Ok(decided)
         };
         let decided = self.announcer.in_transaction(self.store, now, decide).await?;
-        count(&decided);
-        if matches!(decided, Err(SignInFault::Refused | SignInFault::Locked)) {
+        count(decided.as_ref().err());
+        if matches!(decided, Err(SignInFault::Refused { .. })) {
             sleep_until(begin + REFUSAL_TAKES).await;
         }
         if let Ok(SignedIn { id, administrator, .. }) = &decided
@@ -87,41 +91,52 @@ impl SignIn<'_> {
         self.announcer.in_transaction(self.store, now, replace).await
     }
 
-    /// Compares a password with that of an administrator who is signed in, before an act that needs it; a failure
-    /// counts as one to sign in. Pass the result to the act, in its transaction.
+    /// Confirms the session of an administrator with the password, and a code if there is a second factor: what changes
+    /// accounts and sign-in of administrators needs it. A failure counts as one to sign in, and ends the session at the
+    /// limit ([`SignInAttempt::confirm`]).
     #[tracing::instrument(name = "application.panel_sign_in.check_password", skip_all)]
     pub async fn check_password(
         &self,
-        id: AdministratorId,
+        (id, email, session): (AdministratorId, &str, &Digest),
         password: Secret,
+        code: Option<&str>,
         now: OffsetDateTime,
-    ) -> Result<CheckedPassword, SignInFault> {
+    ) -> Result<(), SignInFault> {
         let administrators = self.store.administrators();
         let checked = CheckedPassword::of(administrators, self.passwords, id, password).await?;
-        let confirm = async |tx: &dyn Transaction| self.attempt(tx).confirm(&checked, now).await;
-        self.announcer.in_transaction(self.store, now, confirm).await??;
-        Ok(checked)
+        let confirm = async |tx: &dyn Transaction| {
+            let confirmed = self.attempt(tx).confirm(&checked, code, (session, &self.source), now).await?;
+            if let Err(fault) = &confirmed {
+                self.record(tx, (Some(id), email), Some(fault), now).await?;
+            }
+            Ok(confirmed)
+        };
+        let confirmed = self.announcer.in_transaction(self.store, now, confirm).await?;
+        if let Err(fault) = &confirmed {
+            count(Some(fault));
+        }
+        confirmed
     }
 
-    /// Writes the attempt into the audit trail. Of the refusals for one account there is one entry a minute; those for
-    /// unknown addresses share one, so that nobody can fill the trail.
+    /// Writes the attempt into the audit trail, and queues the mail to the owner. Of the refusals for one account there is
+    /// one entry a minute; those for unknown addresses share one, so that nobody can fill the trail.
     async fn record(
         &self,
         tx: &dyn Transaction,
-        known: Option<AdministratorId>,
-        email: &str,
-        decided: &Result<SignedIn, SignInFault>,
+        (known, email): (Option<AdministratorId>, &str),
+        fault: Option<&SignInFault>,
         now: OffsetDateTime,
     ) -> Result<()> {
-        let (actor, action) = match decided {
-            Ok(signed) => {
-                let email = signed.administrator.email.clone();
-                (Actor::Administrator { id: signed.id.0, email }, Action::SignInSucceeded)
-            }
-            Err(SignInFault::Locked) => (Actor::Anonymous, Action::SignInLocked),
+        let action = match fault {
+            None => Action::SignInSucceeded,
+            Some(SignInFault::Refused { is_locked: true, .. }) => Action::SignInLocked,
             // The password was right: the form asks for the code.
-            Err(SignInFault::CodeNeeded) => return Ok(()),
-            Err(_) => (Actor::Anonymous, Action::SignInRefused),
+            Some(SignInFault::CodeNeeded) => return Ok(()),
+            Some(_) => Action::SignInRefused,
+        };
+        let actor = match known.filter(|_| fault.is_none()) {
+            Some(id) => Actor::Administrator { id: id.0, email: email.to_owned() },
+            None => Actor::Anonymous,
         };
         let (id, label) = match known {
             Some(id) => (id.to_string(), email),
@@ -131,12 +146,15 @@ impl SignIn<'_> {
         if let Some(address) = &self.from {
             record = record.from(address);
         }
-        if decided.is_ok() {
+        if fault.is_none() {
             tx.audit().append(&record, now).await?;
         } else {
             tx.audit().append_unless_since(&record, now - time::Duration::MINUTE, now).await?;
         }
-        Ok(())
+        match (known, fault) {
+            (Some(id), Some(SignInFault::Refused { locks: true, .. })) => queue_notice(tx, id, now).await,
+            _ => Ok(()),
+        }
     }
 
     fn attempt<'p>(&'p self, tx: &'p dyn Transaction) -> SignInAttempt<'p> {
@@ -149,13 +167,23 @@ impl SignIn<'_> {
     }
 }
 
+/// Queues the mail that tells an administrator that sources are refused. The task is of the organization that the account
+/// opened last, or of the first one: a task has an organization.
+async fn queue_notice(tx: &dyn Transaction, id: AdministratorId, now: OffsetDateTime) -> Result<()> {
+    let opened = tx.administrators().find(id).await?.and_then(|own| own.organization);
+    let found = tx.organizations().list(opened, PageRequest { page: 1, per_page: 1 }).await?;
+    let Some((organization, _)) = found.items.first() else { return Ok(()) };
+    let task = NewTask::of(*organization, &SendSignInNotice { administrator: id }, now)?;
+    tx.queue().add(&task.about(format!("notice/{id}"))).await
+}
+
 /// Counts a sign-in. Faults of the database are not sign-ins, and after a right password the code is yet to come.
-fn count(decided: &Result<SignedIn, SignInFault>) {
-    let outcome = match decided {
-        Ok(_) => "succeeded",
-        Err(SignInFault::Refused) => "refused",
-        Err(SignInFault::Locked) => "locked",
-        Err(SignInFault::CodeNeeded | SignInFault::Store(_)) => return,
+fn count(fault: Option<&SignInFault>) {
+    let outcome = match fault {
+        None => "succeeded",
+        Some(SignInFault::Refused { is_locked: false, .. }) => "refused",
+        Some(SignInFault::Refused { is_locked: true, .. }) => "locked",
+        Some(SignInFault::CodeNeeded | SignInFault::Store(_)) => return,
     };
     metrics::login_ended(LoginEndpoint::Panel, outcome);
 }

@@ -2,6 +2,7 @@
 
 use crate::idempotency::IdempotencyStore;
 use crate::operations::OperationsStore;
+use crate::shares::ShareStore;
 use async_trait::async_trait;
 use civitas_accounts::login_failures::LoginFailureStore;
 use civitas_accounts::magic_links::MagicLinkStore;
@@ -15,7 +16,7 @@ use civitas_audit::AuditLog;
 use civitas_blogs::{BlogLookup, PostStore};
 use civitas_extended_data::ExtendedDataStore;
 use civitas_jobs::{JobLog, JobStore};
-use civitas_kernel::{Ctx, Event, OrganizationId, Result, TaskQueue};
+use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
 use civitas_meetings::{MeetingStore, ReminderStore};
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{ComponentLookup, ProposalStore, StateStore, VoteStore};
@@ -141,6 +142,8 @@ pub trait Ports: Send + Sync {
     fn removals(&self) -> &dyn Removals;
     /// The times of the last removals from lists.
     fn list_changes(&self) -> &dyn ListChanges;
+    /// What clients and organizations store.
+    fn shares(&self) -> &dyn ShareStore;
 }
 
 /// All ports on the pool; begins transactions.
@@ -157,8 +160,6 @@ pub trait Store: Ports {
     /// A number that changes with every commit of any process; `None` where the engine has no cheap one. While it is
     /// the same, every read has the same result.
     fn epoch(&self) -> Option<u64>;
-    /// Whether a request that begins now, and may write, would wait for a connection so long that it is better refused.
-    fn is_overloaded(&self, writes: bool) -> bool;
     /// The same database for background work: requests that wait for connections do not delay it. What one adds, the
     /// other is notified of.
     ///
@@ -171,25 +172,22 @@ pub trait Store: Ports {
     /// # Errors
     /// `Internal` in a transaction.
     fn begun_in(&self, epoch: u64) -> Result<Arc<dyn Store>>;
-    /// The same database for a request of this organization: what it reads outside of transactions are no rows of other
-    /// organizations, a second check behind the conditions of every statement. Cached lookups and writes are not confined.
-    /// `None` where the engine cannot do that, or the setting `row_level_security` is off.
+    /// The same database for the pages of an answer: a page whose rows have more bytes of JSON and long texts fails with
+    /// `AnswerTooLong`, before all of them are read.
     ///
     /// # Errors
     /// `Internal` in a transaction.
-    fn confined_to(&self, organization: OrganizationId) -> Result<Option<Arc<dyn Store>>>;
+    fn bounded(&self, bytes: usize) -> Result<Arc<dyn Store>>;
+    /// The same database for a caller who may not see extended data: the records of a page have none.
+    ///
+    /// # Errors
+    /// `Internal` in a transaction.
+    fn without_extended_data(&self) -> Result<Arc<dyn Store>>;
+    /// Removes former states from the log beside the database, where there is one: after the deletion of what nobody may find
+    /// any more. False while somebody reads such a state; try again later.
+    async fn empty_log(&self) -> Result<bool>;
     /// Updates the statistics of the query planner. Call it after writing many records at once.
     async fn analyze(&self) -> Result<()>;
-}
-
-/// The store that a caller reads from: confined to its organization ([`Store::confined_to`]), unless its client may access
-/// all of them.
-///
-/// # Errors
-/// Those of [`Store::confined_to`].
-pub fn store_for(store: &Arc<dyn Store>, ctx: &Ctx) -> Result<Arc<dyn Store>> {
-    let confined = if ctx.caller.deployment_wide { None } else { store.confined_to(ctx.organization)? };
-    Ok(confined.unwrap_or_else(|| store.clone()))
 }
 
 /// All ports inside one transaction, which rolls back when dropped.
@@ -197,9 +195,6 @@ pub fn store_for(store: &Arc<dyn Store>, ctx: &Ctx) -> Result<Arc<dyn Store>> {
 pub trait Transaction: Ports {
     /// The events that stores have recorded since the last call.
     fn announced(&self) -> Vec<(OrganizationId, Event)>;
-    /// Keeps the rest of the transaction away from rows of other organizations, where the engine can do that and the
-    /// setting `row_level_security` is on: a second check behind the conditions of every statement.
-    async fn confine(&self, organization: OrganizationId) -> Result<()>;
     /// Commits.
     async fn commit(self: Box<Self>) -> Result<()>;
     /// Rolls back. Cheaper than dropping: the connection stays open.

@@ -1,25 +1,20 @@
 //! Limits for the requests to this process (contract 01 §3, 429).
 
 use civitas_kernel::ClientId;
-use governor::clock::{Clock, DefaultClock};
+use governor::clock::Clock;
 use governor::middleware::StateInformationMiddleware;
-use governor::nanos::Nanos;
-use governor::state::StateStore;
-use governor::state::keyed::ShrinkableKeyedStateStore;
-use governor::{Quota, RateLimiter};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use ipnet::Ipv6Net;
-use std::collections::HashMap;
+use moka::sync::Cache;
 use std::hash::Hash;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The most keys of a limit. Beyond it new keys are not limited, and known ones are: so many sources are beyond any limit for
+/// The most keys of a limit. Beyond it keys that are rarely used are not limited: so many sources are beyond any limit for
 /// one.
-const MOST_KEYS: usize = 100_000;
-/// How often keys that have used nothing are removed.
-const SWEEP: Duration = Duration::from_secs(60);
+const MOST_KEYS: u64 = 100_000;
 /// The part of an IPv6 address that stands for one source: providers give networks of this length to customers.
 const IPV6_SOURCE: u8 = 64;
 
@@ -34,82 +29,29 @@ impl RetryAfter {
     }
 }
 
-/// What each of at most [`MOST_KEYS`] keys has used.
-struct States<K>(Mutex<HashMap<K, Nanos>>);
-
-impl<K: Hash + Eq + Clone> StateStore for States<K> {
-    type Key = K;
-
-    fn measure_and_replace<T, F, E>(&self, key: &K, measure: F) -> Result<T, E>
-    where
-        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
-    {
-        let mut states = locked(&self.0);
-        let (result, state) = measure(states.get(key).copied())?;
-        if states.len() < MOST_KEYS || states.contains_key(key) {
-            states.insert(key.clone(), state);
-        }
-        Ok(result)
-    }
+/// A limit for each key. A key is removed when it has used nothing for so long that its whole limit is free again.
+pub(crate) struct Keyed<K> {
+    quota: Quota,
+    limiters: Cache<K, Arc<DefaultDirectRateLimiter<StateInformationMiddleware>>>,
 }
 
-impl<K: Hash + Eq + Clone> ShrinkableKeyedStateStore<K> for States<K> {
-    fn retain_recent(&self, drop_below: Nanos) {
-        locked(&self.0).retain(|_, state| *state > drop_below);
-    }
-
-    fn shrink_to_fit(&self) {
-        locked(&self.0).shrink_to_fit();
-    }
-
-    fn len(&self) -> usize {
-        locked(&self.0).len()
-    }
-
-    fn is_empty(&self) -> bool {
-        locked(&self.0).is_empty()
-    }
-}
-
-/// A limit for each key, with a time of the last removal of unused keys.
-struct Keyed<K: Hash + Eq + Clone> {
-    limiter: RateLimiter<K, States<K>, DefaultClock, StateInformationMiddleware>,
-    clock: DefaultClock,
-    swept_at: Mutex<Instant>,
-}
-
-impl<K: Hash + Eq + Clone> Keyed<K> {
-    fn new(quota: Quota) -> Self {
-        let clock = DefaultClock::default();
-        let limiter = RateLimiter::new(quota, States(Mutex::default()), clock.clone());
-        Self { limiter, clock, swept_at: Mutex::new(Instant::now()) }
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> Keyed<K> {
+    /// Each key may use this.
+    pub(crate) fn new(quota: Quota) -> Self {
+        let unused = quota.burst_size_replenished_in();
+        let limiters = Cache::builder().max_capacity(MOST_KEYS).time_to_idle(unused).build();
+        Self { quota, limiters }
     }
 
     /// Takes one of the limit. Returns how many are left, or how long to wait for the next.
-    fn take(&self, key: &K) -> Result<u32, Duration> {
-        self.sweep();
-        match self.limiter.check_key(key) {
+    pub(crate) fn take(&self, key: &K) -> Result<u32, Duration> {
+        let new = || Arc::new(RateLimiter::direct(self.quota).with_middleware());
+        let limiter = self.limiters.get_with_by_ref(key, new);
+        match limiter.check() {
             Ok(state) => Ok(state.remaining_burst_capacity()),
-            Err(refused) => Err(refused.wait_time_from(self.clock.now())),
+            Err(refused) => Err(refused.wait_time_from(limiter.clock().now())),
         }
     }
-
-    /// Removes unused keys when the last removal is long ago. Returns whether it did.
-    fn sweep(&self) -> bool {
-        let mut swept_at = locked(&self.swept_at);
-        if swept_at.elapsed() < SWEEP {
-            return false;
-        }
-        *swept_at = Instant::now();
-        drop(swept_at);
-        self.limiter.retain_recent();
-        self.limiter.shrink_to_fit();
-        true
-    }
-}
-
-fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
-    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Limits refused credentials of each source address; an IPv6 network of 64 bits is one source. Only refusals use the
@@ -123,7 +65,7 @@ struct Refusals {
     /// How long one of the limit takes to return.
     interval: Duration,
     /// Sources that have used their limit, and until when.
-    closed: Mutex<HashMap<IpAddr, Instant>>,
+    closed: Cache<IpAddr, Instant>,
 }
 
 impl AuthenticationLimit {
@@ -131,11 +73,9 @@ impl AuthenticationLimit {
     pub fn per_minute(most: Option<NonZeroU32>) -> Self {
         let refusals = most.map(|most| {
             let quota = Quota::per_minute(most);
-            Refusals {
-                limit: Keyed::new(quota),
-                interval: quota.replenish_interval(),
-                closed: Mutex::default(),
-            }
+            let interval = quota.replenish_interval();
+            let closed = Cache::builder().max_capacity(MOST_KEYS).time_to_live(interval).build();
+            Refusals { limit: Keyed::new(quota), interval, closed }
         });
         Self { refusals }
     }
@@ -146,7 +86,7 @@ impl AuthenticationLimit {
     /// When it has used its limit.
     pub fn check(&self, source: Option<IpAddr>) -> Result<(), RetryAfter> {
         let (Some(refusals), Some(source)) = (&self.refusals, source) else { return Ok(()) };
-        let until = locked(&refusals.closed).get(&network_of(source)).copied();
+        let until = refusals.closed.get(&network_of(source));
         let left = until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
         if left.is_zero() { Ok(()) } else { Err(RetryAfter(left)) }
     }
@@ -155,19 +95,12 @@ impl AuthenticationLimit {
     pub fn count(&self, source: Option<IpAddr>) {
         let (Some(refusals), Some(source)) = (&self.refusals, source) else { return };
         let source = network_of(source);
-        let now = Instant::now();
-        if refusals.limit.sweep() {
-            locked(&refusals.closed).retain(|_, until| *until > now);
-        }
         let wait = match refusals.limit.take(&source) {
             Ok(0) => refusals.interval,
             Ok(_) => return,
             Err(wait) => wait,
         };
-        let mut closed = locked(&refusals.closed);
-        if closed.len() < MOST_KEYS || closed.contains_key(&source) {
-            closed.insert(source, now + wait);
-        }
+        refusals.closed.insert(source, Instant::now() + wait);
     }
 }
 
@@ -288,22 +221,22 @@ mod tests {
             limit.count(Some(IpAddr::V4(n.into())));
         }
         let refusals = limit.refusals.as_ref().unwrap();
-        assert!(refusals.limit.limiter.len() <= MOST_KEYS);
-        assert!(locked(&refusals.closed).len() <= MOST_KEYS);
+        refusals.limit.limiters.run_pending_tasks();
+        refusals.closed.run_pending_tasks();
+        assert!(refusals.limit.limiters.entry_count() <= MOST_KEYS);
+        assert!(refusals.closed.entry_count() <= MOST_KEYS);
     }
 
     #[test]
-    fn known_sources_stay_limited_when_there_are_too_many() {
+    fn a_source_in_use_stays_limited_when_there_are_too_many() {
         let limit = Keyed::new(Quota::per_hour(NonZeroU32::MIN));
         limit.take(&0).unwrap();
-        for key in 1..=MOST_KEYS {
+        for key in 1..=2 * MOST_KEYS {
             limit.take(&key).unwrap();
+            if key % 1_000 == 0 {
+                limit.take(&0).unwrap_err();
+            }
         }
-        limit.take(&0).unwrap_err();
-        for _ in 0..2 {
-            limit.take(&MOST_KEYS).unwrap();
-        }
-        assert_eq!(limit.limiter.len(), MOST_KEYS);
     }
 
     #[test]

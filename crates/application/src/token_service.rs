@@ -2,7 +2,7 @@
 
 use crate::metrics::{self, LoginEndpoint};
 use crate::panel_sign_in::REFUSAL_TAKES;
-use crate::{Announcer, AuthenticationLimit, Store, Transaction};
+use crate::{Announcer, AuthenticationLimit, Holder, Share, Shares, Store, Transaction};
 use civitas_accounts::grants::{
     ExtraLimit, GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, LOGIN_LOCKED, Login, Logins,
     TokenRequest, UNKNOWN_CLIENT, issue,
@@ -17,8 +17,9 @@ use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 use tokio::time::{Instant, sleep_until};
 
-/// The refusals of a client within this time have one entry in the audit trail.
-const REFUSALS_ONCE_IN: Duration = Duration::minutes(1);
+/// The refusals of a client within this time have one entry in the audit trail, and so have its impersonations of a general
+/// administrator.
+const ONCE_IN: Duration = Duration::minutes(1);
 
 /// Issues tokens (contract 02 §2).
 pub struct TokenService {
@@ -36,12 +37,17 @@ pub struct TokenService {
     pub limit: Arc<AuthenticationLimit>,
     /// How long failed logins close a login.
     pub login_lock: Duration,
+    /// What clients and organizations use of this process.
+    pub shares: Arc<Shares>,
     /// The most extended data of a user, in bytes, after merging `extra`.
     pub extra_limit: ExtraLimit,
 }
 
 impl TokenService {
     /// Issues a token, or returns the error. The client is checked before the user. `from`: the address of the client.
+    ///
+    /// A token refers to its organization, client and user, whose rows writes lock: it takes a place of [`Share::Writes`]
+    /// as they do. So the tokens of an organization wait for its own writes, and never use the places of others.
     #[tracing::instrument(name = "application.token_service.grant", skip_all)]
     pub async fn grant(
         &self,
@@ -64,33 +70,54 @@ impl TokenService {
             }
             granted => granted?,
         };
-        match &granted.grant {
-            GrantKind::Service => self.issue(tenant, &granted, None, now).await,
+        let holder = Holder { organization: tenant.id, client: Some(granted.client), record: None };
+        let user = match &granted.grant {
             GrantKind::Login(login) => {
                 let begin = Instant::now();
-                let logins = Logins {
-                    users: self.store.users(),
-                    failures: self.store.login_failures(),
-                    passwords: &*self.passwords,
-                    lock: self.login_lock,
-                };
-                let checked = logins.check(tenant.id, granted.client, login, now).await;
-                count(&checked);
+                let checked = self.check_login(holder, &granted, login, now).await;
                 if let Err(Error::Rejected(_)) = &checked {
                     self.limit.count(from);
                     self.record_refusal(tenant, &uid, Some(&login.username), now).await;
                     sleep_until(begin + REFUSAL_TAKES).await;
                 }
-                let (user, replaceable) = checked?;
-                if let Some(old) = replaceable
-                    && let Err(error) = self.replace_hash(tenant.id, user, old, login, now).await
-                {
-                    tracing::warn!(%error, "the hash of a password could not be replaced");
-                }
-                self.issue(tenant, &granted, Some(user), now).await
+                Some(checked?)
             }
-            GrantKind::Impersonate(asked) => self.impersonate(tenant, &granted, asked, now).await,
+            GrantKind::Service | GrantKind::Impersonate(_) => None,
+        };
+        let _place = self.shares.take(Share::Writes, holder).await?;
+        let user = match &granted.grant {
+            GrantKind::Impersonate(asked) => {
+                Some(self.impersonate(tenant, (&uid, &granted), asked, now).await?)
+            }
+            GrantKind::Service | GrantKind::Login(_) => user,
+        };
+        self.issue(tenant, &granted, user, now).await
+    }
+
+    /// The user of a login. Its password is compared in a place of [`Share::Passwords`].
+    async fn check_login(
+        &self,
+        holder: Holder<'_>,
+        granted: &Granted,
+        login: &Login,
+        now: OffsetDateTime,
+    ) -> Result<UserId> {
+        let _place = self.shares.take(Share::Passwords, holder).await?;
+        let logins = Logins {
+            users: self.store.users(),
+            failures: self.store.login_failures(),
+            passwords: &*self.passwords,
+            lock: self.login_lock,
+        };
+        let checked = logins.check(holder.organization, granted.client, login, now).await;
+        count(&checked);
+        let (user, replaceable) = checked?;
+        if let Some(old) = replaceable
+            && let Err(error) = self.replace_hash(holder.organization, user, old, login, now).await
+        {
+            tracing::warn!(%error, "the hash of a password could not be replaced");
         }
+        Ok(user)
     }
 
     /// Replaces the hash of a password that has just been checked, unless it has changed meanwhile.
@@ -132,15 +159,15 @@ impl TokenService {
     }
 
     /// Finds or creates the user, with events, in one transaction. Of two concurrent registrations of one name, one is
-    /// repeated and finds the user of the other.
+    /// repeated and finds the user of the other. Registrations and general administrators have an entry of the audit trail.
     async fn impersonate(
         &self,
         tenant: &Tenant,
-        granted: &Granted,
+        (uid, granted): (&str, &Granted),
         asked: &Impersonate,
         now: OffsetDateTime,
-    ) -> Result<Issued> {
-        let user = self.announcer.in_transaction(&*self.store, now, async |tx| {
+    ) -> Result<UserId> {
+        let work = async |tx: &dyn Transaction| {
             let registration_mails = RegistrationMails {
                 queue: tx.queue(),
                 organizations: tx.organization_lookup(),
@@ -149,9 +176,22 @@ impl TokenService {
             };
             let impersonation =
                 Impersonation { users: tx.users(), registration_mails, extra_limit: self.extra_limit };
-            impersonation.resolve(tenant.id, asked, now).await
-        });
-        self.issue(tenant, granted, Some(user.await?), now).await
+            let (id, user, is_new) = impersonation.resolve(tenant.id, asked, now).await?;
+            self.announcer.render_recorded_events(tx, now).await?;
+            let record = |action| {
+                let (uid, acting) = (uid.to_owned(), Some((id, user.nickname.clone())));
+                let actor = Actor::Client { uid, name: String::new(), user: acting };
+                Record::new(actor, action).of(tenant.id).on("user", &id.to_string(), &user.nickname)
+            };
+            if is_new {
+                tx.audit().append(&record(Action::UserCreated), now).await?;
+            } else if user.admin {
+                let impersonated = record(Action::UserImpersonated);
+                tx.audit().append_unless_since(&impersonated, now - ONCE_IN, now).await?;
+            }
+            Ok(id)
+        };
+        self.announcer.in_transaction(&*self.store, now, work).await
     }
 
     /// Writes a refusal into the audit trail, at most one a minute for each client; those of unknown clients share one.
@@ -174,7 +214,7 @@ impl TokenService {
             Some((_, client)) => (uid, client.name.as_str()),
             None => ("unknown", "an unknown client"),
         };
-        let since = now - REFUSALS_ONCE_IN;
+        let since = now - ONCE_IN;
         // Reads first: most refusals follow another one, and need not wait for a writer.
         let filter = AuditFilter {
             scope: AuditScope::Organization(tenant.id),

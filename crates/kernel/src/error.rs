@@ -1,5 +1,6 @@
 //! The error type, by meaning. `api` maps it to status and body (contract 01 §3).
 
+use crate::PageRequest;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -39,6 +40,10 @@ pub enum Error {
     },
     /// The interface or a feature is switched off for the organization.
     Disabled,
+    /// The answer would be longer than [`PageRequest::MAX_BYTES`].
+    AnswerTooLong,
+    /// The caller is over its share or limit; in how many seconds it may try again.
+    TooManyRequests(u64),
     /// A conflict of two writers; the whole unit of work may be tried again.
     Conflict(BoxError),
     /// The service is overloaded, or a fault of the machine: the database is unreachable, its disk is full or
@@ -141,6 +146,10 @@ impl Error {
             }
             Self::OAuth { description, .. } => (*description).into(),
             Self::Disabled => "Not implemented".into(),
+            Self::AnswerTooLong => {
+                format!("Answer exceeds {} bytes: use a smaller per_page", PageRequest::MAX_BYTES).into()
+            }
+            Self::TooManyRequests(_) => "Too many requests".into(),
             Self::Conflict(_) | Self::Unavailable(_) | Self::Timeout(_) => "Service unavailable".into(),
             Self::Internal(_) => "Internal Server Error".into(),
         }

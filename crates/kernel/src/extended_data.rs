@@ -1,7 +1,76 @@
 //! Extended data: JSON that clients attach to records (contract 01 §11).
 
 use crate::{Error, Result};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+/// The extended data of a record. What was read from a database stays text until a member is read: an answer passes it
+/// on, and values need up to a hundred times the memory of their text.
+#[derive(Debug, Clone, Default)]
+pub struct FreeData {
+    /// An object, if the members are not set.
+    text: Option<Box<RawValue>>,
+    members: OnceLock<Map<String, Value>>,
+}
+
+impl Deref for FreeData {
+    type Target = Map<String, Value>;
+
+    fn deref(&self) -> &Self::Target {
+        let read = |text: &RawValue| serde_json::from_str(text.get()).ok();
+        self.members.get_or_init(|| self.text.as_deref().and_then(read).unwrap_or_default())
+    }
+}
+
+impl From<Map<String, Value>> for FreeData {
+    fn from(members: Map<String, Value>) -> Self {
+        Self { text: None, members: members.into() }
+    }
+}
+
+impl<const N: usize> From<[(&str, Value); N]> for FreeData {
+    fn from(members: [(&str, Value); N]) -> Self {
+        members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>().into()
+    }
+}
+
+impl From<Box<RawValue>> for FreeData {
+    /// The text is that of an object.
+    fn from(text: Box<RawValue>) -> Self {
+        Self { text: Some(text), members: OnceLock::new() }
+    }
+}
+
+impl From<FreeData> for Map<String, Value> {
+    fn from(data: FreeData) -> Self {
+        let _ = &*data;
+        data.members.into_inner().unwrap_or_default()
+    }
+}
+
+impl PartialEq for FreeData {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Serialize for FreeData {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.text {
+            Some(text) => text.serialize(serializer),
+            None => (**self).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for FreeData {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Map::deserialize(deserializer).map(Self::from)
+    }
+}
 
 /// The text in which `filter[extended_data_cont]` searches (contract 01 §6.1): one space after `:` and `,`, no
 /// other white space outside strings, keys ordered by their length in bytes, then bytewise, at every level.

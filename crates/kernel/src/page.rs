@@ -22,6 +22,8 @@ impl PageRequest {
     pub const DEFAULT_LENGTH: i64 = 20;
     /// The most rows a page can have.
     pub const MAX_LENGTH: i64 = 100;
+    /// The most bytes that an answer may have, and the JSON of the rows that are read for it.
+    pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 
     /// Parses the parameters of the caller. Never an error: a value that is not a positive integer means the default,
     /// and the maximum is [`Self::MAX_LENGTH`].

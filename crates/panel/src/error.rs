@@ -38,10 +38,13 @@ pub(crate) fn status(error: &Error) -> StatusCode {
     match error {
         Error::Unauthenticated | Error::Forbidden => StatusCode::FORBIDDEN,
         Error::NotFound => StatusCode::NOT_FOUND,
-        Error::Rejected(_) | Error::MissingParameter(_) | Error::Invalid { .. } | Error::OAuth { .. } => {
-            StatusCode::UNPROCESSABLE_ENTITY
-        }
+        Error::Rejected(_)
+        | Error::MissingParameter(_)
+        | Error::Invalid { .. }
+        | Error::OAuth { .. }
+        | Error::AnswerTooLong => StatusCode::UNPROCESSABLE_ENTITY,
         Error::Disabled => StatusCode::NOT_IMPLEMENTED,
+        Error::TooManyRequests(_) => StatusCode::TOO_MANY_REQUESTS,
         Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => StatusCode::SERVICE_UNAVAILABLE,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }

@@ -1,9 +1,11 @@
-//! Tokens of forms: each is bound to the session, has a value of its own, and can be used for one change.
+//! Tokens of forms, and digests of sources: each token is bound to the session, has a value of its own, and can be used for one change.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use civitas_accounts::Secret;
+use civitas_application::network_of;
 use ring::hmac::{self, HMAC_SHA256, Key};
+use std::net::IpAddr;
 
 /// Signs and checks tokens.
 pub(crate) struct FormTokens(Key);
@@ -28,6 +30,12 @@ impl FormTokens {
         hmac::verify(&self.0, message(cookie, nonce).as_bytes(), &signature).ok()?;
         Some(nonce)
     }
+
+    /// What is stored of the source of a sign-in: it cannot be computed from the address without the key.
+    pub(crate) fn source(&self, client: Option<IpAddr>) -> String {
+        let text = format!("source {:?}", client.map(network_of));
+        URL_SAFE_NO_PAD.encode(&hmac::sign(&self.0, text.as_bytes()).as_ref()[..18])
+    }
 }
 
 fn message(cookie: &str, nonce: &str) -> String {
@@ -50,5 +58,17 @@ mod tests {
             assert!(tokens.check(cookie, token).is_none());
         }
         assert!(FormTokens::new(&[8; 32]).check("session", &token).is_none());
+    }
+
+    #[test]
+    fn a_source_is_an_address_or_a_network_and_depends_on_the_key() {
+        let tokens = FormTokens::new(&[7; 32]);
+        let source = |address: &str| tokens.source(address.parse().ok());
+        assert_eq!(source("192.0.2.1"), source("::ffff:192.0.2.1"));
+        assert_eq!(source("2001:db8::1"), source("2001:db8::ffff:2"));
+        for other in ["192.0.2.2", "2001:db8:0:1::1", ""] {
+            assert!(source(other) != source("192.0.2.1") && source(other) != source("2001:db8::1"));
+        }
+        assert_ne!(FormTokens::new(&[8; 32]).source("192.0.2.1".parse().ok()), source("192.0.2.1"));
     }
 }

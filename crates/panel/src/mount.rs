@@ -1,10 +1,11 @@
 //! Mounts the panel on actix-web: finds the session, checks the token of a form, calls the page.
 
-use crate::arrival::{Arrival, LOCALE, SESSION, SIGN_IN_PATH};
+use crate::arrival::{Arrival, ENDED, LOCALE, SESSION, SIGN_IN_PATH};
 use crate::form::Submitted;
 use crate::format::Zone;
+use crate::notice::Notice;
 use crate::observed::observed;
-use crate::pages::{self, Handler, setup, sign_in};
+use crate::pages::{self, Handler, confirmation, setup, sign_in};
 use crate::panel::{Panel, SETUP_PATH};
 use crate::query::Query;
 use crate::reply::Reply;
@@ -61,7 +62,7 @@ impl Panel {
                 let (panel, handlers) = (panel.clone(), handlers.clone());
                 async move {
                     Arrival::serve(panel, request, payload, async |arrival: Arrival| {
-                        arrival.dispatch(&handlers).await
+                        arrival.dispatch(path, &handlers).await
                     })
                     .await
                 }
@@ -77,7 +78,7 @@ impl Panel {
                         return observed(&panel, &request, async { file.respond() }).await;
                     }
                     Arrival::serve(panel, request, payload, async |arrival: Arrival| {
-                        arrival.dispatch(&[]).await
+                        arrival.dispatch("", &[]).await
                     })
                     .await
                 }
@@ -137,7 +138,7 @@ impl Arrival {
         }
     }
 
-    async fn dispatch(self, handlers: &[(Method, Handler)]) -> Result<Reply> {
+    async fn dispatch(self, route: &str, handlers: &[(Method, Handler)]) -> Result<Reply> {
         let method = self.method();
         let Some((signed, words)) = self.signed().await? else {
             return Ok(Reply::redirect(self.sign_in_address(&method)));
@@ -148,15 +149,26 @@ impl Arrival {
         let Some((_, handler)) = handlers.iter().find(|(known, _)| *known == method) else {
             return Ok(error::page(&words, &Error::NotFound, self.now));
         };
-        if method == Method::GET {
-            let mut visit = self.visit(signed, words);
-            return Ok(finish(&mut visit, *handler).await);
+        let before = confirmation::before(&method, route, self.request.path());
+        let before = before.filter(|_| !signed.session.is_confirmed(self.now));
+        if method != Method::GET {
+            return self.submit(signed, words, *handler, before).await;
         }
-        self.submit(signed, words, *handler).await
+        if let Some(address) = before {
+            return Ok(Reply::redirect(address));
+        }
+        let mut visit = self.visit(signed, words);
+        Ok(finish(&mut visit, *handler).await)
     }
 
-    /// A form: its token must be of this session, and is used once.
-    async fn submit(self, signed: Signed, words: Words, handler: Handler) -> Result<Reply> {
+    /// A form: its token must be of this session, and is used once. `before`: the page to go to first.
+    async fn submit(
+        self,
+        signed: Signed,
+        words: Words,
+        handler: Handler,
+        before: Option<String>,
+    ) -> Result<Reply> {
         let token = self.form.text("authenticity_token").to_owned();
         let nonce = self.panel.tokens.check(&signed.cookie, &token).map(str::to_owned);
         let Some(nonce) = nonce.filter(|_| !addresses::is_cross_site(&self.request)) else {
@@ -165,9 +177,16 @@ impl Arrival {
         if self.form.has_nul() {
             return Err(Error::rejected(words.say("problem-nul")));
         }
+        if let Some(address) = before {
+            let unsaved = Notice::bad(words.say("confirmation-unsaved"));
+            return self.visit(signed, words).redirect(address, unsaved).await;
+        }
         let (panel, digest) = (self.panel.clone(), signed.session.digest.clone());
         let sessions = panel.store().panel_sessions();
         if !sessions.use_form(&digest, &nonce, self.now).await? {
+            if sessions.find(&digest, self.now).await?.is_none() {
+                return Ok(Reply::redirect(ENDED));
+            }
             return Ok(error::stale(&words, "/system".to_owned()));
         }
         let mut visit = self.visit(signed, words);
@@ -223,7 +242,7 @@ impl Arrival {
     fn sign_in_address(&self, method: &Method) -> String {
         let here = self.request.uri().path_and_query().map_or("/system", |here| here.as_str());
         if *method != Method::GET {
-            return format!("{SIGN_IN_PATH}?ended=1");
+            return ENDED.to_owned();
         }
         if here == "/system" {
             SIGN_IN_PATH.to_owned()
@@ -233,10 +252,14 @@ impl Arrival {
     }
 }
 
-/// Calls a page; an error becomes a page in the language of the administrator.
+/// Calls a page; an error becomes a page in the language of the administrator. If the account was deleted meanwhile, redirects
+/// to the sign-in page.
 async fn finish(visit: &mut Visit, handler: Handler) -> Reply {
     let (words, now) = (visit.words, visit.now);
-    handler(visit).await.unwrap_or_else(|failure| error::page(&words, &failure, now))
+    match handler(visit).await {
+        Err(Error::Unauthenticated) => Reply::redirect(ENDED),
+        answer => answer.unwrap_or_else(|failure| error::page(&words, &failure, now)),
+    }
 }
 
 /// The language of a visitor: the parameter, the cookie, the header of the browser, English.

@@ -4,7 +4,7 @@ use crate::form_tokens::FormTokens;
 use crate::query::Query;
 use civitas_accounts::Passwords;
 use civitas_accounts::administrators::{SecondFactorCodes, TextCipher};
-use civitas_application::{Announcer, AuthenticationLimit, Files, HealthChecks, Site, Store};
+use civitas_application::{Announcer, AuthenticationLimit, Files, HealthChecks, Shares, SignIn, Site, Store};
 use civitas_kernel::{EventName, Result};
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
@@ -60,6 +60,8 @@ pub struct Services {
     pub authentication_limit: Arc<AuthenticationLimit>,
     /// Checks what the server needs.
     pub health: Arc<dyn HealthChecks>,
+    /// What clients and organizations use of this process.
+    pub shares: Arc<Shares>,
 }
 
 /// The administration panel.
@@ -87,6 +89,19 @@ impl Panel {
 
     pub(crate) fn store(&self) -> &dyn Store {
         &*self.services.store
+    }
+
+    /// Sign-in from this address.
+    pub(crate) fn sign_in(&self, from: Option<IpAddr>) -> SignIn<'_> {
+        SignIn {
+            store: self.store(),
+            announcer: &self.services.announcer,
+            passwords: &*self.services.passwords,
+            cipher: &*self.services.cipher,
+            codes: &*self.services.codes,
+            from: from.map(|address| address.to_string()),
+            source: self.tokens.source(from),
+        }
     }
 
     /// Whether browsers reach the panel over https.

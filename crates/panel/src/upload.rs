@@ -8,17 +8,13 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, ContentDisposition, HeaderMap};
 use actix_web::web::{Bytes, Payload};
 use civitas_application::{Files, Pace};
-use civitas_attachments::{ByteStream, ReceiveOutcome};
-use civitas_kernel::{Error, Result};
+use civitas_attachments::ReceiveOutcome;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use std::cell::Cell;
 use std::rc::Rc;
-use tokio::sync::mpsc;
 
 /// The name of the field with the file.
 pub(crate) const FILE: &str = "file";
-/// The most chunks of a body in memory between connection and disk.
-const CHUNKS: usize = 4;
 /// What a form may have besides its file, in bytes.
 const SURROUNDINGS: u64 = 1024 * 1024;
 /// The most parts of a form.
@@ -136,30 +132,8 @@ fn filename_of(sent: &ContentDisposition) -> Option<String> {
 }
 
 /// Receives a part as a file of at most `limit` bytes. The rest of a longer one is read and dropped.
-async fn receive(files: &Files, limit: u64, mut part: Field) -> Result<ReceiveOutcome, StatusCode> {
-    let (to, from) = mpsc::channel::<Result<Bytes>>(CHUNKS);
-    let bytes: ByteStream = stream::unfold(from, |mut from| async move {
-        let next = from.recv().await?;
-        Some((next, from))
-    })
-    .boxed();
-    let pump = async move {
-        let mut is_open = true;
-        while let Some(chunk) = part.next().await {
-            match chunk {
-                Ok(chunk) if is_open => is_open = to.send(Ok(chunk)).await.is_ok(),
-                Ok(_) => {}
-                Err(_) => {
-                    // The receiver must not take the end of the chunks for the end of the file.
-                    let _ = to.send(Err(Error::rejected("the body is incomplete"))).await;
-                    return Err(StatusCode::BAD_REQUEST);
-                }
-            }
-        }
-        Ok(())
-    };
-    let (pumped, received) = tokio::join!(pump, files.receive(bytes, limit));
-    pumped?;
+async fn receive(files: &Files, limit: u64, part: Field) -> Result<ReceiveOutcome, StatusCode> {
+    let received = files.receive_body(part, limit).await.map_err(|_| StatusCode::BAD_REQUEST)?;
     received.map_err(|error| {
         tracing::warn!(%error, cause = ?error.cause(), "the file of a form could not be received");
         StatusCode::SERVICE_UNAVAILABLE

@@ -70,14 +70,10 @@ impl Visit {
         self.form.text("revision")
     }
 
-    /// The revision that a form sends: `stored`, that of the record; that of the former form when it was refused for
-    /// another reason than a change by somebody else.
-    pub(crate) fn revision(&self, stored: String, problems: &[Problem]) -> String {
-        let changed = self.say("problem-changed-meanwhile");
-        match self.form.get("revision") {
-            Some(sent) if problems.iter().all(|problem| problem.text != changed) => sent.to_owned(),
-            _ => stored,
-        }
+    /// The revision that a form sends: `stored`, that of the record; that of the former form when it was refused, so
+    /// that sending it again overwrites no change by somebody else.
+    pub(crate) fn revision(&self, stored: String) -> String {
+        self.form.get("revision").map_or(stored, str::to_owned)
     }
 
     /// A number in the path.

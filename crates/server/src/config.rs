@@ -12,13 +12,15 @@ pub use example::example;
 pub use layers::{ConfigError, Sources};
 pub use values::{Endpoint, LogFormat, Origin, Scheme, SecretKey, Shape};
 
-use civitas_application::Capacity;
+use crate::open_files;
+use civitas_application::{Capacity, ShareCapacity};
 use civitas_backup::TimeOfDay;
 use civitas_kernel::{ClassNames, Locales};
 use layers::Layers;
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 use values::{Limit, Network, Readable};
 
 /// The description of a setting.
@@ -121,6 +123,9 @@ settings! {
     max_extended_data_payload_bytes: Limit = "",
     /// What the extended data of one record may grow to, in bytes. 0: no limit.
     max_extended_data_stored_bytes: Limit = "1048576",
+    /// The bytes that one API client stores of each kind: files that are attached to nothing, jobs of a day, answers to
+    /// writes with an idempotency key. All clients of an organization together store four times as many. 0: no limit.
+    max_stored_bytes_per_client: Limit = "1073741824",
     /// The addresses a new host of an organization must point at before it is confirmed.
     loadbalancer_ips: Vec<IpAddr> = "127.0.0.1, ::1",
     /// Address and port of the DNS server asked for hosts of organizations and targets of webhooks. None: the
@@ -168,9 +173,6 @@ settings! {
     /// Connections to the database at most, for reading and again as many for writing (SQLite: one); on PostgreSQL as many
     /// again, together, for searches and background work. They are opened when they are needed.
     database_pool_size: NonZeroUsize = "16",
-    /// Whether PostgreSQL itself keeps transactions of one organization away from rows of others (row-level security):
-    /// `true` or `false`. Run `civitas migrate` after a change; the user must not be a superuser.
-    row_level_security: bool = "false",
     /// Whether lookups and answers are cached: `true` or `false`. Without caches reads cost more, and are otherwise the same.
     caches: bool = "true",
     /// What is logged: `error`, `warn`, `info`, `debug`, `trace`, also by target: `info,civitas_api=debug`.
@@ -261,6 +263,26 @@ impl Config {
     /// Whether the data is kept in SQLite.
     pub fn is_sqlite(&self) -> bool {
         self.database_url.starts_with("sqlite://")
+    }
+
+    /// The numbers of shares that depend on the machine and the settings.
+    pub fn share_capacity(&self) -> ShareCapacity {
+        let connections = self.database_pool_size.get() as u64;
+        let write_connections = (!self.is_sqlite()).then_some(connections);
+        let stored_bytes = self.max_stored_bytes_per_client.0.map_or(u64::MAX, |bytes| bytes as u64);
+        // The other three quarters are for connections of clients and of the database, and for files.
+        let webhook_requests = (open_files::limits().0 / 4).clamp(20, 400);
+        ShareCapacity {
+            read_connections: connections,
+            searches: if self.is_sqlite() {
+                2 * available_parallelism().map_or(1, usize::from) as u64
+            } else {
+                connections.div_ceil(4)
+            },
+            write_connections,
+            stored_bytes,
+            webhook_requests,
+        }
     }
 
     /// How many background jobs run at once, and how many more the worker has.

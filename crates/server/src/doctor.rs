@@ -3,11 +3,12 @@
 use crate::backup::{Place, cause};
 use crate::config::Config;
 use crate::files::store_of;
+use crate::open_files;
 use crate::paths;
 use crate::secret_key;
 use crate::store::Database;
 use async_trait::async_trait;
-use civitas_application::{Dependency, HealthChecks, HealthFinding, Store};
+use civitas_application::{Dependency, HealthChecks, HealthFinding, Limits, Share, Shares, Store};
 use civitas_attachments::FileStore;
 use civitas_kernel::clock;
 use civitas_mail::Smtp;
@@ -51,6 +52,7 @@ impl HealthChecks for Doctor {
         let finding = |dependency, state| HealthFinding { dependency, state };
         vec![
             finding(Dependency::Configuration, Ok("every setting can be read".to_owned())),
+            finding(Dependency::OpenFiles, Ok(open_files_of(config))),
             finding(Dependency::Storage, storage(config)),
             finding(Dependency::Files, files),
             finding(Dependency::SecretKey, secret(config)),
@@ -60,6 +62,7 @@ impl HealthChecks for Doctor {
             finding(Dependency::Dns, dns),
             finding(Dependency::Mail, mail),
             finding(Dependency::Backups, backups),
+            finding(Dependency::Shares, Ok(shares(config))),
         ]
     }
 }
@@ -78,6 +81,15 @@ async fn database_and_hosts(config: &Config) -> (Finding, Finding, Finding) {
     };
     let dns = dns(config, store.as_deref()).await;
     (schema, state, dns)
+}
+
+/// The limit of open files of this process, and whether it is lower than that of connections.
+fn open_files_of(config: &Config) -> String {
+    let (soft, hard) = open_files::limits();
+    let text = |limit: u64| if limit == u64::MAX { "no limit".to_owned() } else { limit.to_string() };
+    let is_low = config.max_connections.0.is_some_and(|most| soft <= most as u64);
+    let advice = if is_low { ": fewer than max_connections and some more; raise the hard limit" } else { "" };
+    format!("{} at most, hard limit {}{advice}", text(soft), text(hard))
 }
 
 /// Checks that a file can be created, read and removed in the data directory.
@@ -145,6 +157,17 @@ fn secret(config: &Config) -> Finding {
         }
         Err(error) => Err(format!("{error}: restore it from a backup, or set secret_key")),
     }
+}
+
+/// The table of shares.
+fn shares(config: &Config) -> String {
+    let shares = Shares::new(config.share_capacity());
+    let written = |limit: u64| if limit == u64::MAX { "-".to_owned() } else { limit.to_string() };
+    let rows = Share::ALL.map(|share| {
+        let Limits { record, client, tenant, process } = shares.limits(share);
+        format!("{} {}", share.name(), [record, client, tenant, process].map(written).join("/"))
+    });
+    format!("of a record/API client/organization/process: {}", rows.join(", "))
 }
 
 /// What is said about keys after the first one.

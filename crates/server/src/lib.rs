@@ -27,6 +27,7 @@ pub mod files;
 mod head_errors;
 mod listener;
 mod log_filter;
+pub mod open_files;
 mod operations;
 mod panel;
 mod paths;

@@ -1,6 +1,7 @@
 //! The binary: passes arguments, environment and console to the command line.
 
 use civitas_server::cli::{Console, run};
+use civitas_server::open_files;
 use std::io::{BufReader, IsTerminal, stderr, stdin, stdout};
 use std::process::ExitCode;
 
@@ -11,6 +12,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// This runtime executes background jobs; HTTP has its own (see `wiring`).
 #[tokio::main]
 async fn main() -> ExitCode {
+    open_files::raise();
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
     };

@@ -46,6 +46,7 @@ pub(crate) fn panel(
         webhook_resolver: resolver,
         authentication_limit: api.authentication_limit().clone(),
         health: Arc::new(Doctor { config: config.clone() }),
+        shares: api.shares().clone(),
     };
     Ok(Panel::new(settings, services))
 }

@@ -50,7 +50,6 @@ impl Database {
                 wait: WAIT,
                 locales,
                 limits: sqlite::StatementLimits::default(),
-                row_level_security: config.row_level_security,
                 caches: config.caches,
             })
         } else {
@@ -60,7 +59,6 @@ impl Database {
                 wait: WAIT,
                 locales,
                 limits: postgres::StatementLimits::default(),
-                row_level_security: config.row_level_security,
                 caches: config.caches,
             })
         }

@@ -12,17 +12,13 @@ use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{Protocol, RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::trace::{
-    BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracer, SdkTracerProvider,
-};
+use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracerProvider};
 use std::error::Error;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
-use tracing::{Metadata, Subscriber};
-use tracing_opentelemetry::OpenTelemetryLayer;
+use tracing::Metadata;
 use tracing_subscriber::filter::filter_fn;
-use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, Registry};
 use url::Url;
 
@@ -79,7 +75,13 @@ impl Traces {
 
     /// Gives the spans of Civitas to the export. Events are not exported: the causes of failures are for the log.
     pub(crate) fn layer(&self) -> impl Layer<Registry> + use<> {
-        unfiltered(self.provider.tracer("civitas")).with_filter(filter_fn(is_exported))
+        tracing_opentelemetry::layer::<Registry>()
+            .with_tracer(self.provider.tracer("civitas"))
+            .with_location(false)
+            .with_threads(false)
+            .with_tracked_inactivity(false)
+            .with_target(false)
+            .with_filter(filter_fn(is_exported))
     }
 
     /// Sends the last spans, and ends the export. Takes a few seconds at most.
@@ -89,18 +91,6 @@ impl Traces {
             tracing::warn!("the last spans could not be exported");
         }
     }
-}
-
-fn unfiltered<S>(tracer: SdkTracer) -> OpenTelemetryLayer<S, SdkTracer>
-where
-    S: Subscriber + for<'span> LookupSpan<'span>,
-{
-    tracing_opentelemetry::layer()
-        .with_tracer(tracer)
-        .with_location(false)
-        .with_threads(false)
-        .with_tracked_inactivity(false)
-        .with_target(false)
 }
 
 /// All spans of Civitas but that of the relay, which runs every second, mostly with nothing to do.

@@ -4,7 +4,7 @@ use crate::background::Part;
 use crate::config::Config;
 use crate::secret_key;
 use civitas_application::webhooks::{DeliveryWorker, Relay, Reminders, Retention};
-use civitas_application::{Announcer, Store};
+use civitas_application::{Commands, Shares, Store};
 use civitas_delivery::Sender;
 use civitas_dns::Names;
 use civitas_kernel::{Error, Result};
@@ -58,16 +58,18 @@ impl Workers {
     /// Those of [`sender`] and [`cipher`].
     pub(crate) fn of(
         config: &Config,
-        store: &Arc<dyn Store>,
-        announcer: &Announcer,
+        commands: &Commands,
+        shares: &Arc<Shares>,
         stop: &watch::Receiver<bool>,
     ) -> Result<Self> {
+        let (store, schedule) = (commands.store(), schedule(config));
         let (sender, cipher) = (Arc::new(sender(config)?), Arc::new(cipher(config)?));
+        let (shares, stop) = (shares.clone(), stop.clone());
         Ok(Self {
             store: store.clone(),
             relay: Relay::new(store.clone()),
-            deliveries: DeliveryWorker::new(store.clone(), sender, cipher, schedule(config), stop.clone()),
-            reminders: Reminders::new(store.clone(), announcer.clone()),
+            deliveries: DeliveryWorker::new(store.clone(), sender, cipher, schedule, shares, stop),
+            reminders: Reminders::new(store.clone(), commands.announcer().clone()),
             retention: Retention::new(store.clone(), config.event_retention_days.as_days()),
         })
     }

@@ -23,8 +23,8 @@ use civitas_accounts::Mailer;
 use civitas_api::{Api, Services, Settings, WebhookServices, normalize};
 use civitas_application::audit::AuditRetention;
 use civitas_application::{
-    Cleanup, ErasureHandler, HostCheckHandler, InvitationHandler, MailHandler, Store, TaskKinds, TaskWorker,
-    Worker, take_over,
+    Cleanup, ErasureHandler, HostCheckHandler, InvitationHandler, MailHandler, Shares, Store, TaskKinds,
+    TaskWorker, Worker, take_over,
 };
 use civitas_dns::Names;
 use civitas_kernel::{Error, Result};
@@ -112,6 +112,7 @@ pub async fn start_over(
     }
     let keys = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
     let resolver = Arc::new(Names::at(config.dns_server)?);
+    let shares = Shares::new(config.share_capacity());
     let services = Services {
         webhooks: WebhookServices {
             policy: webhooks::policy(&config),
@@ -124,6 +125,7 @@ pub async fn start_over(
         store: store.clone(),
         signer: Arc::new(if config.caches { Signer::of(&keys) } else { Signer::of(&keys).uncached() }),
         passwords: Arc::new(Argon2Passwords::new()),
+        shares: shares.clone(),
         runtime: Handle::current(),
     };
     let api = Api::new(settings(&config), services);
@@ -131,7 +133,7 @@ pub async fn start_over(
     // The lock excludes other servers.
     let failed = Failed::default();
     let workers = if parts.workers && !config.read_only {
-        Some(workers(&config, &api, &told, lock.is_some(), &failed)?)
+        Some(workers(&config, &api, &shares, &told, lock.is_some(), &failed)?)
     } else {
         None
     };
@@ -152,9 +154,7 @@ pub async fn start_over(
     };
     let operations_address = operations.as_ref().map(|operations| operations.address);
     let address = http.as_ref().map(|http| http.address);
-    if let Some(address) = address {
-        tracing::info!(%address, "listening");
-    }
+    _ = address.inspect(|address| tracing::info!(%address, "listening"));
     Ok(Running {
         address,
         store,
@@ -172,6 +172,7 @@ pub async fn start_over(
 fn workers(
     config: &Config,
     api: &Api,
+    shares: &Arc<Shares>,
     told: &watch::Receiver<bool>,
     is_alone: bool,
     failed: &Failed,
@@ -182,7 +183,7 @@ fn workers(
         let worker = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), kinds);
         worker.run(concurrency, told.clone())
     });
-    let webhooks = webhooks::Workers::of(config, commands.store(), commands.announcer(), told)?;
+    let webhooks = webhooks::Workers::of(config, &commands, shares, told)?;
     let cleanup = Cleanup {
         store: commands.store().clone(),
         jobs: config.job_retention_days.as_days(),

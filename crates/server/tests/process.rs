@@ -256,3 +256,18 @@ fn a_process_with_workers_only_does_not_listen_and_stops_on_request() {
     let (status, log) = worker.terminate();
     assert!(status.success() && log.contains("stopped"), "{log}");
 }
+
+#[test]
+fn the_limit_of_open_files_is_raised_at_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = r#"ulimit -S -n 256 && exec "$0" doctor --data-dir "$1""#;
+    let doctor = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_civitas")])
+        .arg(directory.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(doctor.stdout).unwrap();
+    let limits = text.lines().find_map(|line| line.strip_prefix("ok    open files")).unwrap();
+    let (soft, hard) = limits.trim().split_once(" at most, hard limit ").unwrap();
+    assert!(soft != "256" && hard.starts_with(soft), "{text}");
+}

@@ -13,9 +13,6 @@ const LOCAL: &str = "postgres://postgres@127.0.0.1:5432/postgres";
 const MIGRATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/postgres");
 /// The user of the tests, who owns their databases. Row-level security does not bind superusers.
 const ROLE: &str = "civitas_test";
-/// The policies of the tables.
-const CONFINEMENT: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/adapters/storage/src/engine/postgres/confinement.rs");
 
 /// A new database of the server, copied from the template.
 pub(super) async fn on_server() -> Option<(String, Home)> {
@@ -98,7 +95,6 @@ fn fingerprint(directory: &Path) -> u64 {
         .expect("the migrations")
         .map(|entry| entry.expect("a migration").path().join("up.sql"))
         .collect();
-    files.push(CONFINEMENT.into());
     files.sort();
     let mut hasher = DefaultHasher::new();
     ROLE.hash(&mut hasher);

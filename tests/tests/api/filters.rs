@@ -157,7 +157,7 @@ async fn both_engines_fold_the_same_cases() {
             assert_eq!(titles(&machine, &format!("filter[{filter}")).await, found, "{filter}");
         }
         let mut user = User::new("izmirli".into(), "i@city.example".into(), "İzmirli".into(), clock::now());
-        user.extended_data = json!({"şehir": "İZMİR"}).as_object().unwrap().clone();
+        user.extended_data = json!({"şehir": "İZMİR"}).as_object().unwrap().clone().into();
         let city = OrganizationId(service.id("organization", "city"));
         let id = commit(&*service.store, async |tx| tx.users().add(city, &user).await).await.unwrap().0;
         for part in ["izmir", "ŞEHİR", "\"s\u{327}ehir\":\"İz"] {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Questionnaires of surveys and meetings of `city.test`.
 const FORMS: &str = include_str!("../../fixtures/forms.ndjson");
 
-async fn services() -> Vec<Service> {
+pub(crate) async fn services() -> Vec<Service> {
     Service::on_both_engines_with(&format!("{CITIES}{FORMS}"), &[]).await
 }
 

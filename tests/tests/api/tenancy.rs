@@ -1,5 +1,8 @@
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use civitas_tests::service::{BASE, Service};
 use reqwest::Method;
+use ring::digest::{SHA256, digest};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -157,6 +160,36 @@ async fn the_root_of_a_host_leads_to_the_landing_page() {
             root("nowhere.test").await.is(404);
         }
         service.at("city.test").raw(Method::POST, "/", &[], None).await.refuses(404, "Route not found");
+    }
+}
+
+#[tokio::test]
+async fn pages_of_the_service_allow_only_their_own_scripts_and_styles() {
+    for service in Service::on_both_engines().await {
+        for (page, inline) in [("/", 1), ("/docs", 2)] {
+            let answer = service.at("nowhere.test").get(page).await.is(200);
+            let policy = answer.header("content-security-policy");
+            for rule in ["default-src", "base-uri", "form-action", "frame-ancestors"] {
+                let rule = format!("{rule} 'none'");
+                assert!(policy.split("; ").any(|found| found == rule), "{page}: {rule} in {policy}");
+            }
+            let mut covered = 0;
+            for element in ["style", "script"] {
+                let (start, end) = (format!("<{element}"), format!("</{element}>"));
+                for part in answer.text.split(start.as_str()).skip(1) {
+                    let (_, rest) = part.split_once('>').unwrap();
+                    let (text, _) = rest.split_once(end.as_str()).unwrap();
+                    let hash = STANDARD.encode(digest(&SHA256, text.as_bytes()));
+                    let rule = format!("{element}-src 'sha256-{hash}'");
+                    assert!(policy.split("; ").any(|found| found == rule), "{page}: {rule} in {policy}");
+                    covered += 1;
+                }
+            }
+            assert_eq!(covered, inline, "{page}");
+            for other in ["<link", "http-equiv", " style=\"", " onclick=\""] {
+                assert!(!answer.text.contains(other), "{page}: {other}");
+            }
+        }
     }
 }
 

@@ -27,7 +27,7 @@ async fn everybody_but_the_deleted_is_listed_by_id() {
         let plain = add(&service, "plain", |user| {
             user.about = Some("<b>raw</b>".to_owned());
             user.personal_url = Some("javascript:alert(1)".to_owned());
-            user.extended_data = json!({"phone": "+41"}).as_object().unwrap().clone();
+            user.extended_data = json!({"phone": "+41"}).as_object().unwrap().clone().into();
         });
         let plain = plain.await;
         for client in [service.machine().await, service.user("norablum").await] {
@@ -66,7 +66,7 @@ async fn filters_and_pages_are_those_of_the_contract() {
         let user = |name: &str| service.id("user", name);
         let phone = add(&service, "phone", |user| {
             user.extended_data =
-                json!({"phone": "+33", "key": {"is": "awesome"}}).as_object().unwrap().clone();
+                json!({"phone": "+33", "key": {"is": "awesome"}}).as_object().unwrap().clone().into();
         });
         let phone = phone.await;
         let nora = user("norablum");
@@ -103,7 +103,8 @@ async fn filters_and_pages_are_those_of_the_contract() {
 async fn extended_data_is_for_those_who_may_and_the_validator_knows() {
     for service in Service::on_both_engines().await {
         let data = json!({"phone": "+41"});
-        let id = add(&service, "phone", |user| user.extended_data = data.as_object().unwrap().clone()).await;
+        let id = add(&service, "phone", |user| user.extended_data = data.as_object().unwrap().clone().into())
+            .await;
         let machine = service.machine().await;
         let path = format!("/users?filter[id]={id}");
         let full = machine.get(&path).await.is(200);

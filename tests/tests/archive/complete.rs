@@ -18,7 +18,8 @@ const COMPLETE: &str = include_str!("../../fixtures/complete.ndjson");
 const SHEET: &[(&str, &str)] = &[
     (
         "organization",
-        "host name description available_locales default_locale secondary_hosts unconfirmed_host reference_prefix \
+        "host name description available_locales default_locale secondary_hosts unconfirmed_secondary_hosts \
+         unconfirmed_host reference_prefix \
          time_zone comments_max_length users_registration_mode \
          force_users_to_authenticate_before_access_organization badges_enabled enable_participatory_space_filters \
          user_groups_enabled rich_text_editor_in_public_views \

@@ -51,7 +51,7 @@ async fn a_meeting_keeps_what_is_absent_clears_what_is_null_and_sets_the_rest() 
             registrations: [].into(),
             published_at: Some(datetime!(2026-03-01 00:00 UTC)),
             transparent: true,
-            extended_data: json!({"room": 3}).as_object().cloned().unwrap(),
+            extended_data: json!({"room": 3}).as_object().cloned().unwrap().into(),
             ..expected
         };
         assert_eq!(kickoff(store, &report).await, expected);

@@ -2,8 +2,10 @@
 
 use super::{browser, service, sign_in, skip};
 use crate::driver::Browser;
-use civitas_tests::panel::{SIGN_IN, sample_pages};
+use civitas_tests::panel::{CONFIRMATION, PASSWORD, SIGN_IN, sample_pages};
+use civitas_tests::service::BASE;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The widths of windows, in CSS pixels.
 const WIDTHS: [u32; 2] = [1280, 390];
@@ -61,10 +63,30 @@ async fn axe_finds_nothing_on_any_page_wide_and_narrow_light_and_dark() {
     browser.resize(1280, 900).await;
     browser.open(SIGN_IN).await;
     sign_in(&browser).await;
+    browser.open(CONFIRMATION).await;
+    browser.write("password", PASSWORD).await;
+    browser.leave("button.primary").await;
     for page in &pages {
         found.extend(violations(&browser, &rules, &page.name, &page.path).await);
     }
     found.extend(violations(&browser, &rules, "missing", "/system/no/such/page").await);
     browser.quit().await;
     assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_documentation_runs_under_its_policy() {
+    let service = service().await;
+    let Some(browser) = browser(&service).await else { return };
+    browser.open(&format!("{BASE}/docs")).await;
+    let started = Instant::now();
+    // The script ran, and read the document.
+    while browser.run("return document.getElementById('version').textContent").await == "" {
+        assert!(started.elapsed() < Duration::from_secs(30), "the script does not run");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(browser.run("return document.styleSheets[0].cssRules.length").await.as_u64() > Some(10));
+    browser.open(&format!("{BASE}/")).await;
+    assert!(browser.run("return document.styleSheets[0].cssRules.length").await.as_u64() > Some(1));
+    browser.quit().await;
 }

@@ -180,7 +180,7 @@ async fn the_doctor_finds_what_is_missing_and_says_what_to_do() {
     assert!(sick.out.contains("FAULT schema") && sick.out.contains("run `civitas migrate`"), "{}", sick.out);
     city.run(&["migrate"]).await.done();
     let well = city.run(&["doctor"]).await.done();
-    assert_eq!(well.out.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{}", well.out);
+    assert_eq!(well.out.lines().filter(|line| line.starts_with("ok ")).count(), 12, "{}", well.out);
     let misread = city.run(&["doctor", "--workers", "none"]).await;
     assert_eq!(misread.out, "FAULT configuration --workers must be a number above 0\n");
     let silent = city.run(&["doctor", "--dns-server", "127.0.0.1:9"]).await;

@@ -10,6 +10,7 @@ mod kills;
 mod load;
 mod locks;
 mod machine;
+mod neighbors;
 mod network;
 mod overload;
 mod signals;

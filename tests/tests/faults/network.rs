@@ -17,6 +17,7 @@ const LIMITS: StatementLimits = StatementLimits {
     read: Duration::from_millis(500),
     write: Duration::from_secs(1),
     unconfirmed: Duration::from_millis(500),
+    lock: Duration::from_millis(500),
 };
 
 /// The address of the server of a database.
@@ -40,8 +41,7 @@ async fn behind_proxy(database: &Database) -> (Proxy, Arc<dyn Store>) {
 
 async fn open_at(url: String) -> Arc<dyn Store> {
     let (wait, locales) = (Duration::from_secs(2), Locales::standard());
-    let settings =
-        Settings { url, pool_size: 2, wait, locales, limits: LIMITS, row_level_security: true, caches: true };
+    let settings = Settings { url, pool_size: 2, wait, locales, limits: LIMITS, caches: true };
     open(&settings).await.unwrap()
 }
 

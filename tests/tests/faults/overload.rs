@@ -2,9 +2,10 @@
 
 use civitas_application::Store;
 use civitas_jobs::{Job, JobOwner, JobPayload};
-use civitas_kernel::{AnswerLanguages, ClientId, TokenId, random_job_id};
-use civitas_tests::service::{CITIES, Service};
+use civitas_kernel::{AnswerLanguages, ClientId, OrganizationId, TokenId, UserId, random_job_id};
+use civitas_tests::service::{CITIES, Client, Service};
 use civitas_tests::{Database, Engine, World};
+use futures_util::future::join_all;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,16 +14,6 @@ use tokio::time::{sleep, timeout};
 
 /// The longest time a step of a test may take.
 const SOON: Duration = Duration::from_secs(60);
-
-/// Waits until this holds.
-async fn until(mut holds: impl FnMut() -> bool) {
-    let waiting = async {
-        while !holds() {
-            sleep(Duration::from_millis(10)).await;
-        }
-    };
-    timeout(SOON, waiting).await.expect("it holds at some time");
-}
 
 /// A store with one connection for reads and one for writes.
 async fn narrow(database: &Database, wait: Duration) -> Arc<dyn Store> {
@@ -43,26 +34,6 @@ async fn background_work_has_a_connection_while_requests_wait_for_theirs() {
     assert!(!waiting.is_finished());
     first.commit().await.unwrap();
     waiting.await.unwrap().unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_store_is_overloaded_while_somebody_waits_long_for_a_connection() {
-    let Some(database) = Database::fresh(Engine::Postgres).await else { return };
-    let wait = Duration::from_secs(10);
-    let store = narrow(&database, wait).await;
-    let first = store.begin().await.unwrap();
-    assert!(!store.is_overloaded(true));
-    let begun = Instant::now();
-    let waiting = tokio::spawn({
-        let store = store.clone();
-        async move { store.begin().await.map(drop) }
-    });
-    until(|| store.is_overloaded(true)).await;
-    assert!(begun.elapsed() >= wait / 2);
-    assert!(!store.is_overloaded(false), "reads have connections of their own");
-    first.commit().await.unwrap();
-    waiting.await.unwrap().unwrap();
-    assert!(!store.is_overloaded(true));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -93,30 +64,55 @@ async fn background_work_is_notified_of_jobs_that_requests_add() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_writes_wait_long_others_are_refused_at_once_and_reads_are_answered() {
+async fn an_organization_that_is_over_its_share_is_refused_alone() {
     let Some(database) = Database::fresh(Engine::Postgres).await else { return };
-    let service = Service::over(database, CITIES, &[("database_pool_size", "1")]).await;
-    let (nora, body) = (
-        service.user("norablum").await,
-        json!({"proposal_id": service.id("proposal", "p2"), "data": {"weight": 1}}),
-    );
-    let post = async || nora.post("/vote_proposals/sync", &body).await;
-    let lock = service.database.hold_lock_on("votes").await;
-    let others = async {
-        // One has the connection, one waits for it.
-        until(|| service.store.is_overloaded(true)).await;
-        let begun = Instant::now();
-        let refused = post().await.is(503);
-        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
-        assert_eq!(refused.header("retry-after"), "1");
-        nora.get("/proposals?per_page=1&n=1").await.is(200);
-        lock.release().await;
+    let service = Service::over(database, CITIES, &[("database_pool_size", "4")]).await;
+    let nora = service.user("norablum").await;
+    let neighbor = service.user_through("town", "full", "norablum").await;
+    let (city, proposal) = (service.id("organization", "city"), service.id("proposal", "p2"));
+    let held = service.store.begin().await.unwrap();
+    let user = UserId(service.id("user", "norablum"));
+    held.users().find_for_update(OrganizationId(city), user).await.unwrap().unwrap();
+    let put = async || nora.put("/me/extended_data/sync", &json!({"data": {"k": 1}})).await;
+    // One runs and waits for the row, the others wait for its place.
+    let flood = async {
+        let answers = join_all((0..60).map(|_| put())).await;
+        let refused: Vec<_> = answers.iter().filter(|answer| answer.status == 429).collect();
+        assert!(refused.len() >= 55, "{}", refused.len());
+        assert!(refused.iter().all(|answer| answer.header("retry-after") == "1"));
     };
-    let (first, second, ()) = tokio::join!(post(), post(), others);
-    let mut statuses = [first.status, second.status];
-    statuses.sort_unstable();
-    assert_eq!(statuses, [200, 400], "one vote counts, and the second is refused");
-    nora.get("/proposals?per_page=1&n=2").await.is(200);
+    let others = async {
+        sleep(Duration::from_millis(500)).await;
+        let begun = Instant::now();
+        let town = service.id_in("town", "proposal", "p2");
+        let vote = json!({"proposal_id": town, "data": {"weight": 1}});
+        neighbor.post("/vote_proposals/sync", &vote).await.is(200);
+        service.user_through("town", "full", "luisortega").await.get("/proposals?per_page=1").await.is(200);
+        let vote = json!({"proposal_id": proposal, "data": {"weight": 1}});
+        service.user("luisortega").await.post("/vote_proposals/sync", &vote).await.is(200);
+        assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    };
+    tokio::join!(flood, others);
+    drop(held);
+    put().await.is(200);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_a_row_is_answered_alone_after_a_short_time() {
+    let Some(database) = Database::fresh(Engine::Postgres).await else { return };
+    let service = Service::over(database, CITIES, &[("database_pool_size", "4")]).await;
+    let (nora, luis) = (service.user("norablum").await, service.user("luisortega").await);
+    let held = service.store.begin().await.unwrap();
+    let (city, nora_id) = (service.id("organization", "city"), service.id("user", "norablum"));
+    held.users().find_for_update(OrganizationId(city), UserId(nora_id)).await.unwrap().unwrap();
+    let put = async |user: &Client| user.put("/me/extended_data/sync", &json!({"data": {"k": 1}})).await;
+    let begun = Instant::now();
+    let (waiting, ()) = tokio::join!(put(&nora), async { drop(put(&luis).await.is(200)) });
+    assert_eq!(waiting.is(503).header("retry-after"), "1");
+    assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
+    drop(held);
+    put(&nora).await.is(200);
     service.stop().await;
 }
 

@@ -5,18 +5,22 @@ use civitas_jobs::{Job, JobOwner, JobPayload};
 use civitas_kernel::{
     Ability, AnswerLanguages, ClientId, OrganizationId, RegistrationId, TokenId, UserId, clock, random_job_id,
 };
-use civitas_tests::Service;
 use civitas_tests::service::CITIES;
+use civitas_tests::{Database, Engine, Service};
 use civitas_webhooks::{Content, DeliveryId, Health, NewDelivery, Registration, SealedSecret};
+use flate2::read::GzDecoder;
 use serde_json::json;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const ZORA: &str = r#"{"type": "user", "ref": "ref-zora-quintana", "organization": "city", "nickname": "zora77", "email": "zora.quintana@person.example", "name": "Zora Quintana", "about": "Beekeeper Quintana", "confirmed_at": "2026-01-05T09:00:00Z", "tos_accepted_at": "2026-01-05T09:00:00Z"}"#;
 /// E-mail address, name, description, nickname and ref of the archive.
 const PERSONAL: [&str; 5] =
     ["zora.quintana@person.example", "Zora Quintana", "Beekeeper Quintana", "zora77", "ref-zora-quintana"];
-/// Longer than a busy machine needs.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Longer than a busy machine needs. The log is emptied once a minute while somebody reads a former state.
+const PATIENCE: Duration = Duration::from_secs(240);
 
 async fn registration(service: &Service, city: OrganizationId, client: ClientId) -> RegistrationId {
     let now = clock::now();
@@ -62,6 +66,71 @@ async fn leave_work(service: &Service, city: OrganizationId, zora: UserId) {
         due_at: clock::now(),
     };
     service.store.deliveries().add(&[delivery]).await.unwrap();
+}
+
+/// The files with one of these texts: those of the database, and the databases of its backups.
+fn files_with(texts: &[&str], database: &Path, backups: &Path) -> Vec<String> {
+    let has =
+        |bytes: &[u8]| texts.iter().any(|text| bytes.windows(text.len()).any(|part| part == text.as_bytes()));
+    let mut found = Vec::new();
+    for end in ["", "-wal"] {
+        let file = format!("{}{end}", database.display());
+        if std::fs::read(&file).is_ok_and(|bytes| has(&bytes)) {
+            found.push(file);
+        }
+    }
+    for backup in std::fs::read_dir(backups).into_iter().flatten() {
+        let copy = backup.unwrap().path().join("database/database.sqlite.gz");
+        let mut bytes = Vec::new();
+        GzDecoder::new(File::open(&copy).unwrap()).read_to_end(&mut bytes).unwrap();
+        assert!(bytes.starts_with(b"SQLite format 3"));
+        if has(&bytes) {
+            found.push(copy.display().to_string());
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_deleted_account_leaves_no_bytes_in_the_files_of_sqlite_and_in_new_backups() {
+    let texts = &PERSONAL[..4];
+    let database = Database::fresh(Engine::Sqlite).await.unwrap();
+    let file = PathBuf::from(database.url().strip_prefix("sqlite://").unwrap());
+    let target = tempfile::tempdir().unwrap();
+    let backups = target.path().join("backups");
+    let mut service = Service::over(database, &format!("{CITIES}{ZORA}\n"), &[]).await;
+    let city = service.id("organization", "city");
+    let zora = service.id("user", "ref-zora-quintana");
+    let client = service.user("zora77").await;
+    for number in 0..20 {
+        // Rows of other lengths: SQLite moves what is on a page.
+        let data = json!({"contact": PERSONAL[0].repeat(number % 7 * 30 + 1)});
+        let body = json!({"object_path": ".", "data": data});
+        client.finished(&client.put("/me/extended_data", &body).await.is(202)).await;
+    }
+    assert!(!files_with(texts, &file, &backups).is_empty());
+    let panel = service.administrator().await;
+    panel.act("DELETE", &format!("/system/organizations/{city}/users/{zora}"), &[]).await.is(302);
+    let begun = Instant::now();
+    loop {
+        let left = files_with(texts, &file, &backups);
+        if left.is_empty() {
+            break;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{left:?}");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    let to = format!("file://{}", target.path().display());
+    service.restart_with(&[("backup_to", to.as_str()), ("backup_times", "00:00")]).await;
+    let is_made = || {
+        let backups = std::fs::read_dir(&backups).into_iter().flatten();
+        backups.map(|backup| backup.unwrap().path().join("manifest.json")).any(|manifest| manifest.exists())
+    };
+    while !is_made() {
+        assert!(begun.elapsed() < 2 * PATIENCE, "no backup");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    assert_eq!(files_with(texts, &file, &backups), [""; 0]);
 }
 
 #[tokio::test]

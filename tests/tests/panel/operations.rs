@@ -66,11 +66,28 @@ async fn the_health_of_the_server_is_shown_as_the_doctor_finds_it() {
     for (service, panel) in panels().await {
         let page = panel.get("/system/storage").await.is(200);
         let page = page.shows("Tables of the database").shows("it is up to date").shows("secret key");
+        let page = page.shows("webhook_requests -/20/100/");
         let engine = match service.engine {
             civitas_tests::Engine::Sqlite => "SQLite answers",
             civitas_tests::Engine::Postgres => "PostgreSQL answers",
         };
         page.shows(engine).shows("Size of the database").shows("mails are logged without their links");
+    }
+}
+
+#[tokio::test]
+async fn the_page_of_shares_has_their_limits_and_what_organizations_use() {
+    for (service, panel) in panels().await {
+        let empty = panel.get("/system/shares").await.is(200).shows("No organization uses a share now");
+        empty.shows("kept_answers").shows("1.1 GB").shows("4.3 GB");
+        let announced =
+            json!({"filename": "a.txt", "byte_size": 4_000, "checksum": "b1kCrCNwJL3QwXbLkwY9xA=="});
+        service.machine().await.post("/attachments/direct_upload", &announced).await.is(201);
+        let page = panel.get("/system/shares").await.is(200).shows("4.0 KB");
+        let city = format!("/system/organizations/{}", service.id("organization", "city"));
+        let town = format!("/system/organizations/{}", service.id_in("town", "organization", "town"));
+        let links = page.attributes("a", "href");
+        assert!(links.contains(&city) && !links.contains(&town), "{links:?}");
     }
 }
 

@@ -127,6 +127,32 @@ async fn a_new_host_waits_with_its_dns_records_until_it_is_proven() {
 }
 
 #[tokio::test]
+async fn secondary_hosts_of_an_administrator_answer_at_once_and_those_of_a_client_wait() {
+    let checked = [("loadbalancer_ips", "192.0.2.1")];
+    let waiting = r#"{"type": "organization", "ref": "city", "secondary_hosts": ["a.test", "b.test"], "unconfirmed_secondary_hosts": ["b.test"]}"#;
+    for service in Service::on_both_engines_with(&format!("{CITIES}{waiting}\n"), &checked).await {
+        let panel = service.administrator().await;
+        let city = service.id("organization", "city");
+        let status = async |host: &str| service.at(host).get("/jobs").await.status.as_u16();
+        panel.get("/system").await.is(200).shows("1 new host is not confirmed");
+        panel.get(&format!("{LIST}/{city}/edit")).await.is(200).shows("point here: b.test.");
+        let typed = async |hosts: &str| {
+            let form = settings(&panel, city).await;
+            panel.send(&form.set("organization[secondary_hosts]", hosts)).await
+        };
+        for hosts in ["a.test\nlocalhost", "a.test\n127.0.0.1", "www.town.test"] {
+            typed(hosts).await.is(422);
+        }
+        typed("a.test\nb.test\nc.test").await.is(302);
+        assert_eq!((status("c.test").await, status("b.test").await), (301, 404), "b.test still waits");
+        typed("a.test").await.is(302);
+        typed("a.test\nb.test").await.is(302);
+        assert_eq!(status("b.test").await, 301, "it was entered again");
+        panel.get("/system").await.is(200).lacks("not confirmed");
+    }
+}
+
+#[tokio::test]
 async fn settings_are_saved_together_or_not_at_all() {
     for (service, panel) in super::panels().await {
         let city = service.id("organization", "city");
@@ -190,6 +216,7 @@ async fn switches_answer_501_and_the_modules_keep_their_values_while_the_master_
         let on = Form::to(&path)
             .with("authenticity_token", &panel.token().await)
             .with("_method", "put")
+            .with("revision", &form().await.values("revision").concat())
             .with(&field("enabled"), "1");
         panel.send(&on).await.leads_to(&tab);
         answers(&machine, "/proposals", 200).await;

@@ -160,7 +160,7 @@ async fn an_expired_session_leads_to_sign_in() {
 }
 
 #[tokio::test]
-async fn twenty_failures_lock_an_account_for_an_hour() {
+async fn twenty_failures_refuse_their_source_for_an_hour() {
     for service in Service::on_both_engines().await {
         let id = service.add_administrator(EMAIL, PASSWORD).await;
         let visitor = service.visitor();
@@ -168,17 +168,19 @@ async fn twenty_failures_lock_an_account_for_an_hour() {
             visitor.sign_in(EMAIL, "wrong").await.is(422);
         }
         let administrators = service.store.administrators();
-        assert_eq!(administrators.find(id).await.unwrap().unwrap().locked_until, None);
+        let refused =
+            async || administrators.find(id).await.unwrap().unwrap().sources.refused_until(clock::now());
+        assert_eq!(refused().await, None);
         visitor.sign_in(EMAIL, "wrong").await.is(422).shows("E-mail address or password is not right.");
-        let mut locked = administrators.find(id).await.unwrap().unwrap();
-        let left = locked.locked_until.unwrap() - clock::now();
+        let left = refused().await.unwrap() - clock::now();
         assert!(left > Duration::minutes(59) && left <= Duration::minutes(60), "{left}");
         // The right password has the same answer: guesses cannot be confirmed.
         visitor.sign_in(EMAIL, PASSWORD).await.is(422).shows("E-mail address or password is not right.");
         visitor.sign_in(EMAIL, "wrong").await.is(422).shows("E-mail address or password is not right.");
         assert!(visitor.cookie(SESSION).is_none());
-        locked.locked_until = Some(clock::now() - Duration::SECOND);
-        administrators.save(id, &locked).await.unwrap();
+        let mut refused = administrators.find(id).await.unwrap().unwrap();
+        refused.sources.forget_failures();
+        administrators.save(id, &refused).await.unwrap();
         visitor.sign_in(EMAIL, PASSWORD).await.leads_to("/system");
     }
 }

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod credentials;
+mod statements;
 mod targets;
 mod world;
 
@@ -245,9 +246,11 @@ async fn positive(world: &World) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_of_another_organization_is_as_if_it_were_not_there() {
+    statements::log();
     for engine in Engine::BOTH {
         let Some(world) = World::fresh(engine).await else { continue };
         let world = Arc::new(world);
+        statements::forget();
         let before = content(&world).await;
         let mut targets: Vec<(Target, Vec<&'static str>)> = Vec::new();
         for target in self::targets() {
@@ -288,6 +291,13 @@ async fn what_is_of_another_organization_is_as_if_it_were_not_there() {
             "{} differences:\n{}",
             different.len(),
             different[..different.len().min(20)].join("\n")
+        );
+        let unnamed = statements::without_organization();
+        assert!(
+            unnamed.is_empty(),
+            "{} statements of no organization:\n{}",
+            unnamed.len(),
+            unnamed.join("\n")
         );
         let changed: Vec<_> =
             content(&world).await.into_iter().filter(|line| !before.contains(line)).collect();

@@ -1,7 +1,6 @@
 //! How many statements a request sends to the database, on both engines. A binary of its own, whose tests run one after
 //! the other: the counter is the process's own.
 
-mod confinement;
 mod logins;
 mod panel;
 mod plans;
@@ -14,7 +13,6 @@ use civitas_tests::service::{CITIES, Client, Service};
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use reqwest::Method;
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
 use tokio::sync::MutexGuard;
@@ -23,33 +21,16 @@ use tokio::time::sleep;
 /// Questionnaires of `city.test`.
 const FORMS: &str = include_str!("../../fixtures/forms.ndjson");
 
-/// The statements since the last call of [`taken_by_connection`].
-static STATEMENTS: Mutex<Vec<Statement>> = Mutex::new(Vec::new());
-
-/// A statement and the number of the connection that sent it.
-struct Statement {
-    connection: usize,
-    text: String,
-}
+/// The statements since the last call of [`taken`].
+static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Adds each statement of a connection to [`STATEMENTS`].
-struct StatementLog {
-    connection: usize,
-}
-
-impl StatementLog {
-    /// The log of a connection that is opened.
-    fn of_new_connection() -> Self {
-        static OPENED: AtomicUsize = AtomicUsize::new(0);
-        StatementLog { connection: OPENED.fetch_add(1, Ordering::Relaxed) }
-    }
-}
+struct StatementLog;
 
 impl Instrumentation for StatementLog {
     fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
         if let InstrumentationEvent::StartQuery { query, .. } = event {
-            let statement = Statement { connection: self.connection, text: query.to_string() };
-            STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(statement);
+            STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(query.to_string());
         }
     }
 }
@@ -62,28 +43,20 @@ static LOGGED: Once = Once::new();
 async fn alone() -> MutexGuard<'static, ()> {
     let alone = ALONE.lock().await;
     LOGGED.call_once(|| {
-        set_default_instrumentation(|| Some(Box::new(StatementLog::of_new_connection())))
-            .expect("a first call");
+        set_default_instrumentation(|| Some(Box::new(StatementLog))).expect("a first call");
     });
     alone
 }
 
-/// The statements since the last call, each with the connection that sent it.
-fn taken_by_connection() -> Vec<Statement> {
-    std::mem::take(&mut *STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// The texts of the statements since the last call.
+/// The statements since the last call.
 fn taken() -> Vec<String> {
-    taken_by_connection().into_iter().map(|statement| statement.text).collect()
+    std::mem::take(&mut *STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Whether a statement reads or writes data: no begin or end of a transaction, no trial of a connection.
 fn is_data(text: &str) -> bool {
     let verbs = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "];
-    verbs.iter().any(|verb| text.starts_with(verb))
-        && !["SELECT 1", "SELECT 1; COMMIT"].contains(&text)
-        && !text.starts_with("SELECT set_config(")
+    verbs.iter().any(|verb| text.starts_with(verb)) && !["SELECT 1", "SELECT 1; COMMIT"].contains(&text)
 }
 
 /// Whether a statement is of a worker that searches its tables.

@@ -13,6 +13,7 @@ const READINGS: usize = 20;
 /// Each page with the most statements it sends on an engine, when an organization was opened before.
 const PAGES: &[(&str, usize)] = &[
     ("account", 2),
+    ("account-confirmation", 2),
     ("admins", 3),
     ("admins-id-delete", 3),
     ("admins-id-edit", 3),
@@ -96,6 +97,7 @@ const PAGES: &[(&str, usize)] = &[
     ("organizations-id-users-uid-roles-new", 6),
     ("organizations-id-users-uid-roles-role-delete", 6),
     ("organizations-new", 2),
+    ("shares", 8),
     ("start", 12),
     ("storage", 12),
     ("webhook-deliveries", 4),

@@ -1,6 +1,6 @@
 //! Concurrent transactions: conflicts, waits, and dropped ones.
 
-use civitas_accounts::administrators::{CheckedPassword, SignInAttempt, SignInFault};
+use civitas_accounts::administrators::{CheckedPassword, REFUSED_FOR, SignInAttempt, SignInFault};
 use civitas_accounts::{Administrator, PanelSession, Secret, User};
 use civitas_application::Store;
 use civitas_jobs::{Job, JobOwner, JobPayload, LEASE};
@@ -178,7 +178,7 @@ async fn waiting_too_long_for_a_connection_is_unavailable() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_wrong_passwords_at_once_each_counts_until_the_account_is_locked() {
+async fn of_many_wrong_passwords_at_once_each_counts_until_their_source_is_refused() {
     for world in worlds().await {
         let ada = Administrator {
             password: Some("no hash".to_owned()),
@@ -200,16 +200,22 @@ async fn of_many_wrong_passwords_at_once_each_counts_until_the_account_is_locked
                     cipher: &PanelCipher::new(&[7; 32]),
                     codes: &TotpCodes,
                 };
-                let decided = attempt.decide(&checked.unwrap(), None, NOW).await.unwrap();
-                assert!(matches!(decided, Err(SignInFault::Refused)));
+                let decided = attempt.decide(&checked.unwrap(), None, "home", NOW).await.unwrap();
                 tx.commit().await.unwrap();
+                match decided {
+                    Err(SignInFault::Refused { is_locked, locks, .. }) => (is_locked, locks),
+                    other => panic!("{other:?}"),
+                }
             })
         });
+        let mut outcomes = Vec::new();
         for attempt in attempts.collect::<Vec<_>>() {
-            attempt.await.unwrap();
+            outcomes.push(attempt.await.unwrap());
         }
+        let number = |outcome| outcomes.iter().filter(|own| **own == outcome).count();
+        assert_eq!((number((false, false)), number((true, true)), number((true, false))), (19, 1, 5));
         let ada = world.ports().administrators().find(id).await.unwrap().unwrap();
-        assert_eq!((ada.failed_attempts, ada.locked_until), (20, Some(NOW + Administrator::LOCK)));
+        assert_eq!(ada.sources.refused_until(NOW), Some(NOW + REFUSED_FOR));
     }
 }
 
@@ -256,21 +262,6 @@ async fn a_notice_and_a_form_belong_to_one_of_many_requests() {
     }
 }
 
-/// The other organization is not in any condition of this statement.
-#[tokio::test]
-async fn a_confined_transaction_sees_no_rows_of_other_organizations() {
-    let Some(world) = World::fresh(Engine::Postgres).await else { return };
-    let id =
-        commit(world.store(), async |tx| tx.users().add(world.other, &user("nora")).await).await.unwrap();
-    let transaction = world.store().begin().await.unwrap();
-    assert!(transaction.users().find(world.other, id).await.unwrap().is_some());
-    transaction.confine(world.mine).await.unwrap();
-    assert!(transaction.users().find(world.other, id).await.unwrap().is_none());
-    assert!(transaction.users().add(world.other, &user("otto")).await.is_err());
-    transaction.rollback().await;
-    assert!(world.ports().users().find(world.other, id).await.unwrap().is_some(), "the next transaction");
-}
-
 /// On SQLite the whole database is locked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_rules_of_voting_do_not_change_during_a_vote() {
@@ -286,6 +277,8 @@ async fn the_rules_of_voting_do_not_change_during_a_vote() {
     let waited = tokio::time::timeout(Duration::from_millis(300), change).await;
     assert!(waited.is_err(), "the settings can be changed during a vote");
     casting.commit().await.unwrap();
+    // Its statement has the lock now.
+    drop(changing);
     let another = world.store().begin().await.unwrap();
     another.votes().lock(mine, proposal, otto).await.unwrap();
 }

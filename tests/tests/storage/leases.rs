@@ -104,9 +104,12 @@ async fn a_machine_whose_clock_is_ahead_takes_no_tasks_and_deliveries_of_others(
     let id = register(&world).await;
     wrong.deliveries().add(&[delivery(id, ahead())]).await.unwrap();
     let now = clock::now();
-    assert_eq!(right.deliveries().claim("right", now, now + minute, 9).await.unwrap(), [id]);
+    assert_eq!(right.deliveries().waiting(now, 9).await.unwrap().len(), 1);
+    assert_eq!(right.deliveries().claim("right", &[id], now, now + minute).await.unwrap(), [id]);
     assert_eq!(right.deliveries().due(id, now, &[], 9).await.unwrap().len(), 1);
-    assert!(wrong.deliveries().claim("wrong", ahead(), ahead() + minute, 9).await.unwrap().is_empty());
+    assert!(wrong.deliveries().waiting(ahead(), 9).await.unwrap().is_empty());
+    let stolen = wrong.deliveries().claim("wrong", &[id], ahead(), ahead() + minute).await;
+    assert!(stolen.unwrap().is_empty());
 }
 
 /// JSON that no payload is, as each engine can store it.

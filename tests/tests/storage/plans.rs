@@ -11,6 +11,7 @@ mod publications;
 mod queues;
 mod random;
 mod resources;
+mod shares;
 mod skipped;
 mod webhooks;
 

@@ -14,7 +14,6 @@ fn settings(url: &str) -> Settings {
         wait: Duration::from_secs(20),
         locales: Locales::standard(),
         limits: civitas_storage_sqlite::StatementLimits::default(),
-        row_level_security: true,
         caches: true,
     }
 }
@@ -45,7 +44,6 @@ async fn a_schema_of_a_newer_build_is_detected() {
         wait: Duration::from_secs(20),
         locales: Locales::standard(),
         limits: civitas_storage_postgres::StatementLimits::default(),
-        row_level_security: true,
         caches: true,
     };
     let current = civitas_storage_postgres::schema(&settings).await.unwrap();

@@ -46,6 +46,13 @@ fn delivery(registration: RegistrationId, due_at: OffsetDateTime) -> NewDelivery
     NewDelivery { id: DeliveryId::generate(), registration, name: Ability::UserCreated, content, due_at }
 }
 
+/// Leases all registrations that are due.
+async fn claim(ports: &(impl Ports + ?Sized), worker: &str) -> Vec<RegistrationId> {
+    let waiting = ports.deliveries().waiting(NOW, 9).await.unwrap();
+    let ids: Vec<_> = waiting.into_iter().map(|one| one.id).collect();
+    ports.deliveries().claim(worker, &ids, NOW, NOW + MINUTE).await.unwrap()
+}
+
 fn announcement(organization: OrganizationId) -> Announcement {
     let (id, name) = (sortable_id(), Ability::UserCreated);
     Announcement { id, organization, name, payload: "{}".to_owned(), occurred_at: NOW }
@@ -167,7 +174,7 @@ async fn a_client_is_deleted_with_its_registrations_and_their_deliveries() {
         let (ports, id) = (world.ports(), register(&world).await);
         let queued = delivery(id, NOW);
         ports.deliveries().add(std::slice::from_ref(&queued)).await.unwrap();
-        assert_eq!(ports.deliveries().claim("w", NOW, NOW + MINUTE, 9).await.unwrap(), [id]);
+        assert_eq!(claim(ports, "w").await, [id]);
         ports.clients().remove(world.fixtures.client).await.unwrap();
         assert_eq!(ports.registrations().find_any(id).await.unwrap(), None);
         assert_eq!(ports.deliveries().target("w", id).await.unwrap(), None);
@@ -176,7 +183,7 @@ async fn a_client_is_deleted_with_its_registrations_and_their_deliveries() {
         tx.deliveries().record(id, &[], &Health::default(), NOW).await.unwrap();
         tx.deliveries().release("w", id).await.unwrap();
         tx.commit().await.unwrap();
-        assert!(ports.deliveries().claim("w", NOW, NOW + MINUTE, 9).await.unwrap().is_empty());
+        assert!(claim(ports, "w").await.is_empty());
         while ports.removals().remove_rows(1).await.unwrap() > 0 {}
         assert_eq!(ports.delivery_log().find(None, queued.id).await.unwrap(), None);
     }
@@ -187,7 +194,7 @@ async fn a_registration_that_is_released_while_the_relay_adds_a_delivery_is_due(
     for world in worlds().await {
         let (ports, id) = (world.ports(), register(&world).await);
         ports.deliveries().add(&[delivery(id, NOW)]).await.unwrap();
-        ports.deliveries().claim("w", NOW, NOW + MINUTE, 9).await.unwrap();
+        claim(ports, "w").await;
         let before = civitas_kernel::clock::now() + MINUTE;
         assert_eq!(ports.deliveries().expire(before, NOW, 9).await.unwrap(), 1, "nothing is left");
         let relay = begin(&world).await;
@@ -202,7 +209,7 @@ async fn a_registration_that_is_released_while_the_relay_adds_a_delivery_is_due(
             relay.commit().await.unwrap();
         };
         tokio::join!(release, commit);
-        assert_eq!(ports.deliveries().claim("w", NOW, NOW + MINUTE, 9).await.unwrap(), [id]);
+        assert_eq!(claim(ports, "w").await, [id]);
     }
 }
 
@@ -215,7 +222,7 @@ async fn a_registration_is_claimed_by_one_of_sixteen_workers() {
             let store = world.database.store();
             tokio::spawn(async move {
                 let name = worker.to_string();
-                store.deliveries().claim(&name, NOW, NOW + MINUTE, 9).await.unwrap().len()
+                claim(&*store, &name).await.len()
             })
         });
         let mut claims = 0;

@@ -131,7 +131,8 @@ async fn a_silent_receiver_gets_ten_requests_at_most_and_delays_no_other() {
         platform.register("/a", &[CREATED]).await;
         platform.announce(CREATED, 100).await;
         platform.receiver.wait_for(100).await;
-        assert_eq!(silent.most_at_once(), 10);
+        // The client has 20 places; the other registration may use one of the half for further requests.
+        assert!((9..=10).contains(&silent.most_at_once()), "{}", silent.most_at_once());
     }
 }
 

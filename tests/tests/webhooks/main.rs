@@ -6,6 +6,7 @@ mod faults;
 mod load;
 mod log;
 mod reminders;
+mod shares;
 mod sources;
 
 use civitas_application::archive::{ImportOptions, import};

@@ -8,8 +8,8 @@ use civitas_webhooks::{Health, Registration, SecretCipher, SigningSecret};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-const SECRET: &str = "8f2a1c4e6b7d90315a2f4c6e8b0d1f3a5c7e9b1d3f5a7c9e0b2d4f6a8c0e2f4a";
-const KEY: [u8; 32] = [
+pub(super) const SECRET: &str = "8f2a1c4e6b7d90315a2f4c6e8b0d1f3a5c7e9b1d3f5a7c9e0b2d4f6a8c0e2f4a";
+pub(super) const KEY: [u8; 32] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
     29, 30, 31,
 ];

@@ -1,4 +1,4 @@
-//! Copies of an SQLite database: all pages of the file, by the online backup of SQLite.
+//! Copies of an SQLite database: its rows without what was deleted, by the online backup of SQLite and `VACUUM INTO`.
 
 use crate::text::{Compressor, Rows, blocking, decompress, disk_error};
 use async_trait::async_trait;
@@ -27,7 +27,7 @@ const PAGES: i32 = 4096;
 pub struct Sqlite {
     /// The file.
     pub path: PathBuf,
-    /// A directory for temporary files: each copy and each check needs the size of the database there.
+    /// A directory for temporary files: each copy needs twice the size of the database there, each check once.
     pub work: PathBuf,
 }
 
@@ -70,8 +70,8 @@ impl DatabaseCopies for Sqlite {
         let Self { path, work } = self.clone();
         blocking(move || {
             let directory = TempDir::with_prefix_in(TEMPORARY, &work).map_err(disk_error)?;
-            let file = directory.path().join("copy.sqlite");
-            let (schema, contents) = copy(&path, &file)?;
+            let (pages, file) = (directory.path().join("pages.sqlite"), directory.path().join("copy.sqlite"));
+            let (schema, contents) = copy(&path, &pages, &file)?;
             let content = compress(&file, &work)?;
             Ok(DatabaseCopy { schema, parts: vec![(PART.to_owned(), content)], contents })
         })
@@ -139,19 +139,24 @@ fn open(path: &Path) -> Result<Connection> {
 }
 
 /// Copies the database as it is at one moment; returns the versions of its schema, and what it has. The checksums are
-/// those of the source, not of the copy.
-fn copy(source: &Path, target: &Path) -> Result<(Vec<String>, Contents)> {
+/// those of the source, not of the copy. `VACUUM INTO` alone would copy another moment: it cannot run in a transaction. It
+/// leaves out unused pages and parts of pages, where older versions left what was deleted.
+fn copy(source: &Path, pages: &Path, target: &Path) -> Result<(Vec<String>, Contents)> {
     let connection = open(source)?;
     connection.execute_batch("BEGIN").map_err(failed)?;
     // The first read of the transaction determines what it sees.
     let schema = texts(&connection, "SELECT version FROM __diesel_schema_migrations ORDER BY version")?;
-    write_private(&mut io::empty(), target)?;
-    let mut copied = Connection::open(target).map_err(failed)?;
+    for file in [pages, target] {
+        write_private(&mut io::empty(), file)?;
+    }
+    let mut copied = Connection::open(pages).map_err(failed)?;
     {
         let backup = Backup::new(&connection, &mut copied).map_err(failed)?;
         backup.run_to_completion(PAGES, Duration::ZERO, None).map_err(failed)?;
     }
+    copied.execute("VACUUM INTO ?", [target.to_string_lossy()]).map_err(failed)?;
     copied.close().map_err(|(_, error)| failed(error))?;
+    fs::remove_file(pages).map_err(disk_error)?;
     let contents = contents(&connection)?;
     connection.execute_batch("COMMIT").map_err(failed)?;
     Ok((schema, contents))
@@ -355,6 +360,26 @@ mod tests {
         assert!(matches!(restored.restore(&copy).await, Err(Error::Internal(_))));
         assert!(!restored.path.exists());
         assert!(!with_ending(&restored.path, ".restored").exists());
+    }
+
+    #[tokio::test]
+    async fn a_copy_has_nothing_that_was_deleted() {
+        let place = tempfile::tempdir().unwrap();
+        let (sqlite, connection) = database(place.path());
+        let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+             INSERT INTO left_side (text) SELECT 'Zora Quintana' || i FROM n";
+        connection.execute_batch("PRAGMA secure_delete = OFF").unwrap();
+        connection.execute(rows, []).unwrap();
+        connection.execute("DELETE FROM left_side WHERE id % 5 > 0 AND id > 2", []).unwrap();
+        connection.execute("UPDATE left_side SET text = 'b' WHERE id > 2", []).unwrap();
+        connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        let has = |bytes: &[u8]| bytes.windows(13).any(|part| part == b"Zora Quintana");
+        assert!(has(&fs::read(&sqlite.path).unwrap()));
+        let copy = sqlite.copy().await.unwrap();
+        let mut bytes = Vec::new();
+        io::copy(&mut decompress(part(&copy).unwrap()).unwrap(), &mut bytes).unwrap();
+        assert!(!has(&bytes));
+        assert_eq!(sqlite.check(&copy).await.unwrap(), copy.contents);
     }
 
     #[tokio::test]

@@ -24,4 +24,4 @@ mod tls;
 pub use request::{USER_AGENT, headers};
 pub use sender::{Sender, Timeouts};
 pub use signature::{sign, sign_standard};
-pub use tls::system_roots;
+pub use tls::{client_config, system_roots};

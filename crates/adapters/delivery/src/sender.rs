@@ -2,7 +2,7 @@
 
 use crate::failure::{failed, from_client};
 use crate::guard::{Guard, Permitted};
-use crate::{answer, headers, system_roots, tls};
+use crate::{answer, client_config, headers, system_roots};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Result};
 use civitas_webhooks::{
@@ -67,7 +67,7 @@ impl Sender {
         timeouts: Timeouts,
         roots: RootCertStore,
     ) -> Result<Self> {
-        let tls = tls::config(roots).map_err(Error::internal)?;
+        let tls = client_config(roots).map_err(Error::internal)?;
         let guard = |resolver, permitted| Guard { resolver, policy: policy.clone(), permitted };
         let public = client(guard(resolver.clone(), Permitted::PublicOrAllowed), timeouts, tls.clone());
         let exempt = client(guard(resolver, Permitted::Allowed), timeouts, tls);

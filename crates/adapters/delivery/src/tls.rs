@@ -26,7 +26,7 @@ fn read_system_roots() -> RootCertStore {
 ///
 /// # Errors
 /// When the provider supports neither version.
-pub(crate) fn config(roots: RootCertStore) -> Result<ClientConfig, rustls::Error> {
+pub fn client_config(roots: RootCertStore) -> Result<ClientConfig, rustls::Error> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     Ok(builder.with_safe_default_protocol_versions()?.with_root_certificates(roots).with_no_client_auth())
 }

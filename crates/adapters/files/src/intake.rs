@@ -107,7 +107,7 @@ fn picture(content: Content, format: images::Format, processed: images::Processe
     match processed {
         Ok(picture) => {
             let inspected = whole(picture.content, content_type)?;
-            Ok(Inspected { thumbnail: Some(picture.thumbnail), ..inspected })
+            Ok(Inspected { thumbnail: picture.thumbnail, ..inspected })
         }
         Err(fault) => Ok(Inspected { fault: Some(fault), ..whole(content, content_type)? }),
     }

@@ -38,7 +38,7 @@ impl Cancellation {
     }
 
     /// Whether it was cancelled.
-    pub fn is_cancelled(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

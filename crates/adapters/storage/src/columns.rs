@@ -8,9 +8,11 @@ pub(crate) use self::values::ColumnValue;
 
 use crate::engine::dialect::BoundIds;
 use crate::engine::{self, Db, dialect, sql};
+use crate::page_rows;
 use civitas_accounts::{RoleKind, Theme};
 use civitas_attachments::{ContentFault, FileState, FileType, ParentKind};
 use civitas_jobs::JobStatus;
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::{EventName, Locale, SpaceManifest};
 use civitas_organizations::RegistrationMode;
 use civitas_spaces::{ComponentManifest, EntryKind, Visibility};
@@ -82,6 +84,31 @@ impl<T: Debug + DeserializeOwned> FromSql<sql::Json, Db> for JsonColumn<T> {
 impl<T: Debug + Serialize> ToSql<sql::Json, Db> for JsonColumn<T> {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Db>) -> serialize::Result {
         engine::write_json(&self.0, out)
+    }
+}
+
+/// Extended data, as text.
+#[derive(Debug, FromSqlRow)]
+pub(crate) struct DataColumn(pub(crate) FreeData);
+
+impl FromSql<sql::Json, Db> for DataColumn {
+    fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
+        if page_rows::leaves_out_data() {
+            return Ok(Self(FreeData::default()));
+        }
+        engine::read_data(raw).map(|text| Self(text.into()))
+    }
+}
+
+/// A text without a maximum, which counts as [`page_rows::count`] says.
+#[derive(Debug, FromSqlRow)]
+pub(crate) struct LongText(pub(crate) String);
+
+impl FromSql<Text, Db> for LongText {
+    fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
+        let text = <String as FromSql<Text, Db>>::from_sql(raw)?;
+        page_rows::count(text.len());
+        Ok(Self(text))
     }
 }
 

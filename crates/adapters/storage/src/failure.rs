@@ -50,6 +50,11 @@ fn meaning(failure: Failure) -> Error {
             Failure::DatabaseError(kind, information) => (kind, information),
             _ => return Error::internal(failure),
         },
+        Failure::DeserializationError(cause)
+            if matches!(cause.downcast_ref(), Some(Error::AnswerTooLong)) =>
+        {
+            return Error::AnswerTooLong;
+        }
         // The connection is broken: the database became unreachable during a transaction.
         Failure::BrokenTransactionManager => return Error::database(failure),
         _ => return Error::internal(failure),

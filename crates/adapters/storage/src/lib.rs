@@ -20,6 +20,7 @@ mod list_changes;
 mod lookups;
 mod migrate;
 mod old_rows;
+mod page_rows;
 mod pools;
 mod prepared;
 mod records;
@@ -28,7 +29,6 @@ mod session;
 mod store;
 mod tables;
 mod visibility;
-mod waiters;
 
 #[cfg(feature = "sqlite")]
 pub use engine::in_memory;

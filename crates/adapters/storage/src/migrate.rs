@@ -23,13 +23,12 @@ pub enum SchemaState {
 }
 
 /// Applies the missing migrations, all or none, and returns their names. Updates the statistics of a database that was not
-/// new. Switches the security of rows on or off. Several processes may call it at once.
+/// new. Several processes may call it at once.
 ///
 /// # Errors
 /// `Unavailable` when the database does not answer; `Internal` when a migration fails.
 pub async fn migrate(settings: &Settings) -> Result<Vec<String>> {
-    let confines = settings.row_level_security;
-    engine::with_harness(settings, move |harness| {
+    engine::with_harness(settings, |harness| {
         let pending = harness.pending_migrations(MIGRATIONS)?;
         let names = pending.iter().map(|migration| migration.name().to_string()).collect();
         let is_new = harness.applied_migrations()?.is_empty();
@@ -38,7 +37,6 @@ pub async fn migrate(settings: &Settings) -> Result<Vec<String>> {
         if !pending.is_empty() && !is_new {
             harness.batch_execute(engine::ANALYZE_WITHIN)?;
         }
-        engine::confine_tables(harness, confines)?;
         Ok(names)
     })
     .await

@@ -1,7 +1,6 @@
 //! Settings of the connections, and their pools.
 
 use crate::engine::{Conn, Writer};
-use crate::waiters::Waiters;
 use civitas_application::metrics;
 use civitas_kernel::{Error, Locales, Result};
 use deadpool::Runtime;
@@ -13,7 +12,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// The settings of the connections.
@@ -29,8 +28,6 @@ pub struct Settings {
     pub locales: Locales,
     /// The time limits of statements.
     pub limits: StatementLimits,
-    /// Whether PostgreSQL itself keeps transactions of one organization away from rows of others. Ignored on SQLite.
-    pub row_level_security: bool,
     /// Whether lookups are cached, and answers where the engine has an epoch.
     pub caches: bool,
 }
@@ -46,14 +43,18 @@ pub struct StatementLimits {
     /// Until the system of a PostgreSQL server confirms what was sent to it; then the connection is lost. A network that
     /// loses everything costs so much, a server that does not answer the limit of the statement. Ignored on SQLite.
     pub unconfirmed: Duration,
+    /// For the wait of a request's write for a lock, such as that of a row: then it gives its connection back, with the error
+    /// `Unavailable`. Many times as long as a write holds a row (1 MB of extended data: a tenth of a second). Background work
+    /// waits four fifths of the limit of its statement. Ignored on SQLite.
+    pub lock: Duration,
 }
 
 impl StatementLimits {
-    /// For work that sends more than the system of a server buffers, as an import: while one of its statements waits for a
-    /// lock, what follows is not confirmed.
+    /// For work that nobody waits for, and that sends more than the system of a server buffers, as an import: while one of
+    /// its statements waits for a lock, what follows is not confirmed.
     #[must_use]
     pub fn of_long_work(self) -> Self {
-        Self { unconfirmed: self.write, ..self }
+        Self { unconfirmed: self.write, lock: self.write * 4 / 5, ..self }
     }
 }
 
@@ -61,7 +62,7 @@ impl Default for StatementLimits {
     fn default() -> Self {
         let slowness = if cfg!(debug_assertions) { 10 } else { 1 };
         let seconds = |number| Duration::from_secs(number) * slowness;
-        Self { read: seconds(2), write: seconds(10), unconfirmed: seconds(2) }
+        Self { read: seconds(2), write: seconds(10), unconfirmed: seconds(2), lock: seconds(2) }
     }
 }
 
@@ -85,25 +86,14 @@ pub(crate) struct Pools {
     pub(crate) writer: Writer,
 }
 
-impl Pools {
-    /// Whether a request that begins now would wait so long for a connection that it is better refused. A request that
-    /// writes reads before.
-    pub(crate) fn are_overloaded(&self, writes: bool) -> bool {
-        self.reader.is_overloaded() || writes && self.writer.is_overloaded()
-    }
-}
-
 /// A pool of connections. Clones share them.
 ///
 /// It may have several parts, one for each thread of the interface. On PostgreSQL tokio drives a connection on the thread
 /// that opened it, and each answer for another thread has to wake that one; on SQLite what a connection holds stays in the
-/// cache of one core. A thread whose part is in use takes an idle connection of another part, if there is one.
+/// cache of one core. A thread whose part is in use takes a connection of another part, if that one has one or can open one.
 #[derive(Clone)]
 pub(crate) struct ConnectionPool {
     parts: Arc<[Pool<Conn>]>,
-    waiters: Arc<Waiters>,
-    /// The time limit for getting a connection.
-    wait: Duration,
 }
 
 impl ConnectionPool {
@@ -113,7 +103,7 @@ impl ConnectionPool {
         size: usize,
         wait: Duration,
     ) -> Result<Self> {
-        Ok(Self::of([part(manager, size, wait)?].into(), wait))
+        Ok(Self { parts: [part(manager, size, wait)?].into() })
     }
 
     /// A pool of at most `size` connections, with a part for each thread that runs requests, if the parts are large enough.
@@ -133,11 +123,7 @@ impl ConnectionPool {
         wait: Duration,
     ) -> Result<Self> {
         let parts = part_sizes(size, threads).map(|size| part(manager(), size, wait));
-        Ok(Self::of(parts.collect::<Result<_>>()?, wait))
-    }
-
-    fn of(parts: Arc<[Pool<Conn>]>, wait: Duration) -> Self {
-        Self { parts, waiters: Arc::default(), wait }
+        Ok(Self { parts: parts.collect::<Result<_>>()? })
     }
 
     /// A connection. Measures the wait if there is no idle one.
@@ -150,29 +136,25 @@ impl ConnectionPool {
         if let Some(connection) = connection.as_mut().now_or_never() {
             return connection.map_err(Error::database);
         }
-        if let Some(connection) = self.idle_besides(own) {
-            return Ok(connection);
+        if let Some(other) = self.free_besides(own) {
+            return other.get().await.map_err(Error::database);
         }
-        let waiter = self.waiters.enter();
+        let begun = Instant::now();
         let connection = connection.await;
-        metrics::connection_waited(waiter.elapsed(), connection.is_ok());
+        metrics::connection_waited(begun.elapsed(), connection.is_ok());
         connection.map_err(Error::database)
     }
 
-    /// An idle connection of another part, if this one already has its most connections.
-    fn idle_besides(&self, own: usize) -> Option<Object<Conn>> {
-        let is_full = |part: &Pool<Conn>| part.status().size >= part.status().max_size;
-        if self.parts.len() == 1 || !is_full(&self.parts[own]) {
+    /// Another part with an idle connection, or one that can be opened, if this one already has its most connections.
+    fn free_besides(&self, own: usize) -> Option<&Pool<Conn>> {
+        let is_free = |part: &Pool<Conn>| {
+            let status = part.status();
+            status.available > 0 || status.size < status.max_size
+        };
+        if self.parts.len() == 1 || is_free(&self.parts[own]) {
             return None;
         }
-        let others = self.parts.iter().enumerate().filter(|(number, _)| *number != own);
-        let mut idle = others.map(|(_, part)| part).filter(|part| part.status().available > 0);
-        idle.find_map(|part| part.get().now_or_never()?.ok())
-    }
-
-    /// Whether callers that come now would wait long for a connection.
-    pub(crate) fn is_overloaded(&self) -> bool {
-        self.waiters.are_late(self.wait)
+        self.parts.iter().find(|part| is_free(part))
     }
 }
 
@@ -224,31 +206,16 @@ mod tests {
 
         const WAIT: Duration = Duration::from_millis(200);
 
-        /// Opens a connection on another thread with a runtime of its own, and gives it back.
-        fn open_elsewhere(pool: &ConnectionPool) {
-            let pool = pool.clone();
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            std::thread::spawn(move || runtime.block_on(pool.connection()).map(drop))
-                .join()
-                .unwrap()
-                .unwrap();
-        }
-
         #[tokio::test]
-        async fn a_thread_whose_part_is_in_use_takes_an_idle_connection_of_another_one() {
+        async fn a_thread_whose_part_is_in_use_takes_connections_of_another_one() {
             let manager = || AsyncDieselConnectionManager::new(":memory:");
             let pool = ConnectionPool::for_threads(2, manager, 8, WAIT).unwrap();
-            let own = thread_number() % 2;
-            // Another test may take a number in between.
-            while pool.parts[1 - own].status().size == 0 {
-                open_elsewhere(&pool);
-            }
             let mut held = Vec::new();
-            for _ in 0..5 {
+            for _ in 0..8 {
                 held.push(pool.connection().await.unwrap());
             }
-            assert_eq!(pool.parts[own].status().size, 4);
-            assert!(pool.connection().await.is_err(), "the other part has no idle connection");
+            assert!(pool.parts.iter().all(|part| part.status().size == 4));
+            assert!(pool.connection().await.is_err(), "all are in use");
             held.clear();
             assert!(pool.connection().await.is_ok());
         }

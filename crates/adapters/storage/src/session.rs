@@ -11,13 +11,11 @@ pub(crate) use guards::{Atomic, ConnectionGuard, Single};
 use transactions::Open;
 
 use crate::database_clock::{DatabaseClock, ProcessClock};
-use crate::engine::{self, Conn, Epoch};
-use crate::failure::Stored;
+use crate::engine::{self, Epoch};
 use crate::lookups::{Kind, Lookups};
-use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings};
-use civitas_kernel::{Error, Locales, OrganizationId, PageRequest, Result, clock};
-use std::fmt;
-use std::ops::DerefMut;
+use crate::page_rows::Bounds;
+use crate::pools::{Pools, ProcessPools, Settings};
+use civitas_kernel::{Error, Locales, PageRequest, Result, clock};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -31,8 +29,8 @@ pub(crate) struct Session {
     locales: Locales,
     /// The epoch in which the reading request of this session began, and when, if it is of one.
     begun_in: Option<(u64, Instant)>,
-    /// The organization that reads outside of transactions are confined to.
-    confined_to: Option<OrganizationId>,
+    /// What is read of the rows of a page.
+    pub(crate) bounds: Bounds,
 }
 
 /// What the sessions of a process share.
@@ -84,8 +82,6 @@ struct Database {
     epoch: Option<Epoch>,
     /// The time of the last successful write of [`Session::note_write_check`].
     written: std::sync::Mutex<Option<Instant>>,
-    /// As the setting `row_level_security`.
-    confines: bool,
     /// As [`Settings::caches`].
     caches: bool,
 }
@@ -111,11 +107,7 @@ impl Session {
     /// `Unavailable` when it does not; `Internal` for invalid settings.
     pub(crate) async fn open(settings: &Settings) -> Result<Self> {
         let pools = engine::pools(settings)?;
-        let mut connection = pools.requests.writer.connection().await?;
-        if settings.row_level_security {
-            engine::check_confinement(&mut connection).await?;
-        }
-        drop(connection);
+        drop(pools.requests.writer.connection().await?);
         let session = Self::over(pools, Some(Epoch::open(settings)?), settings);
         session.database_time(clock::now()).await?;
         Ok(session)
@@ -129,16 +121,11 @@ impl Session {
 
     /// These pools, with the other settings. `epoch`: `None` where nothing counts the commits.
     pub(crate) fn over(pools: ProcessPools, epoch: Option<Epoch>, settings: &Settings) -> Self {
-        let database = Database {
-            pools,
-            epoch,
-            written: std::sync::Mutex::default(),
-            confines: settings.row_level_security,
-            caches: settings.caches,
-        };
+        let database =
+            Database { pools, epoch, written: std::sync::Mutex::default(), caches: settings.caches };
         let source = Source::Database(Arc::new(database), Usage::Requests);
         let locales = settings.locales.clone();
-        Self { source, shared: Shared::new(clock::now), locales, begun_in: None, confined_to: None }
+        Self { source, shared: Shared::new(clock::now), locales, begun_in: None, bounds: Bounds::NONE }
     }
 
     /// The same database with the connections of background work.
@@ -148,7 +135,7 @@ impl Session {
     pub(crate) fn for_background(&self) -> Result<Self> {
         let (database, _) = self.database()?;
         let source = Source::Database(database.clone(), Usage::Background);
-        Ok(Self { source, begun_in: None, confined_to: None, ..self.another()? })
+        Ok(Self { source, begun_in: None, ..self.another()? })
     }
 
     /// The same database for a request that only reads, and began in this epoch.
@@ -159,16 +146,12 @@ impl Session {
         Ok(Self { begun_in: Some((epoch, Instant::now())), ..self.another()? })
     }
 
-    /// The same database for the reads of one organization, which see no rows of others. `None` where nothing is confined.
+    /// The same database; what is read of the rows of a page is within these bounds.
     ///
     /// # Errors
-    /// `Internal` in a transaction, which is confined with [`Self::confine`].
-    pub(crate) fn confined_to(&self, organization: OrganizationId) -> Result<Option<Self>> {
-        let (database, _) = self.database()?;
-        if !engine::CONFINES || !database.confines {
-            return Ok(None);
-        }
-        Ok(Some(Self { confined_to: Some(organization), ..self.another()? }))
+    /// `Internal` in a transaction.
+    pub(crate) fn bounded(&self, bounds: Bounds) -> Result<Self> {
+        Ok(Self { bounds, ..self.another()? })
     }
 
     /// The same session again.
@@ -178,12 +161,8 @@ impl Session {
         };
         let source = Source::Database(database.clone(), *usage);
         let (shared, locales) = (self.shared.clone(), self.locales.clone());
-        Ok(Self { source, shared, locales, begun_in: self.begun_in, confined_to: self.confined_to })
-    }
-
-    /// As [`Pools::are_overloaded`].
-    pub(crate) fn is_overloaded(&self, writes: bool) -> bool {
-        self.database().is_ok_and(|(_, pools)| pools.are_overloaded(writes))
+        let Self { begun_in, bounds, .. } = *self;
+        Ok(Self { source, shared, locales, begun_in, bounds })
     }
 
     /// The languages of the deployment.
@@ -194,37 +173,23 @@ impl Session {
     /// A connection to read with. Hold one at a time: in a transaction there is only one.
     pub(crate) async fn read(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Database(database, usage) => self.reader(&database.pools(*usage).reader).await,
+            Source::Database(database, usage) => {
+                ConnectionGuard::of_pool(&database.pools(*usage).reader).await
+            }
             Source::Transaction(open) => open.guard().await,
         }
     }
 
     /// A connection for a read that may take long: a search, a filter, a count, a page far from the first. Hold one at
     /// a time.
-    ///
-    /// # Errors
-    /// `Unavailable` at once when others wait too long for the connections of such reads.
     pub(crate) async fn read_long(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
             Source::Database(database, usage) => {
                 let Pools { reader, searcher, .. } = database.pools(*usage);
-                match searcher {
-                    Some(searcher) if searcher.is_overloaded() => Err(Error::database(TooManySearches)),
-                    searcher => self.reader(searcher.as_ref().unwrap_or(reader)).await,
-                }
+                ConnectionGuard::of_pool(searcher.as_ref().unwrap_or(reader)).await
             }
             Source::Transaction(open) => open.guard().await,
         }
-    }
-
-    /// A connection of a pool to read with, confined if the session is.
-    async fn reader(&self, pool: &ConnectionPool) -> Result<ConnectionGuard<'static>> {
-        let connection = pool.connection().await?;
-        let connection: Box<dyn DerefMut<Target = Conn> + Send> = match self.confined_to {
-            None => Box::new(connection),
-            Some(organization) => Box::new(engine::confined_reader(connection, organization).await.stored()?),
-        };
-        Ok(ConnectionGuard::Own(connection))
     }
 
     /// A connection for one page of a list: [`Self::read`] for one of the first pages, whose cost does not depend on the
@@ -366,18 +331,6 @@ impl Database {
         }
     }
 }
-
-/// Others wait too long for a connection to search with.
-#[derive(Debug)]
-struct TooManySearches;
-
-impl fmt::Display for TooManySearches {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("too many searches wait for a connection")
-    }
-}
-
-impl std::error::Error for TooManySearches {}
 
 /// Wakes all waiting workers; if there is none, the next one that waits.
 fn notify(wakeup: &Notify) {

@@ -3,6 +3,7 @@
 use crate::engine;
 use crate::failure::Stored;
 use crate::migrate;
+use crate::page_rows::Bounds;
 use crate::pools::Settings;
 use crate::session::Session;
 use async_trait::async_trait;
@@ -14,7 +15,7 @@ use civitas_accounts::{
     PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
 };
 use civitas_application::{
-    IdempotencyStore, ListChanges, OperationsStore, Ports, RefStore, Removals, Store, Transaction,
+    IdempotencyStore, ListChanges, OperationsStore, Ports, RefStore, Removals, ShareStore, Store, Transaction,
 };
 use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
 use civitas_audit::AuditLog;
@@ -80,10 +81,6 @@ impl Store for Session {
         Session::epoch(self)
     }
 
-    fn is_overloaded(&self, writes: bool) -> bool {
-        Session::is_overloaded(self, writes)
-    }
-
     fn for_background(&self) -> Result<Arc<dyn Store>> {
         Ok(Arc::new(Session::for_background(self)?))
     }
@@ -92,11 +89,16 @@ impl Store for Session {
         Ok(Arc::new(Session::begun_in(self, epoch)?))
     }
 
-    fn confined_to(&self, organization: OrganizationId) -> Result<Option<Arc<dyn Store>>> {
-        Ok(match Session::confined_to(self, organization)? {
-            Some(confined) => Some(Arc::new(confined)),
-            None => None,
-        })
+    fn bounded(&self, bytes: usize) -> Result<Arc<dyn Store>> {
+        Ok(Arc::new(Session::bounded(self, Bounds { bytes, ..self.bounds })?))
+    }
+
+    fn without_extended_data(&self) -> Result<Arc<dyn Store>> {
+        Ok(Arc::new(Session::bounded(self, Bounds { with_data: false, ..self.bounds })?))
+    }
+
+    async fn empty_log(&self) -> Result<bool> {
+        engine::empty_log(&mut *self.write_uncached().await?).await.stored()
     }
 
     async fn analyze(&self) -> Result<()> {
@@ -108,10 +110,6 @@ impl Store for Session {
 impl Transaction for Session {
     fn announced(&self) -> Vec<(OrganizationId, Event)> {
         self.take_announced()
-    }
-
-    async fn confine(&self, organization: OrganizationId) -> Result<()> {
-        Session::confine(self, organization).await
     }
 
     async fn commit(self: Box<Self>) -> Result<()> {
@@ -192,4 +190,5 @@ ports! {
     refs: RefStore,
     removals: Removals,
     list_changes: ListChanges,
+    shares: ShareStore,
 }

@@ -29,6 +29,8 @@ const MOST_LANES: u32 = 16;
 
 /// The costs of bcrypt that are verified. With 15 a sign-in takes about 2 s of one core, with 12 a fifth of a second.
 const BCRYPT_COSTS: RangeInclusive<u32> = 4..=15;
+/// Hashes of bcrypt with a higher cost take longer than any other: up to 4 s for a password that is compared in two forms.
+const USUAL_BCRYPT_COST: u32 = 12;
 
 /// The most calls that wait at once.
 const MOST_WAITING: usize = 64;
@@ -41,10 +43,12 @@ static NOBODY: LazyLock<Result<String>> = LazyLock::new(|| hash(&Secret::random(
 
 /// Hashes passwords with Argon2id and its default cost (19 MiB, two passes). One call for every two cores runs at once,
 /// so that sign-ins leave half of the processor to other requests. At most 64 others wait, at most 2 s, without a
-/// thread; beyond that the answer is `Unavailable`.
+/// thread; beyond that the answer is `Unavailable`. Hashes of bcrypt that take long have as many turns of their own, and
+/// wait at most 10 s.
 #[derive(Debug)]
 pub struct Argon2Passwords {
     turns: Arc<Semaphore>,
+    long_turns: Arc<Semaphore>,
     queue: Semaphore,
     longest_wait: Duration,
 }
@@ -62,21 +66,30 @@ impl Argon2Passwords {
     }
 
     fn with(permits: usize, most_waiting: usize, longest_wait: Duration) -> Self {
-        let (turns, queue) = (Arc::new(Semaphore::new(permits)), Semaphore::new(most_waiting));
-        Self { turns, queue, longest_wait }
+        let turns = || Arc::new(Semaphore::new(permits));
+        Self { turns: turns(), long_turns: turns(), queue: Semaphore::new(most_waiting), longest_wait }
     }
 
     async fn in_turn<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        self.in_turn_of(&self.turns, self.longest_wait, work).await
+    }
+
+    async fn in_turn_of<T: Send + 'static>(
+        &self,
+        turns: &Arc<Semaphore>,
+        longest_wait: Duration,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         // The permit is released with the work, not with the caller: a dropped request must not start another one
         // early.
-        let turn = if let Ok(turn) = self.turns.clone().try_acquire_owned() {
+        let turn = if let Ok(turn) = turns.clone().try_acquire_owned() {
             turn
         } else {
             let _place = self.queue.try_acquire().map_err(|_| overloaded("too many calls wait"))?;
-            let turn = timeout(self.longest_wait, self.turns.clone().acquire_owned()).await;
+            let turn = timeout(longest_wait, turns.clone().acquire_owned()).await;
             turn.map_err(|_| overloaded("a call waited too long"))?.map_err(Error::internal)?
         };
         let task = spawn_blocking(move || {
@@ -105,11 +118,15 @@ impl Passwords for Argon2Passwords {
     }
 
     async fn verify(&self, password: Secret, hash: Option<String>) -> Result<bool> {
+        let (turns, longest_wait) = match &hash {
+            Some(hash) if is_long(hash) => (&self.long_turns, self.longest_wait.saturating_mul(5)),
+            _ => (&self.turns, self.longest_wait),
+        };
         let matches_hash = move |password: &Secret| match &hash {
             Some(hash) => matches(password, hash),
             None => matches(password, nobody()?).map(|_| false),
         };
-        self.in_turn(move || {
+        self.in_turn_of(turns, longest_wait, move || {
             let composed = composed(&password);
             // A hash from elsewhere may be of the text as it was typed. Right and wrong passwords take as long.
             let is_other = composed.expose() != password.expose();
@@ -143,6 +160,11 @@ const NO_HASH: &str = "is not a hash of Argon2id or bcrypt";
 fn check_bcrypt(hash: &str) -> Result<(), &'static str> {
     let cost = hash.parse::<HashParts>().map_err(|_| NO_HASH)?.get_cost();
     if BCRYPT_COSTS.contains(&cost) { Ok(()) } else { Err("has a cost of bcrypt that is not from 4 to 15") }
+}
+
+/// Whether a hash takes longer than others.
+fn is_long(hash: &str) -> bool {
+    is_bcrypt(hash) && hash.parse::<HashParts>().is_ok_and(|hash| hash.get_cost() > USUAL_BCRYPT_COST)
 }
 
 /// Reads a stored hash of Argon2id, the same way. Its cost is checked before any work.

@@ -18,10 +18,8 @@ const SCRIPTS: [&str; 5] = [
     include_str!("docs/start.js"),
 ];
 
-static DOCS: LazyLock<String> = LazyLock::new(|| {
-    let script = SCRIPTS.join("\n");
-    PAGE.replace("{{policy}}", &policy(&script)).replace("{{style}}", STYLE).replace("{{script}}", &script)
-});
+static DOCS: LazyLock<String> =
+    LazyLock::new(|| PAGE.replace("{{style}}", STYLE).replace("{{script}}", &SCRIPTS.join("\n")));
 
 /// The documentation page: one HTML file that loads the OpenAPI document and can call the interface.
 pub(crate) fn docs() -> String {
@@ -41,14 +39,22 @@ pub(crate) fn confirmed(locale: Locale) -> String {
     page.replace("{{title}}", title).replace("{{text}}", text)
 }
 
-/// The content security policy: allows this script only, and connections to this service only.
-fn policy(script: &str) -> String {
-    let hash = |text: &str| STANDARD.encode(digest(&SHA256, text.as_bytes()));
+/// The content security policy of a page: allows its one style and script only, and connections to this service only.
+pub(crate) fn policy(page: &str) -> String {
+    let hash = |element: &str| {
+        let (start, end) = (format!("<{element}"), format!("</{element}>"));
+        // The start tag may have attributes.
+        let rest = page.split_once(&start).and_then(|(_, rest)| rest.split_once('>'));
+        let Some((text, _)) = rest.and_then(|(_, rest)| rest.split_once(&end)) else {
+            return "'none'".to_owned();
+        };
+        format!("'sha256-{}'", STANDARD.encode(digest(&SHA256, text.as_bytes())))
+    };
     format!(
-        "default-src 'none'; base-uri 'none'; form-action 'none'; connect-src 'self'; \
-         style-src 'sha256-{}'; script-src 'sha256-{}'",
-        hash(STYLE),
-        hash(script)
+        "default-src 'none'; style-src {}; script-src {}; connect-src 'self'; form-action 'none'; base-uri 'none'; \
+         frame-ancestors 'none'",
+        hash("style"),
+        hash("script")
     )
 }
 

@@ -20,13 +20,14 @@ use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
 use actix_web::http::{Method, StatusCode};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use civitas_application::{Ports, RenderContext};
+use civitas_application::{NewFile, Ports, RenderContext, Share};
 use civitas_attachments::{
     ATTACHMENT_FIELDS, Announcement, AttachFile, AttachmentDetail, AttachmentPorts, AttachmentWrites,
-    Attachments, DestroyAttachment, READ_ATTACHMENTS, ReceiveOutcome, SentHead, Source, StageUpload, Staged,
-    UpdateAttachment, UploadWrites, sanitize_and_shorten, wrong_length,
+    Attachments, DestroyAttachment, READ_ATTACHMENTS, ReceiveOutcome, Received, SentHead, Source,
+    StageUpload, Staged, UpdateAttachment, UploadWrites, sanitize_and_shorten, wrong_length,
 };
 use civitas_kernel::{AnswerLanguages, AttachmentId, Error, Result};
+use civitas_organizations::Tenant;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -217,15 +218,13 @@ async fn attach(request: Request, body: Option<Incoming>) -> Answer {
         return created(&request, new_attachment(&request, &members, Source::Missing)?).await;
     };
     let command = new_attachment(&request, &members, Source::Missing)?;
-    let (organization, prefix) = (request.tenant.id, &request.tenant.reference_prefix);
-    let inspected = files.inspect(received).await?;
-    let name = sanitize_and_shorten(&name);
-    let new = files.register(organization, prefix, name, inspected, request.now).await?;
-    let id = new.id;
+    let new = register(&request, sanitize_and_shorten(&name), received).await?;
+    let (organization, id) = (request.tenant.id, new.id);
     let attached = async {
         let command = AttachFile { source: Source::Stored(id), ..command };
         ports(request.ports()).precheck_new(request.ctx()?, command.clone()).await?;
         files.put(new).await?;
+        let _place = request.take(Share::Writes).await?;
         created(&request, command).await
     };
     let answer = attached.await;
@@ -274,6 +273,7 @@ async fn stage(request: Request, body: Option<Incoming>) -> Answer {
         checksum: &checksum,
     };
     let command = StageUpload::new(announcement, request.tenant.max_attachment_bytes)?;
+    request.check_stored(Share::UnattachedFiles, command.byte_size()).await?;
     let reply = |document: &Value| {
         let signed = document["signed_id"].as_str().unwrap_or_default();
         let path = format_args!("/attachments/direct_upload/{signed}");
@@ -311,9 +311,21 @@ async fn receive(request: Request, body: Option<Incoming>) -> Answer {
         return Err(wrong_length().into());
     };
     upload.check_bytes(received.content.byte_size, &STANDARD.encode(received.md5))?;
-    let prefix = &request.tenant.reference_prefix;
-    files.complete_upload(organization, prefix, (id, &upload), received, request.now).await?;
+    let new = register(&request, upload.filename, received).await?;
+    let _place = request.take(Share::Writes).await?;
+    files.complete_upload(organization, id, new, request.now).await?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
+}
+
+/// Inspects received bytes, and stores the row of their file.
+async fn register(request: &Request, name: String, received: Received) -> Result<NewFile, ApiError> {
+    let files = &request.backend.files;
+    let place = request.take(Share::Images).await?;
+    let inspected = files.inspect(received).await?;
+    drop(place);
+    let _place = request.take(Share::Writes).await?;
+    let Tenant { id, reference_prefix, .. } = &request.tenant;
+    Ok(files.register(*id, reference_prefix, name, inspected, request.now).await?)
 }
 
 fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {

@@ -10,6 +10,7 @@ use crate::shapes::{
     ToMany, TranslatedProp,
 };
 use civitas_application::{CurrentSettings, RenderContext};
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::filter::{Field, Kind};
 use civitas_kernel::{Ability, ComponentId, Error, ProposalId, Result, Translated};
 use civitas_proposals::{Rules, VotingStatus, weight_label};
@@ -63,7 +64,7 @@ pub(crate) struct ComponentAttributes {
     /// Only for clients that may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    extended_data: Option<Map<String, Value>>,
+    extended_data: Option<FreeData>,
 }
 
 /// The records of a component: at most 50 are listed, all are counted.
@@ -114,7 +115,8 @@ pub(crate) fn routes(routes: &mut Routes) {
 
 async fn index(request: Request, manifest: Option<ComponentManifest>) -> Answer {
     let context = request.render_context()?;
-    let components = Components { store: request.ports().components() };
+    let store = request.list_store(Ability::ComponentExtendedDataRead)?;
+    let components = Components { store: store.components() };
     let page = components.list(context.ctx, manifest, &request.filter()?, request.query.page()).await?;
     let voting_statuses = voting_statuses(&request, &page.items).await?;
     let status = |id| voting_statuses.iter().find(|status| status.component == id);

@@ -35,7 +35,7 @@ impl From<OpenError> for ApiError {
         match error {
             OpenError::Error(error) => error.into(),
             OpenError::Gone => Self::EventGone,
-            OpenError::TooMany => Self::TooManyRequests(1),
+            OpenError::TooMany => civitas_kernel::Error::TooManyRequests(1).into(),
         }
     }
 }

@@ -32,11 +32,11 @@ trait Exposed: Kind {
     /// The path of the read and of the asynchronous write.
     const PATH: &'static str;
     /// The schema of the answer.
-    const ANSWER: &'static str;
+    const ANSWER: &'static str = "resource_extended_data";
     /// The body of a write.
     type Body: Body + Into<DataToSet>;
     /// Whether a write without a path writes at the root.
-    const ROOT_BY_DEFAULT: bool;
+    const ROOT_BY_DEFAULT: bool = false;
     /// Returns the record of a request.
     fn id(request: &Request) -> Result<Self::Id>;
 }
@@ -71,9 +71,7 @@ impl Exposed for OfSpace {
     const IDS: [&'static str; 3] =
         ["getSpaceExtendedData", "setSpaceExtendedDataAsync", "setSpaceExtendedData"];
     const PATH: &'static str = "/spaces/{manifest}/{id}/extended_data";
-    const ANSWER: &'static str = "resource_extended_data";
     type Body = DataToSet;
-    const ROOT_BY_DEFAULT: bool = false;
 
     fn id(request: &Request) -> Result<SpaceRef> {
         let manifest = SpaceManifest::parse(request.segment("manifest")).ok_or(Error::NotFound)?;
@@ -81,44 +79,27 @@ impl Exposed for OfSpace {
     }
 }
 
-impl Exposed for OfComponent {
-    const IDS: [&'static str; 3] =
-        ["getComponentExtendedData", "setComponentExtendedDataAsync", "setComponentExtendedData"];
-    const PATH: &'static str = "/components/{id}/extended_data";
-    const ANSWER: &'static str = "resource_extended_data";
-    type Body = DataToSet;
-    const ROOT_BY_DEFAULT: bool = false;
+macro_rules! exposed_by_id {
+    ($kind:ident, $id:ident, $name:literal, $collection:literal) => {
+        impl Exposed for $kind {
+            const IDS: [&'static str; 3] = [
+                concat!("get", $name, "ExtendedData"),
+                concat!("set", $name, "ExtendedDataAsync"),
+                concat!("set", $name, "ExtendedData"),
+            ];
+            const PATH: &'static str = concat!("/", $collection, "/{id}/extended_data");
+            type Body = DataToSet;
 
-    fn id(request: &Request) -> Result<ComponentId> {
-        request.id().map(ComponentId)
-    }
+            fn id(request: &Request) -> Result<$id> {
+                request.id().map($id)
+            }
+        }
+    };
 }
 
-impl Exposed for OfProposal {
-    const IDS: [&'static str; 3] =
-        ["getProposalExtendedData", "setProposalExtendedDataAsync", "setProposalExtendedData"];
-    const PATH: &'static str = "/proposals/{id}/extended_data";
-    const ANSWER: &'static str = "resource_extended_data";
-    type Body = DataToSet;
-    const ROOT_BY_DEFAULT: bool = false;
-
-    fn id(request: &Request) -> Result<ProposalId> {
-        request.id().map(ProposalId)
-    }
-}
-
-impl Exposed for OfMeeting {
-    const IDS: [&'static str; 3] =
-        ["getMeetingExtendedData", "setMeetingExtendedDataAsync", "setMeetingExtendedData"];
-    const PATH: &'static str = "/meetings/{id}/extended_data";
-    const ANSWER: &'static str = "resource_extended_data";
-    type Body = DataToSet;
-    const ROOT_BY_DEFAULT: bool = false;
-
-    fn id(request: &Request) -> Result<MeetingId> {
-        request.id().map(MeetingId)
-    }
-}
+exposed_by_id!(OfComponent, ComponentId, "Component", "components");
+exposed_by_id!(OfProposal, ProposalId, "Proposal", "proposals");
+exposed_by_id!(OfMeeting, MeetingId, "Meeting", "meetings");
 
 pub(crate) fn routes(routes: &mut Routes) {
     expose::<OfOrganization>(routes);

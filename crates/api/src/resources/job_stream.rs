@@ -2,8 +2,6 @@
 
 use crate::backend::Backend;
 use crate::document::Doc;
-use crate::error::ApiError;
-use crate::job_streams::OpenJobStream;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::resources::event_stream::{COMMENT, sent_event};
@@ -11,7 +9,7 @@ use crate::resources::jobs::{detail, job_id};
 use crate::route::{Answer, Gate, Routes};
 use actix_web::http::Method;
 use actix_web::web::Bytes;
-use civitas_application::Store;
+use civitas_application::{Holder, Share, Store, Taken};
 use civitas_jobs::{JobReport, JobStatus, Jobs};
 use civitas_kernel::{Error, JobId, OrganizationId, Result};
 use futures_util::StreamExt;
@@ -44,7 +42,12 @@ pub(crate) fn routes(routes: &mut Routes) {
 async fn stream(request: Request) -> Answer {
     let id = job_id(&request)?;
     let first = find(&*request.store, request.tenant.id, id).await?;
-    let open = request.backend.job_streams.try_open(request.tenant.id).ok_or(ApiError::TooManyRequests(1))?;
+    let holder = Holder { organization: request.tenant.id, client: None, record: None };
+    let shares = &request.backend.shares;
+    let Some(open) = shares.try_take(Share::JobStreams, holder) else {
+        shares.refuse(Share::JobStreams, request.tenant.id);
+        return Err(Error::TooManyRequests(1).into());
+    };
     let now = Instant::now();
     let stream = JobStream {
         organization: request.tenant.id,
@@ -87,7 +90,7 @@ struct JobStream {
     sent: Option<(JobStatus, OffsetDateTime)>,
     phase: Phase,
     closing: watch::Receiver<bool>,
-    _open: OpenJobStream,
+    _open: Taken,
 }
 
 /// What a stream does next.

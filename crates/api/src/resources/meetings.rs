@@ -7,10 +7,10 @@ use crate::request::Request;
 use crate::route::{Answer, Routes};
 use crate::shapes::{CreationDate, EditionDate, InComponent, TranslatedProp, iso, published_as, type_names};
 use civitas_application::RenderContext;
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::{Ability, MeetingId, Order};
 use civitas_meetings::{MEETING_FIELDS, MeetingDetail, Meetings, READ_MEETINGS};
 use serde::Serialize;
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 /// The lists whose removals change `Last-Modified` of a list of meetings: a removed role hides private ones.
@@ -57,7 +57,7 @@ struct MeetingAttributes {
     /// Only for clients that may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    extended_data: Option<Map<String, Value>>,
+    extended_data: Option<FreeData>,
 }
 
 published_as! {
@@ -79,7 +79,8 @@ async fn index(request: Request) -> Answer {
     let context = request.render_context()?;
     let query = &request.query;
     let (within, order) = (query.within()?, query.order("start_time")?);
-    let meetings = Meetings { store: request.ports().meetings() };
+    let store = request.list_store(Ability::MeetingsExtendedDataRead)?;
+    let meetings = Meetings { store: store.meetings() };
     let page = meetings.list(context.ctx, within, &request.filter()?, order, query.page()).await?;
     let (shuffled, view) = (order == Order::Random, |meeting| view(&context, meeting));
     answers::page(&request, LISTS, page, shuffled, |meeting| meeting.changed_at, view).await

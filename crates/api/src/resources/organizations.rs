@@ -8,7 +8,7 @@ use crate::shapes::{CreationDate, EditionDate, LocaleName, TimeZoneName, Transla
 use crate::typed_body::{Sent, bodies};
 use actix_web::http::Method;
 use civitas_application::RenderContext;
-use civitas_kernel::extended_data::is_blank;
+use civitas_kernel::extended_data::{FreeData, is_blank};
 use civitas_kernel::{Ability, Error, Locale, Locales, OrganizationId, Result, Translated};
 use civitas_organizations::{
     Organization, OrganizationUpdates, Organizations, READ_ORGANIZATIONS, RegistrationMode,
@@ -49,7 +49,7 @@ struct OrganizationAttributes {
     reference_prefix: String,
     /// The primary domain.
     host: String,
-    /// Names that redirect to the primary domain.
+    /// Names that redirect to the primary domain, once each resolves to this deployment.
     secondary_hosts: Vec<String>,
     #[schema(value_type = Vec<LocaleName>)]
     available_locales: Locales,
@@ -75,7 +75,7 @@ struct OrganizationAttributes {
     updated_at: EditionDate,
     /// Empty for clients that may not read it.
     #[schema(value_type = Object)]
-    extended_data: Map<String, Value>,
+    extended_data: FreeData,
 }
 
 /// Who may register.
@@ -131,7 +131,8 @@ struct OrganizationUpdateData {
     reference_prefix: Option<String>,
     /// A domain name or an address: no scheme, no port. It is pending until it resolves to this deployment.
     host: String,
-    /// The whole list. One text with a host on each line is read too.
+    /// The whole list. One text with a host on each line is read too. A new one is unknown until it resolves to this
+    /// deployment; with `https` it cannot be an address or `localhost`.
     secondary_hosts: Option<Vec<String>>,
     #[schema(value_type = Vec<LocaleName>, min_items = 1)]
     available_locales: Vec<&'static str>,
@@ -197,7 +198,9 @@ fn update(request: &Request, sent: Sent<'_, OrganizationUpdateBody>) -> Result<U
 
 async fn index(request: Request) -> Answer {
     let context = request.render_context()?;
-    let page = service(&request).list(context.ctx, request.query.page()).await?;
+    let store = request.list_store(Ability::OrganizationsExtendedDataRead)?;
+    let organizations = Organizations { store: store.organizations() };
+    let page = organizations.list(context.ctx, request.query.page()).await?;
     let newest = page.items.iter().map(|(_, organization)| organization.updated_at).max();
     let page = page.map(|(id, organization)| view(&context, id, organization));
     Ok(Reply::list(&request, page, false, newest.unwrap_or(OffsetDateTime::UNIX_EPOCH))?)
@@ -220,11 +223,16 @@ pub(crate) fn view(context: &RenderContext<'_>, id: OrganizationId, from: Organi
     let locales = context.locales();
     let part = |text: &Translated| TranslatedProp(text.only(locales));
     let extended_data = if context.ctx.may(Ability::OrganizationsExtendedDataRead) {
-        let pending = from.unconfirmed_host.iter();
-        let pending = pending.map(|host| ("unconfirmed_host".to_owned(), Value::from(host.as_str())));
-        from.extended_data.into_iter().chain(pending).collect()
+        match &from.unconfirmed_host {
+            None => from.extended_data,
+            Some(host) => {
+                let mut data = Map::from(from.extended_data);
+                data.insert("unconfirmed_host".to_owned(), host.as_str().into());
+                data.into()
+            }
+        }
     } else {
-        Map::new()
+        FreeData::default()
     };
     let authenticate = from.force_users_to_authenticate_before_access_organization;
     OrganizationView {

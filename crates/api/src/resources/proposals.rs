@@ -11,12 +11,13 @@ use crate::shapes::{
     TranslatedProp, published_as, type_names,
 };
 use civitas_application::RenderContext;
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::{Ability, Order, ProposalId, UserId};
 use civitas_proposals::{
     Neighbours, PROPOSAL_FIELDS, Place, ProposalDetail, Proposals, PublicState, READ_PROPOSALS,
 };
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 /// The lists whose removals change `Last-Modified` of a list of proposals.
@@ -59,7 +60,7 @@ struct ProposalAttributes {
     /// Only for clients that may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    extended_data: Option<Map<String, Value>>,
+    extended_data: Option<FreeData>,
 }
 
 /// Relationships of a proposal.
@@ -144,7 +145,8 @@ async fn index(request: Request) -> Answer {
     let context = request.render_context()?;
     let query = &request.query;
     let (within, order) = (query.within()?, query.order("published_at")?);
-    let proposals = Proposals { store: request.ports().proposals() };
+    let store = request.list_store(Ability::ProposalsExtendedDataRead)?;
+    let proposals = Proposals { store: store.proposals() };
     let page = proposals.list(context.ctx, within, &request.filter()?, order, query.page()).await?;
     let view = |found| view(&context, &found, Neighbours::default());
     answers::page(&request, LISTS, page, order == Order::Random, |found| found.changed_at, view).await

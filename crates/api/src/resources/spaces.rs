@@ -10,10 +10,10 @@ use crate::shapes::{
     type_names,
 };
 use civitas_application::RenderContext;
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::{Ability, SpaceManifest, SpaceRef};
 use civitas_spaces::{READ_SPACES, SPACE_FIELDS, SpaceDetail, Spaces};
 use serde::Serialize;
-use serde_json::{Map, Value};
 use std::borrow::Cow;
 use utoipa::ToSchema;
 
@@ -66,7 +66,7 @@ struct SpaceAttributes {
     /// Only for clients that may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    extended_data: Option<Map<String, Value>>,
+    extended_data: Option<FreeData>,
 }
 
 /// Who may see a space.
@@ -144,7 +144,8 @@ const KINDS: [(SpaceManifest, &str, &str); 4] = [
 
 async fn index(request: Request, manifest: Option<SpaceManifest>) -> Answer {
     let context = request.render_context()?;
-    let spaces = Spaces { store: request.ports().spaces() };
+    let store = request.list_store(Ability::SpaceExtendedDataRead)?;
+    let spaces = Spaces { store: store.spaces() };
     let page = spaces.list(context.ctx, manifest, &request.filter()?, request.query.page()).await?;
     let view = |space| view(&context, space);
     answers::page(&request, LISTS, page, false, |space| space.changed_at, view).await

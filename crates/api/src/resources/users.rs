@@ -6,10 +6,10 @@ use crate::request::Request;
 use crate::route::{Answer, Routes};
 use crate::shapes::{CreationDate, EditionDate, Identifier, LocaleName, type_names};
 use civitas_accounts::{READ_USERS, USER_FIELDS, User, Users};
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::{Ability, Locale, UserId, UserState};
 use civitas_organizations::Tenant;
 use serde::Serialize;
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 /// An account.
@@ -49,7 +49,7 @@ struct UserAttributes {
     locale: Locale,
     /// Empty for clients that may not read it.
     #[schema(value_type = Object)]
-    extended_data: Map<String, Value>,
+    extended_data: FreeData,
     created_at: CreationDate,
     updated_at: EditionDate,
 }
@@ -86,7 +86,8 @@ pub(crate) fn routes(routes: &mut Routes) {
 
 async fn index(request: Request) -> Answer {
     let ctx = request.ctx()?;
-    let users = Users { store: request.ports().users() };
+    let store = request.list_store(Ability::OauthExtendedDataRead)?;
+    let users = Users { store: store.users() };
     let page = users.list(ctx, &request.filter()?, request.query.page()).await?;
     let in_full = ctx.may(Ability::OauthExtendedDataRead);
     let view = |(id, user): (UserId, User)| view(&request.tenant, id, &user, in_full);
@@ -109,7 +110,7 @@ fn view(tenant: &Tenant, id: UserId, user: &User, in_full: bool) -> UserView {
             email: user.email.clone(),
             about: user.about.clone(),
             locale: user.locale.unwrap_or(tenant.default_locale),
-            extended_data: if in_full { user.extended_data.clone() } else { Map::new() },
+            extended_data: if in_full { user.extended_data.clone() } else { FreeData::default() },
             created_at: CreationDate(user.created_at),
             updated_at: EditionDate(user.updated_at),
         },

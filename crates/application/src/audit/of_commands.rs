@@ -1,5 +1,6 @@
-//! Which commands of clients the audit trail has: those that change rights and settings. Content is not among them: it has
-//! authors and times of its own, and its writes would wait for each other.
+//! Which commands of clients the audit trail has: those that change rights and settings, sign a general administrator in,
+//! or delete what cannot be restored. Other content is not among them: it has authors and times of its own, and its writes
+//! would wait for each other.
 
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{Ctx, OrganizationId};
@@ -16,6 +17,8 @@ fn action_of(key: &str) -> Option<(Action, &'static str)> {
         "roles#create" => (Action::RoleCreated, "role"),
         "roles#update" => (Action::RoleUpdated, "role"),
         "roles#destroy" => (Action::RoleDeleted, "role"),
+        "magic_links#create" => (Action::MagicLinkCreated, "user"),
+        "forms/questionnaire_responses#destroy" => (Action::ResponseDeleted, "questionnaire_response"),
         _ => return None,
     })
 }
@@ -29,6 +32,11 @@ pub fn client_actor(ctx: &Ctx) -> Actor {
 /// The entry of a command that was executed: who, what, and the values that were sent.
 pub(crate) fn record(key: &str, ctx: &Ctx, command: &Value) -> Option<Record> {
     let (action, kind) = action_of(key)?;
+    if action == Action::MagicLinkCreated {
+        // The address it redirects to may have a secret.
+        let id = ctx.participant().filter(|_| ctx.viewer.is_admin())?.to_string();
+        return Some(Record::new(client_actor(ctx), action).of(ctx.organization).on(kind, &id, ""));
+    }
     let id = command.get("id").map(text).unwrap_or_default();
     let organization = match kind {
         // A deployment-wide client can change another organization than that of the host.
@@ -79,5 +87,15 @@ mod tests {
         for key in ["proposals#vote", "draft_proposals#update", "blogs#create"] {
             assert!(!is_recorded(key));
         }
+    }
+
+    #[test]
+    fn a_magic_link_has_an_entry_when_it_signs_an_administrator_in() {
+        let sent = json!({"redirect_url": "https://city.example/?key=secret"});
+        let key = "magic_links#create";
+        assert_eq!(record(key, &Ctx::for_test().of_user(7), &sent), None);
+        let record = record(key, &Ctx::for_test().of_user(7).seen_by_admin(7), &sent).unwrap();
+        assert_eq!((record.action(), record.has_changes()), (Action::MagicLinkCreated, false));
+        assert_eq!(record.object().map(|object| object.id.as_str()), Some("7"));
     }
 }

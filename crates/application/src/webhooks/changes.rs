@@ -1,10 +1,11 @@
 //! Changes of registrations and deliveries, by clients and administrators. The caller checks permission, and commits.
 
-use crate::Transaction;
+use crate::shares::{MOST_REGISTRATIONS, Share};
+use crate::{Transaction, metrics};
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{ClientId, Error, EventName, OrganizationId, RegistrationId, Result};
 use civitas_webhooks::{
-    CheckedRegistration, Content, DeliveryId, NewDelivery, Registration, Replay, already_taken,
+    CheckedRegistration, Content, DeliveryId, NewDelivery, Registration, Replay, already_taken, too_many,
 };
 use time::OffsetDateTime;
 
@@ -95,8 +96,13 @@ impl WebhookChanges<'_> {
     /// Stores a new registration.
     ///
     /// # Errors
-    /// `Invalid` when the client has got another one with this address meanwhile.
+    /// `Invalid` when the client has as many as it may have, or has got another one with this address meanwhile.
     pub async fn create(&self, registration: &Registration) -> Result<RegistrationId> {
+        let count = self.tx.registrations().count_for_update(registration.client).await?;
+        if count.unsigned_abs() >= MOST_REGISTRATIONS {
+            metrics::share_refused(Share::Registrations.name());
+            return Err(too_many(MOST_REGISTRATIONS));
+        }
         let id = self.tx.registrations().add(registration).await?.ok_or_else(already_taken)?;
         self.append(Action::WebhookRegistrationCreated, id, registration).await?;
         Ok(id)

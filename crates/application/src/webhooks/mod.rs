@@ -7,6 +7,8 @@
 
 mod admin;
 mod changes;
+mod copies;
+mod outcomes;
 mod relay;
 mod reminders;
 mod retention;

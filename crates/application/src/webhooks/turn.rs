@@ -1,12 +1,15 @@
 //! One turn of a registration: sends what is due, records what the receiver answered.
 
+use super::copies::CopyLimit;
+use super::outcomes::{note_health, reason_to_drop, spread};
 use crate::Store;
 use crate::metrics::{self, LeasedWork};
+use crate::shares::{Holder, Share, Shares, Taken};
 use crate::worker_loop::goes_on;
-use civitas_kernel::{RegistrationId, Result, clock, sortable_id};
+use civitas_kernel::{RegistrationId, Result, clock};
 use civitas_webhooks::{
-    Attempt, DeliveryId, DueDelivery, Health, Message, Outcome, Schedule, SecretCipher, SendError,
-    SendErrorKind, SigningSecret, Target, Verdict, WebhookSender, is_gone,
+    Attempt, DeliveryId, DueDelivery, Message, Outcome, Schedule, SecretCipher, SendError, SendErrorKind,
+    SigningSecret, Target, TargetPolicy, Verdict, WebhookSender,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,6 +32,8 @@ const GRACE: Duration = Duration::from_secs(8);
 const LONGEST: Duration = Duration::from_secs(30);
 /// The interval of the search for new deliveries while others are in flight.
 const SEARCH: Duration = Duration::from_millis(500);
+/// When a request that got no place tries again, if none of the turn ends before.
+const AGAIN: Duration = Duration::from_millis(100);
 /// How old the state of the registration may be when a request begins.
 const FRESH: Duration = Duration::from_secs(1);
 /// The delays after a fault of the machine while attempts are recorded.
@@ -46,29 +51,43 @@ pub(super) struct Sending {
     pub(super) sender: Arc<dyn WebhookSender>,
     pub(super) cipher: Arc<dyn SecretCipher>,
     pub(super) schedule: Schedule,
+    pub(super) shares: Arc<Shares>,
+    pub(super) copies: CopyLimit,
     /// The name of the worker in leases.
     pub(super) worker: String,
     /// Whether to stop.
     pub(super) stop: watch::Receiver<bool>,
 }
 
+/// A leased registration, and the place for its first request.
+pub(crate) struct Leased {
+    pub(super) id: RegistrationId,
+    pub(super) holder: Holder<'static>,
+    pub(super) place: Taken,
+}
+
 /// The state of the registration, with its secret decrypted.
 struct Current {
     target: Target,
+    host: String,
     secret: Result<Arc<SigningSecret>, String>,
     read_at: Instant,
 }
 
-/// One turn.
+/// One turn. Each request has a place of [`Share::WebhookRequests`], and the turn has one at least, from its begin to its
+/// end: so few registrations of one client or organization have a turn at once.
 pub(super) struct Turn<'a> {
     sending: &'a Arc<Sending>,
     id: RegistrationId,
+    holder: Holder<'static>,
+    /// A place that no request has.
+    place: Option<Taken>,
     begun: Instant,
     current: Option<Current>,
     /// Read, not yet sent.
     waiting: VecDeque<DueDelivery>,
     /// Tasks of their own: they go on while ended attempts are recorded.
-    in_flight: JoinSet<(DueDelivery, Attempt)>,
+    in_flight: JoinSet<(DueDelivery, Attempt, Taken)>,
     /// The ids of deliveries in flight.
     sent: Vec<DeliveryId>,
     ended: Vec<Outcome>,
@@ -76,6 +95,10 @@ pub(super) struct Turn<'a> {
     record_at: Instant,
     /// When to search for new deliveries again.
     search_at: Instant,
+    /// When to send again what had no place, or would have been one copy too many.
+    resume_at: Instant,
+    /// Whether an answer did not come in time: other registrations of the client are next.
+    is_silent: bool,
     /// Whether all deliveries that were due at the last search were read.
     drained: bool,
     /// The registration was deleted, paused or disabled, another worker has it, or the database does not answer: what is
@@ -88,11 +111,13 @@ pub(super) struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    pub(super) fn of(sending: &'a Arc<Sending>, id: RegistrationId) -> Self {
+    pub(super) fn of(sending: &'a Arc<Sending>, Leased { id, holder, place }: Leased) -> Self {
         let now = Instant::now();
         Self {
             sending,
             id,
+            holder,
+            place: Some(place),
             begun: now,
             current: None,
             waiting: VecDeque::new(),
@@ -101,6 +126,8 @@ impl<'a> Turn<'a> {
             ended: Vec::new(),
             record_at: now,
             search_at: now,
+            resume_at: now,
+            is_silent: false,
             drained: false,
             lost: false,
             stop: sending.stop.clone(),
@@ -119,10 +146,12 @@ impl<'a> Turn<'a> {
                 self.lost = true;
             }
             if self.in_flight.is_empty() {
-                if self.takes_more() && !(self.drained && self.waiting.is_empty()) {
+                if !self.takes_more() || (self.drained && self.waiting.is_empty()) {
+                    break;
+                }
+                if self.waiting.is_empty() {
                     continue;
                 }
-                break;
             }
             if self.stop_at.is_some_and(|at| Instant::now() >= at) {
                 tracing::info!(
@@ -139,7 +168,9 @@ impl<'a> Turn<'a> {
 
     /// Whether new requests may begin.
     fn takes_more(&self) -> bool {
-        !self.lost && self.stop_at.is_none() && self.begun.elapsed() < LONGEST && goes_on(&self.stop)
+        let is_over =
+            self.lost || self.is_silent || self.stop_at.is_some() || self.begun.elapsed() >= LONGEST;
+        !is_over && goes_on(&self.stop)
     }
 
     /// Reads what is due, and begins requests.
@@ -167,7 +198,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Begins requests, up to the limit.
+    /// Begins requests, up to the limit, while they get places and are not too many copies.
     async fn send_waiting(&mut self) -> Result<()> {
         while self.in_flight.len() < CONCURRENT
             && let Some(delivery) = self.waiting.pop_front()
@@ -182,10 +213,26 @@ impl<'a> Turn<'a> {
                 self.end(Outcome { delivery: delivery.id, attempt: None, verdict });
                 continue;
             }
+            let Sending { shares, copies, .. } = &**self.sending;
+            let spare = || shares.try_take_spare(Share::WebhookRequests, self.holder);
+            let Some(place) = self.place.take().or_else(spare) else {
+                self.postpone(delivery, AGAIN);
+                return Ok(());
+            };
+            if let Err(wait) = copies.take(&current.host, self.holder, delivery.event) {
+                self.place = Some(place);
+                self.postpone(delivery, wait);
+                return Ok(());
+            }
             self.sent.push(delivery.id);
-            self.in_flight.spawn(request(self.sending.clone(), current, delivery));
+            self.in_flight.spawn(request(self.sending.clone(), current, delivery, place));
         }
         Ok(())
+    }
+
+    fn postpone(&mut self, delivery: DueDelivery, wait: Duration) {
+        self.waiting.push_front(delivery);
+        self.resume_at = Instant::now() + wait;
     }
 
     /// Reads the registration if what is known of it is old. Whether it may be sent to.
@@ -200,21 +247,24 @@ impl<'a> Turn<'a> {
                 tracing::error!(%error, registration = self.id.0, "the secret cannot be decrypted");
             }
             let secret = secret.map_err(|_| "the secret cannot be decrypted".to_owned());
-            Current { target, secret, read_at: Instant::now() }
+            let url = TargetPolicy::parse(&target.registration.url);
+            let host = url.ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+            Current { target, host, secret, read_at: Instant::now() }
         });
         self.lost = self.current.is_none();
         Ok(!self.lost)
     }
 
-    /// Waits for the end of a request, for the time to record, or for the time to search.
+    /// Waits for the end of a request, for the time to record, or for the time to search or to send again.
     async fn wait(&mut self) -> Result<()> {
-        let may_search = self.takes_more() && self.waiting.is_empty() && self.in_flight.len() < CONCURRENT;
-        let (record_at, search_at, is_stopping) = (self.record_at, self.search_at, self.stop_at.is_some());
+        let may_begin = self.takes_more() && self.in_flight.len() < CONCURRENT;
+        let begin_at = if self.waiting.is_empty() { self.search_at } else { self.resume_at };
+        let (record_at, is_stopping) = (self.record_at, self.stop_at.is_some());
         let stop_at = self.stop_at.unwrap_or(record_at);
         tokio::select! {
             Some(ended) = self.in_flight.join_next() => self.note(ended),
             () = sleep_until(record_at), if !self.ended.is_empty() => self.record().await?,
-            () = sleep_until(search_at), if may_search => {}
+            () = sleep_until(begin_at), if may_begin => {}
             () = sleep_until(stop_at), if is_stopping => {}
             _ = self.stop.changed(), if !is_stopping => self.stop_at = Some(Instant::now() + GRACE),
         }
@@ -222,11 +272,13 @@ impl<'a> Turn<'a> {
     }
 
     /// Notes what follows from an attempt. After a panic the delivery is sent again in the next turn.
-    fn note(&mut self, ended: Result<(DueDelivery, Attempt), JoinError>) {
-        let (delivery, attempt) = match ended {
+    fn note(&mut self, ended: Result<(DueDelivery, Attempt, Taken), JoinError>) {
+        let (delivery, attempt, place) = match ended {
             Ok(ended) => ended,
             Err(panic) => return tracing::error!(%panic, registration = self.id.0, "a request failed"),
         };
+        self.place.get_or_insert(place);
+        self.is_silent |= matches!(&attempt.result, Err(error) if error.kind == SendErrorKind::Timeout);
         self.sent.retain(|id| *id != delivery.id);
         let number = attempt.number - delivery.replayed_after;
         let verdict = match self.sending.schedule.verdict(number, &attempt, clock::now(), spread()) {
@@ -305,7 +357,8 @@ fn request(
     sending: Arc<Sending>,
     current: &Current,
     delivery: DueDelivery,
-) -> impl Future<Output = (DueDelivery, Attempt)> + Send + use<> {
+    place: Taken,
+) -> impl Future<Output = (DueDelivery, Attempt, Taken)> + Send + use<> {
     let url = current.target.registration.url.clone();
     let secret = current.secret.clone();
     async move {
@@ -320,48 +373,6 @@ fn request(
                 Attempt { number, at, duration: Duration::ZERO, result: Err(error) }
             }
         };
-        (delivery, attempt)
-    }
-}
-
-/// Why a delivery is not sent any more (contract 09 C.4).
-fn reason_to_drop(target: &Target, delivery: &DueDelivery) -> Option<&'static str> {
-    if delivery.is_test {
-        None
-    } else if !target.registration.subscriptions.contains(&delivery.name) {
-        Some("the registration is no longer subscribed to the event")
-    } else if !target.rights.may_receive(delivery.name) {
-        Some("the client no longer has the event permission")
-    } else {
-        None
-    }
-}
-
-fn note_health(health: &mut Health, outcomes: &[Outcome]) {
-    for outcome in outcomes {
-        if let Some(attempt) = &outcome.attempt {
-            match outcome.verdict {
-                Verdict::Delivered => health.succeed(attempt.at),
-                _ => health.fail(attempt.at, is_gone(attempt)),
-            }
-        }
-    }
-}
-
-/// A number between -1.0 and 1.0, another one each time.
-fn spread() -> f64 {
-    let random = sortable_id().as_bytes()[15];
-    f64::from(random) / 127.5 - 1.0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn delays_vary_within_their_limits() {
-        let values: Vec<f64> = (0..1_000).map(|_| spread()).collect();
-        assert!(values.iter().all(|value| (-1.0..=1.0).contains(value)));
-        assert!(values.iter().any(|value| *value > 0.5) && values.iter().any(|value| *value < -0.5));
+        (delivery, attempt, place)
     }
 }

@@ -8,6 +8,7 @@ mod second_factor;
 mod second_factor_admin;
 mod sessions;
 mod sign_in;
+mod sources;
 
 pub use self::admin::{Administrators, NewPassword, refusals};
 #[cfg(any(test, feature = "mocks"))]
@@ -15,15 +16,17 @@ pub use self::second_factor::{MockSecondFactorCodes, MockTextCipher};
 pub use self::second_factor::{NewSecondFactor, SecondFactor, SecondFactorCodes, TextCipher};
 pub use self::second_factor_admin::SecondFactors;
 pub use self::sessions::{
-    PANEL_SESSION_IDLE, PANEL_SESSION_LIFETIME, PANEL_SESSION_TOUCH, PanelSession, PanelSessionStore,
+    CONFIRMED_FOR, PANEL_SESSION_IDLE, PANEL_SESSION_LIFETIME, PANEL_SESSION_TOUCH, PanelSession,
+    PanelSessionStore,
 };
 pub use self::sign_in::{CheckedPassword, SignInAttempt, SignInFault, SignedIn};
+pub use self::sources::{FAILURES_OF_ACCOUNT, FAILURES_OF_SOURCE, REFUSED_FOR, SignInSources};
 
 use async_trait::async_trait;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, Page, PageRequest, Result};
 use std::fmt;
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 
 /// An account of the system panel.
 #[derive(Clone, PartialEq, Eq)]
@@ -32,10 +35,8 @@ pub struct Administrator {
     pub email: String,
     /// The hash of the password, of Argon2id, or of bcrypt until the first sign-in; `None`: cannot sign in.
     pub password: Option<String>,
-    /// The failed attempts to sign in since the last successful one, or since the end of the last lock.
-    pub failed_attempts: i32,
-    /// Until when it cannot sign in. A time in the past has no effect.
-    pub locked_until: Option<OffsetDateTime>,
+    /// From where it signed in, and failed to.
+    pub sources: SignInSources,
     /// The language of the panel; `None`: that of the browser.
     pub locale: Option<Locale>,
     /// The colours of the panel.
@@ -84,18 +85,12 @@ impl Theme {
 }
 
 impl Administrator {
-    /// The failed attempts after which the account is locked (contract 04 §1).
-    pub const FAILURES_THAT_LOCK: i32 = 20;
-    /// How long it is locked (contract 04 §1).
-    pub const LOCK: Duration = Duration::hours(1);
-
     /// An account without a password.
     pub fn new(email: String, now: OffsetDateTime) -> Self {
         Self {
             email,
             password: None,
-            failed_attempts: 0,
-            locked_until: None,
+            sources: SignInSources::default(),
             locale: None,
             theme: Theme::Device,
             second_factor: None,
@@ -104,32 +99,6 @@ impl Administrator {
             updated_at: now,
             last_sign_in_at: None,
         }
-    }
-
-    /// Whether it cannot sign in at this time.
-    pub fn is_locked(&self, now: OffsetDateTime) -> bool {
-        self.locked_until.is_some_and(|until| until > now)
-    }
-
-    /// Counts a failed attempt; the twentieth locks. After the end of a lock the count begins at zero. Attempts during
-    /// a lock do not extend it.
-    pub fn count_failure(&mut self, now: OffsetDateTime) {
-        if self.is_locked(now) {
-            return;
-        }
-        if self.locked_until.take().is_some() {
-            self.failed_attempts = 0;
-        }
-        self.failed_attempts += 1;
-        if self.failed_attempts >= Self::FAILURES_THAT_LOCK {
-            self.locked_until = Some(now + Self::LOCK);
-        }
-    }
-
-    /// Ends a lock, and sets the count to zero.
-    pub fn unlock(&mut self) {
-        self.failed_attempts = 0;
-        self.locked_until = None;
     }
 
     /// Another account has the address.
@@ -148,8 +117,7 @@ impl fmt::Debug for Administrator {
         f.debug_struct("Administrator")
             .field("email", &self.email)
             .field("has_password", &self.password.is_some())
-            .field("failed_attempts", &self.failed_attempts)
-            .field("locked_until", &self.locked_until)
+            .field("sources", &self.sources)
             .field("locale", &self.locale)
             .field("theme", &self.theme)
             .field("second_factor", &self.second_factor)
@@ -218,22 +186,6 @@ mod tests {
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
-
-    #[test]
-    fn the_twentieth_failure_locks_for_an_hour_and_later_ones_do_not_extend_it() {
-        let mut ada = Administrator::new("ada@city.example".to_owned(), NOW);
-        for n in 1..20 {
-            ada.count_failure(NOW);
-            assert!(!ada.is_locked(NOW), "after {n}");
-        }
-        ada.count_failure(NOW);
-        let end = NOW + Duration::HOUR;
-        ada.count_failure(end - Duration::SECOND);
-        assert_eq!((ada.failed_attempts, ada.locked_until), (20, Some(end)));
-        assert!(ada.is_locked(end - Duration::SECOND) && !ada.is_locked(end));
-        ada.count_failure(end);
-        assert_eq!((ada.failed_attempts, ada.locked_until), (1, None), "the count begins again");
-    }
 
     #[test]
     fn debug_shows_no_hash_and_no_secret() {

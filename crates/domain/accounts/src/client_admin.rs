@@ -186,7 +186,7 @@ impl ClientAdmin<'_> {
         now: OffsetDateTime,
     ) -> Result<ApiClient, ClientFault> {
         let (id, client) = self.find_for_update(uid).await?;
-        check_revision(seen, &client.revision())?;
+        check_revision(Some(seen), &client.revision())?;
         let given = grantable(&client, permissions)?;
         self.keep(id, client, given, now).await
     }

@@ -1,6 +1,6 @@
 //! API clients (contract 02 §1).
 
-use crate::Digest;
+use crate::{Digest, Secret};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{Abilities, Ability, ClientId, OrganizationId, Scope, Scopes};
 use time::OffsetDateTime;
@@ -49,5 +49,10 @@ impl Entity for ApiClient {
 
     fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
         Some(&mut self.updated_at)
+    }
+
+    /// A digest of the permissions: a form shows and sets nothing else.
+    fn revision(&self) -> String {
+        Secret::new(self.permissions.to_string()).digest().as_str().to_owned()
     }
 }

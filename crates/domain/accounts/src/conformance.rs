@@ -91,7 +91,7 @@ fn unusual() -> User {
         locked_at: at(3),
         managed: true,
         tos_accepted_at: at(4),
-        extended_data: data.as_object().cloned().unwrap_or_default(),
+        extended_data: data.as_object().cloned().unwrap_or_default().into(),
         created_at: datetime!(2020-02-29 23:59:59.999999 UTC),
         ..user("Zoe-1")
     }

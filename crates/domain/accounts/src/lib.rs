@@ -50,7 +50,8 @@ pub use magic_links::MockMagicLinkStore;
 #[cfg(any(test, feature = "mocks"))]
 pub use mail::MockMailer;
 pub use mail::{
-    Addressee, Mail, MailKind, MailSender, Mailer, Part, SendInvitation, SendMail, is_deliverable,
+    Addressee, Mail, MailKind, MailSender, Mailer, Part, SendInvitation, SendMail, SendSignInNotice,
+    is_deliverable,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use organization_lookup::MockOrganizationLookup;

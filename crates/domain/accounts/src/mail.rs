@@ -4,7 +4,7 @@ mod texts;
 
 use crate::{Secret, User};
 use async_trait::async_trait;
-use civitas_kernel::{Locale, Result, TaskId, TaskPayload, UserId};
+use civitas_kernel::{AdministratorId, Locale, Result, TaskId, TaskPayload, UserId};
 use serde::{Deserialize, Serialize};
 
 /// The kind of a mail.
@@ -43,6 +43,17 @@ impl SendMail {
         };
         format!("{mail}/{}", self.user)
     }
+}
+
+/// The task of sending [`Mail::sign_in_notice`] to an administrator of the panel, who belongs to no organization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendSignInNotice {
+    /// The administrator.
+    pub administrator: AdministratorId,
+}
+
+impl TaskPayload for SendSignInNotice {
+    const KIND: &'static str = SendMail::KIND;
 }
 
 /// The task of sending an invitation to a role. It has the row of the role, because the invited person may have no
@@ -144,6 +155,20 @@ impl MailKind {
 }
 
 impl Mail {
+    /// The mail that tells an administrator that failed sign-ins refuse sources. It has no link and no name of an
+    /// organization: clients of that organization choose its host and its name.
+    pub fn sign_in_notice(task: TaskId, email: &str, locale: Locale) -> Self {
+        let words = texts::sign_in_notice(locale);
+        Self {
+            id: task,
+            to: email.to_owned(),
+            to_name: one_line(email),
+            from_name: "Civitas".to_owned(),
+            subject: words.subject.to_owned(),
+            parts: [words.opening, words.closing].map(|text| Part::Text(filled(text, email, ""))).to_vec(),
+        }
+    }
+
     /// The text for the receiver.
     pub fn text(&self) -> String {
         self.shown(Secret::expose)
@@ -224,6 +249,17 @@ mod tests {
         subjects.sort();
         subjects.dedup();
         assert_eq!(subjects.len(), 9, "each has words of its own");
+    }
+
+    #[test]
+    fn the_notice_of_refused_sign_ins_has_no_link() {
+        for locale in Locale::OF_SERVICE {
+            let mail = Mail::sign_in_notice(TaskId(sortable_id()), "ada@city.example", locale);
+            assert_eq!((mail.from_name.as_str(), mail.to.as_str()), ("Civitas", "ada@city.example"));
+            let text = format!("{}\n{}", mail.subject, mail.text());
+            assert!(text.contains("ada@city.example") && !text.contains(['{', '}']), "{text}");
+            assert!(!text.contains("://") && mail.parts.iter().all(|part| matches!(part, Part::Text(_))));
+        }
     }
 
     #[test]

@@ -211,7 +211,7 @@ mod tests {
             |user| user.blocked_at = Some(NOW),
             |user| user.locked_at = Some(NOW),
             |user| user.admin = true,
-            |user| drop(user.extended_data.insert("k".into(), 1.into())),
+            |user| user.extended_data = [("k", 1.into())].into(),
         ] {
             assert_eq!(news(edit), Some(Ability::UserUpdated));
         }

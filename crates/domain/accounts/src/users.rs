@@ -1,6 +1,7 @@
 //! Accounts of users (contract 02 §2.4, 03 §2).
 
 use crate::{USER_FIELDS, UserStore};
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::limits::{LINE, is_longer};
 use civitas_kernel::records::Entity;
@@ -11,7 +12,6 @@ use civitas_kernel::{
 use email_address::EmailAddress;
 use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;
-use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use validator::ValidateEmail;
 
@@ -47,7 +47,7 @@ pub struct User {
     /// When the terms of service were accepted.
     pub tos_accepted_at: Option<OffsetDateTime>,
     /// Free data of clients.
-    pub extended_data: Map<String, Value>,
+    pub extended_data: FreeData,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
@@ -79,7 +79,7 @@ impl User {
             deleted_at: None,
             managed: false,
             tos_accepted_at: None,
-            extended_data: Map::new(),
+            extended_data: FreeData::default(),
             created_at: now,
             updated_at: now,
         }
@@ -285,7 +285,7 @@ mod tests {
             locale: Some(Locale::FR),
             ..User::new("nora_blum".into(), "nora@city.example".into(), "Nora Blum".into(), then)
         };
-        user.extended_data.insert("phone".into(), "+33".into());
+        user.extended_data = [("phone", "+33".into())].into();
         user.delete(now);
         let (nickname, email, name) = ("deleted", "deleted@deleted.invalid", "Deleted account");
         let erased =

@@ -71,6 +71,11 @@ impl StageUpload {
         let (content_type, checksum) = (content_type.to_owned(), sent.checksum.to_owned());
         Ok(Self { filename, content_type, byte_size, checksum })
     }
+
+    /// The length of the file in bytes.
+    pub fn byte_size(&self) -> u64 {
+        self.byte_size.unsigned_abs()
+    }
 }
 
 /// Whether a text is the standard padded base64 of 16 bytes.

@@ -214,7 +214,7 @@ pub async fn filters(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The same act on the same record is appended once since a time.
+/// The same act of the same actor on the same record is appended once since a time.
 pub async fn appends_once_since_a_time(world: World<'_>) -> Result<()> {
     let refused = |id: &str| record(Action::CredentialsRefused).of(world.mine).on("api_client", id, id);
     let log = world.log;
@@ -227,7 +227,13 @@ pub async fn appends_once_since_a_time(world: World<'_>) -> Result<()> {
     let nothing = record(Action::CredentialsRefused).of(world.mine);
     assert!(log.append_unless_since(&nothing, at(0), at(40)).await?);
     assert!(!log.append_unless_since(&nothing, at(0), at(50)).await?);
-    assert_eq!(log.page_after(Some(world.mine), 0, 9).await?.len(), 4);
+    for uid in ["id_one", "id_two"] {
+        let actor = Actor::Client { uid: uid.to_owned(), name: String::new(), user: None };
+        let impersonated = Record::new(actor, Action::UserImpersonated).of(world.mine).on("user", "7", "ada");
+        assert!(log.append_unless_since(&impersonated, at(0), at(60)).await?, "{uid}");
+        assert!(!log.append_unless_since(&impersonated, at(0), at(70)).await?, "{uid}");
+    }
+    assert_eq!(log.page_after(Some(world.mine), 0, 9).await?.len(), 6);
     Ok(())
 }
 

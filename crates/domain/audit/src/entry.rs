@@ -130,6 +130,11 @@ impl Record {
         self.organization
     }
 
+    /// Who acted.
+    pub fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
     /// What was done.
     pub fn action(&self) -> Action {
         self.action

@@ -62,8 +62,8 @@ pub trait AuditLog: Send + Sync {
     /// `Internal` outside a transaction.
     async fn append(&self, record: &Record, now: OffsetDateTime) -> Result<AuditEntry>;
 
-    /// Appends an entry unless its organization has one with the same action and object since this time; whether it was
-    /// appended. Exact under concurrency.
+    /// Appends an entry unless its organization has one with the same actor, action and object since this time; whether it
+    /// was appended. Exact under concurrency. Locks the head of the chain only to append.
     ///
     /// # Errors
     /// `Internal` outside a transaction.

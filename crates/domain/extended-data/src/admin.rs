@@ -41,7 +41,7 @@ impl ExtendedDataAdmin<'_> {
     }
 
     /// Replaces all data of a record, by the rules of a write at the root (contract 01 §11.3, steps 5 to 7): blank
-    /// values are left out. `seen` is the revision that was read with the data; empty: any. Data that is the same is not
+    /// values are left out. `seen` is the revision that was read with the data. Data that is the same is not
     /// stored.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl ExtendedDataAdmin<'_> {
     ) -> Result<Replaced> {
         let found = self.store.find_any_for_update(organization, owner).await?;
         let StoredData { data: before, updated_at } = found.ok_or(Error::NotFound)?;
-        check_revision(seen, &revision_at(updated_at))?;
+        check_revision(Some(seen), &revision_at(updated_at))?;
         if has_nul(&data) {
             return Err(Error::rejected(refusals::NUL));
         }

@@ -112,13 +112,14 @@ impl Failure {
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
         let class = match error {
-            Error::Rejected(_) | Error::MissingParameter(_) => "BadRequest",
+            Error::Rejected(_) | Error::MissingParameter(_) | Error::AnswerTooLong => "BadRequest",
             Error::Unauthenticated => "Unauthorized",
             Error::Forbidden => "Forbidden",
             Error::NotFound => "NotFound",
             Error::Invalid { .. } => "ValidationError",
             Error::OAuth { .. }
             | Error::Disabled
+            | Error::TooManyRequests(_)
             | Error::Conflict(_)
             | Error::Unavailable(_)
             | Error::Timeout(_)

@@ -1,8 +1,8 @@
 //! Meetings as lists and viewers read them.
 
 use crate::Audience;
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::{ComponentId, MeetingId, SpaceRef, Translated};
-use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
 /// A meeting in a list for administrators, without texts and registered users.
@@ -55,7 +55,7 @@ pub struct MeetingDetail {
     /// When it ends, if set.
     pub end_time: Option<OffsetDateTime>,
     /// Free data of clients.
-    pub extended_data: Map<String, Value>,
+    pub extended_data: FreeData,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.

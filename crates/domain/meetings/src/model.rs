@@ -1,11 +1,11 @@
 //! Meetings.
 
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::limits::{LINE, PROSE, any_too_long};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
     ComponentId, Error, FieldError, Locale, MeetingId, Result, Translated, UserId, Wording,
 };
-use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use time::OffsetDateTime;
 
@@ -37,7 +37,7 @@ pub struct Meeting {
     /// When it was deleted.
     pub deleted_at: Option<OffsetDateTime>,
     /// Free data of clients.
-    pub extended_data: Map<String, Value>,
+    pub extended_data: FreeData,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
@@ -87,7 +87,7 @@ impl Meeting {
             withdrawn_at: None,
             hidden_at: None,
             deleted_at: None,
-            extended_data: Map::new(),
+            extended_data: FreeData::default(),
             created_at: now,
             updated_at: now,
         }

@@ -1,6 +1,8 @@
 //! Administration of organizations by system administrators. The caller checks permission.
 
 use crate::host_check::have_checked;
+use crate::model::is_local;
+use crate::rules::{tidy_all, with_bare};
 use crate::{Organization, OrganizationStore};
 use civitas_kernel::records::Change;
 use civitas_kernel::{Error, FieldError, OrganizationId, Result, TaskQueue, Wording};
@@ -12,7 +14,7 @@ pub struct OrganizationAdmin<'a> {
     pub store: &'a dyn OrganizationStore,
     /// The queue for checks of pending hosts.
     pub queue: &'a dyn TaskQueue,
-    /// Whether hosts may be single labels (see [`crate::is_host`]).
+    /// Whether hosts may be single labels (see [`crate::is_host`]), and new secondary ones literal addresses.
     pub single_label_hosts: bool,
 }
 
@@ -28,7 +30,7 @@ impl OrganizationAdmin<'_> {
     ) -> Result<OrganizationId> {
         self.check(None, organization).await?;
         let id = self.store.add(organization).await?;
-        have_checked(self.queue, id, organization, now).await?;
+        have_checked(self.queue, id, None, organization, now).await?;
         Ok(id)
     }
 
@@ -51,9 +53,30 @@ impl OrganizationAdmin<'_> {
         if organization.updated_at == before.updated_at {
             organization.updated_at = now;
         }
-        have_checked(self.queue, id, &organization, now).await?;
+        have_checked(self.queue, id, Some(before), &organization, now).await?;
         self.store.save(id, &Change::new(before.clone(), organization)).await?;
         Ok(true)
+    }
+
+    /// Checks the secondary hosts that an administrator enters, without those that are `known`. An archive is not checked:
+    /// its hosts are those of an organization that exists.
+    ///
+    /// # Errors
+    /// `Invalid` for a literal address, `localhost`, and `www.` of another organization's host.
+    pub async fn check_entered(
+        &self,
+        own: Option<OrganizationId>,
+        known: &[String],
+        hosts: &[String],
+    ) -> Result<()> {
+        let new: Vec<String> = tidy_all(hosts).into_iter().filter(|host| !known.contains(host)).collect();
+        let invalid = !self.single_label_hosts && new.iter().any(|host| is_local(host));
+        let taken = !self.store.taken_hosts(own, &with_bare(new.iter())).await?.is_empty();
+        let faults = [(invalid, "invalid", "is invalid"), (taken, "taken", "has already been taken")];
+        let faults = faults.into_iter().filter(|(is_broken, ..)| *is_broken);
+        let fault =
+            |(_, code, text)| FieldError::new("secondary_hosts", code, format!("Secondary hosts {text}"));
+        Error::unless_valid(Wording::BadRequest, faults.map(fault).collect())
     }
 
     async fn check(
@@ -105,7 +128,7 @@ mod tests {
         assert!(news(|o| o.unconfirmed_host = Some("new.example".into())));
         assert!(!news(|o| o.updated_at = NOW));
         assert!(!news(|o| o.features.enabled = false));
-        assert!(!news(|o| drop(o.extended_data.insert("k".into(), json!(1)))));
+        assert!(!news(|o| o.extended_data = [("k", json!(1))].into()));
     }
 
     #[tokio::test]

@@ -25,7 +25,8 @@ fn organization(host: &str) -> Organization {
 fn unusual() -> Organization {
     let data = json!({"unconfirmed": false, "nested": {"list": [1, "two", null]}, "word": "Ünïcode"});
     Organization {
-        secondary_hosts: vec!["z.rich.example".to_owned(), "a.rich.example".to_owned()],
+        secondary_hosts: ["z", "a", "lost"].map(|name| format!("{name}.rich.example")).to_vec(),
+        unconfirmed_secondary_hosts: vec!["lost.rich.example".to_owned()],
         unconfirmed_host: Some("new.rich.example".to_owned()),
         description: Translated::from([(Locale::EN, String::new()), (Locale::FR, "<p>É</p>".to_owned())]),
         available_locales: [Locale::EN, Locale::ES].into_iter().collect(),
@@ -44,7 +45,7 @@ fn unusual() -> Organization {
         external_domain_allowlist: vec!["b.example".to_owned(), "a.example".to_owned()],
         max_attachment_bytes: 1,
         features: Features { enabled: false, blogs_enabled: false, ..Features::default() },
-        extended_data: data.as_object().cloned().unwrap_or_default(),
+        extended_data: data.as_object().cloned().unwrap_or_default().into(),
         created_at: datetime!(2020-02-29 23:59:59.999999 UTC),
         updated_at: datetime!(2025-12-31 00:00 UTC),
         ..organization("rich.example")
@@ -87,6 +88,11 @@ pub async fn finds_organizations_by_their_hosts(store: &dyn OrganizationStore) -
     let secondary = store.locate("a.rich.example").await?;
     assert_eq!(secondary, Some(Located::Secondary { primary: "rich.example".to_owned() }));
     assert_eq!(store.locate("new.rich.example").await?, None, "a pending host is not found");
+    assert_eq!(
+        store.locate("lost.rich.example").await?,
+        None,
+        "nor is a secondary one that no check has found"
+    );
     assert_eq!(store.locate("nobody.example").await?, None);
     assert_eq!(store.find_by_host("rich.example").await?, Some(id));
     for not_primary in ["a.rich.example", "new.rich.example", "nobody.example"] {
@@ -114,6 +120,42 @@ pub async fn keeps_hosts_unique_across_kinds(store: &dyn OrganizationStore) -> R
     Ok(())
 }
 
+/// Hosts whose checks have ended without success stay their organization's until another one takes them; those that are
+/// confirmed, or are removed and entered again, are its own.
+pub async fn lets_others_take_hosts_that_were_released(store: &dyn OrganizationStore) -> Result<()> {
+    let id = store.add(&unusual()).await?;
+    let named = |host: &str| Organization {
+        secondary_hosts: vec!["lost.rich.example".to_owned()],
+        ..organization(host)
+    };
+    let waiting = ["a.rich.example", "lost.rich.example", "new.rich.example"].map(str::to_owned);
+    let mut taken = store.taken_hosts(None, &waiting).await?;
+    taken.sort();
+    assert_eq!(taken, waiting);
+    assert!(is_rejected(&store.add(&named("early.example")).await));
+    store.release_hosts(id, &waiting[2..]).await?;
+    assert!(is_rejected(&store.add(&named("early.example")).await), "another one was released");
+    store.release_hosts(id, &waiting).await?;
+    assert_eq!(store.taken_hosts(None, &waiting).await?, ["a.rich.example"]);
+    assert_eq!(store.find(id).await?, Some(unusual()), "they are shown");
+    replace(store, id, &Organization { comments_max_length: 8, ..unusual() }).await?;
+    assert_eq!(store.taken_hosts(None, &waiting).await?, ["a.rich.example"], "an update keeps them released");
+    replace(store, id, &organization("rich.example")).await?;
+    replace(store, id, &unusual()).await?;
+    assert!(is_rejected(&store.add(&named("again.example")).await), "they were entered again");
+    store.release_hosts(id, &waiting).await?;
+    store.add(&named("late.example")).await?;
+    let leads = store.locate("lost.rich.example").await?;
+    assert_eq!(leads, Some(Located::Secondary { primary: "late.example".to_owned() }));
+    let left = store.find(id).await?.unwrap_or_else(unusual);
+    assert_eq!(left.secondary_hosts, ["z.rich.example", "a.rich.example"]);
+    assert_eq!(left.unconfirmed_host.as_deref(), Some("new.rich.example"));
+    assert!(left.updated_at > unusual().updated_at, "it has changed");
+    store.add(&organization("new.rich.example")).await?;
+    assert_eq!(store.find(id).await?.and_then(|left| left.unconfirmed_host), None);
+    Ok(())
+}
+
 /// A host can change its kind within the organization, and is free after its removal.
 pub async fn lets_hosts_change_their_kind_and_go(store: &dyn OrganizationStore) -> Result<()> {
     let id = store.add(&unusual()).await?;
@@ -121,6 +163,7 @@ pub async fn lets_hosts_change_their_kind_and_go(store: &dyn OrganizationStore) 
         host: "new.rich.example".to_owned(),
         unconfirmed_host: None,
         secondary_hosts: vec!["a.rich.example".to_owned()],
+        unconfirmed_secondary_hosts: Vec::new(),
         ..unusual()
     };
     replace(store, id, &confirmed).await?;

@@ -1,5 +1,7 @@
-//! Checks whether a pending host resolves to this deployment, and makes it the primary one (contract 03 §1.5).
+//! Checks whether hosts that are not confirmed resolve to this deployment: a pending host becomes the primary one, a
+//! secondary host answers from then on (contract 03 §1.3, §1.5).
 
+use crate::rules::{is_taken, with_bare};
 use crate::{HostResolver, Organization, OrganizationStore};
 use civitas_kernel::records::Change;
 use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskPayload, TaskQueue};
@@ -7,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use time::OffsetDateTime;
 
-/// The most checks of a pending host.
+/// The most checks of a host.
 pub const HOST_CHECKS: i64 = 10;
 
-/// Checks whether the pending host of the organization resolves to this deployment.
+/// Checks whether the hosts of the organization that are not confirmed resolve to this deployment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckHost {}
 
@@ -18,31 +20,24 @@ impl TaskPayload for CheckHost {
     const KIND: &'static str = "host_check";
 }
 
-/// Queues checks of the pending host of an organization, if there is one. The checks begin again.
+/// Queues checks of the hosts of an organization that are not confirmed, if there are others than `before`: the checks
+/// begin again. Otherwise they go on, so that an organization without proof of a host cannot keep it from others.
 pub(crate) async fn have_checked(
     queue: &dyn TaskQueue,
     id: OrganizationId,
+    before: Option<&Organization>,
     organization: &Organization,
     now: OffsetDateTime,
 ) -> Result<()> {
-    if organization.unconfirmed_host.is_none() {
+    let before = before.filter(|before| before.unconfirmed_host == organization.unconfirmed_host);
+    let known = before.map_or_else(Vec::new, Organization::hosts_to_check);
+    if organization.hosts_to_check().iter().all(|host| known.contains(host)) {
         return Ok(());
     }
     queue.add(&NewTask::of(id, &CheckHost {}, now)?.about("host")).await
 }
 
-/// The result of a check of a pending host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every address of the deployment belongs to the name.
-    Proven,
-    /// Not yet; another check may succeed.
-    Unproven,
-    /// No further checks: there is no pending host, or it is the current one.
-    Hopeless,
-}
-
-/// Checks pending hosts.
+/// Checks hosts.
 pub struct HostCheck<'a> {
     /// Resolves host names.
     pub resolver: &'a dyn HostResolver,
@@ -51,21 +46,13 @@ pub struct HostCheck<'a> {
 }
 
 impl HostCheck<'_> {
-    /// Whether the pending host of an organization resolves to this deployment. Every configured address must be one of
-    /// the name's, or have the name as PTR record; without configured addresses every host is accepted.
-    pub async fn verdict(&self, organization: &Organization) -> Verdict {
-        let Some(name) = &organization.unconfirmed_host else { return Verdict::Hopeless };
-        if *name == organization.host {
-            return Verdict::Hopeless;
-        }
-        match self.proves(name).await {
-            Ok(true) => Verdict::Proven,
-            Ok(false) => Verdict::Unproven,
-            Err(cause) => {
-                tracing::info!(%cause, host = name, "the resolver did not answer about a pending host");
-                Verdict::Unproven
-            }
-        }
+    /// Whether a host resolves to this deployment. Every configured address must be one of the name's, or have the name as
+    /// PTR record; without configured addresses every host is accepted.
+    pub async fn finds(&self, name: &str) -> bool {
+        self.proves(name).await.unwrap_or_else(|cause| {
+            tracing::info!(%cause, host = name, "the resolver did not answer about a host");
+            false
+        })
     }
 
     async fn proves(&self, name: &str) -> Result<bool> {
@@ -73,10 +60,10 @@ impl HostCheck<'_> {
         if wanted.is_empty() {
             return Ok(true);
         }
-        let addresses = match name.parse() {
-            Ok(literal) => vec![literal],
-            Err(_) => self.resolver.addresses(name).await?,
-        };
+        if name.parse::<IpAddr>().is_ok() {
+            return Ok(false); // No record of a name server has it.
+        }
+        let addresses = self.resolver.addresses(name).await?;
         for address in wanted.iter().filter(|address| !addresses.contains(address)) {
             if !self.resolver.names(*address).await?.iter().any(|found| found == name) {
                 return Ok(false);
@@ -87,37 +74,54 @@ impl HostCheck<'_> {
 }
 
 impl Organization {
+    /// The hosts that are not confirmed: the pending primary one, and secondary ones.
+    pub fn hosts_to_check(&self) -> Vec<String> {
+        let pending = self.unconfirmed_host.iter().filter(|host| **host != self.host);
+        let secondary = self.unconfirmed_secondary_hosts.iter();
+        pending
+            .chain(secondary.filter(|host| self.unconfirmed_host.as_ref() != Some(*host)))
+            .cloned()
+            .collect()
+    }
+
     /// The organization with its pending host as primary one. The old host is removed.
     #[must_use]
-    pub fn moved(self, now: OffsetDateTime) -> Self {
-        let Some(host) = self.unconfirmed_host.clone() else { return self };
-        let secondary_hosts = self.secondary_hosts.iter().filter(|other| **other != host).cloned().collect();
-        Self { host, secondary_hosts, unconfirmed_host: None, updated_at: now, ..self }
+    pub fn moved(mut self, now: OffsetDateTime) -> Self {
+        let Some(host) = self.unconfirmed_host.take() else { return self };
+        self.secondary_hosts.retain(|other| *other != host);
+        Self { host, updated_at: now, ..self }
     }
 }
 
-/// Makes the checked host the primary one, if it is still pending. A host that another organization has taken meanwhile
-/// is dropped.
+/// Confirms the hosts that a check found, if they still wait: the pending one becomes the primary host, secondary ones
+/// answer. Those that an update would refuse as taken are dropped: another organization has them, or the host behind
+/// `www.`, since they were entered.
 ///
 /// # Errors
 /// Those of the store.
 pub async fn confirm(
     store: &dyn OrganizationStore,
     id: OrganizationId,
-    proven: &str,
+    found: &[String],
     now: OffsetDateTime,
 ) -> Result<()> {
     let kept = store.find_for_update(id).await?.ok_or(Error::NotFound)?;
-    if kept.unconfirmed_host.as_deref() != Some(proven) {
-        return Ok(());
+    let waiting: Vec<String> =
+        kept.hosts_to_check().into_iter().filter(|host| found.contains(host)).collect();
+    let taken = store.taken_hosts(Some(id), &with_bare(waiting.iter())).await?;
+    let (lost, free): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|host| is_taken(host, &taken));
+    let mut after = kept.clone();
+    let is_lost = |host: &String| lost.contains(host) && kept.unconfirmed_secondary_hosts.contains(host);
+    after.secondary_hosts.retain(|host| !is_lost(host));
+    after.unconfirmed_secondary_hosts.retain(|host| !lost.contains(host) && !free.contains(host));
+    after.unconfirmed_host = after.unconfirmed_host.filter(|host| !lost.contains(host));
+    if !lost.is_empty() {
+        after.updated_at = now;
     }
-    let is_free = store.taken_hosts(Some(id), &[proven.to_owned()]).await?.is_empty();
-    let moved = if is_free {
-        kept.clone().moved(now)
-    } else {
-        Organization { unconfirmed_host: None, updated_at: now, ..kept.clone() }
-    };
-    store.save(id, &Change::new(kept, moved)).await
+    if after.unconfirmed_host.as_ref().is_some_and(|host| free.contains(host)) {
+        after = after.moved(now);
+    }
+    if after == kept { Ok(()) } else { store.save(id, &Change::new(kept, after)).await }
 }
 
 #[cfg(test)]
@@ -152,33 +156,35 @@ mod tests {
         resolver
     }
 
-    async fn verdict(host: &str, ips: &[&str]) -> Verdict {
+    async fn is_found(host: &str, ips: &[&str]) -> bool {
         let ips: Vec<IpAddr> = ips.iter().map(|ip| ip.parse().unwrap()).collect();
-        HostCheck { resolver: &resolver(), loadbalancer_ips: &ips }.verdict(&waiting(host)).await
+        HostCheck { resolver: &resolver(), loadbalancer_ips: &ips }.finds(host).await
     }
 
     #[tokio::test]
     async fn every_address_must_be_proven_one_way_or_the_other() {
-        assert_eq!(verdict("new.example", &["192.0.2.1"]).await, Verdict::Proven, "others may be there too");
-        assert_eq!(verdict("new.example", &["192.0.2.1", "192.0.2.2"]).await, Verdict::Proven);
-        assert_eq!(
-            verdict("new.example", &["2001:0db8:0:0::1"]).await,
-            Verdict::Proven,
+        assert!(is_found("new.example", &["192.0.2.1"]).await, "others may be there too");
+        assert!(is_found("new.example", &["192.0.2.1", "192.0.2.2"]).await);
+        assert!(
+            is_found("new.example", &["2001:0db8:0:0::1"]).await,
             "addresses are compared, not their text"
         );
-        assert_eq!(verdict("new.example", &["192.0.2.1", "192.0.2.3"]).await, Verdict::Unproven);
-        assert_eq!(verdict("nowhere.example", &["192.0.2.1"]).await, Verdict::Unproven);
-        assert_eq!(verdict("192.0.2.3", &["192.0.2.3"]).await, Verdict::Proven, "an address is itself");
+        assert!(!is_found("new.example", &["192.0.2.1", "192.0.2.3"]).await);
+        assert!(!is_found("nowhere.example", &["192.0.2.1"]).await);
+        assert!(!is_found("192.0.2.3", &["192.0.2.3"]).await, "an address does not prove itself");
     }
 
     #[tokio::test]
     async fn without_addresses_there_is_nothing_to_prove() {
-        assert_eq!(verdict("nowhere.example", &[]).await, Verdict::Proven);
+        assert!(is_found("nowhere.example", &[]).await);
     }
 
-    #[tokio::test]
-    async fn what_can_never_be_proven_is_not_tried_again() {
-        assert_eq!(verdict("city.example", &["192.0.2.1"]).await, Verdict::Hopeless);
+    #[test]
+    fn what_waits_is_checked_once_and_the_primary_host_never() {
+        assert_eq!(waiting("city.example").hosts_to_check(), [] as [&str; 0]);
+        let unconfirmed_secondary_hosts = vec!["a.example".to_owned(), "new.example".to_owned()];
+        let both = Organization { unconfirmed_secondary_hosts, ..waiting("new.example") };
+        assert_eq!(both.hosts_to_check(), ["new.example", "a.example"]);
     }
 
     #[tokio::test]
@@ -187,7 +193,31 @@ mod tests {
         silent.expect_addresses().returning(|_| Err(Error::Unavailable("timed out".into())));
         let ips = ["192.0.2.1".parse().unwrap()];
         let check = HostCheck { resolver: &silent, loadbalancer_ips: &ips };
-        assert_eq!(check.verdict(&waiting("new.example")).await, Verdict::Unproven);
+        assert!(!check.finds("new.example").await);
+    }
+
+    async fn confirmed(store: &MockOrganizationStore, host: &str) {
+        confirm(store, OrganizationId(1), &[host.to_owned()], NOW).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_secondary_host_that_was_found_answers_without_an_event() {
+        let before = Organization {
+            unconfirmed_secondary_hosts: vec!["www.city.example".to_owned()],
+            ..waiting("new.example")
+        };
+        let mut store = MockOrganizationStore::new();
+        store.expect_find_for_update().returning(move |_| Ok(Some(before.clone())));
+        store.expect_taken_hosts().returning(|_, _| Ok(Vec::new()));
+        store.expect_save().once().returning(|id, change| {
+            assert_eq!(change.after.unconfirmed_secondary_hosts, [] as [&str; 0]);
+            assert_eq!(
+                (&change.after.unconfirmed_host, change.events(id).len()),
+                (&Some("new.example".into()), 0)
+            );
+            Ok(())
+        });
+        confirmed(&store, "www.city.example").await;
     }
 
     fn store(pending: &'static str, taken: bool) -> MockOrganizationStore {
@@ -213,7 +243,7 @@ mod tests {
             );
             Ok(())
         });
-        confirm(&store, OrganizationId(1), "www.city.example", NOW).await.unwrap();
+        confirmed(&store, "www.city.example").await;
     }
 
     #[tokio::test]
@@ -223,11 +253,36 @@ mod tests {
             assert_eq!((change.after.host.as_str(), &change.after.unconfirmed_host), ("city.example", &None));
             Ok(())
         });
-        confirm(&store, OrganizationId(1), "new.example", NOW).await.unwrap();
+        confirmed(&store, "new.example").await;
+    }
+
+    #[tokio::test]
+    async fn www_of_a_host_that_another_organization_took_meanwhile_is_dropped() {
+        let found = ["www.town.example", "www.dam.example", "a.example"].map(str::to_owned);
+        let before = Organization {
+            secondary_hosts: found[1..].to_vec(),
+            unconfirmed_secondary_hosts: found[1..].to_vec(),
+            ..waiting("www.town.example")
+        };
+        let mut store = MockOrganizationStore::new();
+        store.expect_find_for_update().returning(move |_| Ok(Some(before.clone())));
+        store.expect_taken_hosts().returning(|own, hosts| {
+            let taken = ["town.example", "dam.example"].map(str::to_owned);
+            assert!(own == Some(OrganizationId(1)) && taken.iter().all(|host| hosts.contains(host)));
+            Ok(taken.to_vec())
+        });
+        store.expect_save().once().returning(|_, change| {
+            let after = &change.after;
+            assert_eq!((after.host.as_str(), &after.unconfirmed_host), ("city.example", &None));
+            assert_eq!((after.secondary_hosts.concat().as_str(), after.updated_at), ("a.example", NOW));
+            assert!(after.unconfirmed_secondary_hosts.is_empty());
+            Ok(())
+        });
+        confirm(&store, OrganizationId(1), &found, NOW).await.unwrap();
     }
 
     #[tokio::test]
     async fn a_host_that_no_longer_waits_is_left_alone() {
-        confirm(&store("newer.example", false), OrganizationId(1), "new.example", NOW).await.unwrap();
+        confirmed(&store("newer.example", false), "new.example").await;
     }
 }

@@ -1,10 +1,10 @@
 //! An organization, and the part of it that every request needs.
 
 use crate::Features;
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{Ability, Error, Event, Locale, Locales, OrganizationId, Subject, Translated};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::net::IpAddr;
 use time::OffsetDateTime;
 
@@ -52,6 +52,8 @@ pub struct Organization {
     pub host: String,
     /// Names that redirect to the primary one; unique like it.
     pub secondary_hosts: Vec<String>,
+    /// Those of the secondary hosts that no check has found yet: until then they are unknown (contract 03 §1.3).
+    pub unconfirmed_secondary_hosts: Vec<String>,
     /// A pending primary domain; unique like it.
     pub unconfirmed_host: Option<String>,
     /// The name.
@@ -91,7 +93,7 @@ pub struct Organization {
     /// The feature switches.
     pub features: Features,
     /// Free data of clients.
-    pub extended_data: Map<String, Value>,
+    pub extended_data: FreeData,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
@@ -104,6 +106,7 @@ impl Organization {
         Self {
             host,
             secondary_hosts: Vec::new(),
+            unconfirmed_secondary_hosts: Vec::new(),
             unconfirmed_host: None,
             name,
             description: Translated::default(),
@@ -123,7 +126,7 @@ impl Organization {
             external_domain_allowlist: Vec::new(),
             max_attachment_bytes: 10_485_760,
             features: Features::default(),
-            extended_data: Map::new(),
+            extended_data: FreeData::default(),
             created_at: now,
             updated_at: now,
         }
@@ -148,15 +151,22 @@ pub fn is_host(text: &str, single_label: bool) -> bool {
         && (text == "localhost" || single_label || text.contains('.'))
 }
 
+/// Whether a host is a literal address or `localhost`. Health checks use them: with `https` no organization can take them
+/// as secondary hosts.
+pub(crate) fn is_local(host: &str) -> bool {
+    host == "localhost" || host.parse::<IpAddr>().is_ok()
+}
+
 impl Organization {
     /// Whether this state differs from that one for receivers of events: extended data, switches and members that are
     /// never shown are ignored (contract 09 C.1).
     fn is_news_after(&self, before: &Self) -> bool {
         let shown = |organization: &Self| Self {
+            unconfirmed_secondary_hosts: Vec::new(),
             external_domain_allowlist: Vec::new(),
             max_attachment_bytes: 0,
             features: Features::default(),
-            extended_data: Map::new(),
+            extended_data: FreeData::default(),
             updated_at: OffsetDateTime::UNIX_EPOCH,
             ..organization.clone()
         };

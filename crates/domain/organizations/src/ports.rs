@@ -44,7 +44,7 @@ impl OrganizationFigures {
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait OrganizationStore: Send + Sync {
-    /// Looks up a host (lower case, no port). A pending host is not found.
+    /// Looks up a host (lower case, no port). A host that is not confirmed is not found.
     async fn locate(&self, host: &str) -> Result<Option<Located>>;
     /// The part of an organization that requests need.
     async fn tenant(&self, id: OrganizationId) -> Result<Option<Tenant>>;
@@ -67,16 +67,21 @@ pub trait OrganizationStore: Send + Sync {
     ) -> Result<Page<(OrganizationId, Organization)>>;
     /// What these organizations have, in any order; one statement. Unknown ids are left out.
     async fn figures(&self, ids: &[OrganizationId]) -> Result<Vec<(OrganizationId, OrganizationFigures)>>;
-    /// Those of these hosts (lower case) that another organization has, of any kind.
+    /// Those of these hosts (lower case) that another organization has, of any kind: not those whose checks have ended
+    /// without success ([`Self::release_hosts`]).
     async fn taken_hosts(&self, own: Option<OrganizationId>, hosts: &[String]) -> Result<Vec<String>>;
     /// Those of these texts that are another organization's name in some language, case-insensitively.
     async fn taken_names(&self, own: Option<OrganizationId>, texts: &[String]) -> Result<Vec<String>>;
     /// The organization with this primary host.
     async fn find_by_host(&self, host: &str) -> Result<Option<OrganizationId>>;
-    /// Stores a new one, and records its event. `Rejected` when one of its hosts or names is taken.
+    /// Stores a new one, and records its event. `Rejected` when one of its hosts or names is taken. Hosts that another
+    /// organization has released are taken from it; that changes it.
     async fn add(&self, organization: &Organization) -> Result<OrganizationId>;
-    /// Stores a new state, and records its event. `Rejected` when one of its hosts or names is taken.
+    /// Stores a new state, and records its event; as [`Self::add`].
     async fn save(&self, id: OrganizationId, change: &Change<Organization>) -> Result<()>;
+    /// Lets other organizations take those of these hosts that are not confirmed: their checks have ended without success.
+    /// They stay its own until then, and released until it is stored without them.
+    async fn release_hosts(&self, id: OrganizationId, hosts: &[String]) -> Result<()>;
     /// Removes it, with its API clients: nobody finds it any more, and its hosts and names are free. The rows of what
     /// belongs to it are deleted later, in batches; past events stay. `NotFound` when it does not exist.
     async fn remove(&self, id: OrganizationId) -> Result<()>;

@@ -12,6 +12,9 @@ impl Organization {
         self.host = tidy(&self.host);
         self.unconfirmed_host = self.unconfirmed_host.take().map(|host| tidy(&host));
         self.secondary_hosts = tidy_all(&self.secondary_hosts);
+        let unconfirmed = tidy_all(&self.unconfirmed_secondary_hosts);
+        self.unconfirmed_secondary_hosts =
+            self.secondary_hosts.iter().filter(|host| unconfirmed.contains(host)).cloned().collect();
         self.external_domain_allowlist = tidy_all(&self.external_domain_allowlist);
         if self.users_registration_mode == RegistrationMode::Disabled {
             self.force_users_to_authenticate_before_access_organization = false;
@@ -130,6 +133,17 @@ impl Organization {
     }
 }
 
+/// These hosts, and each that begins with `www.` without it: an organization may have none that another one has.
+pub(crate) fn with_bare<'a>(hosts: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let bare = |host: &'a String| [Some(host.as_str()), host.strip_prefix("www.")].into_iter().flatten();
+    hosts.flat_map(bare).map(str::to_owned).collect()
+}
+
+/// Whether [`with_bare`] of a host has one of these.
+pub(crate) fn is_taken(host: &str, taken: &[String]) -> bool {
+    taken.iter().any(|taken| taken == host || Some(taken.as_str()) == host.strip_prefix("www."))
+}
+
 /// The stored form of hosts.
 pub(crate) fn tidy(host: &str) -> String {
     host.trim().to_lowercase()
@@ -191,8 +205,7 @@ mod tests {
         assert_eq!(faults(|o| o.time_zone = "europe/paris".into()), ["time_zone inclusion"]);
         assert_eq!(faults(|o| o.comments_max_length = 0), ["comments_max_length greater_than"]);
         assert_eq!(faults(|o| o.max_attachment_bytes = 0), ["max_attachment_bytes greater_than"]);
-        let reserved =
-            |o: &mut Organization| drop(o.extended_data.insert("unconfirmed_host".into(), json!("x")));
+        let reserved = |o: &mut Organization| o.extended_data = [("unconfirmed_host", json!("x"))].into();
         assert_eq!(faults(reserved), ["extended_data invalid"]);
     }
 

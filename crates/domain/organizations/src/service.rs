@@ -52,7 +52,7 @@ pub struct OrganizationUpdates<'a> {
     pub store: &'a dyn OrganizationStore,
     /// The queue for checks of pending hosts.
     pub queue: &'a dyn TaskQueue,
-    /// Whether hosts may be single labels (see [`crate::is_host`]).
+    /// Whether hosts may be single labels (see [`crate::is_host`]), and new secondary ones literal addresses.
     pub single_label_hosts: bool,
 }
 
@@ -108,9 +108,8 @@ impl Handle<UpdateOrganization> for OrganizationUpdates<'_> {
         if !change.is_empty() {
             self.store.save(id, &change).await?;
         }
-        let organization = change.after;
-        have_checked(self.queue, id, &organization, ctx.now).await?;
-        Ok(UpdatedOrganization { id, organization })
+        have_checked(self.queue, id, Some(&change.before), &change.after, ctx.now).await?;
+        Ok(UpdatedOrganization { id, organization: change.after })
     }
 }
 
@@ -186,10 +185,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_update_begins_the_checks_of_a_pending_host_again() {
+    async fn an_update_begins_the_checks_again_when_it_changes_hosts_that_wait() {
         let mut store = MockOrganizationStore::new();
         let waiting = Organization { unconfirmed_host: Some("new.example".into()), ..city() };
         store.expect_find_for_update().returning(move |_| Ok(Some(waiting.clone())));
+        store.expect_save().times(2).returning(|_, _| Ok(()));
         free(&mut store);
         let mut queue = MockTaskQueue::new();
         queue.expect_add().once().returning(|task| {
@@ -199,7 +199,10 @@ mod tests {
             Ok(())
         });
         let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
-        service.handle(&ctx(), update(CITY, &json!({"host": "new.example"}))).await.unwrap();
+        for same in [json!({"host": "new.example"}), json!({"comments_max_length": 7})] {
+            service.handle(&ctx(), update(CITY, &same)).await.unwrap();
+        }
+        service.handle(&ctx(), update(CITY, &json!({"host": "newer.example"}))).await.unwrap();
     }
 
     #[tokio::test]

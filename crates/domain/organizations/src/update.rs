@@ -1,7 +1,8 @@
 //! Applies a partial update to an organization and collects all errors (contract 03 §1.3). The store checks whether
 //! names and hosts are taken by others.
 
-use crate::rules::{blank_in, tidy, tidy_all};
+use crate::model::is_local;
+use crate::rules::{blank_in, is_taken, tidy, tidy_all, with_bare};
 use crate::{Organization, TIME_ZONES, is_host};
 use civitas_kernel::limits::ITEMS;
 use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated, Wording, integer};
@@ -67,12 +68,11 @@ impl<'a> Update<'a> {
         self.organization.name.iter().filter(|(locale, text)| sent(*locale) && !text.is_empty()).collect()
     }
 
-    /// The hosts that were sent, and are not the primary one already.
+    /// The hosts that were sent and are not confirmed, with those that must be free as well ([`with_bare`]).
     pub(crate) fn sent_hosts(&self) -> Vec<String> {
         let pending = self.organization.unconfirmed_host.iter().filter(|_| self.sent.contains_key("host"));
-        let secondary =
-            self.organization.secondary_hosts.iter().filter(|_| self.sent.contains_key("secondary_hosts"));
-        pending.chain(secondary).cloned().collect()
+        let secondary = self.organization.unconfirmed_secondary_hosts.iter();
+        with_bare(pending.chain(secondary.filter(|_| self.sent.contains_key("secondary_hosts"))))
     }
 
     /// Adds an error for each name and host that is taken.
@@ -80,13 +80,13 @@ impl<'a> Update<'a> {
         for locale in locales {
             self.refuse("name", "taken", format!("Name {locale} has already been taken"));
         }
-        let is_taken = |host: &String| hosts.contains(host);
+        let is_taken = |host: &String| is_taken(host, hosts);
         if self.sent.contains_key("host") && self.organization.unconfirmed_host.as_ref().is_some_and(is_taken)
         {
             self.refuse("host", "taken", "Unconfirmed host has already been taken");
         }
-        if self.sent.contains_key("secondary_hosts") && self.organization.secondary_hosts.iter().any(is_taken)
-        {
+        let secondary = &self.organization.unconfirmed_secondary_hosts;
+        if self.sent.contains_key("secondary_hosts") && secondary.iter().any(is_taken) {
             self.refuse("secondary_hosts", "taken", "Secondary hosts has already been taken");
         }
     }
@@ -202,10 +202,20 @@ impl<'a> Update<'a> {
                 self.refuse("secondary_hosts", "too_many", text);
             }
             Some(hosts) if hosts.iter().all(|host| is_host(host, single_label)) => {
-                if hosts.contains(&self.organization.host) {
+                let to = &mut self.organization;
+                let is_own = hosts.contains(&to.host);
+                let known = std::mem::replace(&mut to.secondary_hosts, hosts);
+                let unconfirmed = &to.unconfirmed_secondary_hosts;
+                let is_new = |host: &&String| !known.contains(host) || unconfirmed.contains(host);
+                to.unconfirmed_secondary_hosts = to.secondary_hosts.iter().filter(is_new).cloned().collect();
+                let has_local =
+                    !single_label && to.unconfirmed_secondary_hosts.iter().any(|host| is_local(host));
+                if is_own {
                     self.refuse("secondary_hosts", "taken", "Secondary hosts has already been taken");
                 }
-                self.organization.secondary_hosts = hosts;
+                if has_local {
+                    self.refuse("secondary_hosts", "invalid", "Secondary hosts is invalid");
+                }
             }
             _ => self.refuse("secondary_hosts", "invalid", "Secondary hosts is invalid"),
         }

@@ -1,12 +1,12 @@
 //! Proposals, their states, and votes.
 
 use crate::Rules;
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
     Ability, ClientId, ComponentId, Error, Event, EventName, Locale, ProposalId, SpaceRef, StateId, Subject,
     Translated, UserId, VoteId,
 };
-use serde_json::{Map, Value};
 use std::sync::Arc;
 use time::OffsetDateTime;
 
@@ -38,7 +38,7 @@ pub struct Proposal {
     /// The number of its own scope of action.
     pub scope_id: Option<i64>,
     /// Free data of clients.
-    pub extended_data: Map<String, Value>,
+    pub extended_data: FreeData,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
@@ -61,7 +61,7 @@ impl Proposal {
             hidden_at: None,
             deleted_at: None,
             scope_id: None,
-            extended_data: Map::new(),
+            extended_data: FreeData::default(),
             created_at: now,
             updated_at: now,
         }

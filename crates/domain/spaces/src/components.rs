@@ -1,6 +1,7 @@
 //! A component of a space.
 
 use crate::ComponentManifest;
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{ComponentId, SpaceRef, StepId, Translated};
 use serde_json::{Map, Value};
@@ -31,7 +32,7 @@ pub struct Component {
     /// When it was deleted.
     pub deleted_at: Option<OffsetDateTime>,
     /// Free data of clients.
-    pub extended_data: Map<String, Value>,
+    pub extended_data: FreeData,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
@@ -52,7 +53,7 @@ impl Component {
             step_settings: BTreeMap::new(),
             scope_id: None,
             deleted_at: None,
-            extended_data: Map::new(),
+            extended_data: FreeData::default(),
             created_at: now,
             updated_at: now,
         }

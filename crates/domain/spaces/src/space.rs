@@ -1,13 +1,13 @@
 //! A participatory space and its steps.
 
 use crate::{ComponentManifest, refusals};
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
     Ability, ComponentId, Error, Event, FieldError, Locale, Result, SpaceManifest, SpaceRef, StepId, Subject,
     Translated, Wording,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
 /// Who may see a space (contract 05 §1.3).
@@ -68,7 +68,7 @@ pub struct Space {
     /// The number of its scope of action.
     pub scope_id: Option<i64>,
     /// Free data of clients.
-    pub extended_data: Map<String, Value>,
+    pub extended_data: FreeData,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
@@ -88,7 +88,7 @@ impl Space {
             visibility: Visibility::default(),
             published_at: None,
             scope_id: None,
-            extended_data: Map::new(),
+            extended_data: FreeData::default(),
             created_at: now,
             updated_at: now,
         }

@@ -7,10 +7,11 @@ mod recording;
 mod registrations;
 
 pub use leasing::{
-    claims_a_registration_for_one_worker, claims_those_served_the_longest_ago_first, ends_all_leases,
-    leaves_out_paused_and_disabled_registrations, makes_a_released_registration_due_with_its_next_delivery,
-    queues_for_existing_registrations_only, reads_due_deliveries_in_order, renews_the_leases_of_one_worker,
-    shows_the_target_to_its_worker, wakes_who_waits,
+    claims_a_registration_for_one_worker, claims_some_of_each_client,
+    claims_those_served_the_longest_ago_first, ends_all_leases, leaves_out_paused_and_disabled_registrations,
+    makes_a_released_registration_due_with_its_next_delivery, queues_for_existing_registrations_only,
+    reads_due_deliveries_in_order, renews_the_leases_of_one_worker, shows_the_target_to_its_worker,
+    wakes_who_waits,
 };
 pub use logging::{
     expires_what_waits_too_long, filters_the_log_and_turns_its_pages,
@@ -131,7 +132,14 @@ impl World<'_> {
 
     /// Leases what is due at this time for a minute.
     async fn claim(&self, worker: &str, now: OffsetDateTime) -> Result<Vec<RegistrationId>> {
-        self.deliveries.claim(worker, now, now + Duration::MINUTE, 10).await
+        self.claim_each(worker, now, 10).await
+    }
+
+    /// The same, at most so many of each client.
+    async fn claim_each(&self, worker: &str, now: OffsetDateTime, each: i64) -> Result<Vec<RegistrationId>> {
+        let waiting = self.deliveries.waiting(now, each).await?;
+        let ids: Vec<_> = waiting.into_iter().map(|one| one.id).collect();
+        self.deliveries.claim(worker, &ids, now, now + Duration::MINUTE).await
     }
 }
 

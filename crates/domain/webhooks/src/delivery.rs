@@ -86,6 +86,8 @@ pub enum Content {
 pub struct DueDelivery {
     /// Its id.
     pub id: DeliveryId,
+    /// The event; `None` for a test.
+    pub event: Option<Uuid>,
     /// The name of the event.
     pub name: EventName,
     /// The body.

@@ -30,7 +30,8 @@ pub use event::{
 };
 pub use log::{DeliveryFilter, Figures, RegistrationFilter, RegistrationReport, RegistrationState, Replay};
 pub use ports::{
-    DeliveryLog, DeliveryQueue, Message, Outbox, RegistrationStore, Target, TargetResolver, WebhookSender,
+    DeliveryLog, DeliveryQueue, Message, Outbox, RegistrationStore, Target, TargetResolver,
+    WaitingRegistration, WebhookSender,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{
@@ -45,6 +46,6 @@ pub use secret::{SealedSecret, SecretCipher, SigningSecret};
 pub use service::{
     CheckedRegistration, DESTROY_WEBHOOKS, NewRegistration, READ_WEBHOOKS, RegistrationChecks,
     RegistrationOwner, RegistrationRules, Registrations, SentRegistration, WRITE_WEBHOOKS, already_taken,
-    events_to_stream, rights_of,
+    events_to_stream, rights_of, too_many,
 };
 pub use target::{TargetError, TargetPolicy, has_public_name, is_public};

@@ -89,6 +89,11 @@ pub trait RegistrationStore: Send + Sync {
     /// The registrations of the client, the newest first.
     async fn list(&self, client: ClientId, page: PageRequest)
     -> Result<Page<(RegistrationId, Registration)>>;
+    /// How many registrations the client has. No other transaction counts them until this one ends.
+    ///
+    /// # Errors
+    /// `Internal` outside a transaction.
+    async fn count_for_update(&self, client: ClientId) -> Result<i64>;
     /// Stores a new registration. `None` when the client has one with this address already; the transaction can
     /// continue.
     async fn add(&self, registration: &Registration) -> Result<Option<RegistrationId>>;
@@ -131,14 +136,16 @@ pub trait DeliveryQueue: Send + Sync {
     /// Queues deliveries, and makes their registrations due. Notifies the workers after the commit.
     async fn add(&self, deliveries: &[NewDelivery]) -> Result<()>;
 
-    /// Leases registrations with due deliveries, at most `limit`; those that were served the longest ago are first.
+    /// Registrations with due deliveries, at most `each` of one client; those that were served the longest ago are first.
     /// Registrations that are disabled, paused or leased are left out.
+    async fn waiting(&self, now: OffsetDateTime, each: i64) -> Result<Vec<WaitingRegistration>>;
+    /// Leases those of these registrations that still wait. Returns them.
     async fn claim(
         &self,
         worker: &str,
+        ids: &[RegistrationId],
         now: OffsetDateTime,
         until: OffsetDateTime,
-        limit: i64,
     ) -> Result<Vec<RegistrationId>>;
     /// Extends all leases of a worker.
     async fn renew(&self, worker: &str, until: OffsetDateTime) -> Result<()>;
@@ -184,6 +191,17 @@ pub trait DeliveryQueue: Send + Sync {
     ) -> Result<u64>;
     /// Waits for new deliveries, at most this long.
     async fn wait(&self, at_most: Duration);
+}
+
+/// A registration with due deliveries that no worker leases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitingRegistration {
+    /// Its id.
+    pub id: RegistrationId,
+    /// Its client.
+    pub client: ClientId,
+    /// The organization of the client; `None` for a deployment-wide client.
+    pub organization: Option<OrganizationId>,
 }
 
 /// A leased registration as its worker sends to it.

@@ -300,3 +300,9 @@ fn unfit_url(error: TargetError) -> FieldError {
 pub fn already_taken() -> Error {
     Error::Invalid { wording: Wording::BadRequest, fields: vec![taken_url()] }
 }
+
+/// The error when the client has as many registrations as it may have.
+pub fn too_many(most: u64) -> Error {
+    let text = format!("A client has at most {most} webhook registrations");
+    Error::Invalid { wording: Wording::BadRequest, fields: vec![FieldError::new("url", "too_many", text)] }
+}

@@ -131,20 +131,20 @@ pub async fn find_revision_for_update<E: Entity>(
     records: &dyn Records<E>,
     organization: OrganizationId,
     id: E::Id,
-    seen: &str,
+    seen: Option<&str>,
 ) -> Result<E> {
     let record = find_for_update(records, organization, id).await?;
     check_revision(seen, &record.revision())?;
     Ok(record)
 }
 
-/// Refuses a change of a state that is no longer the stored one. `seen`: the revision that the caller read; empty: any.
-/// `stored`: that of the locked record.
+/// Refuses a change of a state that is no longer the stored one. `seen`: the revision that the caller read;
+/// `None`: any. `stored`: that of the locked record.
 ///
 /// # Errors
 /// `Invalid` with `changed_meanwhile` on `revision`.
-pub fn check_revision(seen: &str, stored: &str) -> Result<()> {
-    if seen.is_empty() || seen == stored {
+pub fn check_revision(seen: Option<&str>, stored: &str) -> Result<()> {
+    if seen.is_none_or(|seen| seen == stored) {
         return Ok(());
     }
     let fields = vec![FieldError::new("revision", "changed_meanwhile", "The record was changed meanwhile")];
@@ -296,12 +296,12 @@ mod tests {
     fn a_state_that_changed_after_it_was_read_is_not_changed() {
         at_once(async {
             let (store, seen) = (store(0), note("trees").revision());
-            for seen in [seen.as_str(), ""] {
+            for seen in [Some(seen.as_str()), None] {
                 assert_eq!(find_revision_for_update(&store, HERE, ID, seen).await.unwrap(), note("trees"));
             }
             let later = Note { updated_at: LATER, ..note("trees") }.revision();
-            for seen in [later.as_str(), "x", "0"] {
-                let refused = find_revision_for_update(&store, HERE, ID, seen).await.unwrap_err();
+            for seen in [later.as_str(), "x", "0", ""] {
+                let refused = find_revision_for_update(&store, HERE, ID, Some(seen)).await.unwrap_err();
                 assert_eq!(refused.details()[0].code, "changed_meanwhile");
             }
         });

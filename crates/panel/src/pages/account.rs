@@ -1,15 +1,16 @@
 //! The account of the administrator: language and colours, password, second factor, sign-out.
 
 use super::admins::refusal;
+use super::confirmation;
 use crate::arrival::{SESSION, SIGN_IN_PATH};
 use crate::notice::Notice;
-use crate::parts::{Choice, Field, Form, Group, Head, Html, Problem, Section, language_name, render};
+use crate::parts::{Act, Choice, Field, Form, Group, Head, Html, Problem, Section, language_name, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
 use civitas_accounts::Secret;
-use civitas_accounts::administrators::{CheckedPassword, NewPassword, Theme};
+use civitas_accounts::administrators::{NewPassword, Theme};
 use civitas_audit::{Action, Record};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{Error, Locale, Result};
@@ -17,7 +18,6 @@ use qrcode::QrCode;
 use qrcode::render::svg;
 
 const PATH: &str = "/system/account";
-const OLD: &str = "old_password";
 const NEW: &str = "new_password";
 const CODE: &str = "code";
 /// The name of the deployment in an app of second factors.
@@ -28,18 +28,19 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
 }
 
 async fn page(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
-    let body = Html::join([
-        preferences(visit, &problems),
-        password(visit, &problems),
-        second_factor(visit, &problems),
-    ]);
+    let body = if visit.signed.session.is_confirmed(visit.now) {
+        Html::join([preferences(visit), password(visit, &problems), second_factor(visit)])
+    } else {
+        let confirm = Act::link(confirmation::address(PATH), visit.say("confirmation-open"));
+        Html::join([preferences(visit), Act::row(&[confirm])])
+    };
     let head = Head::new(visit.say("account"))
         .crumb(visit.say("nav-start"), "/system")
         .lede(visit.signed.administrator.email.clone());
     visit.form_page(head, body, problems).await
 }
 
-fn preferences(visit: &Visit, problems: &[Problem]) -> Html {
+fn preferences(visit: &Visit) -> Html {
     let own = &visit.signed.administrator;
     let browser = std::iter::once(Choice::new("", visit.say("language-of-browser")));
     let locales = Locale::OF_SERVICE
@@ -60,42 +61,31 @@ fn preferences(visit: &Visit, problems: &[Problem]) -> Html {
                 .html(&visit.words),
         );
     Form::new(&visit.words, format!("{PATH}/preferences"), visit.token(), "preferences-save")
-        .hidden("revision", visit.revision(own.revision(), problems))
+        .hidden("revision", visit.revision(own.revision()))
         .section(section)
         .html()
 }
 
 fn password(visit: &Visit, problems: &[Problem]) -> Html {
-    let section = Section::new("password", visit.say("password"))
-        .hint(visit.say("password-sessions"))
-        .field(
-            Field::password(OLD, visit.say("password-old"), "current-password")
-                .check(problems)
-                .html(&visit.words),
-        )
-        .field(
-            Field::password(NEW, visit.say("password-new"), "new-password")
-                .hint(visit.say("password-hint"))
-                .check(problems)
-                .html(&visit.words),
-        );
+    let section = Section::new("password", visit.say("password")).hint(visit.say("password-sessions")).field(
+        Field::password(NEW, visit.say("password-new"), "new-password")
+            .hint(visit.say("password-hint"))
+            .check(problems)
+            .html(&visit.words),
+    );
     Form::new(&visit.words, format!("{PATH}/password"), visit.token(), "password-save")
         .section(section)
         .html()
 }
 
-fn second_factor(visit: &Visit, problems: &[Problem]) -> Html {
+fn second_factor(visit: &Visit) -> Html {
     let (method, save, hint, path) = match &visit.signed.administrator.second_factor {
         Some(_) => ("delete", "second-factor-end", "second-factor-is-on", "second_factor"),
         None => ("", "second-factor-begin", "second-factor-is-off", "second_factor"),
     };
-    let mut section =
-        Section::new("factor", visit.say("second-factor")).hint(visit.say("second-factor-hint"));
-    section = section.field(Html::paragraph("", &visit.say(hint)));
-    if method == "delete" {
-        let field = Field::password("factor_password", visit.say("password"), "current-password");
-        section = section.field(field.check(problems).html(&visit.words));
-    }
+    let section = Section::new("factor", visit.say("second-factor"))
+        .hint(visit.say("second-factor-hint"))
+        .field(Html::paragraph("", &visit.say(hint)));
     Form::new(&visit.words, format!("{PATH}/{path}"), visit.token(), save)
         .method(method)
         .section(section)
@@ -119,30 +109,22 @@ pub(crate) async fn save_preferences(visit: &mut Visit) -> Result<Reply> {
         admin.set_preferences(id, locale, theme, visit.now).await
     });
     if let Err(fault) = saved.await {
-        return page(visit, refusal(visit, fault, OLD, NEW)?).await;
+        return page(visit, refusal(visit, fault, NEW)?).await;
     }
     let words = locale.map_or(visit.words, Words::of);
     visit.redirect(PATH, Notice::good(words.say("preferences-saved"))).await
 }
 
-/// Compares the password that was typed with that of the account.
-async fn check_password(visit: &Visit, field: &str) -> Result<CheckedPassword> {
-    let typed = Secret::new(visit.form.get(field).unwrap_or_default());
-    let passwords = &*visit.panel.services.passwords;
-    CheckedPassword::of(visit.panel.store().administrators(), passwords, visit.signed.id, typed).await
-}
-
 pub(crate) async fn save_password(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let saved = async {
-        let old = check_password(visit, OLD).await?;
         let new = Secret::new(visit.form.get(NEW).unwrap_or_default());
         let email = &visit.signed.administrator.email;
         let new = NewPassword::of(&*visit.panel.services.passwords, email, &new).await?;
         let (id, session) = (visit.signed.id, &visit.signed.session.digest);
         visit
             .change_once(async |tx| {
-                Visit::administrators(tx).change_own_password(id, &old, new, session, visit.now).await?;
+                Visit::administrators(tx).change_own_password(id, new, session, visit.now).await?;
                 tx.audit()
                     .append(&record(visit, Action::AdministratorPasswordChanged), visit.now)
                     .await
@@ -152,7 +134,7 @@ pub(crate) async fn save_password(visit: &mut Visit) -> Result<Reply> {
     };
     match saved.await {
         Ok(()) => visit.redirect(PATH, Notice::good(visit.say("password-saved"))).await,
-        Err(fault) => page(visit, refusal(visit, fault, OLD, NEW)?).await,
+        Err(fault) => page(visit, refusal(visit, fault, NEW)?).await,
     }
 }
 
@@ -204,7 +186,7 @@ pub(crate) async fn begin_second_factor(visit: &mut Visit) -> Result<Reply> {
     let begun = visit.change(async |tx| visit.second_factors(tx).begin(id, ISSUER, visit.now).await).await;
     let factor = match begun {
         Ok(factor) => factor,
-        Err(fault) => return page(visit, refusal(visit, fault, OLD, NEW)?).await,
+        Err(fault) => return page(visit, refusal(visit, fault, NEW)?).await,
     };
     let form = code_form(visit, factor.sealed, &[]);
     let body = render(&NewFactor {
@@ -236,7 +218,7 @@ pub(crate) async fn confirm_second_factor(visit: &mut Visit) -> Result<Reply> {
             visit.redirect(PATH, notice).await
         }
         Err(fault) => {
-            let problems = refusal(visit, fault, OLD, NEW)?;
+            let problems = refusal(visit, fault, NEW)?;
             if problems.iter().all(|problem| problem.field != CODE) {
                 return page(visit, problems).await;
             }
@@ -250,11 +232,10 @@ pub(crate) async fn confirm_second_factor(visit: &mut Visit) -> Result<Reply> {
 
 pub(crate) async fn end_second_factor(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
-    let password = check_password(visit, "factor_password").await?;
     let id = visit.signed.id;
     let ended = visit
         .change(async |tx| {
-            visit.second_factors(tx).disable_own(id, &password, visit.now).await?;
+            Visit::administrators(tx).disable_second_factor(id, visit.now).await?;
             tx.audit()
                 .append(&record(visit, Action::AdministratorSecondFactorDisabled), visit.now)
                 .await
@@ -263,7 +244,7 @@ pub(crate) async fn end_second_factor(visit: &mut Visit) -> Result<Reply> {
         .await;
     match ended {
         Ok(()) => visit.redirect(PATH, Notice::good(visit.say("second-factor-off"))).await,
-        Err(fault) => page(visit, refusal(visit, fault, "factor_password", NEW)?).await,
+        Err(fault) => page(visit, refusal(visit, fault, NEW)?).await,
     }
 }
 

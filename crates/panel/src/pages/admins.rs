@@ -18,8 +18,8 @@ const LIST: &str = "/system/admins";
 const EMAIL: &str = "admin[email]";
 const PASSWORD: &str = "admin[password]";
 
-/// The field and the words of a refusal. `old` and `new`: the fields of the current and of the new password.
-pub(crate) fn refusal_text<'a>(text: &str, old: &'a str, new: &'a str) -> Option<(&'a str, &'static str)> {
+/// The field and the words of a refusal. `new`: the field of the new password.
+pub(crate) fn refusal_text<'a>(text: &str, new: &'a str) -> Option<(&'a str, &'static str)> {
     Some(match text {
         refusals::EMAIL_INVALID => (EMAIL, "problem-email"),
         refusals::EMAIL_TAKEN => (EMAIL, "problem-email-taken"),
@@ -27,7 +27,6 @@ pub(crate) fn refusal_text<'a>(text: &str, old: &'a str, new: &'a str) -> Option
         refusals::PASSWORD_LONG => (new, "problem-password-long"),
         refusals::PASSWORD_BLANK => (new, "problem-password-blank"),
         refusals::PASSWORD_IS_EMAIL => (new, "problem-password-email"),
-        refusals::PASSWORD_WRONG => (old, "problem-password-wrong"),
         refusals::LAST => ("", "problem-last-admin"),
         refusals::CODE_WRONG => ("code", "problem-code"),
         refusals::SECOND_FACTOR_IS_ON => ("", "problem-factor-on"),
@@ -38,10 +37,10 @@ pub(crate) fn refusal_text<'a>(text: &str, old: &'a str, new: &'a str) -> Option
 }
 
 /// The problem of a refused change, beside its field.
-pub(crate) fn refusal(visit: &Visit, fault: Error, old: &str, new: &str) -> Result<Vec<Problem>> {
+pub(crate) fn refusal(visit: &Visit, fault: Error, new: &str) -> Result<Vec<Problem>> {
     let mut problems = error::problems(&visit.words, fault, |_| String::new())?;
     for problem in &mut problems {
-        if let Some((field, key)) = refusal_text(&problem.text, old, new) {
+        if let Some((field, key)) = refusal_text(&problem.text, new) {
             *problem = Problem::new(field, visit.say(key));
         }
     }
@@ -63,7 +62,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         let email = administrator.email.clone();
         let mut acts =
             vec![RowAct::Link { href: format!("{path}/edit"), label: visit.say("edit"), of: email.clone() }];
-        if administrator.is_locked(visit.now) {
+        if administrator.sources.refused_until(visit.now).is_some() {
             let (action, of) = (format!("{path}/unlock"), email.clone());
             acts.push(RowAct::Post {
                 action,
@@ -104,7 +103,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
 }
 
 fn state(visit: &Visit, administrator: &Administrator) -> Cell {
-    match administrator.locked_until.filter(|until| *until > visit.now) {
+    match administrator.sources.refused_until(visit.now) {
         Some(until) => {
             let until = visit.tell("admin-locked-until", &[("time", visit.time(until).into())]);
             Cell::badge_with_sub(&Badge::bad(visit.say("admin-locked")), &until)
@@ -164,7 +163,7 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
             let notice = Notice::good(visit.tell("admin-created", &[("email", email.as_str().into())]));
             visit.redirect(LIST, notice).await
         }
-        Err(fault) => show_new(visit, refusal(visit, fault, PASSWORD, PASSWORD)?).await,
+        Err(fault) => show_new(visit, refusal(visit, fault, PASSWORD)?).await,
     }
 }
 
@@ -181,7 +180,7 @@ async fn show_edit(
     problems: Vec<Problem>,
 ) -> Result<Reply> {
     let email = visit.form.get(EMAIL).unwrap_or(&administrator.email);
-    let revision = visit.revision(administrator.revision(), &problems);
+    let revision = visit.revision(administrator.revision());
     let form = Form::new(&visit.words, format!("{LIST}/{id}"), visit.token(), "admin-save")
         .method("put")
         .hidden("revision", &revision)
@@ -220,12 +219,12 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
         visit
             .change_once(async |tx| {
                 let admin = Visit::administrators(tx);
-                admin.find_for_update(id, visit.seen()).await?;
+                let before = admin.find_for_update(id, visit.seen()).await?;
                 let record = |action| visit.record(action).on("administrator", &id.to_string(), &email);
-                if email != administrator.email {
+                if email != before.email {
                     admin.change_email(id, &email, visit.now).await?;
                     let record = record(Action::AdministratorUpdated);
-                    let record = record.changed("email", Some(&administrator.email), Some(&email));
+                    let record = record.changed("email", Some(&before.email), Some(&email));
                     tx.audit().append(&record, visit.now).await?;
                 }
                 if let Some(password) = password {
@@ -248,7 +247,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
                 .await
         }
         Err(fault) => {
-            let problems = refusal(visit, fault, PASSWORD, PASSWORD)?;
+            let problems = refusal(visit, fault, PASSWORD)?;
             show_edit(visit, id, &administrator, problems).await
         }
     }
@@ -305,7 +304,7 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
     let (id, administrator) = administrator(visit).await?;
     let deleted = visit
         .change(async |tx| {
-            Visit::administrators(tx).delete(id).await?;
+            Visit::administrators(tx).delete(id, visit.signed.id).await?;
             let record = visit.record(Action::AdministratorDeleted);
             let record = record.on("administrator", &id.to_string(), &administrator.email);
             tx.audit().append(&record, visit.now).await.map(drop)
@@ -319,7 +318,7 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
             visit.redirect(LIST, notice).await
         }
         Err(fault) => {
-            let problems = refusal(visit, fault, PASSWORD, PASSWORD)?;
+            let problems = refusal(visit, fault, PASSWORD)?;
             delete_page(visit, id, &administrator, problems).await
         }
     }

@@ -55,7 +55,7 @@ async fn show_edit(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<R
     let name = own.title(visit);
     let mut form = Form::new(&visit.words, own.path(), visit.token(), "attachment-save")
         .method("put")
-        .hidden("revision", visit.revision(attachment.revision(), &problems))
+        .hidden("revision", visit.revision(attachment.revision()))
         .cancel(list_of(place.id, place.parent));
     for section in members(visit, place, attachment, &problems).await? {
         form = form.section(section);
@@ -89,7 +89,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
         .change(async |tx| {
             let store = tx.attachments();
             let before =
-                find_revision_for_update::<Attachment>(store, place.id, own.id, visit.seen()).await?;
+                find_revision_for_update::<Attachment>(store, place.id, own.id, Some(visit.seen())).await?;
             let admin = place.admin(tx, visit);
             let change = admin.update(own.id, edit_of(visit, &before)).await?;
             let name = title(visit, &change.after, own.file.as_ref());

@@ -113,7 +113,7 @@ pub(crate) async fn show(
         id: found.id.0,
         path: format!("{LIST}/{}", found.id),
         token: visit.token(),
-        revision: visit.revision(found.client.revision(), &problems),
+        revision: visit.revision(found.client.revision()),
         blocks,
     };
     let body: Html = render(&page);

@@ -340,7 +340,7 @@ async fn show_edit(
     let fields = Fields { visit, here: &own.here, steps, component, problems: &problems };
     let form = form(&fields, own.path(), "settings-save")
         .method("put")
-        .hidden("revision", visit.revision(own.component.revision(), &problems));
+        .hidden("revision", visit.revision(own.component.revision()));
     let end = End {
         words: &visit.words,
         lede: visit.say("component-delete-lede"),
@@ -361,7 +361,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     if !problems.is_empty() {
         return show_edit(visit, &own, &steps, &typed, problems).await;
     }
-    let saved = save(visit, &own, visit.seen(), |component| {
+    let saved = save(visit, &own, Some(visit.seen()), |component| {
         *component = read(visit, length, &steps, component.clone()).0;
     });
     match saved.await {

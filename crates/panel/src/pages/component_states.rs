@@ -232,7 +232,7 @@ async fn show_edit(
 ) -> Result<Reply> {
     let name = title(visit, &state.title);
     let lede = visit.tell("state-lede", &[("token", state.token.as_str().into())]);
-    let revision = visit.revision(state.revision(), &problems);
+    let revision = visit.revision(state.revision());
     let form = form(visit, own, format!("{}/{id}", path(own)), &read(visit, state), None, &problems)
         .method("put")
         .hidden("revision", revision);
@@ -246,7 +246,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let (id, stored) = state_of(visit, &own).await?;
     let saved = visit
         .change(async |tx| {
-            let (states, seen) = (tx.states(), visit.seen());
+            let (states, seen) = (tx.states(), Some(visit.seen()));
             let before = find_revision_for_update::<ProposalState>(states, own.here.id, id, seen).await?;
             let change = Change::of(before, visit.now, |state| *state = read(visit, state.clone()));
             if change.is_empty() {

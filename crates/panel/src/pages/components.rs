@@ -247,7 +247,7 @@ fn changes(before: &Component, after: &Component) -> Vec<(String, String, String
 pub(super) async fn save(
     visit: &Visit,
     own: &Own,
-    seen: &str,
+    seen: Option<&str>,
     edit: impl Fn(&mut Component),
 ) -> Result<Component> {
     visit
@@ -297,7 +297,7 @@ async fn set_published(visit: &mut Visit, is_published: bool) -> Result<Reply> {
     let own = Own::of_path(visit).await?;
     let visit = &*visit;
     let now = visit.now;
-    save(visit, &own, "", |component| {
+    save(visit, &own, None, |component| {
         component.published_at = is_published.then(|| component.published_at.unwrap_or(now));
     })
     .await?;

@@ -138,7 +138,7 @@ async fn show(visit: &Visit, place: Place, problems: Vec<Problem>) -> Result<Rep
         .field(field.html(words));
     let form = Form::new(words, place.path.clone(), visit.token(), "extended-data-save")
         .method("put")
-        .hidden("revision", visit.revision(revision_at(updated_at), &problems))
+        .hidden("revision", visit.revision(revision_at(updated_at)))
         .section(section)
         .note(visit.tell("extended-data-changed", &[("time", visit.time(updated_at).into())]));
     visit.form_page(place.head, form.html(), problems).await

@@ -82,17 +82,18 @@ fn row(visit: &Visit, names: &HashMap<i64, &str>, task: &WaitingTask) -> Vec<Cel
     // The subject of a mail is its kind and the number of the account.
     let about = task.subject.as_deref().and_then(|subject| subject.split_once('/'));
     let what = match about {
-        Some((kind @ ("confirmation" | "welcome"), _)) => visit.say(&format!("mail-{kind}")),
+        Some((kind @ ("confirmation" | "welcome" | "notice"), _)) => visit.say(&format!("mail-{kind}")),
         _ => visit.say("mail-invitation"),
     };
-    let mail =
-        match about.and_then(|(_, user)| user.parse::<i64>().ok()).filter(|_| task.kind == SendMail::KIND) {
-            Some(user) => {
-                let account = visit.tell("mail-to-account", &[("number", user.into())]);
-                Cell::link(&format!("{organization}/users/{user}"), &what, &account)
-            }
-            None => Cell::with_sub(&what, &visit.say("mail-to-invited")),
-        };
+    let user = about.and_then(|(_, user)| user.parse::<i64>().ok()).filter(|_| task.kind == SendMail::KIND);
+    let mail = match (about, user) {
+        (Some(("notice", _)), _) => Cell::text(&what),
+        (_, Some(user)) => {
+            let account = visit.tell("mail-to-account", &[("number", user.into())]);
+            Cell::link(&format!("{organization}/users/{user}"), &what, &account)
+        }
+        (_, None) => Cell::with_sub(&what, &visit.say("mail-to-invited")),
+    };
     let due = visit.tell("delivery-next", &[("time", time(task.due_at).into())]);
     let state = match (task.is_claimed, task.attempts) {
         (true, _) => Cell::badge(&Badge::busy(visit.say("mail-sending"))),

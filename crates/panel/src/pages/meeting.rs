@@ -143,7 +143,7 @@ fn changes(before: &Meeting, after: &Meeting) -> Vec<(&'static str, String, Stri
 pub(super) async fn save(
     visit: &Visit,
     own: &Own,
-    seen: &str,
+    seen: Option<&str>,
     action: Action,
     edit: impl Fn(&mut Meeting),
 ) -> Result<Meeting> {
@@ -171,7 +171,7 @@ async fn act(visit: &mut Visit, key: &str, edit: fn(&mut Meeting, OffsetDateTime
     let own = Own::of_path(visit).await?;
     let visit = &*visit;
     let now = visit.now;
-    save(visit, &own, "", Action::MeetingUpdated, |meeting| edit(meeting, now)).await?;
+    save(visit, &own, None, Action::MeetingUpdated, |meeting| edit(meeting, now)).await?;
     let done = visit.tell(&format!("meeting-{key}-done"), &[("title", own.title(visit).into())]);
     let notice = Notice::good(done).text(visit.say(&format!("meeting-{key}-done-undo")));
     visit.redirect(format!("{}/edit", own.path()), notice).await
@@ -239,7 +239,7 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
     let own = Own::of_path(visit).await?;
     let visit = &*visit;
     let now = visit.now;
-    save(visit, &own, "", Action::MeetingDeleted, |meeting| meeting.delete(now)).await?;
+    save(visit, &own, None, Action::MeetingDeleted, |meeting| meeting.delete(now)).await?;
     let notice = Notice::good(visit.tell("meeting-deleted", &[("title", own.title(visit).into())]));
     visit.redirect(list_path(own.id), notice).await
 }

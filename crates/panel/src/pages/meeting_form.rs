@@ -155,7 +155,7 @@ pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
 async fn show_edit(visit: &Visit, own: &Own, meeting: &Meeting, problems: Vec<Problem>) -> Result<Reply> {
     let form = form(visit, &own.organization, meeting, (own.path(), "meeting-save"), &problems, None)
         .method("put")
-        .hidden("revision", visit.revision(own.meeting.revision(), &problems))
+        .hidden("revision", visit.revision(own.meeting.revision()))
         .cancel(list_path(own.id));
     visit.form_page(own.head(visit), Html::join([form.html(), acts(visit, own)]), problems).await
 }
@@ -167,7 +167,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     if !problems.is_empty() {
         return show_edit(visit, &own, &meeting, problems).await;
     }
-    let saved = save(visit, &own, visit.seen(), Action::MeetingUpdated, |meeting| {
+    let saved = save(visit, &own, Some(visit.seen()), Action::MeetingUpdated, |meeting| {
         *meeting = read(visit, &own.organization, meeting.clone()).0;
     });
     match saved.await {

@@ -15,6 +15,7 @@ mod component_order;
 mod component_settings;
 mod component_states;
 mod components;
+pub(crate) mod confirmation;
 mod content;
 mod deliveries;
 mod extended_data;
@@ -47,6 +48,7 @@ mod registered;
 mod registrations;
 mod replays;
 pub(crate) mod setup;
+mod shares;
 pub(crate) mod sign_in;
 mod space;
 mod space_form;
@@ -170,6 +172,8 @@ fn deployment() -> Vec<Route> {
         GET "/system" => start::show,
         GET "/system/account" => account::show,
         POST "/system/account/preferences" => account::save_preferences,
+        GET "/system/account/confirmation" => confirmation::show,
+        POST "/system/account/confirmation" => confirmation::confirm,
         POST "/system/account/password" => account::save_password,
         POST "/system/account/second_factor" => account::begin_second_factor,
         POST "/system/account/second_factor/confirm" => account::confirm_second_factor,
@@ -222,6 +226,7 @@ fn deployment() -> Vec<Route> {
         POST "/system/mails/retry" => mails::retry,
         GET "/system/audit_log" => audit::list,
         GET "/system/storage" => storage::show,
+        GET "/system/shares" => shares::show,
     ]
 }
 

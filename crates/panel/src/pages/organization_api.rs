@@ -71,7 +71,7 @@ pub(crate) async fn show(
         .field(render(&Modules { words: &visit.words, ticks }));
     let form = Form::new(&visit.words, format!("{LIST}/{id}"), visit.token(), "settings-save")
         .method("put")
-        .hidden("revision", visit.revision(organization.revision(), &problems))
+        .hidden("revision", visit.revision(organization.revision()))
         .section(master)
         .section(modules)
         .cancel(format!("{LIST}/{id}"));

@@ -12,6 +12,7 @@ use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
+use civitas_application::Transaction;
 use civitas_audit::Action;
 use civitas_kernel::records::{Entity, check_revision};
 use civitas_kernel::{Error, FieldError, Locale, Locales, OrganizationId, Result};
@@ -116,7 +117,7 @@ pub(crate) async fn show(
     let cancel = id.map_or_else(|| LIST.to_owned(), |id| format!("{LIST}/{id}"));
     let mut form = Form::new(words, action, visit.token(), save).method(method).cancel(cancel);
     if id.is_some() {
-        form = form.hidden("revision", visit.revision(organization.revision(), &problems));
+        form = form.hidden("revision", visit.revision(organization.revision()));
     }
     let form = form
         .section(identity(visit, organization, &problems))
@@ -147,6 +148,12 @@ struct End<'a> {
     name: String,
 }
 
+/// The use-case, in a transaction.
+pub(crate) fn admin<'a>(visit: &Visit, tx: &'a dyn Transaction) -> OrganizationAdmin<'a> {
+    let single_label_hosts = visit.panel.settings.site.scheme == "http";
+    OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts }
+}
+
 /// Saves the settings, or shows the form again.
 pub(crate) async fn save(visit: &Visit, id: OrganizationId, now: &Organization) -> Result<Reply> {
     let (typed, mut problems) = read(visit, now.clone());
@@ -161,13 +168,13 @@ pub(crate) async fn save(visit: &Visit, id: OrganizationId, now: &Organization) 
     let saved = visit
         .change(async |tx| {
             let before = tx.organizations().find_for_update(id).await?.ok_or(Error::NotFound)?;
-            check_revision(visit.seen(), &before.revision())?;
+            check_revision(Some(visit.seen()), &before.revision())?;
             let (mut after, _) = read(visit, before.clone());
             if let Some(host) = &host {
                 after.unconfirmed_host = Some(host.clone()).filter(|host| *host != before.host);
             }
-            let admin =
-                OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts: false };
+            let admin = admin(visit, tx);
+            admin.check_entered(Some(id), &before.secondary_hosts, &after.secondary_hosts).await?;
             if admin.change(id, &before, after.clone(), visit.now).await? {
                 let label = organization::name(visit, &after);
                 let record = visit.record(Action::OrganizationUpdated).of(Some(id)).on(

@@ -101,6 +101,12 @@ pub(super) fn hosts(
             pending.unwrap_or(if organization.host.is_empty() { "host" } else { &organization.host }),
         ),
     };
+    let mut secondary_hint = visit.say("organization-secondary-hint");
+    if !organization.unconfirmed_secondary_hosts.is_empty() {
+        let hosts = organization.unconfirmed_secondary_hosts.join(", ");
+        let waiting = visit.tell("organization-secondary-waiting", &[("hosts", hosts.into())]);
+        secondary_hint = format!("{secondary_hint} {waiting}");
+    }
     Section::new("hosts", visit.say("organization-hosts"))
         .hint(visit.say("organization-hosts-hint"))
         .field(
@@ -119,7 +125,7 @@ pub(super) fn hosts(
                 organization.secondary_hosts.join("\n"),
                 3,
             )
-            .hint(visit.say("organization-secondary-hint"))
+            .hint(secondary_hint)
             .class("mono")
             .optional()
             .check(problems)

@@ -16,7 +16,7 @@ use askama::Template;
 use civitas_application::remove_organization;
 use civitas_audit::Action;
 use civitas_kernel::{Locale, OrganizationId, Result, Translated};
-use civitas_organizations::{Organization, OrganizationAdmin, OrganizationFigures};
+use civitas_organizations::{Organization, OrganizationFigures};
 use std::collections::HashMap;
 
 const PER_PAGE: i64 = 25;
@@ -202,11 +202,8 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
         visit
             .change(async |tx| {
                 let mut new = organization.clone();
-                let admin = OrganizationAdmin {
-                    store: tx.organizations(),
-                    queue: tx.queue(),
-                    single_label_hosts: false,
-                };
+                let admin = organization_form::admin(visit, tx);
+                admin.check_entered(None, &[], &new.secondary_hosts).await?;
                 let id = admin.create(&mut new, visit.now).await?;
                 let record = visit.record(Action::OrganizationCreated).of(Some(id));
                 let record = record.on("organization", &id.to_string(), &name(visit, &new));

@@ -188,7 +188,7 @@ async fn show_edit(visit: &Visit, person: &Person, problems: Vec<Problem>) -> Re
     let [account, rights] = sections(visit, &person.home, &user, &problems);
     let form = Form::new(&visit.words, person.path(), visit.token(), "person-save")
         .method("put")
-        .hidden("revision", visit.revision(person.user.revision(), &problems))
+        .hidden("revision", visit.revision(person.user.revision()))
         .section(account)
         .section(rights)
         .cancel(person.path());
@@ -205,7 +205,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let saved = visit
         .change(async |tx| {
             let admin = admin(tx);
-            let (records, seen) = (admin.records(), visit.seen());
+            let (records, seen) = (admin.records(), Some(visit.seen()));
             let before = find_revision_for_update(records, person.organization, person.id, seen).await?;
             let change = Change::of(before, visit.now, |user| apply(visit, user));
             admin.change(person.organization, person.id, &change).await?;

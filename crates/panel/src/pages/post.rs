@@ -111,7 +111,7 @@ fn changes(before: &Post, after: &Post) -> Vec<(&'static str, String, String)> {
 pub(super) async fn save(
     visit: &Visit,
     own: &Own,
-    seen: &str,
+    seen: Option<&str>,
     action: Action,
     edit: impl Fn(&mut Post),
 ) -> Result<Post> {
@@ -161,7 +161,7 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
     let own = Own::of_path(visit).await?;
     let visit = &*visit;
     let now = visit.now;
-    save(visit, &own, "", Action::PostDeleted, |post| post.delete(now)).await?;
+    save(visit, &own, None, Action::PostDeleted, |post| post.delete(now)).await?;
     let notice = Notice::good(visit.tell("post-deleted", &[("title", own.title(visit).into())]));
     visit.redirect(list_path(own.id), notice).await
 }

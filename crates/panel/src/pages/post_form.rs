@@ -128,7 +128,7 @@ pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
 async fn show_edit(visit: &Visit, own: &Own, post: &Post, problems: Vec<Problem>) -> Result<Reply> {
     let form = form(visit, &own.organization, post, (own.path(), "post-save"), &problems, None)
         .method("put")
-        .hidden("revision", visit.revision(own.post().revision(), &problems))
+        .hidden("revision", visit.revision(own.post().revision()))
         .cancel(list_path(own.id));
     let head = own.head(visit).await?;
     visit.form_page(head, Html::join([form.html(), acts(visit, own)]), problems).await
@@ -141,7 +141,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     if !problems.is_empty() {
         return show_edit(visit, &own, &post, problems).await;
     }
-    let saved = save(visit, &own, visit.seen(), Action::PostUpdated, |post| {
+    let saved = save(visit, &own, Some(visit.seen()), Action::PostUpdated, |post| {
         *post = read(visit, &own.organization, post.clone()).0;
     });
     match saved.await {
@@ -162,7 +162,7 @@ async fn set_published(visit: &mut Visit, is_published: bool) -> Result<Reply> {
     let own = Own::of_path(visit).await?;
     let visit = &*visit;
     let now = visit.now;
-    let saved = save(visit, &own, "", Action::PostUpdated, |post| {
+    let saved = save(visit, &own, None, Action::PostUpdated, |post| {
         if is_published { post.publish(now) } else { post.unpublish() }
     });
     match saved.await {

@@ -200,7 +200,7 @@ async fn answer_form(visit: &Visit, shown: &Shown, has_next: bool, problems: &[P
         words,
         action: format!("{}/answer", shown.path()),
         token: visit.token(),
-        revision: visit.revision(proposal.revision(), problems),
+        revision: visit.revision(proposal.revision()),
         groups: vec![state.check(problems).html(words), seen.check(problems).html(words)],
         has_next,
     };
@@ -255,7 +255,8 @@ pub(crate) async fn answer(visit: &mut Visit) -> Result<Reply> {
     let saved = visit
         .change(async |tx| {
             let (store, states) = (tx.proposals(), tx.states());
-            find_revision_for_update::<Proposal>(store, shown.organization, shown.id, visit.seen()).await?;
+            find_revision_for_update::<Proposal>(store, shown.organization, shown.id, Some(visit.seen()))
+                .await?;
             let answer = (token, is_public);
             let change = admin(tx).answer(states, shown.organization, shown.id, answer, visit.now).await?;
             if change.is_empty() {

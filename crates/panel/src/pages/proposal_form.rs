@@ -39,7 +39,7 @@ async fn show(visit: &Visit, shown: &Shown, problems: Vec<Problem>) -> Result<Re
         .field(texts.html(&visit.words, &problems));
     let form = Form::new(&visit.words, shown.path(), visit.token(), "proposal-save")
         .method("put")
-        .hidden("revision", visit.revision(shown.proposal().revision(), &problems))
+        .hidden("revision", visit.revision(shown.proposal().revision()))
         .section(section)
         .cancel(shown.path());
     let title = visit.tell("person-edit", &[("name", shown.title(visit).into())]);
@@ -56,7 +56,8 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let saved = visit
         .change(async |tx| {
             let store = tx.proposals();
-            find_revision_for_update::<Proposal>(store, shown.organization, shown.id, visit.seen()).await?;
+            find_revision_for_update::<Proposal>(store, shown.organization, shown.id, Some(visit.seen()))
+                .await?;
             let admin = ProposalAdmin { store };
             let texts = (&title, &body);
             let change = admin.rewrite(shown.organization, shown.id, texts, longest, visit.now).await?;

@@ -96,7 +96,7 @@ pub(crate) async fn add(visit: &mut Visit) -> Result<Reply> {
         let problem = Problem::new(PERSON, visit.say("problem-person-unknown"));
         return show(visit, &own, vec![problem]).await;
     };
-    save(visit, &own, "", Action::MeetingUpdated, |meeting| meeting.register(id)).await?;
+    save(visit, &own, None, Action::MeetingUpdated, |meeting| meeting.register(id)).await?;
     let notice = Notice::good(visit.tell("registered-added", &[("name", user.name.into())]));
     visit.redirect(path(&own), notice).await
 }
@@ -108,7 +108,7 @@ pub(crate) async fn remove(visit: &mut Visit) -> Result<Reply> {
     if !own.meeting.registrations.contains(&id) {
         return Err(Error::NotFound);
     }
-    save(visit, &own, "", Action::MeetingUpdated, |meeting| meeting.unregister(id)).await?;
+    save(visit, &own, None, Action::MeetingUpdated, |meeting| meeting.unregister(id)).await?;
     let name = authors(visit, own.id, vec![id.0]).await?.remove(&id).map(|user| user.name);
     let name = name.unwrap_or_else(|| id.to_string());
     let notice = Notice::good(visit.tell("registered-removed", &[("name", name.into())]));

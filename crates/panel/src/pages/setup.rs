@@ -102,7 +102,7 @@ async fn submit(arrival: &Arrival) -> Result<Reply> {
             let field = |fault: &civitas_kernel::FieldError| format!("organization[{}]", fault.field);
             let mut problems = error::problems(&arrival.words, fault, field)?;
             for problem in &mut problems {
-                if let Some((field, key)) = refusal_text(&problem.text, PASSWORD, PASSWORD) {
+                if let Some((field, key)) = refusal_text(&problem.text, PASSWORD) {
                     *problem = Problem::new(field, arrival.words.say(key));
                 }
             }

@@ -9,8 +9,8 @@ use actix_web::http::{Method, StatusCode};
 use askama::Template;
 use civitas_accounts::Secret;
 use civitas_accounts::administrators::SignInFault;
-use civitas_application::SignIn;
-use civitas_kernel::{Error, Locale, Result};
+use civitas_application::{Holder, Share, network_of};
+use civitas_kernel::{Error, Locale, OrganizationId, Result};
 
 /// The cookie of a visit before sign-in.
 const VISIT: &str = "civitas_panel_visit";
@@ -68,17 +68,13 @@ async fn submit(arrival: Arrival) -> Result<Reply> {
     let password = Secret::new(arrival.form.get("admin[password]").unwrap_or_default());
     let code = Some(arrival.form.text("admin[code]")).filter(|code| !code.is_empty());
     if arrival.form.has_nul() || email.is_empty() || email.len() > 254 || password.expose().len() > 1_000 {
-        return Ok(refuse(&arrival, &visit, &email, &SignInFault::Refused));
+        return Ok(refuse(&arrival, &visit, &email, false));
     }
-    let sign_in = SignIn {
-        store: arrival.panel.store(),
-        announcer: &services.announcer,
-        passwords: &*services.passwords,
-        cipher: &*services.cipher,
-        codes: &*services.codes,
-        from: arrival.client().map(|address| address.to_string()),
-    };
-    match sign_in.sign_in(&email, password, code, arrival.now).await {
+    // Sources take turns, so that one does not keep others waiting.
+    let source = arrival.client().map(|source| network_of(source).to_string());
+    let of_panel = Holder { organization: OrganizationId(0), client: None, record: source.as_deref() };
+    let _place = services.shares.take(Share::Passwords, of_panel).await?;
+    match arrival.panel.sign_in(arrival.client()).sign_in(&email, password, code, arrival.now).await {
         Ok(signed) => {
             let cookies = vec![
                 cookie(&arrival, SESSION, signed.text.expose(), "Lax", ""),
@@ -88,14 +84,14 @@ async fn submit(arrival: Arrival) -> Result<Reply> {
             Ok(Reply::Redirect { to: back.to_owned(), cookies })
         }
         Err(SignInFault::Store(fault)) => Err(fault),
-        Err(fault) => Ok(refuse(&arrival, &visit, &email, &fault)),
+        Err(fault) => Ok(refuse(&arrival, &visit, &email, matches!(fault, SignInFault::CodeNeeded))),
     }
 }
 
-/// Shows the form again, and counts a refusal. A locked account has the same answer as a wrong password: guesses cannot be confirmed while it
-/// is locked.
-fn refuse(arrival: &Arrival, visit: &str, email: &str, fault: &SignInFault) -> Reply {
-    let key = if matches!(fault, SignInFault::CodeNeeded) {
+/// Shows the form again, and counts a refusal. A refused source has the same answer as a wrong password: it cannot confirm
+/// guesses.
+fn refuse(arrival: &Arrival, visit: &str, email: &str, needs_code: bool) -> Reply {
+    let key = if needs_code {
         "sign-in-code-needed"
     } else {
         arrival.panel.services.authentication_limit.count(arrival.client());
@@ -138,7 +134,7 @@ fn is_locale(text: &str) -> bool {
 }
 
 /// Whether a path leads to a page of the panel, and to no other host.
-fn is_own_path(path: &str) -> bool {
+pub(crate) fn is_own_path(path: &str) -> bool {
     (path == "/system" || path.starts_with("/system/") || path.starts_with("/system?"))
         && !path.contains("//")
         && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')

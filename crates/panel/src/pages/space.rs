@@ -37,13 +37,13 @@ pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
 async fn show_edit(visit: &Visit, here: &Here, space: &Space, problems: Vec<Problem>) -> Result<Reply> {
     let form = form(visit, &here.organization, space, here.path(), "space-save", &problems, None)
         .method("put")
-        .hidden("revision", visit.revision(here.space.revision(), &problems))
+        .hidden("revision", visit.revision(here.space.revision()))
         .cancel(here.path());
     visit.form_page(here.head(visit, "edit"), form.html(), problems).await
 }
 
 /// Changes the space, with an entry in the audit trail.
-async fn save(visit: &Visit, here: &Here, seen: &str, edit: impl Fn(&mut Space)) -> Result<Space> {
+async fn save(visit: &Visit, here: &Here, seen: Option<&str>, edit: impl Fn(&mut Space)) -> Result<Space> {
     visit
         .change(async |tx| {
             let before = find_revision_for_update::<Space>(tx.spaces(), here.id, here.own, seen).await?;
@@ -74,7 +74,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     if !problems.is_empty() {
         return show_edit(visit, &here, &typed, problems).await;
     }
-    let saved = save(visit, &here, visit.seen(), |space| *space = read(visit, space.clone()).0);
+    let saved = save(visit, &here, Some(visit.seen()), |space| *space = read(visit, space.clone()).0);
     match saved.await {
         Ok(space) => {
             let name = title(visit, &space.title);
@@ -101,7 +101,7 @@ async fn set_published(visit: &mut Visit, is_published: bool) -> Result<Reply> {
     let here = Here::of_path(visit).await?;
     let visit = &*visit;
     let now = visit.now;
-    save(visit, &here, "", |space| {
+    save(visit, &here, None, |space| {
         space.published_at = is_published.then(|| space.published_at.unwrap_or(now));
     })
     .await?;

@@ -241,7 +241,7 @@ async fn show_edit(
     let own = format!("{}/{id}", base(here));
     let form = form(visit, here, step, own.clone(), "step-save", &problems)
         .method("put")
-        .hidden("revision", visit.revision(stored.revision(), &problems));
+        .hidden("revision", visit.revision(stored.revision()));
     let name = title(visit, &step.title);
     let mut head = here.below(visit, name.clone());
     let mut body = vec![form.html()];
@@ -278,7 +278,8 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let saved = visit
         .change(async |tx| {
             check_title("title", &typed.title, here.organization.default_locale)?;
-            let before = find_revision_for_update::<Step>(tx.steps(), here.id, id, visit.seen()).await?;
+            let before =
+                find_revision_for_update::<Step>(tx.steps(), here.id, id, Some(visit.seen())).await?;
             let change = Change::of(before, visit.now, |step| *step = read(visit, step.clone()).0);
             if change.is_empty() {
                 return Ok(());

@@ -142,7 +142,7 @@ async fn show(
     let who = if is_dated { "survey-who-survey" } else { "survey-who-meeting" };
     let form = form(visit, &shown.home, settings, address, &problems, None, is_dated)
         .method("put")
-        .hidden("revision", visit.revision(shown.questionnaire.revision(), &problems))
+        .hidden("revision", visit.revision(shown.questionnaire.revision()))
         .cancel(shown.path())
         .note(visit.say(who));
     visit.form_page(shown.own_head(visit, "edit"), form.html(), problems).await

@@ -63,7 +63,7 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
         .change(async |tx| {
             let at = (shown.home.default_locale, visit.now);
             let edit = typed.edit.clone();
-            let id = admin(tx).create(shown.organization, visit.seen(), edit, at).await?;
+            let id = admin(tx).create(shown.organization, visit.form.get("revision"), edit, at).await?;
             let record = record(visit, &shown, Action::SurveyUpdated);
             let record = changes(record, &opened.own, id, &typed.edit);
             tx.audit().append(&record, visit.now).await?;

@@ -136,7 +136,7 @@ pub(crate) fn form(
         action: opened.id.map_or_else(|| format!("{path}/questions"), |id| format!("{path}/questions/{id}")),
         method: if opened.id.is_some() { "put" } else { "" },
         token: visit.token(),
-        revision: visit.revision(shown.questionnaire.revision(), problems),
+        revision: visit.revision(shown.questionnaire.revision()),
         title: visit.tell("question-number", &[("number", number.clone().into())]),
         fields: fields(visit, opened, &question, problems),
         texts: texts.html(words, problems),

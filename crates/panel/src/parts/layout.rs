@@ -144,6 +144,11 @@ impl Layout<'_> {
                 "M2.5 3h11v4h-11V3Zm0 6h11v4h-11V9ZM5 5h.01M5 11h.01",
                 "nav-storage",
             ),
+            self.entry(
+                "/system/shares",
+                "M8 2a6 6 0 1 0 6 6H8V2ZM10.5 2.5a5 5 0 0 1 3 3h-3v-3Z",
+                "nav-shares",
+            ),
         ]
     }
 }

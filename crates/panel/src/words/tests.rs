@@ -1,7 +1,7 @@
 use super::*;
 use civitas_accounts::RoleType;
 use civitas_accounts::administrators::Theme;
-use civitas_application::Dependency;
+use civitas_application::{Dependency, Share};
 use civitas_audit::{Action, ActorKind};
 use civitas_jobs::JobStatus;
 use civitas_kernel::{Scope, SpaceManifest};
@@ -106,6 +106,7 @@ macro_rules! names {
 #[test]
 fn every_text_whose_key_is_made_of_a_name_is_in_the_catalogue() {
     let jobs: Vec<String> = JobStatus::NAMES.iter().map(|&name| name.to_owned()).collect();
+    let shares = Share::ALL.iter().map(|share| share.name().replace('_', "-"));
     let families = [
         ("storage-check-", names!(Dependency::ALL), vec![""]),
         ("action-", names!(Action::ALL), vec![""]),
@@ -121,6 +122,7 @@ fn every_text_whose_key_is_made_of_a_name_is_in_the_catalogue() {
         ("question-", names!(QuestionType::ALL), vec![""]),
         ("condition-", names!(ConditionType::ALL), vec![""]),
         ("theme-", names!(Theme::ALL), vec![""]),
+        ("share-", shares.collect(), vec![""]),
     ];
     let known: BTreeSet<String> = keys(&SOURCES[0].1).into_iter().map(|(key, _)| key).collect();
     for (start, names, ends) in families {

@@ -42,7 +42,7 @@ attention-pending-hosts = { $count ->
     [one] 1 new host is not confirmed
    *[other] { $count } new hosts are not confirmed
 }
-attention-pending-hosts-text = The DNS records of the new host do not point here yet. Until they do, the current host stays.
+attention-pending-hosts-text = The DNS records of the new host do not point here yet. Until they do, the current host stays, and a new secondary host is unknown.
 attention-locked-people = { $count ->
     [one] 1 administrator of an organization is locked
    *[other] { $count } administrators of organizations are locked
@@ -348,6 +348,7 @@ organization-prefix-hint = Begins the references of resources and the names of u
 organization-registration = Registration
 organization-secondary = Secondary hosts
 organization-secondary-hint = One in a line. Requests to them are redirected (301) to the primary host.
+organization-secondary-waiting = Not confirmed, and unknown until their DNS records point here: { $hosts }. To confirm one at once, remove it, save, and enter it again.
 organization-tab-api = REST API
 organization-tab-settings = Settings
 organization-tabs = Settings of the organization
@@ -389,7 +390,7 @@ admin-delete-sessions = Its sessions end at once
 admin-delete-stays = The audit log keeps what the account did.
 admin-deleted = { $email } is no system administrator any more.
 admin-last-sign-in = Last sign-in
-admin-locked = Locked
+admin-locked = Locked for some addresses
 admin-locked-until = until { $time }
 admin-new = New administrator
 admin-no-password = No password

@@ -42,7 +42,7 @@ attention-pending-hosts = { $count ->
     [one] 1 host nuevo no está confirmado
    *[other] { $count } hosts nuevos no están confirmados
 }
-attention-pending-hosts-text = Los registros DNS del host nuevo aún no apuntan aquí. Hasta entonces se mantiene el host actual.
+attention-pending-hosts-text = Los registros DNS del host nuevo aún no apuntan aquí. Hasta entonces se mantiene el host actual, y un host secundario nuevo es desconocido.
 attention-locked-people = { $count ->
     [one] 1 cuenta de administración de una organización está bloqueada
    *[other] { $count } cuentas de administración de organizaciones están bloqueadas
@@ -348,6 +348,7 @@ organization-prefix-hint = Inicio de las referencias de los recursos y de los no
 organization-registration = Registro
 organization-secondary = Hosts secundarios
 organization-secondary-hint = Uno por línea. Sus solicitudes se redirigen (301) al host principal.
+organization-secondary-waiting = Sin confirmar, y desconocidos hasta que sus registros DNS apunten aquí: { $hosts }. Para confirmar uno de inmediato, quítelo, guarde y vuelva a escribirlo.
 organization-tab-api = REST API
 organization-tab-settings = Configuración
 organization-tabs = Configuración de la organización
@@ -389,7 +390,7 @@ admin-delete-sessions = Sus sesiones terminan de inmediato
 admin-delete-stays = El registro de auditoría conserva lo que hizo la cuenta.
 admin-deleted = { $email }: cuenta de administración eliminada.
 admin-last-sign-in = Último inicio de sesión
-admin-locked = Bloqueada
+admin-locked = Bloqueada para algunas direcciones
 admin-locked-until = hasta el { $time }
 admin-new = Nueva cuenta de administración
 admin-no-password = Sin contraseña

@@ -42,7 +42,7 @@ attention-pending-hosts = { $count ->
     [one] { $count } nouvel hôte n’est pas confirmé
    *[other] { $count } nouveaux hôtes ne sont pas confirmés
 }
-attention-pending-hosts-text = Les enregistrements DNS du nouvel hôte ne mènent pas encore ici. D’ici là, l’hôte actuel reste.
+attention-pending-hosts-text = Les enregistrements DNS du nouvel hôte ne mènent pas encore ici. D’ici là, l’hôte actuel reste, et un nouvel hôte secondaire est inconnu.
 attention-locked-people = { $count ->
     [one] { $count } compte d’administration d’une organisation est verrouillé
    *[other] { $count } comptes d’administration d’organisations sont verrouillés
@@ -348,6 +348,7 @@ organization-prefix-hint = Début des références des ressources et des noms de
 organization-registration = Inscription
 organization-secondary = Hôtes secondaires
 organization-secondary-hint = Un par ligne. Leurs requêtes sont redirigées (301) vers l’hôte principal.
+organization-secondary-waiting = Non confirmés, et inconnus jusqu’à ce que leurs enregistrements DNS mènent ici : { $hosts }. Pour en confirmer un tout de suite, retirez-le, enregistrez, puis saisissez-le à nouveau.
 organization-tab-api = REST API
 organization-tab-settings = Paramètres
 organization-tabs = Paramètres de l’organisation
@@ -389,7 +390,7 @@ admin-delete-sessions = Ses sessions prennent fin immédiatement
 admin-delete-stays = Le journal d’audit garde ce que le compte a fait.
 admin-deleted = { $email } : compte d’administration supprimé.
 admin-last-sign-in = Dernière connexion
-admin-locked = Verrouillé
+admin-locked = Verrouillé pour certaines adresses
 admin-locked-until = jusqu’au { $time }
 admin-new = Nouveau compte d’administration
 admin-no-password = Sans mot de passe

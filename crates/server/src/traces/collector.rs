@@ -1,12 +1,12 @@
 //! The HTTP client of the export.
 
 use async_trait::async_trait;
+use civitas_delivery::{client_config, system_roots};
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use reqwest::Client;
 use reqwest::redirect::Policy;
-use rustls::{ClientConfig, RootCertStore};
 use std::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
@@ -28,7 +28,7 @@ impl Collector {
     /// When the versions of TLS are not supported.
     pub(super) fn new(runtime: Handle, patience: Duration) -> Result<Self, Box<dyn Error + Send + Sync>> {
         let client = Client::builder()
-            .tls_backend_preconfigured(tls()?)
+            .tls_backend_preconfigured(client_config(system_roots())?)
             .redirect(Policy::none())
             .no_proxy()
             .timeout(patience)
@@ -72,13 +72,4 @@ fn cause_of(error: &(dyn Error + 'static)) -> String {
         Some(_) => "the request failed".to_owned(),
         None => innermost.to_string(),
     }
-}
-
-/// TLS on ring, with the certificates that the system trusts.
-fn tls() -> Result<ClientConfig, rustls::Error> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    Ok(versions.with_root_certificates(roots).with_no_client_auth())
 }

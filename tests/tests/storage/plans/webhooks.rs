@@ -147,9 +147,13 @@ async fn due_deliveries_and_registrations_are_read_by_ranges_of_indexes() {
         let Some(world) = filled(engine).await else { continue };
         let (deliveries, one) = (world.ports().deliveries(), RegistrationId(1));
         let now = clock::now();
-        let read = deliveries.claim("w", now, now + Duration::MINUTE, 5);
-        let (claimed, steps) = plans(&world, "webhook_registrations", read).await;
-        check(&world, "claim", &steps, "webhook_registrations_due");
+        let (waiting, steps) = plans(&world, "webhook_registrations", deliveries.waiting(now, 5)).await;
+        check(&world, "waiting", &steps, "webhook_registrations_in_turn");
+        assert!(!steps.iter().any(|plan| scans(engine, plan, "webhook_registrations")), "{steps:#?}");
+        let ids: Vec<_> = waiting.unwrap().into_iter().map(|one| one.id).collect();
+        let claim = deliveries.claim("w", &ids, now, now + Duration::MINUTE);
+        let (claimed, steps) = plans(&world, "webhook_registrations", claim).await;
+        assert!(!steps.iter().any(|plan| scans(engine, plan, "webhook_registrations")), "{steps:#?}");
         assert_eq!(claimed.unwrap().len(), 5);
         let (due, steps) = plans(&world, "(webhook_deliveries", deliveries.due(one, now, &[], 10)).await;
         check(&world, "due", &steps, "webhook_deliveries_due");

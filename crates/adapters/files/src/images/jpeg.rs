@@ -1,7 +1,10 @@
 //! The segments of a JPEG file. Format: ITU-T T.81, annex B.
 
-use super::{Facts, StripError, array, copy, read_exif, skip};
-use std::io::{BufRead, Write};
+use super::{Facts, StripError, array, copy, finished, read_exif, skip};
+use civitas_attachments::Content;
+use image::metadata::Orientation;
+use std::fs::File;
+use std::io::{self, BufRead, BufWriter, Seek, SeekFrom, Write};
 
 /// How many scans a progressive image may have. Usual are about 10; each takes the time of the whole image.
 const MAX_SCANS: u32 = 100;
@@ -36,6 +39,19 @@ pub(super) fn strip(from: &mut impl BufRead, to: &mut impl Write) -> Result<Fact
     }
     to.write_all(&[0xff, 0xd9])?;
     Ok(facts)
+}
+
+/// The same image with an Exif block that has its orientation alone.
+pub(super) fn with_orientation(content: Content, orientation: Orientation, to: File) -> io::Result<Content> {
+    // The header, and a directory with one number of 16 bits.
+    let mut block = *b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\0\0\0\0\0\0\0\0";
+    block[24] = orientation.to_exif();
+    let (mut from, mut to) = (content.file, BufWriter::new(to));
+    from.seek(SeekFrom::Start(2))?;
+    to.write_all(&[0xff, 0xd8, 0xff, 0xe1, 0, 34])?;
+    to.write_all(&block)?;
+    io::copy(&mut from, &mut to)?;
+    finished(to.into_inner().map_err(io::IntoInnerError::into_error)?)
 }
 
 /// The second byte of the next marker. Bytes before it are left out.

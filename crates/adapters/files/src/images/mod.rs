@@ -4,8 +4,9 @@
 //! previews, unknown blocks and bytes after the end are removed. The colour profile is kept. Pixels are not encoded
 //! again, except where the Exif orientation turns them, and where an animation is reduced to its first picture.
 //!
-//! Memory of one image of 8,000 × 8,000 pixels while it is decoded, as measured: 190 MB for JPEG, 370 to 550 MB when it
-//! is progressive; 250 MB for PNG with 8 bits, twice that with 16; 290 MB for WebP, 430 MB when it is lossless. Turning
+//! An image whose pixels have more than 100 million bytes (33 million pixels of three colours with 8 bits) is not decoded: it
+//! has no thumbnail, an animation stays one, and the orientation stays in a JPEG file. Decoding one needs at most three times
+//! that: as much as its pixels for JPEG and PNG, up to three times that for a progressive JPEG, two times for WebP. Turning
 //! an image by 90° needs its pixels twice, and a JPEG file is in memory as a whole beside its pixels. One image is
 //! decoded at a time.
 
@@ -57,10 +58,10 @@ impl Format {
     }
 }
 
-/// An image without metadata, and its thumbnail.
+/// An image without metadata, and its thumbnail if it was decoded.
 pub(crate) struct Picture {
     pub content: Content,
-    pub thumbnail: Content,
+    pub thumbnail: Option<Content>,
 }
 
 /// An image, or why it cannot be attached.
@@ -115,7 +116,12 @@ pub(crate) fn process(content: &Content, format: Format, directory: &Path) -> io
     // A decoder that panics on its input has not decoded it.
     let decoded = std::panic::catch_unwind(|| pixels::decode(&stripped.file, format.decoder()));
     let mut decoded = match decoded {
-        Ok(Ok(decoded)) => decoded,
+        Ok(Ok(Some(decoded))) => decoded,
+        Ok(Ok(None)) if orientation != Orientation::NoTransforms && format == Format::Jpeg => {
+            let content = jpeg::with_orientation(stripped, orientation, tempfile::tempfile_in(directory)?)?;
+            return Ok(Ok(Picture { content, thumbnail: None }));
+        }
+        Ok(Ok(None)) => return Ok(Ok(Picture { content: stripped, thumbnail: None })),
         Ok(Err(fault)) => return Ok(Err(fault)),
         Err(_) => return Ok(Err(ContentFault::Undecodable)),
     };
@@ -128,7 +134,7 @@ pub(crate) fn process(content: &Content, format: Format, directory: &Path) -> io
     };
     let thumbnail =
         pixels::encode(&decoded.thumbnail(), format.decoder(), tempfile::tempfile_in(directory)?)?;
-    Ok(Ok(Picture { content, thumbnail }))
+    Ok(Ok(Picture { content, thumbnail: Some(thumbnail) }))
 }
 
 /// Copies an image without its metadata.

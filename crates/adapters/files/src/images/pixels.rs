@@ -14,7 +14,9 @@ use std::io::{self, BufReader, BufWriter, Seek};
 /// The quality of JPEG files that are encoded again, from 1 to 100.
 const QUALITY: u8 = 92;
 /// The memory that a decoder may allocate beside the pixels, as far as it counts, in bytes.
-const MAX_ALLOCATION: u64 = 600 << 20;
+const MAX_ALLOCATION: u64 = 300 << 20;
+/// The most bytes of the pixels of an image that is decoded.
+pub(super) const MAX_PIXELS: u64 = 100_000_000;
 /// The longest colour profile of images that are encoded again, in bytes.
 const MAX_PROFILE: usize = 256 * 1024;
 
@@ -24,18 +26,18 @@ pub(super) struct Decoded {
     profile: Option<Vec<u8>>,
 }
 
-/// Decodes all pixels.
+/// Decodes all pixels; `None` if they have more than [`MAX_PIXELS`] bytes.
 ///
 /// # Errors
 /// Why the image cannot be attached.
-pub(super) fn decode(file: &File, format: ImageFormat) -> Result<Decoded, ContentFault> {
+pub(super) fn decode(file: &File, format: ImageFormat) -> Result<Option<Decoded>, ContentFault> {
     read(file, format).map_err(|error| {
         tracing::debug!(%error, "an image was not decoded");
         ContentFault::Undecodable
     })?
 }
 
-fn read(mut file: &File, format: ImageFormat) -> Result<Result<Decoded, ContentFault>, ImageError> {
+fn read(mut file: &File, format: ImageFormat) -> Result<Result<Option<Decoded>, ContentFault>, ImageError> {
     file.rewind()?;
     let mut limits = Limits::default();
     limits.max_alloc = Some(MAX_ALLOCATION);
@@ -46,11 +48,15 @@ fn read(mut file: &File, format: ImageFormat) -> Result<Result<Decoded, ContentF
     if width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE {
         return Ok(Err(ContentFault::ImageTooBig));
     }
+    if decoder.total_bytes() > MAX_PIXELS {
+        file.rewind()?;
+        return Ok(Ok(None));
+    }
     let profile = decoder.icc_profile().unwrap_or_default().filter(|profile| profile.len() <= MAX_PROFILE);
     let pixels = DynamicImage::from_decoder(decoder)?;
     file.rewind()?;
     let profile = profile.filter(|profile| is_of(profile, pixels.color()));
-    Ok(Ok(Decoded { pixels, profile }))
+    Ok(Ok(Some(Decoded { pixels, profile })))
 }
 
 /// Whether a colour profile describes colours of that kind. Decoders turn CMYK into RGB.

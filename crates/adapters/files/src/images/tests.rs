@@ -1,8 +1,12 @@
+use super::pixels::MAX_PIXELS;
 use crate::samples::{
     SECRET, bytes, encoded, exif, inspect, jpeg_with, picture, png_chunk, png_with, webp_chunk, webp_with,
 };
 use civitas_attachments::{ContentFault, Inspected, THUMBNAIL_HEIGHT};
-use image::{DynamicImage, GenericImageView, GrayImage, ImageFormat, ImageReader, Rgba, RgbaImage};
+use image::metadata::Orientation;
+use image::{
+    DynamicImage, GenericImageView, GrayImage, ImageDecoder, ImageFormat, ImageReader, Rgba, RgbaImage,
+};
 use proptest::prelude::*;
 use std::io::Cursor;
 
@@ -168,6 +172,41 @@ fn the_header_decides_before_pixels_are_decoded() {
     assert_eq!(inspect(&webp_with(0, (1 << 24, 9), &webp[12..])).fault, Some(ContentFault::ImageTooBig));
 }
 
+/// The number of bytes of the pixels of an image.
+fn decoded(bytes: &[u8], format: ImageFormat) -> u64 {
+    ImageReader::with_format(Cursor::new(bytes), format).into_decoder().unwrap().total_bytes()
+}
+
+#[test]
+fn an_image_of_more_than_100_million_bytes_is_stored_without_a_thumbnail() {
+    const SIDE: u32 = 5774;
+    for format in FORMATS {
+        let sample = encoded(&DynamicImage::new_rgb8(SIDE, SIDE), format);
+        assert!(decoded(&sample, format) > MAX_PIXELS);
+        let inspected = inspect(&sample);
+        assert_eq!((inspected.fault, inspected.content_type.as_str()), (None, format.to_mime_type()));
+        assert!(inspected.thumbnail.is_none(), "{format:?}");
+        let smaller = encoded(&DynamicImage::new_rgb8(SIDE, SIDE - 2), format);
+        assert!(inspect(&smaller).thumbnail.is_some(), "{format:?}");
+    }
+    let header = [&8000_u32.to_be_bytes()[..], &8000_u32.to_be_bytes(), &[16, 6, 0, 0, 0]].concat();
+    let chunks = [png_chunk(*b"IHDR", &header), png_chunk(*b"IDAT", b"x"), png_chunk(*b"IEND", b"")];
+    let deep = inspect(&[&b"\x89PNG\r\n\x1a\n"[..], &chunks.concat()].concat());
+    assert!(deep.fault.is_none() && deep.thumbnail.is_none(), "its pixels have 512 million bytes");
+}
+
+#[test]
+fn a_jpeg_that_is_not_decoded_keeps_its_orientation_and_nothing_else() {
+    let plain = encoded(&DynamicImage::new_rgb8(5774, 5774), ImageFormat::Jpeg);
+    let sample = jpeg_with(&plain, &[(0xe1, &[b"Exif\0\0", &exif(6)[..]].concat())]);
+    let stored = bytes(inspect(&sample).content);
+    assert!(!contains(&stored, SECRET));
+    let mut decoder =
+        ImageReader::with_format(Cursor::new(&stored), ImageFormat::Jpeg).into_decoder().unwrap();
+    assert_eq!(decoder.orientation().unwrap(), Orientation::Rotate90);
+    assert_eq!(bytes(inspect(&stored).content), stored, "a second inspection changes nothing");
+}
+
 #[test]
 fn a_jpeg_with_many_scans_cannot_be_attached() {
     let jpeg = picture(ImageFormat::Jpeg, 16, 16);
@@ -228,7 +267,9 @@ proptest! {
             sample[at] = value;
         }
         let inspected = inspect(&sample);
-        prop_assert_eq!(inspected.thumbnail.is_some(), inspected.fault.is_none() && inspected.content_type.starts_with("image/"));
+        let is_image = inspected.fault.is_none() && inspected.content_type.starts_with("image/");
+        let is_decoded = is_image && decoded(&bytes(inspected.content), format) <= MAX_PIXELS;
+        prop_assert_eq!(inspected.thumbnail.is_some(), is_decoded);
         if let Some(thumbnail) = inspected.thumbnail {
             let small = image::load_from_memory(&bytes(thumbnail)).unwrap();
             prop_assert!(small.height() <= THUMBNAIL_HEIGHT && small.width() >= 1);

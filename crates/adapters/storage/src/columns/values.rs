@@ -1,9 +1,10 @@
 //! The types that members of models may have, and how each is stored.
 
-use super::{EnumColumn, JsonColumn};
-use civitas_accounts::administrators::SecondFactor;
+use super::{DataColumn, EnumColumn, JsonColumn};
+use civitas_accounts::administrators::{SecondFactor, SignInSources};
 use civitas_accounts::{Digest, RoleKind, Theme};
 use civitas_attachments::{ContentFault, FileState, FileType, ParentKind};
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::{
     Abilities, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId,
     EventName, FileId, Locale, Locales, MeetingId, OrganizationId, PostId, ProposalId, QuestionId,
@@ -177,6 +178,7 @@ ids! {
     VoteId,
 }
 json!(BTreeMap<StepId, Map<String, Value>>, Features, Map<String, Value>, SecondFactor, Translated, Vec<String>);
+json!(SignInSources);
 enums!(
     ComponentManifest,
     ConditionType,
@@ -222,6 +224,19 @@ impl ColumnValue for Vec<EventName> {
 
     fn to_column(&self) -> Self::Write<'_> {
         JsonColumn(self.iter().map(|name| name.as_str()).collect())
+    }
+}
+
+impl ColumnValue for FreeData {
+    type Read = DataColumn;
+    type Write<'a> = JsonColumn<&'a Self>;
+
+    fn from_column(read: DataColumn) -> Self {
+        read.0
+    }
+
+    fn to_column(&self) -> JsonColumn<&Self> {
+        JsonColumn(self)
     }
 }
 

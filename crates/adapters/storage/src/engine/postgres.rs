@@ -1,24 +1,27 @@
 //! What is specific to PostgreSQL.
 
 use crate::failure::Cause;
+use crate::page_rows::{Bounds, count};
 use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings};
 use civitas_kernel::{Error, Result};
 use diesel::connection::SimpleConnection;
-use diesel::deserialize;
+use diesel::deserialize::{self, FromSqlRow};
+use diesel::expression::QueryMetadata;
 use diesel::pg::PgValue;
+use diesel::query_builder::{Query, QueryFragment, QueryId};
 use diesel::serialize::{self, IsNull, Output};
-use diesel::{Connection, ConnectionResult};
+use diesel::{Connection, ConnectionResult, QueryResult};
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
-use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
+use diesel_async::{AsyncConnectionCore, AsyncPgConnection, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
-use futures_util::FutureExt;
+use futures_util::{FutureExt, StreamExt};
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 use std::io::Write;
 use std::time::Duration;
 
-#[path = "postgres/confinement.rs"]
-mod confinement;
 #[path = "postgres/copies.rs"]
 mod copies;
 #[path = "postgres/dialect.rs"]
@@ -29,7 +32,6 @@ mod tls;
 mod wire;
 #[path = "postgres/writer.rs"]
 mod writer;
-pub use confinement::{CONFINES, check_confinement, confine, confine_tables, confined_reader};
 pub use copies::{connect_client, create_tables};
 use tls::{Silence, Usage};
 pub use writer::{Alone, WriteTransaction, Writer};
@@ -74,8 +76,17 @@ pub fn write_uuid<'b>(value: &'b uuid::Uuid, out: &mut Output<'b, '_, Db>) -> se
     Ok(IsNull::No)
 }
 
+/// Reads free JSON as compact text. The text of jsonb has spaces, another order of keys, and all digits of numbers.
+pub fn read_data(raw: PgValue<'_>) -> deserialize::Result<Box<RawValue>> {
+    let members: Map<String, Value> = serde_json::from_slice(raw.as_bytes().get(1..).unwrap_or_default())?;
+    let text = to_raw_value(&members)?;
+    count(text.get().len());
+    Ok(text)
+}
+
 /// Reads a JSON column.
 pub fn read_json<T: DeserializeOwned>(raw: PgValue<'_>) -> deserialize::Result<T> {
+    count(raw.as_bytes().len());
     // The first byte is the version of jsonb's wire format: always 1.
     Ok(serde_json::from_slice(raw.as_bytes().get(1..).unwrap_or_default())?)
 }
@@ -132,25 +143,26 @@ impl Planning {
 /// background work half as many, those of searches and of the readers of background work a quarter.
 pub fn pools(settings: &Settings) -> Result<ProcessPools> {
     let unconfirmed = settings.limits.unconfirmed;
-    let manager = |usage: Usage, planning: Planning, limit: Duration| {
+    let manager = |usage: Usage, planning: Planning, limit: Duration, lock: Duration| {
         let mut config = ManagerConfig::default();
         config.recycling_method = RecyclingMethod::Fast;
-        config.custom_setup = Box::new(move |url| connect(url, usage, planning, limit, unconfirmed).boxed());
+        config.custom_setup =
+            Box::new(move |url| connect(url, usage, planning, (limit, lock), unconfirmed).boxed());
         AsyncDieselConnectionManager::new_with_config(&settings.url, config)
     };
     let pool = |usage, planning, limit, size| {
-        ConnectionPool::new(manager(usage, planning, limit), size, settings.wait)
+        ConnectionPool::new(manager(usage, planning, limit, limit * 4 / 5), size, settings.wait)
     };
-    let by_thread = |usage, limit| {
-        let manager = || manager(usage, Planning::Once, limit);
+    let by_thread = |usage, limit, lock| {
+        let manager = || manager(usage, Planning::Once, limit, lock);
         ConnectionPool::by_thread(manager, settings.pool_size, settings.wait)
     };
     let (read, write) = (settings.limits.read, settings.limits.write);
     let (half, quarter) = (settings.pool_size.div_ceil(2), settings.pool_size.div_ceil(4));
     let requests = Pools {
-        reader: by_thread(Usage::Reading, read)?,
+        reader: by_thread(Usage::Reading, read, read * 4 / 5)?,
         searcher: Some(pool(Usage::Reading, Planning::Free, read, quarter)?),
-        writer: Writer::new(by_thread(Usage::Writing, write)?),
+        writer: Writer::new(by_thread(Usage::Writing, write, settings.limits.lock)?),
     };
     let background = Pools {
         reader: pool(Usage::Reading, Planning::ByIndex, read, quarter)?,
@@ -160,15 +172,14 @@ pub fn pools(settings: &Settings) -> Result<ProcessPools> {
     Ok(ProcessPools { requests, background })
 }
 
-/// Opens a connection. Its statements are cancelled after `limit`, and wait for a lock at most four fifths of it; none is
-/// compiled (`jit`), which would take longer than to run it. Its transactions end if the client stalls.
-/// When the server does not answer for half a second longer, or its system does not confirm what was sent for
+/// Opens a connection. Its statements are cancelled after `limit`, and wait at most `lock` for a lock; none is compiled
+/// (`jit`), which would take longer than to run it. Its transactions end if the client stalls. When the server does not answer for half a second longer, or its system does not confirm what was sent for
 /// `unconfirmed`, the connection is closed.
 async fn connect(
     url: &str,
     usage: Usage,
     planning: Planning,
-    limit: Duration,
+    (limit, lock): (Duration, Duration),
     unconfirmed: Duration,
 ) -> ConnectionResult<Conn> {
     const DELAY: Duration = Duration::from_millis(500);
@@ -180,12 +191,34 @@ async fn connect(
              SET default_transaction_isolation = 'read committed'; SET plan_cache_mode = {plan_cache_mode};
              SET enable_seqscan = {enable_seqscan}; SET jit = off",
         limit.as_millis(),
-        (limit * 4 / 5).as_millis(),
+        lock.as_millis(),
     );
     SimpleAsyncConnection::batch_execute(&mut connection, &settings)
         .await
         .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
     Ok(connection)
+}
+
+/// The log of PostgreSQL is not part of the files that Civitas has.
+#[expect(clippy::unused_async, reason = "on the other engine it is a statement")]
+pub async fn empty_log(_: &mut Conn) -> QueryResult<bool> {
+    Ok(true)
+}
+
+/// Loads rows; each is decoded before the next one is received.
+pub async fn load_rows<Q, R, ST>(connection: &mut Conn, query: Q, mut bounds: Bounds) -> QueryResult<Vec<R>>
+where
+    Q: Query + QueryFragment<Db> + QueryId + Send + 'static,
+    Db: QueryMetadata<Q::SqlType>,
+    R: FromSqlRow<ST, Db> + Send + 'static,
+    ST: 'static,
+{
+    let mut rows = AsyncConnectionCore::load(connection, query).await?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().await {
+        found.push(bounds.decode(&row?)?);
+    }
+    Ok(found)
 }
 
 /// Runs some work on a separate connection, in one transaction under an exclusive lock.

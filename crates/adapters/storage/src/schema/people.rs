@@ -39,6 +39,7 @@ diesel::table! {
         organization_id -> BigInt,
         kind -> Text,
         position -> BigInt,
+        state -> Text,
     }
 }
 
@@ -59,8 +60,7 @@ diesel::table! {
         id -> BigInt,
         email -> Text,
         password_hash -> Nullable<Text>,
-        failed_attempts -> Integer,
-        locked_until -> Nullable<Moment>,
+        sign_in_sources -> Json,
         locale -> Nullable<Text>,
         theme -> Text,
         second_factor -> Nullable<Json>,
@@ -82,6 +82,7 @@ diesel::table! {
         created_at -> Moment,
         last_seen_at -> Moment,
         expires_at -> Moment,
+        confirmed_at -> Nullable<Moment>,
     }
 }
 
@@ -188,6 +189,7 @@ diesel::table! {
         status -> BigInt,
         sealed_answer -> Text,
         created_at -> Moment,
+        bytes -> BigInt,
     }
 }
 

@@ -24,6 +24,7 @@ diesel::table! {
         created_at -> Moment,
         updated_at -> Moment,
         turn -> BigInt,
+        bytes -> BigInt,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::engine::{Alone, Conn};
+use crate::pools::ConnectionPool;
 use civitas_kernel::Result;
 use std::ops::{Deref, DerefMut};
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
@@ -12,6 +13,13 @@ pub(crate) enum ConnectionGuard<'a> {
     Own(Box<dyn DerefMut<Target = Conn> + Send>),
     /// Of the open transaction.
     Shared(MappedMutexGuard<'a, Conn>),
+}
+
+impl ConnectionGuard<'static> {
+    /// A connection of a pool.
+    pub(super) async fn of_pool(pool: &ConnectionPool) -> Result<Self> {
+        Ok(Self::Own(Box::new(pool.connection().await?)))
+    }
 }
 
 impl Deref for ConnectionGuard<'_> {

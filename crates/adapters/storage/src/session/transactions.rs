@@ -1,10 +1,10 @@
 //! Open transactions: begin, events, commit and rollback.
 
 use super::cached::Outdates;
-use super::{ConnectionGuard, Database, KINDS, Session, Source, notify};
-use crate::engine::{self, WriteTransaction};
-use crate::failure::Stored;
+use super::{ConnectionGuard, KINDS, Session, Source, notify};
+use crate::engine::WriteTransaction;
 use crate::lookups::Kind;
+use crate::page_rows::Bounds;
 use civitas_kernel::{Error, Event, OrganizationId, Result};
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +19,6 @@ pub(super) struct Open {
     pub(super) outdates: [AtomicBool; Kind::ALL.len()],
     /// The kinds of work that were added; their workers are notified after the commit.
     pub(super) has_work: [AtomicBool; KINDS],
-    /// As the setting `row_level_security`.
-    confines: bool,
 }
 
 fn is_over() -> Error {
@@ -40,38 +38,24 @@ impl Open {
 impl Session {
     /// Begins a transaction.
     pub(crate) async fn begin_own(&self) -> Result<Session> {
-        let (database, pools) = self.database()?;
-        Ok(self.within(database, pools.writer.begin().await?))
+        Ok(self.within(self.database()?.1.writer.begin().await?))
     }
 
     /// Begins a transaction that takes long.
     pub(crate) async fn begin_long(&self) -> Result<Session> {
-        let (database, pools) = self.database()?;
-        Ok(self.within(database, pools.writer.begin_long().await?))
+        Ok(self.within(self.database()?.1.writer.begin_long().await?))
     }
 
-    fn within(&self, database: &Database, transaction: WriteTransaction) -> Session {
+    fn within(&self, transaction: WriteTransaction) -> Session {
         let open = Open {
             transaction: Mutex::new(Some(transaction)),
             announced: std::sync::Mutex::default(),
             outdates: Default::default(),
             has_work: Default::default(),
-            confines: database.confines,
         };
         let source = Source::Transaction(Box::new(open));
         let (shared, locales) = (self.shared.clone(), self.locales.clone());
-        Session { source, shared, locales, begun_in: None, confined_to: None }
-    }
-
-    /// Keeps the open transaction away from rows of other organizations, if the setting `row_level_security` is on.
-    pub(crate) async fn confine(&self, organization: OrganizationId) -> Result<()> {
-        let Source::Transaction(open) = &self.source else {
-            return Err(Error::internal("only a transaction can be confined"));
-        };
-        if open.confines {
-            engine::confine(&mut *open.guard().await?, organization).await.stored()?;
-        }
-        Ok(())
+        Session { source, shared, locales, begun_in: None, bounds: Bounds::NONE }
     }
 
     /// Commits the open transaction.

@@ -7,7 +7,7 @@ use crate::filter::{containing, like};
 use crate::schema::administrators;
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_accounts::administrators::SecondFactor;
+use civitas_accounts::administrators::{SecondFactor, SignInSources};
 use civitas_accounts::{Administrator, AdministratorStore, Theme, normal_email};
 use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, Page, PageRequest, Result};
 use diesel::prelude::*;
@@ -21,8 +21,7 @@ columns! {
     fields {
         email: String,
         password as password_hash: Option<String>,
-        failed_attempts: i32,
-        locked_until: Option<OffsetDateTime>,
+        sources as sign_in_sources: SignInSources,
         locale: Option<Locale>,
         theme: Theme,
         second_factor: Option<SecondFactor>,

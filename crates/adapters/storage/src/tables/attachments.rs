@@ -9,6 +9,7 @@ use crate::correlated::Correlated;
 use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds, translated};
+use crate::page_rows::LoadPage;
 use crate::records::records;
 use crate::schema::{attachments, files, meetings, posts, proposals, spaces};
 use crate::session::Session;
@@ -162,7 +163,7 @@ impl AttachmentStore for Session {
             .order((attachments::weight, attachments::id))
             .limit(page.fetch())
             .select(columns::of::<Row>())
-            .load(connection)
+            .load_page(connection, self.bounds)
             .await
             .stored()?;
         let page = Page::cut(rows, page);

@@ -6,12 +6,13 @@ use crate::correlated::Correlated;
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
 use crate::filter::{Column, holds, translated};
+use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{components, spaces, steps};
 use crate::session::Session;
 use crate::visibility::Rule;
 use async_trait::async_trait;
-use civitas_kernel::extended_data::canonical_object;
+use civitas_kernel::extended_data::{FreeData, canonical_object};
 use civitas_kernel::{
     ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
     StepId, Translated,
@@ -43,7 +44,7 @@ columns! {
         step_settings: BTreeMap<StepId, Map<String, Value>>,
         scope_id: Option<i64>,
         deleted_at: Option<OffsetDateTime>,
-        extended_data: Map<String, Value>,
+        extended_data: FreeData,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
@@ -126,6 +127,7 @@ async fn visible(
     read_context: ReadContext,
     conditions: Vec<Condition<Located>>,
     page: PageRequest,
+    bounds: Bounds,
 ) -> Result<Page<ComponentDetail>> {
     let mut rows = components::table
         .inner_join(spaces::table.on(of_space()))
@@ -146,7 +148,7 @@ async fn visible(
         .order(components::id)
         .limit(page.fetch())
         .offset(page.offset())
-        .load(connection)
+        .load_page(connection, bounds)
         .await
         .stored()?;
     let page = Page::cut(rows, page);
@@ -188,7 +190,7 @@ impl ComponentStore for Session {
         for filter in filters {
             conditions.push(condition(filter, self.locales())?);
         }
-        visible(&mut *self.read_long().await?, read_context, conditions, page).await
+        visible(&mut *self.read_long().await?, read_context, conditions, page, self.bounds).await
     }
 
     async fn find_visible(
@@ -198,7 +200,8 @@ impl ComponentStore for Session {
     ) -> Result<Option<ComponentDetail>> {
         let this: Condition<Located> = Box::new(components::id.eq(id.0).nullable());
         let one = PageRequest { page: 1, per_page: 1 };
-        Ok(visible(&mut *self.read().await?, read_context, vec![this], one).await?.items.pop())
+        let connection = &mut *self.read().await?;
+        Ok(visible(connection, read_context, vec![this], one, self.bounds).await?.items.pop())
     }
 
     async fn titled(

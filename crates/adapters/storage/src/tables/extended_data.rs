@@ -1,6 +1,6 @@
 //! Extended data: columns in the tables of its owners.
 
-use super::organizations::{PROMOTED, SECONDARY, UNCONFIRMED};
+use super::organizations::hosts::{PROMOTED, SECONDARY, UNCONFIRMED};
 use crate::columns::{EnumColumn, JsonColumn};
 use crate::failure::{Stored, changed};
 use crate::schema::{components, meetings, organization_hosts, organizations, proposals, spaces, users};
@@ -17,7 +17,7 @@ use civitas_proposals::{Proposal, ProposalStore};
 use civitas_spaces::{Component, ComponentStore, Space, SpaceStore};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The one row of an owner, in its table.
 macro_rules! row {
@@ -51,9 +51,9 @@ impl ExtendedDataStore for Session {
         let found = match owner {
             Owner::Organization(id) if id != organization => None,
             Owner::Organization(id) => OrganizationStore::find(self, id).await?.map(|found| {
-                let mut data = found.extended_data;
+                let mut data = Map::from(found.extended_data);
                 data.extend(found.unconfirmed_host.map(|host| (KEY_OF_HOST.to_owned(), Value::from(host))));
-                (data, found.updated_at)
+                (data.into(), found.updated_at)
             }),
             Owner::User(id) => {
                 let found = Records::<User>::find(self, organization, id).await?;
@@ -76,7 +76,7 @@ impl ExtendedDataStore for Session {
                 found.map(|m| (m.extended_data, m.updated_at))
             }
         };
-        Ok(found.map(|(data, updated_at)| StoredData { data, updated_at }))
+        Ok(found.map(|(data, updated_at)| StoredData { data: data.into(), updated_at }))
     }
 
     async fn find_for_update(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>> {
@@ -104,7 +104,7 @@ impl ExtendedDataStore for Session {
             Owner::Meeting(id) => living(Records::<Meeting>::find(self, organization, id).await?)
                 .map(|m| (m.extended_data, m.updated_at)),
         };
-        Ok(found.map(|(data, updated_at)| StoredData { data, updated_at }))
+        Ok(found.map(|(data, updated_at)| StoredData { data: data.into(), updated_at }))
     }
 
     async fn find_any_for_update(

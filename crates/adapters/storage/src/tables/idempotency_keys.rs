@@ -44,6 +44,7 @@ impl IdempotencyStore for Session {
                 dsl::status.eq(i64::from(answer.status)),
                 dsl::sealed_answer.eq(&answer.sealed),
                 dsl::created_at.eq(now),
+                dsl::bytes.eq(i64::try_from(answer.sealed.len()).unwrap_or(i64::MAX)),
             ))
             .on_conflict_do_nothing()
             .execute(&mut *self.write_uncached().await?)

@@ -5,6 +5,8 @@
 mod leases;
 mod turns;
 
+pub(super) use self::turns::WAITING;
+
 use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn, UuidColumn};
 use crate::engine::Db;
 use crate::failure::Stored;
@@ -23,6 +25,7 @@ use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text};
 use diesel_async::RunQueryDsl;
+use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::time::Duration;
@@ -40,6 +43,7 @@ struct Row<'a> {
     command_key: String,
     status: EnumColumn<JobStatus>,
     payload: JsonColumn<JobPayload>,
+    bytes: i64,
     attempts: i64,
     due_at: OffsetDateTime,
     worker: Option<&'a str>,
@@ -85,6 +89,7 @@ impl<'a> Row<'a> {
             command_key: job.command_key.clone(),
             status: EnumColumn(status),
             payload: JsonColumn(job.payload.clone()),
+            bytes: json_bytes(&job.payload),
             attempts: job.attempts,
             due_at,
             worker: claim.map(|(worker, _)| worker),
@@ -150,8 +155,9 @@ impl<'a> Transition<'a> {
     }
 
     /// To the end of the job, after which the command is not needed.
-    fn ended(self) -> (Self, Eq<jobs::payload, JsonColumn<JobPayload>>) {
-        (self, jobs::payload.eq(JsonColumn(JobPayload::ended())))
+    fn ended(self) -> (Self, Eq<jobs::payload, JsonColumn<JobPayload>>, Eq<jobs::bytes, i64>) {
+        let bytes = self.result.as_ref().map_or(0, |result| json_bytes(result.0));
+        (self, jobs::payload.eq(JsonColumn(JobPayload::ended())), jobs::bytes.eq(bytes))
     }
 
     fn failed(failure: &'a Failure, now: OffsetDateTime) -> Self {
@@ -162,6 +168,12 @@ impl<'a> Transition<'a> {
             ..Self::to(JobStatus::Failed, now)
         }
     }
+}
+
+/// The length of a value as JSON.
+fn json_bytes(value: &impl Serialize) -> i64 {
+    // What cannot be written is not stored either.
+    serde_json::to_vec(value).map_or(0, |json| i64::try_from(json.len()).unwrap_or(i64::MAX))
 }
 
 type Boxed<'a> = diesel::dsl::IntoBoxed<'a, jobs::table, Db>;

@@ -92,7 +92,7 @@ impl MeetingStore for Session {
                 .await?;
         let is_long = !query.filters.is_empty() || query.order == Order::Random || visible.skip_many();
         let connection = &mut *self.read_page(page, is_long).await?;
-        reading::page(connection, read_context, &visible, query, page).await
+        reading::page(connection, read_context, &visible, query, page, self.bounds).await
     }
 
     async fn find_visible(

@@ -38,6 +38,7 @@ mod resources;
 mod roles;
 mod samples;
 mod sessions;
+mod shares;
 mod spaces;
 mod states;
 mod steps;

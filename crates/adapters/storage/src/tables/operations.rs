@@ -87,7 +87,7 @@ impl OperationsStore for Session {
             Concern::PendingHosts => {
                 // The same condition as the index `organization_hosts_pending`.
                 let pending = organization_hosts::table
-                    .filter(sql::<Bool>("kind IN ('unconfirmed', 'promoted')"))
+                    .filter(sql::<Bool>("state <> 'confirmed' OR kind IN ('unconfirmed', 'promoted')"))
                     .select(organization_hosts::organization_id)
                     .limit(MOST_FOUND);
                 Bounded(pending).get_result(&mut *self.read_long().await?).await.stored()

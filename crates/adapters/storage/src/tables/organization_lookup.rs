@@ -1,5 +1,6 @@
 //! The settings of organizations that accounts use.
 
+use super::organizations::hosts::CONFIRMED;
 use crate::columns::JsonColumn;
 use crate::failure::Stored;
 use crate::schema::{organization_hosts, organizations};
@@ -23,7 +24,7 @@ impl OrganizationLookup for Session {
         let Some((welcomes, allowlist)) = found else { return Ok(None) };
         let mut destinations: Vec<String> = organization_hosts::table
             .filter(organization_hosts::organization_id.eq(organization.0))
-            .filter(organization_hosts::kind.ne("unconfirmed"))
+            .filter(organization_hosts::state.eq(CONFIRMED))
             .order((organization_hosts::kind, organization_hosts::position))
             .select(organization_hosts::host)
             .load(&mut *self.read().await?)

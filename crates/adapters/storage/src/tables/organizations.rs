@@ -1,13 +1,17 @@
 //! Organizations and their hosts.
 
+pub(super) mod hosts;
+
 use super::removals::mark_organization;
 use crate::columns::{self, columns};
 use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
 use crate::filter::containing;
+use crate::page_rows::LoadPage;
 use crate::schema::{organization_hosts, organization_names, organizations};
 use crate::session::{Atomic, Session, lock_row};
 use async_trait::async_trait;
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::records::{Change, Entity};
 use civitas_kernel::text::{fold, nfc};
 use civitas_kernel::{Error, Locale, Locales, OrganizationId, Page, PageRequest, Result, Translated, clock};
@@ -19,15 +23,11 @@ use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use diesel_async::RunQueryDsl;
-use serde_json::{Map, Value};
+use hosts::{
+    CONFIRMED, FAILED, Host, PENDING, PRIMARY, PROMOTED, SECONDARY, UNCONFIRMED, hosts_of, write_hosts,
+};
 use std::collections::{BTreeSet, HashMap};
 use time::OffsetDateTime;
-
-pub(super) const PRIMARY: &str = "primary";
-pub(super) const SECONDARY: &str = "secondary";
-pub(super) const UNCONFIRMED: &str = "unconfirmed";
-/// A pending primary host.
-pub(super) const PROMOTED: &str = "promoted";
 
 columns! {
     /// An organization as its row stores it, without its hosts.
@@ -51,11 +51,16 @@ columns! {
         external_domain_allowlist: Vec<String>,
         max_attachment_bytes: i64,
         features: Features,
-        extended_data: Map<String, Value>,
+        extended_data: FreeData,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
-    read_with { host: String, secondary_hosts: Vec<String>, unconfirmed_host: Option<String> }
+    read_with {
+        host: String,
+        secondary_hosts: Vec<String>,
+        unconfirmed_secondary_hosts: Vec<String>,
+        unconfirmed_host: Option<String>,
+    }
 }
 
 impl Row {
@@ -63,8 +68,12 @@ impl Row {
     fn with(self, hosts: Vec<Host>) -> Result<Organization> {
         let mut primary = None;
         let mut secondary_hosts = Vec::new();
+        let mut unconfirmed_secondary = Vec::new();
         let mut unconfirmed_host = None;
-        for Host { host, kind, .. } in hosts {
+        for Host { host, kind, state, .. } in hosts {
+            if kind != UNCONFIRMED && state != CONFIRMED {
+                unconfirmed_secondary.push(host.clone());
+            }
             match kind.as_str() {
                 PRIMARY => primary = Some(host),
                 SECONDARY => secondary_hosts.push(host),
@@ -76,52 +85,8 @@ impl Row {
             }
         }
         let primary = primary.ok_or_else(|| Error::internal("an organization without primary host"))?;
-        Ok(self.into_model(primary, secondary_hosts, unconfirmed_host))
+        Ok(self.into_model(primary, secondary_hosts, unconfirmed_secondary, unconfirmed_host))
     }
-}
-
-#[derive(Queryable, Selectable, Insertable, Clone, PartialEq)]
-#[diesel(table_name = organization_hosts, check_for_backend(Db), treat_none_as_default_value = false)]
-#[expect(clippy::struct_field_names, reason = "the columns of the table")]
-struct Host {
-    host: String,
-    organization_id: i64,
-    kind: String,
-    position: i64,
-}
-
-/// All hosts of an organization, in their order.
-fn hosts_of(id: OrganizationId, organization: &Organization) -> Vec<Host> {
-    let primary = [(&organization.host, PRIMARY)];
-    let pending = organization.unconfirmed_host.as_ref();
-    let kind = |host| if pending == Some(host) { PROMOTED } else { SECONDARY };
-    let secondary = organization.secondary_hosts.iter().map(|host| (host, kind(host)));
-    let is_other = |host: &&String| !organization.secondary_hosts.contains(host);
-    let unconfirmed = pending.into_iter().filter(is_other).map(|host| (host, UNCONFIRMED));
-    let all = primary.into_iter().chain(secondary).chain(unconfirmed);
-    all.zip(0..)
-        .map(|((host, kind), position)| Host {
-            host: host.clone(),
-            organization_id: id.0,
-            kind: kind.to_owned(),
-            position,
-        })
-        .collect()
-}
-
-async fn write_hosts(atomic: &Atomic<'_>, hosts: &[Host]) -> Result<()> {
-    for host in hosts {
-        let written = diesel::insert_into(organization_hosts::table)
-            .values(host)
-            .on_conflict_do_nothing()
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        if written == 0 {
-            return Err(Organization::taken()); // a moment ago, or twice in the list
-        }
-    }
-    Ok(())
 }
 
 /// The form in which names are unique.
@@ -254,7 +219,7 @@ impl OrganizationStore for Session {
             rows = rows.filter(organizations::id.eq(only.0));
         }
         let connection = &mut *self.read().await?;
-        let rows = rows.load(connection).await.stored()?;
+        let rows = rows.load_page(connection, self.bounds).await.stored()?;
         with_hosts(connection, rows, page).await
     }
 
@@ -306,6 +271,7 @@ impl OrganizationStore for Session {
         organization_hosts::table
             .filter(organization_hosts::host.eq_any(hosts))
             .filter(organization_hosts::organization_id.ne(own.map_or(0, |id| id.0)))
+            .filter(organization_hosts::state.ne(FAILED))
             .select(organization_hosts::host)
             .load(&mut *self.read().await?)
             .await
@@ -357,7 +323,7 @@ impl OrganizationStore for Session {
         let state = &change.after;
         self.check_hosts(state, Some(id)).await?;
         let atomic = self.atomic().await?;
-        let wanted = hosts_of(id, state);
+        let mut wanted = hosts_of(id, state);
         let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
         let kept: Vec<Host> = own
             .order(organization_hosts::position)
@@ -371,12 +337,28 @@ impl OrganizationStore for Session {
             .await
             .stored()
             .and_then(changed)?;
+        // An update alone claims no released host again.
+        let has_failed = |host: &Host| kept.iter().any(|old| old.host == host.host && old.state == FAILED);
+        for host in wanted.iter_mut().filter(|host| host.state == PENDING && has_failed(host)) {
+            FAILED.clone_into(&mut host.state);
+        }
         if kept != wanted {
             diesel::delete(own).execute(&mut *atomic.connection().await?).await.stored()?;
             write_hosts(&atomic, &wanted).await?;
         }
         write_names(&atomic, id, &state.name).await?;
         self.finish_write(atomic, id, Vec::new(), change.events(id)).await
+    }
+
+    async fn release_hosts(&self, id: OrganizationId, hosts: &[String]) -> Result<()> {
+        diesel::update(organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0)))
+            .filter(organization_hosts::host.eq_any(hosts))
+            .filter(organization_hosts::state.eq(PENDING))
+            .set(organization_hosts::state.eq(FAILED))
+            .execute(&mut *self.write_uncached().await?)
+            .await
+            .stored()
+            .map(drop)
     }
 
     async fn remove(&self, id: OrganizationId) -> Result<()> {

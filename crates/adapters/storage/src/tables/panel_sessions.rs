@@ -26,6 +26,7 @@ struct Row {
     created_at: OffsetDateTime,
     last_seen_at: OffsetDateTime,
     expires_at: OffsetDateTime,
+    confirmed_at: Option<OffsetDateTime>,
 }
 
 impl From<Row> for PanelSession {
@@ -37,6 +38,7 @@ impl From<Row> for PanelSession {
             created_at: row.created_at,
             last_seen_at: row.last_seen_at,
             expires_at: row.expires_at,
+            confirmed_at: row.confirmed_at,
         }
     }
 }
@@ -104,6 +106,15 @@ impl PanelSessionStore for Session {
             .map(drop)
     }
 
+    async fn confirm(&self, digest: &Digest, now: OffsetDateTime) -> Result<()> {
+        diesel::update(panel_sessions::table.find(digest.as_str()))
+            .set(panel_sessions::confirmed_at.eq(now))
+            .execute(&mut *self.write().await?)
+            .await
+            .stored()
+            .map(drop)
+    }
+
     async fn set_notice(&self, digest: &Digest, notice: Option<&str>) -> Result<()> {
         diesel::update(panel_sessions::table.find(digest.as_str()))
             .set(panel_sessions::notice.eq(notice))
@@ -151,8 +162,9 @@ impl PanelSessionStore for Session {
             nonce.into_sql::<Text>(),
             now.into_sql::<sql::Moment>(),
         ));
+        // The lock waits for a transaction that removes the session: without it the foreign key fails.
         let inserted = diesel::insert_into(panel_used_forms::table)
-            .values(session)
+            .values(dialect::for_update!(session))
             .into_columns((
                 panel_used_forms::session_digest,
                 panel_used_forms::nonce,

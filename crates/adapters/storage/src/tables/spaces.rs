@@ -4,13 +4,14 @@ use crate::columns::{self, Condition, EnumColumn, TextEnum, columns};
 use crate::engine::{Conn, Db};
 use crate::failure::Stored;
 use crate::filter::{Column, holds, translated};
+use crate::page_rows::LoadPage;
 use crate::prepared::PrepareOnce;
 use crate::records::numbered_records;
 use crate::schema::{components, spaces};
 use crate::session::Session;
 use crate::visibility::Rule;
 use async_trait::async_trait;
-use civitas_kernel::extended_data::canonical_object;
+use civitas_kernel::extended_data::{FreeData, canonical_object};
 use civitas_kernel::filter;
 use civitas_kernel::text::nfc;
 use civitas_kernel::{
@@ -24,7 +25,6 @@ use diesel::dsl::{Eq, Filter, case_when};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
-use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
 use time::OffsetDateTime;
 
@@ -41,7 +41,7 @@ columns! {
         visibility: Visibility,
         published_at: Option<OffsetDateTime>,
         scope_id: Option<i64>,
-        extended_data: Map<String, Value>,
+        extended_data: FreeData,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
@@ -168,7 +168,7 @@ impl SpaceStore for Session {
             .order((spaces::created_at, spaces::manifest, spaces::id))
             .limit(page.fetch())
             .offset(page.offset())
-            .load(connection)
+            .load_page(connection, self.bounds)
             .await
             .stored()?;
         let Page { items, has_more } = Page::cut(rows, page);

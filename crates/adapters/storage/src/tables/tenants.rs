@@ -1,6 +1,6 @@
 //! The organizations that requests and jobs are for, with what most of them need.
 
-use super::organizations::{PRIMARY, PROMOTED, SECONDARY};
+use super::organizations::hosts::{CONFIRMED, PRIMARY, PROMOTED, SECONDARY};
 use crate::columns::{self, ColumnValue, EnumColumn, JsonColumn};
 use crate::engine::Db;
 use crate::failure::Stored;
@@ -41,11 +41,12 @@ impl TenantRow {
 }
 
 impl Session {
-    /// The meaning of a host.
+    /// The meaning of a confirmed host.
     pub(super) async fn find_host(&self, host: &str) -> Result<Option<Located>> {
         let found: Option<(String, TenantRow)> = organization_hosts::table
             .inner_join(organizations::table)
             .filter(organization_hosts::host.eq(host))
+            .filter(organization_hosts::state.eq(CONFIRMED))
             .select((organization_hosts::kind, columns::of::<TenantRow>()))
             .first(&mut *self.read().await?)
             .await

@@ -4,17 +4,17 @@ use crate::columns::{self, Condition, columns};
 use crate::engine::Db;
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
+use crate::page_rows::LoadPage;
 use crate::records::records;
 use crate::schema::users;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::{User, UserField, UserFilter, UserSearch, UserStore};
-use civitas_kernel::extended_data::canonical_object;
+use civitas_kernel::extended_data::{FreeData, canonical_object};
 use civitas_kernel::{Locale, OrganizationId, Page, PageRequest, Result, UserId};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
 columns! {
@@ -36,7 +36,7 @@ columns! {
         deleted_at: Option<OffsetDateTime>,
         managed: bool,
         tos_accepted_at: Option<OffsetDateTime>,
-        extended_data: Map<String, Value>,
+        extended_data: FreeData,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
@@ -88,7 +88,7 @@ impl UserStore for Session {
             .order(users::id)
             .limit(page.fetch())
             .offset(page.offset())
-            .load(&mut *self.read_page(page, !filters.is_empty()).await?)
+            .load_page(&mut *self.read_page(page, !filters.is_empty()).await?, self.bounds)
             .await
             .stored()?;
         Ok(Page::cut(rows.into_iter().map(Into::into).collect(), page))

@@ -21,6 +21,7 @@ use async_trait::async_trait;
 use civitas_kernel::{EventName, RegistrationId, Result, clock};
 use civitas_webhooks::{
     Content, DeliveryId, DeliveryQueue, DeliveryStatus, DueDelivery, Health, NewDelivery, Outcome, Target,
+    WaitingRegistration,
 };
 use diesel::dsl::{case_when, not, sql};
 use diesel::expression::SqlLiteral;
@@ -90,14 +91,23 @@ impl<'a> NewRow<'a> {
 }
 
 /// The columns of a due delivery, with the body of its event.
-type DueRow = (UuidColumn, Tolerant<EnumColumn<EventName>>, Option<String>, Option<String>, i64, i64);
+type DueRow = (
+    UuidColumn,
+    Option<UuidColumn>,
+    Tolerant<EnumColumn<EventName>>,
+    Option<String>,
+    Option<String>,
+    i64,
+    i64,
+);
 
 /// The delivery; its id and the cause when its name cannot be read.
 fn due_delivery(
-    (id, name, own, of_event, attempts, replayed_after): DueRow,
+    (id, event, name, own, of_event, attempts, replayed_after): DueRow,
 ) -> Result<DueDelivery, (Uuid, String)> {
     Ok(DueDelivery {
         id: DeliveryId(id.0),
+        event: event.map(|event| event.0),
         name: name.0.map_err(|cause| (id.0, cause))?.0,
         is_test: own.is_some(),
         // One of both is there: a check of the table, and a foreign key.
@@ -188,14 +198,18 @@ impl DeliveryQueue for Session {
         Ok(())
     }
 
+    async fn waiting(&self, now: OffsetDateTime, each: i64) -> Result<Vec<WaitingRegistration>> {
+        leases::waiting(self, now, each).await
+    }
+
     async fn claim(
         &self,
         worker: &str,
+        ids: &[RegistrationId],
         now: OffsetDateTime,
         until: OffsetDateTime,
-        limit: i64,
     ) -> Result<Vec<RegistrationId>> {
-        leases::claim(self, worker, now, until, limit).await
+        leases::claim(self, worker, ids, now, until).await
     }
 
     async fn renew(&self, worker: &str, until: OffsetDateTime) -> Result<()> {
@@ -248,6 +262,7 @@ impl DeliveryQueue for Session {
             .limit(limit)
             .select((
                 deliveries::id,
+                deliveries::event_id,
                 deliveries::name,
                 deliveries::payload,
                 outbox::payload.nullable(),

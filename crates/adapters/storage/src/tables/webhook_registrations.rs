@@ -5,7 +5,7 @@ use crate::engine::{Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::schema::webhook_registrations::{self, self as registrations};
 use crate::schema::{api_clients, organizations};
-use crate::session::{Session, Work};
+use crate::session::{Session, Work, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
     Abilities, ClientId, EventName, OrganizationId, Page, PageRequest, RegistrationId, Result, Scopes,
@@ -172,6 +172,14 @@ impl RegistrationStore for Session {
             .await
             .stored()?;
         Ok(Page::cut(rows, page).map(Into::into))
+    }
+
+    async fn count_for_update(&self, client: ClientId) -> Result<i64> {
+        if !lock_row!(self, api_clients::table.filter(api_clients::id.eq(client.0)).select(api_clients::id)) {
+            return Ok(0);
+        }
+        let own = registrations::table.filter(registrations::api_client_id.eq(client.0));
+        own.count().get_result(&mut *self.for_update().await?).await.stored()
     }
 
     async fn add(&self, registration: &Registration) -> Result<Option<RegistrationId>> {

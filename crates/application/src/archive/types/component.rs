@@ -1,6 +1,6 @@
 //! `component`: a component of a space, with its settings.
 
-use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
+use super::{Field, FreeData, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
 use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
 use crate::ComponentAdmin;
 use civitas_kernel::records::{RecordAdmin, Records};
@@ -27,7 +27,7 @@ members! { Components, "component", OrganizationId, ComponentFields, |kind, comp
     ),
     scope_id: optional(i64),
     deleted_at: optional(Moment),
-    extended_data: filled(Map<String, Value>),
+    extended_data: filled(FreeData),
     created_at: required(Moment),
     updated_at: required(Moment),
 }}

@@ -1,7 +1,7 @@
 //! `meeting`: a meeting, and the users registered for it.
 
+use super::{FreeData, OrganizationId, Ports, Result, Translated, async_trait};
 use super::{Import, Imported, Moment, OrganizationKind, RecordKind, members, required};
-use super::{Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
 use crate::webhooks::NOTICE;
 use civitas_kernel::records::Records;
 use civitas_kernel::{ComponentId, MeetingId, UserId};
@@ -27,7 +27,7 @@ members! { Meetings, "meeting", OrganizationId, MeetingFields, |kind, meeting: M
     withdrawn_at: optional(Moment),
     hidden_at: optional(Moment),
     deleted_at: optional(Moment),
-    extended_data: filled(Map<String, Value>),
+    extended_data: filled(FreeData),
     created_at: required(Moment),
     updated_at: required(Moment),
 }}

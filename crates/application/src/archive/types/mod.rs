@@ -32,6 +32,7 @@ use super::output::PAGE;
 use super::table::members;
 use crate::Ports;
 use async_trait::async_trait;
+use civitas_kernel::extended_data::FreeData;
 use civitas_kernel::records::Change;
 use civitas_kernel::{Field, OrganizationId, Result, Translated};
 use civitas_spaces::EntryKind;

@@ -5,7 +5,7 @@ use super::{
     Change, Found, Import, ImportContext, Imported, KindStore, Moment, ORGANIZATION, RecordKind, Rows,
     members, required,
 };
-use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
+use super::{Field, FreeData, OrganizationId, Ports, Result, Translated, async_trait};
 use civitas_kernel::{Locale, Locales};
 use civitas_organizations::{Features, Organization, OrganizationAdmin, RegistrationMode};
 use serde::Deserialize;
@@ -19,6 +19,7 @@ members! { Organizations, ORGANIZATION, NoOrganization, OrganizationFields, |kin
     available_locales: required(Locales),
     default_locale: required(Locale),
     secondary_hosts: filled(Vec<String>),
+    unconfirmed_secondary_hosts: filled(Vec<String>),
     unconfirmed_host: optional(String),
     reference_prefix: required(String),
     time_zone: required(String),
@@ -34,7 +35,7 @@ members! { Organizations, ORGANIZATION, NoOrganization, OrganizationFields, |kin
     external_domain_allowlist: filled(Vec<String>),
     max_attachment_bytes: required(i64),
     features: custom(FeaturesFields, set_features, with(organization.features)),
-    extended_data: filled(Map<String, Value>),
+    extended_data: filled(FreeData),
     created_at: required(Moment),
     updated_at: required(Moment),
 }}

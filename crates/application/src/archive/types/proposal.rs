@@ -1,6 +1,6 @@
 //! `proposal`: a proposal or a draft.
 
-use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
+use super::{Field, FreeData, OrganizationId, Ports, Result, Translated, async_trait};
 use super::{
     Import, ImportContext, Imported, Moment, OrganizationKind, PAGE, RecordKind, Rows, members, required,
 };
@@ -33,7 +33,7 @@ members! { Proposals, "proposal", OrganizationId, ProposalFields, |kind, proposa
     hidden_at: optional(Moment),
     deleted_at: optional(Moment),
     scope_id: optional(i64),
-    extended_data: filled(Map<String, Value>),
+    extended_data: filled(FreeData),
     created_at: required(Moment),
     updated_at: required(Moment),
 }}

@@ -1,6 +1,6 @@
 //! `space`: a participatory space.
 
-use super::{Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
+use super::{Field, FreeData, OrganizationId, Ports, Result, Translated, async_trait};
 use super::{
     Found, Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required,
 };
@@ -21,7 +21,7 @@ members! { Spaces, "space", OrganizationId, SpaceFields, |kind, space: Space| {
     visibility: required(Visibility),
     published_at: optional(Moment),
     scope_id: optional(i64),
-    extended_data: filled(Map<String, Value>),
+    extended_data: filled(FreeData),
     created_at: required(Moment),
     updated_at: required(Moment),
 }}

@@ -1,7 +1,7 @@
 //! `user`: an account of a person.
 
 use super::password::set_hash;
-use super::{Field, Map, OrganizationId, Ports, Result, Value, async_trait};
+use super::{Field, FreeData, OrganizationId, Ports, Result, async_trait};
 use super::{
     Found, Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required,
 };
@@ -27,7 +27,7 @@ members! { Users, "user", OrganizationId, UserFields, |kind, user: User| {
     deleted_at: optional(Moment),
     managed: flag(bool),
     tos_accepted_at: optional(Moment),
-    extended_data: filled(Map<String, Value>),
+    extended_data: filled(FreeData),
     created_at: required(Moment),
     updated_at: required(Moment),
 }}

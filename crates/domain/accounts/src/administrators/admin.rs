@@ -1,6 +1,6 @@
 //! Changes of administrators. The caller is an administrator, or the command line; there are no further rights.
 
-use super::{Administrator, AdministratorStore, CheckedPassword, PanelSessionStore, Theme};
+use super::{Administrator, AdministratorStore, PanelSessionStore, Theme};
 use crate::{Digest, Passwords, Secret, is_email, normal_email};
 use civitas_kernel::records::{Entity, check_revision};
 use civitas_kernel::text::nfc;
@@ -21,8 +21,6 @@ pub mod refusals {
     pub const PASSWORD_BLANK: &str = "Enter a password that is not only spaces.";
     /// Field: password.
     pub const PASSWORD_IS_EMAIL: &str = "Enter a password that is not the e-mail address.";
-    /// Field: current password.
-    pub const PASSWORD_WRONG: &str = "The current password is not right.";
     /// The account.
     pub const LAST: &str = "The last administrator cannot be deleted.";
     /// The account.
@@ -109,7 +107,7 @@ impl Administrators<'_> {
     /// Those of [`check_revision`].
     pub async fn find_for_update(&self, id: AdministratorId, seen: &str) -> Result<Administrator> {
         let found = self.administrators.find_for_update(id).await?.ok_or(Error::NotFound)?;
-        check_revision(seen, &found.revision())?;
+        check_revision(Some(seen), &found.revision())?;
         Ok(found)
     }
 
@@ -130,7 +128,7 @@ impl Administrators<'_> {
         .await
     }
 
-    /// Sets the password of another administrator, ends a lock, and ends all sessions of the account.
+    /// Sets the password of another administrator, forgets failures to sign in, and ends all sessions of the account.
     ///
     /// # Errors
     /// `Conflict` when the address is no longer that of `password`.
@@ -142,7 +140,7 @@ impl Administrators<'_> {
     ) -> Result<()> {
         self.edit(id, now, |administrator| {
             store_password(administrator, &password)?;
-            administrator.unlock();
+            administrator.sources.forget_failures();
             Ok(())
         })
         .await?;
@@ -152,24 +150,19 @@ impl Administrators<'_> {
     /// Sets the own password, and ends all other sessions of the account.
     ///
     /// # Errors
-    /// `Rejected` when `old` is not the current password; `Conflict` when the address is no longer that of `password`.
+    /// `Conflict` when the address is no longer that of `password`.
     pub async fn change_own_password(
         &self,
         id: AdministratorId,
-        old: &CheckedPassword,
         password: NewPassword,
         session: &Digest,
         now: OffsetDateTime,
     ) -> Result<()> {
-        self.edit(id, now, |administrator| {
-            check_opens(old, id, administrator)?;
-            store_password(administrator, &password)
-        })
-        .await?;
+        self.edit(id, now, |administrator| store_password(administrator, &password)).await?;
         self.sessions.remove_all_of(id, Some(session)).await
     }
 
-    /// Removes the second factor of an administrator who lost it.
+    /// Removes the second factor.
     ///
     /// # Errors
     /// `NotFound`; `Rejected` when there is none.
@@ -177,21 +170,27 @@ impl Administrators<'_> {
         edit(self.administrators, id, now, remove_second_factor).await
     }
 
-    /// Ends a lock.
+    /// Forgets failures to sign in: no source is refused.
     pub async fn unlock(&self, id: AdministratorId, now: OffsetDateTime) -> Result<()> {
         self.edit(id, now, |administrator| {
-            administrator.unlock();
+            administrator.sources.forget_failures();
             Ok(())
         })
         .await
     }
 
-    /// Deletes the account with its sessions.
+    /// Deletes the account with its sessions. `by`: who acts.
     ///
     /// # Errors
-    /// `Rejected` when it is the last one.
-    pub async fn delete(&self, id: AdministratorId) -> Result<()> {
-        self.administrators.remove(id).await
+    /// `Rejected` when it is the last one; `Unauthenticated` when the account of `by` was deleted meanwhile.
+    pub async fn delete(&self, id: AdministratorId, by: AdministratorId) -> Result<()> {
+        let removed = self.administrators.remove(id).await;
+        // Removals are one after the other: of two administrators who delete each other, the second one is gone here.
+        let is_decided = matches!(removed, Ok(()) | Err(Error::Rejected(_)));
+        if is_decided && by != id && self.administrators.find(by).await?.is_none() {
+            return Err(Error::Unauthenticated);
+        }
+        removed
     }
 
     /// Sets language and colours of the panel; `None`: the language of the browser.
@@ -234,7 +233,7 @@ impl Administrators<'_> {
     }
 }
 
-pub(super) fn remove_second_factor(administrator: &mut Administrator) -> Result<()> {
+fn remove_second_factor(administrator: &mut Administrator) -> Result<()> {
     match administrator.second_factor.take() {
         Some(_) => Ok(()),
         None => Err(Error::rejected(refusals::SECOND_FACTOR_IS_OFF)),
@@ -253,16 +252,6 @@ pub(super) async fn edit<T>(
     administrator.updated_at = now;
     store.save(id, &administrator).await?;
     Ok(result)
-}
-
-/// Checks that a password is the current one of the account.
-pub(super) fn check_opens(
-    password: &CheckedPassword,
-    id: AdministratorId,
-    administrator: &Administrator,
-) -> Result<()> {
-    let is_right = password.opens(id, administrator);
-    if is_right { Ok(()) } else { Err(Error::rejected(refusals::PASSWORD_WRONG)) }
 }
 
 fn store_password(administrator: &mut Administrator, password: &NewPassword) -> Result<()> {

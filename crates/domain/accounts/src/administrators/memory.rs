@@ -131,6 +131,13 @@ impl PanelSessionStore for Memory {
         Ok(())
     }
 
+    async fn confirm(&self, digest: &Digest, now: OffsetDateTime) -> Result<()> {
+        let mut sessions = self.sessions.lock().unwrap();
+        let own = sessions.iter_mut().filter(|session| session.digest == *digest);
+        own.for_each(|session| session.confirmed_at = Some(now));
+        Ok(())
+    }
+
     async fn set_notice(&self, _: &Digest, _: Option<&str>) -> Result<()> {
         Ok(())
     }

@@ -1,9 +1,9 @@
-//! Turns the second factor of administrators on and off.
+//! Turns the second factor of administrators on.
 
-use super::admin::{check_opens, edit, refusals, remove_second_factor};
+use super::admin::{edit, refusals};
 use super::{
-    Administrator, AdministratorStore, CheckedPassword, NewSecondFactor, PanelSessionStore, SecondFactor,
-    SecondFactorCodes, TextCipher,
+    Administrator, AdministratorStore, NewSecondFactor, PanelSessionStore, SecondFactor, SecondFactorCodes,
+    TextCipher,
 };
 use crate::{Digest, Secret};
 use civitas_kernel::{AdministratorId, Error, Result};
@@ -69,23 +69,6 @@ impl SecondFactors<'_> {
             .await?;
         self.sessions.remove_all_of(id, Some(session)).await?;
         Ok(recovery_codes)
-    }
-
-    /// Removes the own second factor.
-    ///
-    /// # Errors
-    /// `Rejected` when `password` is not the current one, or there is none.
-    pub async fn disable_own(
-        &self,
-        id: AdministratorId,
-        password: &CheckedPassword,
-        now: OffsetDateTime,
-    ) -> Result<()> {
-        self.edit(id, now, |administrator| {
-            check_opens(password, id, administrator)?;
-            remove_second_factor(administrator)
-        })
-        .await
     }
 
     async fn edit<T>(

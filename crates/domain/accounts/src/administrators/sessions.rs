@@ -13,6 +13,10 @@ pub const PANEL_SESSION_IDLE: Duration = Duration::hours(2);
 /// A request extends its session when the last extension is at least as long ago: not each request writes.
 pub const PANEL_SESSION_TOUCH: Duration = Duration::minutes(1);
 
+/// How long a session may change accounts and sign-in of administrators after its administrator gave the password
+/// (contract 04 §1).
+pub const CONFIRMED_FOR: Duration = Duration::minutes(5);
+
 /// A stored session of the panel, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PanelSession {
@@ -28,6 +32,8 @@ pub struct PanelSession {
     pub last_seen_at: OffsetDateTime,
     /// When it expires.
     pub expires_at: OffsetDateTime,
+    /// When the administrator last gave the password in it.
+    pub confirmed_at: Option<OffsetDateTime>,
 }
 
 impl PanelSession {
@@ -41,8 +47,14 @@ impl PanelSession {
             created_at: now,
             last_seen_at: now,
             expires_at: now + PANEL_SESSION_IDLE,
+            confirmed_at: None,
         };
         (session, text)
+    }
+
+    /// Whether it may change accounts and sign-in of administrators.
+    pub fn is_confirmed(&self, now: OffsetDateTime) -> bool {
+        self.confirmed_at.is_some_and(|at| now < at.saturating_add(CONFIRMED_FOR))
     }
 
     /// The new end for [`PanelSessionStore::touch`]: [`PANEL_SESSION_IDLE`] from now, at most
@@ -67,6 +79,8 @@ pub trait PanelSessionStore: Send + Sync {
     ) -> Result<Option<(AdministratorId, Administrator, PanelSession)>>;
     /// Extends a session that is not expired; nothing happens to others. See [`PanelSession::extended`].
     async fn touch(&self, digest: &Digest, now: OffsetDateTime, expires_at: OffsetDateTime) -> Result<()>;
+    /// Records that its administrator gave the password.
+    async fn confirm(&self, digest: &Digest, now: OffsetDateTime) -> Result<()>;
     /// Stores the sealed text to show on the next page; `None` removes it.
     async fn set_notice(&self, digest: &Digest, notice: Option<&str>) -> Result<()>;
     /// Removes the sealed text and returns it. Of two calls at the same time one gets it.
@@ -99,5 +113,14 @@ mod tests {
         assert_eq!(session.extended(minute), Some(minute + Duration::hours(2)));
         let late = NOW + Duration::hours(11);
         assert_eq!(session.extended(late), Some(NOW + Duration::hours(12)));
+    }
+
+    #[test]
+    fn a_session_is_confirmed_for_five_minutes_and_not_by_the_sign_in() {
+        let (session, _) = PanelSession::begin(AdministratorId(1), NOW);
+        assert!(!session.is_confirmed(NOW));
+        let session = PanelSession { confirmed_at: Some(NOW), ..session };
+        let end = NOW + Duration::minutes(5);
+        assert!(session.is_confirmed(end - Duration::SECOND) && !session.is_confirmed(end));
     }
 }

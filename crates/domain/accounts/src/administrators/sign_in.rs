@@ -1,4 +1,4 @@
-//! Sign-in to the panel (contract 04 §1): password, second factor, lock.
+//! Sign-in to the panel (contract 04 §1): password, second factor, refused sources.
 //!
 //! Two steps, because a password takes 20 ms to check and the database is not locked meanwhile: [`CheckedPassword`] on
 //! the pool, then [`SignInAttempt`] in a transaction. The transaction is committed after a refusal too, so that the
@@ -7,7 +7,7 @@
 use super::{
     Administrator, AdministratorStore, PanelSession, PanelSessionStore, SecondFactorCodes, TextCipher,
 };
-use crate::{Passwords, Secret, normal_email};
+use crate::{Digest, Passwords, Secret, normal_email};
 use civitas_kernel::{AdministratorId, Error, Result};
 use std::fmt;
 use time::OffsetDateTime;
@@ -15,21 +15,30 @@ use time::OffsetDateTime;
 /// Why a sign-in was refused.
 #[derive(Debug)]
 pub enum SignInFault {
-    /// Unknown address, wrong password or wrong code: the caller is not told which.
-    Refused,
-    /// The account is locked. Told after the right password only.
-    Locked,
+    /// Unknown address, wrong password, wrong code or refused source: the answer does not say which.
+    Refused {
+        /// Attempts from this source are refused, whatever the password.
+        is_locked: bool,
+        /// This failure refuses sources that were not refused: the owner gets a mail.
+        locks: bool,
+        /// This failure, or earlier ones from this source, refuse it: a session there ends.
+        ends_session: bool,
+    },
     /// The password is right, and the account has a second factor: ask for a code, and send all of it again.
     CodeNeeded,
     /// The database failed.
     Store(Error),
 }
 
+impl SignInFault {
+    /// Counted for no source: there is no account, or no failure.
+    const REFUSED: Self = Self::Refused { is_locked: false, locks: false, ends_session: false };
+}
+
 impl fmt::Display for SignInFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused => f.write_str("E-mail address or password is not right."),
-            Self::Locked => f.write_str("The account is locked for an hour after 20 failed attempts."),
+            Self::Refused { .. } => f.write_str("E-mail address or password is not right."),
             Self::CodeNeeded => f.write_str("Enter the code of your authenticator app."),
             Self::Store(error) => error.fmt(f),
         }
@@ -130,8 +139,8 @@ pub struct SignInAttempt<'a> {
 }
 
 impl SignInAttempt<'_> {
-    /// Signs in, or counts the failure. The row of the account is locked: of many attempts at the same time none
-    /// escapes the count.
+    /// Signs in from a source, or counts the failure. The row of the account is locked: of many attempts at the same
+    /// time none escapes the count.
     ///
     /// # Errors
     /// The outer result: the database failed, nothing is to be committed. The inner one: the sign-in was refused.
@@ -139,20 +148,14 @@ impl SignInAttempt<'_> {
         &self,
         checked: &CheckedPassword,
         code: Option<&str>,
+        source: &str,
         now: OffsetDateTime,
     ) -> Result<Result<SignedIn, SignInFault>> {
-        let Some(id) = checked.administrator() else { return Ok(Err(SignInFault::Refused)) };
-        let Some(mut administrator) = self.administrators.find_for_update(id).await? else {
-            return Ok(Err(SignInFault::Refused));
+        let (id, mut administrator) = match self.check(checked, code, source, now).await? {
+            Ok(found) => found,
+            Err(fault) => return Ok(Err(fault)),
         };
-        if let Err(fault) = self.check(id, &mut administrator, checked, code, now)? {
-            if matches!(fault, SignInFault::Refused) && !administrator.is_locked(now) {
-                administrator.count_failure(now);
-                self.administrators.save(id, &administrator).await?;
-            }
-            return Ok(Err(fault));
-        }
-        administrator.unlock();
+        administrator.sources.remember(source, now);
         administrator.last_sign_in_at = Some(now);
         self.administrators.save(id, &administrator).await?;
         let (session, text) = PanelSession::begin(id, now);
@@ -160,34 +163,62 @@ impl SignInAttempt<'_> {
         Ok(Ok(SignedIn { id, administrator, session, text }))
     }
 
-    /// Checks the password of an administrator who is signed in, before an act that needs it. A failure counts like
-    /// one to sign in.
+    /// Confirms a session ([`PanelSession::is_confirmed`]), and remembers its source. A failure counts like one to sign in;
+    /// when failures from the source refuse it the session ends. Those from other sources alone end no session.
     ///
     /// # Errors
-    /// As [`Self::decide`]; never `CodeNeeded`.
+    /// As [`Self::decide`].
     pub async fn confirm(
         &self,
         checked: &CheckedPassword,
+        code: Option<&str>,
+        (session, source): (&Digest, &str),
         now: OffsetDateTime,
     ) -> Result<Result<(), SignInFault>> {
-        let Some(id) = checked.administrator() else { return Ok(Err(SignInFault::Refused)) };
-        let Some(mut administrator) = self.administrators.find_for_update(id).await? else {
-            return Ok(Err(SignInFault::Refused));
-        };
-        Ok(match (checked.opens(id, &administrator), administrator.is_locked(now)) {
-            (true, false) => Ok(()),
-            (true, true) => Err(SignInFault::Locked),
-            (false, true) => Err(SignInFault::Refused),
-            (false, false) => {
-                administrator.count_failure(now);
-                self.administrators.save(id, &administrator).await?;
-                Err(SignInFault::Refused)
+        let mut outcome = self.check(checked, code, source, now).await?;
+        match &mut outcome {
+            Ok((id, administrator)) => {
+                administrator.sources.remember(source, now);
+                self.administrators.save(*id, administrator).await?;
+                self.sessions.confirm(session, now).await?;
             }
-        })
+            Err(SignInFault::Refused { ends_session: true, .. }) => self.sessions.remove(session).await?,
+            Err(_) => {}
+        }
+        Ok(outcome.map(drop))
     }
 
-    /// All rules, in their order. An accepted code is marked as used in `administrator`.
-    fn check(
+    /// The account, locked, if its source is not refused, and password and code are right; a used code is marked in it.
+    /// A failure is counted.
+    async fn check(
+        &self,
+        checked: &CheckedPassword,
+        code: Option<&str>,
+        source: &str,
+        now: OffsetDateTime,
+    ) -> Result<Result<(AdministratorId, Administrator), SignInFault>> {
+        let Some(id) = checked.administrator() else { return Ok(Err(SignInFault::REFUSED)) };
+        let Some(mut administrator) = self.administrators.find_for_update(id).await? else {
+            return Ok(Err(SignInFault::REFUSED));
+        };
+        if administrator.sources.is_refused(source, now) {
+            let ends_session = administrator.sources.has_failed_too_often(source, now);
+            return Ok(Err(SignInFault::Refused { is_locked: true, locks: false, ends_session }));
+        }
+        match self.compare(id, &mut administrator, checked, code, now)? {
+            Ok(()) => Ok(Ok((id, administrator))),
+            Err(SignInFault::Refused { .. }) => {
+                let locks = administrator.sources.count_failure(source, now);
+                let is_locked = administrator.sources.is_refused(source, now);
+                self.administrators.save(id, &administrator).await?;
+                Ok(Err(SignInFault::Refused { is_locked, locks, ends_session: is_locked }))
+            }
+            Err(fault) => Ok(Err(fault)),
+        }
+    }
+
+    /// Password, then code. An accepted code is marked as used in `administrator`.
+    fn compare(
         &self,
         id: AdministratorId,
         administrator: &mut Administrator,
@@ -196,24 +227,21 @@ impl SignInAttempt<'_> {
         now: OffsetDateTime,
     ) -> Result<Result<(), SignInFault>> {
         if !checked.opens(id, administrator) {
-            return Ok(Err(SignInFault::Refused));
-        }
-        if administrator.is_locked(now) {
-            return Ok(Err(SignInFault::Locked));
+            return Ok(Err(SignInFault::REFUSED));
         }
         let Some(factor) = &mut administrator.second_factor else { return Ok(Ok(())) };
         let Some(code) = code.filter(|code| !code.trim().is_empty()) else {
             return Ok(Err(SignInFault::CodeNeeded));
         };
         let is_right = factor.accept(code, self.cipher, self.codes, now)?;
-        Ok(if is_right { Ok(()) } else { Err(SignInFault::Refused) })
+        Ok(if is_right { Ok(()) } else { Err(SignInFault::REFUSED) })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::memory::{Memory, PlainCipher, PlainPasswords, StepCodes};
-    use super::super::{NewPassword, SecondFactor};
+    use super::super::{NewPassword, SecondFactor, SignInSources};
     use super::*;
     use time::Duration;
     use time::macros::datetime;
@@ -230,6 +258,20 @@ mod tests {
         memory
     }
 
+    fn told(fault: &SignInFault) -> String {
+        match fault {
+            SignInFault::Refused { is_locked: true, locks, .. } => format!("Locked, {locks}"),
+            SignInFault::Refused { .. } => "Refused".to_owned(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    /// The failures that are missing until a source is refused.
+    fn left(memory: &Memory) -> usize {
+        let mut sources = memory.only().sources;
+        (1..=20).find(|_| sources.count_failure("home", NOW)).unwrap()
+    }
+
     async fn try_at(memory: &Memory, password: &str, code: Option<&str>, now: OffsetDateTime) -> String {
         let checked =
             CheckedPassword::of_email(memory, &PlainPasswords, " Ada@City.example ", Secret::new(password))
@@ -241,9 +283,9 @@ mod tests {
             cipher: &PlainCipher,
             codes: &StepCodes,
         };
-        match attempt.decide(&checked, code, now).await.unwrap() {
+        match attempt.decide(&checked, code, "home", now).await.unwrap() {
             Ok(signed_in) => format!("session of {}", signed_in.administrator.email),
-            Err(fault) => format!("{fault:?}"),
+            Err(fault) => told(&fault),
         }
     }
 
@@ -251,7 +293,7 @@ mod tests {
     async fn an_unknown_address_and_a_wrong_password_have_the_same_answer() {
         let memory = ada(|_| ()).await;
         assert_eq!(try_at(&memory, "wrong", None, NOW).await, "Refused");
-        assert_eq!(memory.only().failed_attempts, 1);
+        assert_eq!(left(&memory), 19);
         assert_eq!(try_at(&Memory::default(), RIGHT, None, NOW).await, "Refused");
         let without = ada(|ada| ada.password = None).await;
         assert_eq!(try_at(&without, "", None, NOW).await, "Refused");
@@ -259,23 +301,89 @@ mod tests {
 
     #[tokio::test]
     async fn a_right_password_begins_a_session_and_forgets_failures() {
-        let memory = ada(|ada| ada.failed_attempts = 19).await;
+        let memory = ada(|ada| {
+            (0..19).for_each(|_| assert!(!ada.sources.count_failure("home", NOW)));
+        })
+        .await;
         assert_eq!(try_at(&memory, RIGHT, None, NOW).await, "session of ada@city.example");
         assert_eq!(memory.sessions(), 1);
-        let ada = memory.only();
-        assert_eq!((ada.failed_attempts, ada.last_sign_in_at), (0, Some(NOW)));
+        assert_eq!((left(&memory), memory.only().last_sign_in_at), (20, Some(NOW)));
     }
 
     #[tokio::test]
-    async fn twenty_failures_lock_for_an_hour_and_only_the_right_password_is_told() {
+    async fn twenty_failures_refuse_the_right_password_too_for_an_hour() {
         let memory = ada(|_| ()).await;
-        for _ in 0..20 {
+        for _ in 0..19 {
             assert_eq!(try_at(&memory, "wrong", None, NOW).await, "Refused");
         }
-        assert_eq!(try_at(&memory, "wrong", None, NOW).await, "Refused");
-        assert_eq!(try_at(&memory, RIGHT, None, NOW + Duration::minutes(59)).await, "Locked");
+        assert_eq!(try_at(&memory, "wrong", None, NOW).await, "Locked, true");
+        assert_eq!(try_at(&memory, "wrong", None, NOW).await, "Locked, false", "the owner is told once");
+        assert_eq!(try_at(&memory, RIGHT, None, NOW + Duration::minutes(59)).await, "Locked, false");
         assert_eq!(memory.sessions(), 0);
         assert!(try_at(&memory, RIGHT, None, NOW + Duration::hours(1)).await.starts_with("session"));
+    }
+
+    #[tokio::test]
+    async fn a_session_is_confirmed_by_password_and_code_and_ends_at_the_limit() {
+        let memory = ada(|ada| {
+            let (factor, _) = SecondFactor::activate(&Secret::new("S"), 5, &PlainCipher).unwrap();
+            ada.second_factor = Some(factor);
+        })
+        .await;
+        let (id, _) = memory.find_by_email(EMAIL).await.unwrap().unwrap();
+        let (session, _) = PanelSession::begin(id, NOW);
+        PanelSessionStore::add(&memory, &session).await.unwrap();
+        let confirm = async |password: &str, code: &str| {
+            let checked = CheckedPassword::of(&memory, &PlainPasswords, id, Secret::new(password)).await;
+            let attempt = SignInAttempt {
+                administrators: &memory,
+                sessions: &memory,
+                cipher: &PlainCipher,
+                codes: &StepCodes,
+            };
+            let at = (&session.digest, "home");
+            match attempt.confirm(&checked.unwrap(), Some(code), at, NOW).await.unwrap() {
+                Ok(()) => "confirmed".to_owned(),
+                Err(fault) => told(&fault),
+            }
+        };
+        assert_eq!(confirm(RIGHT, "").await, "CodeNeeded");
+        assert_eq!(confirm(RIGHT, "S5").await, "Refused", "a used code");
+        assert_eq!(confirm(RIGHT, "S6").await, "confirmed");
+        assert_eq!(confirm(RIGHT, "S6").await, "Refused", "it was stored as used");
+        for _ in 0..18 {
+            assert_eq!(confirm("wrong", "S7").await, "Refused");
+        }
+        assert_eq!(memory.sessions(), 1);
+        assert_eq!((confirm("wrong", "S7").await.as_str(), memory.sessions()), ("Locked, true", 0));
+    }
+
+    #[tokio::test]
+    async fn failures_from_other_sources_end_no_session() {
+        let attack = |sources: &mut SignInSources, now| {
+            let refusals = (0..100).filter(|n| sources.count_failure(&format!("attacker {n}"), now));
+            assert_eq!(refusals.count(), 1);
+        };
+        let memory = ada(|ada| attack(&mut ada.sources, NOW)).await;
+        let (id, _) = memory.find_by_email(EMAIL).await.unwrap().unwrap();
+        let (session, _) = PanelSession::begin(id, NOW);
+        PanelSessionStore::add(&memory, &session).await.unwrap();
+        let attempt = SignInAttempt {
+            administrators: &memory,
+            sessions: &memory,
+            cipher: &PlainCipher,
+            codes: &StepCodes,
+        };
+        let confirm = async |now| {
+            let checked = CheckedPassword::of(&memory, &PlainPasswords, id, Secret::new(RIGHT)).await;
+            let at = (&session.digest, "new");
+            attempt.confirm(&checked.unwrap(), None, at, now).await.unwrap()
+        };
+        assert_eq!(told(&confirm(NOW).await.unwrap_err()), "Locked, false");
+        assert_eq!(memory.sessions(), 1);
+        confirm(NOW + Duration::HOUR).await.unwrap();
+        memory.edit(id, |ada| attack(&mut ada.sources, NOW + Duration::HOUR));
+        assert!(confirm(NOW + Duration::HOUR).await.is_ok(), "the source is known now");
     }
 
     #[tokio::test]
@@ -290,7 +398,7 @@ mod tests {
         }
         assert_eq!(try_at(&memory, "wrong", None, NOW).await, "Refused", "a code is not asked for");
         assert_eq!(try_at(&memory, RIGHT, Some("S5"), NOW).await, "Refused", "a used code");
-        assert_eq!(memory.only().failed_attempts, 2);
+        assert_eq!(left(&memory), 18);
         assert!(try_at(&memory, RIGHT, Some("S6"), NOW).await.starts_with("session"));
         assert_eq!(try_at(&memory, RIGHT, Some("S6"), NOW).await, "Refused", "it was stored as used");
     }

@@ -139,21 +139,25 @@ async fn permissions_are_replaced_as_a_whole_or_not_at_all() {
     let (mut store, organizations) = (store(), organizations());
     store.expect_save().times(2).returning(|_, _| Ok(()));
     let admin = ClientAdmin { clients: &store, organizations: &organizations };
-    let later = NOW + time::Duration::HOUR;
+    let (later, seen) = (NOW + time::Duration::HOUR, held("blogs.read").revision());
     for wrong in ["blogs.write proposals.vote", "blogs.write ghost", "user.created"] {
-        let fault = admin.replace_permissions((TAKEN, ""), &words(wrong), later).await.unwrap_err();
+        let fault = admin.replace_permissions((TAKEN, &seen), &words(wrong), later).await.unwrap_err();
         assert!(matches!(fault, ClientFault::WrongScope { .. }), "{wrong}");
     }
     let other =
-        admin.replace_permissions((TAKEN, ""), &words("blogs.write oauth.login"), later).await.unwrap();
+        admin.replace_permissions((TAKEN, &seen), &words("blogs.write oauth.login"), later).await.unwrap();
     assert_eq!(other.permissions, Abilities::read("blogs.write oauth.login"));
     assert_eq!(other.updated_at, later);
-    let none = admin.replace_permissions((TAKEN, ""), &[], later).await.unwrap();
+    let none = admin.replace_permissions((TAKEN, &seen), &[], later).await.unwrap();
     assert_eq!(none.permissions, Abilities::default());
-    let same = admin.replace_permissions((TAKEN, ""), &words("blogs.read"), later).await.unwrap();
+    let same = admin.replace_permissions((TAKEN, &seen), &words("blogs.read"), later).await.unwrap();
     assert_eq!(same, held("blogs.read"), "what changes nothing is not stored");
-    let unknown = admin.replace_permissions(("id_of_nobody", ""), &[], later).await.unwrap_err();
+    let unknown = admin.replace_permissions(("id_of_nobody", &seen), &[], later).await.unwrap_err();
     assert!(matches!(unknown, ClientFault::UnknownClient(_)));
+    for other in ["", &held("blogs.read oauth.impersonate").revision()] {
+        let late = admin.replace_permissions((TAKEN, other), &[], later).await.unwrap_err();
+        assert!(matches!(late, ClientFault::Store(Error::Invalid { .. })), "another set was shown");
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Conformance tests of administrators and their sessions.
 
 use crate::administrators::{
-    Administrator, AdministratorStore, PanelSession, PanelSessionStore, SecondFactor, Theme,
+    Administrator, AdministratorStore, PanelSession, PanelSessionStore, SecondFactor, SignInSources, Theme,
 };
 use crate::{Digest, EndedCredentials, Secret};
 use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, PageRequest, Result};
@@ -29,11 +29,12 @@ fn administrator(name: &str) -> Administrator {
 
 /// An administrator without default values.
 fn unusual(world: &PanelWorld<'_>) -> Administrator {
-    let at = |seconds| Some(NOW + Duration::seconds(seconds));
+    let mut sources = SignInSources::default();
+    sources.remember("home", NOW);
+    sources.count_failure("another", NOW);
     Administrator {
         password: Some("$argon2id$v=19$..".to_owned()),
-        failed_attempts: 19,
-        locked_until: at(1),
+        sources,
         locale: Some(Locale::FR),
         theme: Theme::Dark,
         second_factor: Some(SecondFactor {
@@ -44,7 +45,7 @@ fn unusual(world: &PanelWorld<'_>) -> Administrator {
         organization: Some(world.mine),
         created_at: datetime!(2020-02-29 23:59:59.999999 UTC),
         updated_at: NOW + Duration::HOUR,
-        last_sign_in_at: at(2),
+        last_sign_in_at: Some(NOW + Duration::SECOND),
         ..administrator("unusual")
     }
 }
@@ -127,6 +128,10 @@ pub async fn finds_sessions_until_their_end(world: PanelWorld<'_>) -> Result<()>
     assert_eq!((session.created_at, session.last_seen_at, session.expires_at), (NOW, NOW, end));
     assert_eq!(store.find(&digest, end).await?, None);
     assert_eq!(store.find(&Secret::new("b").digest(), NOW).await?, None);
+    store.confirm(&digest, NOW + Duration::MINUTE).await?;
+    store.confirm(&Secret::new("b").digest(), NOW).await?;
+    let confirmed = store.find(&digest, NOW).await?.and_then(|(_, _, session)| session.confirmed_at);
+    assert_eq!((session.confirmed_at, confirmed), (None, Some(NOW + Duration::MINUTE)));
     store.touch(&digest, end, end + Duration::HOUR).await?;
     assert_eq!(store.find(&digest, end).await?, None, "an expired session is not extended");
     store.touch(&digest, NOW + Duration::HOUR, end + Duration::HOUR).await?;

@@ -21,7 +21,7 @@ pub async fn lists_living_accounts(world: World<'_>) -> Result<()> {
     world.add_user(&User { deleted_at: Some(NOW), ..user("gone") }).await?;
     let data = json!({"phone": "+33", "key": {"is": "awesome"}});
     let data = data.as_object().cloned().unwrap_or_default();
-    let ada = world.add_user(&User { extended_data: data, ..admin("noradmin") }).await?;
+    let ada = world.add_user(&User { extended_data: data.into(), ..admin("noradmin") }).await?;
     world.users.add(world.other, &user("Nora_Blum")).await?;
 
     let first = PageRequest { page: 1, per_page: 2 };

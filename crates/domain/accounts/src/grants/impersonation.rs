@@ -26,7 +26,7 @@ pub struct Impersonation<'a> {
 }
 
 impl Impersonation<'_> {
-    /// The user the client acts for, with `extra` merged.
+    /// The user the client acts for, with `extra` merged, and whether it was registered just now.
     ///
     /// # Errors
     /// `User not found. ..`; `Invalid` for a registration that breaks a rule; `User blocked`, `User locked`.
@@ -35,7 +35,7 @@ impl Impersonation<'_> {
         organization: OrganizationId,
         asked: &Impersonate,
         now: OffsetDateTime,
-    ) -> Result<UserId> {
+    ) -> Result<(UserId, User, bool)> {
         let found = match (&asked.id, &asked.username) {
             (Some(id), _) => self.by_id(organization, id).await?,
             (None, Some(name)) => self.users.find_by_nickname(organization, name).await?,
@@ -45,7 +45,7 @@ impl Impersonation<'_> {
             (Some((id, user)), _) => {
                 user.state().check()?;
                 self.merge_extra(organization, id, &asked.extra, now).await?;
-                Ok(id)
+                Ok((id, user, false))
             }
             (None, Some(username)) if asked.registration.on_missing && asked.id.is_none() => {
                 let registered = self.registered(organization, username, &asked.registration, now).await;
@@ -59,7 +59,7 @@ impl Impersonation<'_> {
                 self.merged(&mut user, &asked.extra)?;
                 let id = self.users.add(organization, &user).await?;
                 self.registration_mails.registered(organization, id, &user, now).await?;
-                Ok(id)
+                Ok((id, user, true))
             }
             _ => Err(Error::rejected("User not found. To create one, user meta.register_on_missing")),
         }
@@ -123,9 +123,12 @@ impl Impersonation<'_> {
         if extra.is_empty() {
             return Ok(());
         }
-        user.extended_data.extend(extra.clone());
-        compact(&mut user.extended_data);
-        check_size(&user.extended_data, self.extra_limit)
+        let mut data = Map::from(std::mem::take(&mut user.extended_data));
+        data.extend(extra.clone());
+        compact(&mut data);
+        check_size(&data, self.extra_limit)?;
+        user.extended_data = data.into();
+        Ok(())
     }
 }
 
@@ -181,7 +184,7 @@ mod tests {
         let registration_mails =
             RegistrationMails { queue: &queue, organizations: &organizations, counts: &counts, client: None };
         let impersonation = Impersonation { users, registration_mails, extra_limit: Some(40) };
-        impersonation.resolve(OrganizationId(1), asked, NOW).await
+        impersonation.resolve(OrganizationId(1), asked, NOW).await.map(|(id, ..)| id)
     }
 
     fn on_missing() -> Registration {
@@ -233,7 +236,7 @@ mod tests {
     async fn extra_replaces_top_level_keys_of_a_found_user_and_nothing_else_changes() {
         let found = || {
             let mut user = User::new("norablum".into(), "n@example.org".into(), "Nora".into(), NOW);
-            user.extended_data = json!({"a": {"x": 1}, "b": 1}).as_object().unwrap().clone();
+            user.extended_data = json!({"a": {"x": 1}, "b": 1}).as_object().unwrap().clone().into();
             let (listed, held) = (user.clone(), user);
             let mut users = MockUserStore::new();
             users.expect_find_by_nickname().returning(move |_, _| Ok(Some((UserId(5), listed.clone()))));
@@ -243,7 +246,7 @@ mod tests {
         let renamed = Registration { name: Some("Else".to_owned()), ..on_missing() };
         let mut users = found();
         users.expect_save().once().returning(|_, id, change| {
-            assert_eq!(Value::Object(change.after.extended_data.clone()), json!({"a": {"y": 2}}));
+            assert_eq!(Value::Object(change.after.extended_data.clone().into()), json!({"a": {"y": 2}}));
             assert_eq!((change.after.name.as_str(), change.events(id).len()), ("Nora", 1));
             Ok(())
         });

@@ -95,3 +95,33 @@ fn invitation(locale: Locale) -> Words {
         },
     }
 }
+
+/// The notice of refused sign-ins, which has neither a link nor an organization.
+pub(super) fn sign_in_notice(locale: Locale) -> Words {
+    match locale {
+        Locale::FR => Words {
+            subject: "Connexions refusées à votre compte d'administration",
+            opening: "Bonjour {name},\n\n\
+                      trop de connexions à votre compte d'administration ont échoué : leurs adresses sont refusées\n\
+                      pendant une heure. Vous pouvez toujours vous connecter de là où vous l'avez déjà fait.\n\n",
+            closing: "Si ce n'était pas vous, ouvrez le panneau à l'adresse que vous utilisez, changez de mot de passe\n\
+                      et activez le second facteur.\n",
+        },
+        Locale::ES => Words {
+            subject: "Inicios de sesión rechazados en su cuenta de administración",
+            opening: "Hola, {name}:\n\n\
+                      Han fallado demasiados inicios de sesión en su cuenta de administración: sus direcciones se\n\
+                      rechazan durante una hora. Usted puede entrar desde donde ya lo hizo antes.\n\n",
+            closing: "Si no fue usted, abra el panel en la dirección que utiliza, cambie la contraseña y active el\n\
+                      segundo factor.\n",
+        },
+        _ => Words {
+            subject: "Sign-ins to your administrator account were refused",
+            opening: "Hello {name},\n\n\
+                      too many attempts to sign in to your administrator account failed: the addresses they came from\n\
+                      are refused for an hour. You can still sign in from where you did before.\n\n",
+            closing: "If it was not you, open the panel at the address that you use, change your password and turn on\n\
+                      the second factor.\n",
+        },
+    }
+}

@@ -25,7 +25,7 @@ pub async fn meetings(world: World<'_>) -> Result<Samples<'_, Meeting>> {
         withdrawn_at: at(2),
         hidden_at: at(3),
         deleted_at: at(4),
-        extended_data: json!({"a": [null, {"é": 1.5}]}).as_object().cloned().unwrap_or_default(),
+        extended_data: json!({"a": [null, {"é": 1.5}]}).as_object().cloned().unwrap_or_default().into(),
         updated_at: NOW + Duration::days(1),
         ..Meeting::new(world.agenda, text(""), NOW + Duration::days(9), NOW)
     };

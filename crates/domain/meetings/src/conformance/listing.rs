@@ -48,7 +48,7 @@ pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
 /// By id, and by a part of the text of the extended data.
 pub async fn filters_by_number_and_extended_data(world: World<'_>) -> Result<()> {
     let marked = json!({"key": {"is": "ÉTÉ 50%"}}).as_object().cloned().unwrap_or_default();
-    let first = world.add(&Meeting { extended_data: marked, ..open(world.agenda) }).await?;
+    let first = world.add(&Meeting { extended_data: marked.into(), ..open(world.agenda) }).await?;
     let second = world.add(&open(world.agenda)).await?;
     let third = world.add(&open(world.agenda)).await?;
     for (key, value, expected) in [

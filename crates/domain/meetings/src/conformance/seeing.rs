@@ -68,7 +68,7 @@ pub async fn tells_all_of_a_meeting(world: World<'_>) -> Result<()> {
         title: text("Walk"),
         description: text("<p>Along the river</p>"),
         end_time: Some(NOW + Duration::hours(2)),
-        extended_data: json!({"room": {"floor": 2}}).as_object().cloned().unwrap_or_default(),
+        extended_data: json!({"room": {"floor": 2}}).as_object().cloned().unwrap_or_default().into(),
         updated_at: later,
         ..open(world.agenda)
     };

@@ -61,6 +61,7 @@ fn every_setting_can_be_written() {
     let written = update(&sent).unwrap();
     assert_eq!((written.reference_prefix.as_str(), written.default_locale), ("RIV", Locale::FR));
     assert_eq!(written.secondary_hosts, ["a.example", "b.example"]);
+    assert_eq!(written.unconfirmed_secondary_hosts, ["a.example", "b.example"]);
     assert_eq!(written.users_registration_mode, RegistrationMode::Existing);
     assert_eq!((written.time_zone.as_str(), written.comments_max_length), ("Europe/Paris", 7));
     assert!(written.force_users_to_authenticate_before_access_organization && written.badges_enabled);
@@ -98,6 +99,9 @@ fn each_rule_has_its_code() {
         (json!({"secondary_hosts": ["a b"]}), "secondary_hosts invalid"),
         (json!({"secondary_hosts": [7]}), "secondary_hosts invalid"),
         (json!({"secondary_hosts": ["city.example"]}), "secondary_hosts taken"),
+        (json!({"secondary_hosts": ["localhost"]}), "secondary_hosts invalid"),
+        (json!({"secondary_hosts": ["127.0.0.1"]}), "secondary_hosts invalid"),
+        (json!({"secondary_hosts": ["::1"]}), "secondary_hosts invalid"),
         (json!({"available_locales": []}), "available_locales blank"),
         (json!({"available_locales": null}), "available_locales blank"),
         (json!({"available_locales": ["en", "de"]}), "available_locales inclusion"),
@@ -114,6 +118,37 @@ fn each_rule_has_its_code() {
         (json!({"comments_max_length": 1.5}), "comments_max_length invalid"),
     ] {
         assert_eq!(faults(&sent).first().map(String::as_str), Some(expected), "{sent}");
+    }
+}
+
+fn of_hosts(mut kept: Organization, hosts: &[&str], is_local: bool) -> Result<Organization> {
+    kept.secondary_hosts = ["old.example", "lost.example", "127.0.0.1"].map(str::to_owned).to_vec();
+    kept.unconfirmed_secondary_hosts = vec!["lost.example".into()];
+    let sent = json!({"secondary_hosts": hosts});
+    Update::read(kept, sent.as_object().unwrap(), &Locales::standard(), is_local).finish()
+}
+
+#[test]
+fn new_secondary_hosts_wait_for_their_check_and_others_stay_as_they_are() {
+    let written = of_hosts(city(), &["new.example", "127.0.0.1", "lost.example"], false).unwrap();
+    assert_eq!(written.secondary_hosts, ["new.example", "127.0.0.1", "lost.example"]);
+    assert_eq!(written.unconfirmed_secondary_hosts, ["new.example", "lost.example"]);
+    let local = of_hosts(city(), &["localhost", "::1", "old.example"], true).unwrap();
+    assert_eq!(local.unconfirmed_secondary_hosts, ["localhost", "::1"]);
+    of_hosts(city(), &["old.example", "localhost"], false).unwrap_err();
+    assert_eq!(of_hosts(city(), &[], false).unwrap().unconfirmed_secondary_hosts, [] as [&str; 0]);
+}
+
+#[test]
+fn www_of_a_host_of_another_organization_is_taken() {
+    for field in ["host", "secondary_hosts"] {
+        let sent = json!({field: "www.town.example"});
+        let (sent, locales) = (sent.as_object().unwrap(), Locales::standard());
+        let mut update = Update::read(city(), sent, &locales, false);
+        assert_eq!(update.sent_hosts(), ["www.town.example", "town.example"]);
+        update.taken(&[], &["town.example".to_owned()]);
+        let error = update.finish().unwrap_err();
+        assert_eq!((error.details()[0].field.as_ref(), error.details()[0].code.as_ref()), (field, "taken"));
     }
 }
 

@@ -44,7 +44,7 @@ pub async fn filters_by_state_and_number(world: World<'_>) -> Result<()> {
         ..plain.clone()
     };
     let marked = json!({"key": {"is": "ÉTÉ 50%"}}).as_object().cloned().unwrap_or_default();
-    let none = world.add(&Proposal { extended_data: marked, ..plain.clone() }).await?;
+    let none = world.add(&Proposal { extended_data: marked.into(), ..plain.clone() }).await?;
     let yes = world.add(&answered(accepted, true)).await?;
     let no = world.add(&answered(rejected, true)).await?;
     let secret = world.add(&answered(rejected, false)).await?;

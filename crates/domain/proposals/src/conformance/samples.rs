@@ -27,7 +27,7 @@ pub async fn proposals(world: World<'_>) -> Result<Samples<'_, Proposal>> {
         hidden_at: at(4),
         deleted_at: at(5),
         scope_id: Some(3),
-        extended_data: json!({"a": [null, {"é": 1.5}]}).as_object().cloned().unwrap_or_default(),
+        extended_data: json!({"a": [null, {"é": 1.5}]}).as_object().cloned().unwrap_or_default().into(),
         updated_at: NOW + Duration::days(1),
         ..Proposal::draft(world.ideas, NOW)
     };

@@ -45,10 +45,9 @@ impl World<'_> {
         title: Translated,
         slug: Option<&str>,
     ) -> Result<SpaceRef> {
-        let extended_data =
-            json!({"Straße": {"Nº": 100}, "k": "50%_\\"}).as_object().cloned().unwrap_or_default();
+        let data = json!({"Straße": {"Nº": 100}, "k": "50%_\\"}).as_object().cloned().unwrap_or_default();
         let slug = slug.map(str::to_owned);
-        self.add(&Space { slug, title, extended_data, ..space(manifest, "") }).await
+        self.add(&Space { slug, title, extended_data: data.into(), ..space(manifest, "") }).await
     }
 }
 
@@ -118,10 +117,10 @@ pub async fn negations_look_at_every_translation(world: World<'_>) -> Result<()>
 pub async fn filters_components(world: World<'_>) -> Result<()> {
     let assembly = world.add_assembly("a", Visibility::Public).await?;
     let conference = world.add(&space(SpaceManifest::Conferences, "c")).await?;
-    let extended_data = json!({"key": {"is": "AWESOME"}}).as_object().cloned().unwrap_or_default();
+    let data = json!({"key": {"is": "AWESOME"}}).as_object().cloned().unwrap_or_default();
     let ideas = Component {
         weight: WEIGHT,
-        extended_data,
+        extended_data: data.into(),
         ..component(assembly, ComponentManifest::Proposals, "Ideas")
     };
     let ideas_id = world.add_component(&ideas).await?;

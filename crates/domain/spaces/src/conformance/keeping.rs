@@ -24,7 +24,7 @@ pub async fn spaces(world: World<'_>) -> Result<Samples<'_, Space>> {
         description: [(Locale::ES, String::new())].into(),
         visibility: Visibility::Transparent,
         scope_id: Some(7),
-        extended_data: object(json!({"a": {"b": [1, null, "é"]}})),
+        extended_data: object(json!({"a": {"b": [1, null, "é"]}})).into(),
         updated_at: NOW + Duration::days(1),
         title: texts,
         ..space(SpaceManifest::Assemblies, "")
@@ -87,7 +87,7 @@ pub async fn components(world: World<'_>) -> Result<Samples<'_, Component>> {
         step_settings: BTreeMap::from([(step, object(json!({"votes_blocked": true})))]),
         scope_id: Some(9),
         deleted_at: Some(NOW + Duration::seconds(1)),
-        extended_data: object(json!({"ß": null})),
+        extended_data: object(json!({"ß": null})).into(),
         ..component(home, ComponentManifest::Proposals, "Ideas")
     };
     let plain = component(home, ComponentManifest::Blogs, "News");

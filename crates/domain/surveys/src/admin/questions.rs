@@ -40,7 +40,7 @@ impl QuestionAdmin<'_> {
     pub async fn create(
         &self,
         organization: OrganizationId,
-        seen: &str,
+        seen: Option<&str>,
         edit: QuestionEdit,
         (locale, now): (Locale, OffsetDateTime),
     ) -> Result<QuestionId> {
@@ -76,7 +76,7 @@ impl QuestionAdmin<'_> {
         (locale, now): (Locale, OffsetDateTime),
     ) -> Result<bool> {
         let questionnaire = edit.question.questionnaire;
-        find_revision_for_update(self.questionnaires, organization, questionnaire, seen).await?;
+        find_revision_for_update(self.questionnaires, organization, questionnaire, Some(seen)).await?;
         let form = self.questionnaires.form(organization, questionnaire).await?;
         let before = form.question(id).ok_or(Error::NotFound)?.question.clone();
         let mut after = with_references(Question { position: before.position, ..edit.question });

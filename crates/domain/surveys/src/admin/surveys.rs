@@ -106,7 +106,7 @@ impl SurveyAdmin<'_> {
         settings: &SurveySettings,
         (locale, now): (Locale, OffsetDateTime),
     ) -> Result<SurveyChange> {
-        let before = find_revision_for_update(self.questionnaires, organization, id, seen).await?;
+        let before = find_revision_for_update(self.questionnaires, organization, id, Some(seen)).await?;
         let host = before.host;
         let mut change = Change::of(before, now, |questionnaire| settings.apply(questionnaire));
         settings.check(&change.after, locale)?;

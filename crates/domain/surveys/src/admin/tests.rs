@@ -126,7 +126,7 @@ async fn a_new_question_is_the_last_one_and_has_its_options_and_conditions() {
         options: vec![PartEdit { name: "new-1".to_owned(), id: None, value: Some(text("Tram")) }],
         conditions: vec![PartEdit { name: "new-1".to_owned(), id: None, value: Some(condition()) }],
     };
-    let created = stores.admin().create(HERE, &revision_at(NOW), edit, (Locale::EN, LATER)).await;
+    let created = stores.admin().create(HERE, Some(&revision_at(NOW)), edit, (Locale::EN, LATER)).await;
     assert_eq!(created.unwrap(), QuestionId(204));
 }
 

@@ -1,7 +1,7 @@
 //! The queue, and leases of registrations.
 
 use super::{NOW, World, announcement, at, registration, test_delivery};
-use crate::{Content, DeliveryId, Health, NewDelivery, Registration};
+use crate::{Content, DeliveryId, Health, NewDelivery, Registration, WaitingRegistration};
 use civitas_kernel::{Ability, RegistrationId, Result};
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ pub async fn claims_those_served_the_longest_ago_first(world: World<'_>) -> Resu
         ids.push(id);
     }
     let next = async |seconds: i64| -> Result<RegistrationId> {
-        let claimed = world.deliveries.claim("w", at(seconds), at(seconds + 60), 1).await?;
+        let claimed = world.claim_each("w", at(seconds), 1).await?;
         let [id] = claimed.as_slice() else { panic!("{claimed:?}") };
         world.deliveries.release("w", *id).await?;
         Ok(*id)
@@ -35,8 +35,35 @@ pub async fn claims_those_served_the_longest_ago_first(world: World<'_>) -> Resu
     for (seconds, expected) in (0..).zip([0, 1, 2, 0, 1]) {
         assert_eq!(next(seconds).await?, ids[expected]);
     }
-    world.deliveries.claim("w", at(10), at(70), 1).await?;
+    world.claim_each("w", at(10), 1).await?;
     assert_eq!(world.claim("w", at(11)).await?, [ids[0], ids[1]], "leased ones are left out");
+    Ok(())
+}
+
+/// Some registrations of each client are shown, those that were served the longest ago first, and claimed if they still
+/// wait.
+pub async fn claims_some_of_each_client(world: World<'_>) -> Result<()> {
+    let mut many = Vec::new();
+    for path in ["a", "b", "c", "d", "e"] {
+        let id = world.register(path).await?;
+        world.queue(id, if path == "b" { 50 } else { 0 }).await?;
+        many.push(id);
+    }
+    let second = world.store(&registration(world.second_client, Some(world.mine), "a")).await?;
+    let wide = world.store(&registration(world.wide_client, None, "a")).await?;
+    for id in [second, wide] {
+        world.queue(id, 0).await?;
+    }
+    let waiting = async |seconds| world.deliveries.waiting(at(seconds), 2).await;
+    let of = |id, client, organization| WaitingRegistration { id, client, organization };
+    let mine = |id| of(id, world.client, Some(world.mine));
+    let others = [of(second, world.second_client, Some(world.mine)), of(wide, world.wide_client, None)];
+    assert_eq!(waiting(1).await?, [mine(many[0]), mine(many[2]), others[0], others[1]]);
+    let claimed = world.deliveries.claim("one", &[many[2], many[1]], at(1), at(61)).await?;
+    assert_eq!(claimed, [many[2]], "the other one is not due");
+    assert!(world.deliveries.claim("two", &[many[2]], at(2), at(62)).await?.is_empty());
+    assert_eq!(waiting(2).await?, [mine(many[0]), mine(many[3]), others[0], others[1]]);
+    assert_eq!(world.deliveries.waiting(at(62), 9).await?.last(), Some(&mine(many[2])), "served last");
     Ok(())
 }
 

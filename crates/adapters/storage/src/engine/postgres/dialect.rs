@@ -89,6 +89,10 @@ pub fn among_uuids<QS: 'static>(on: Expr<QS, sql::Uuid>, ids: &[uuid::Uuid]) -> 
 /// have locked are left out. The query runs once: PostgreSQL may run one behind `IN` for each row.
 pub const IN_LOCKED: (&str, &str) = ("= ANY(ARRAY(", " FOR UPDATE SKIP LOCKED))");
 
+/// Begin and end of a condition: whether a value is in the result of a query that runs for each row of another table. As an
+/// array, so that the values are looked up in an index.
+pub const IN_EACH: (&str, &str) = ("= ANY(ARRAY(", "))");
+
 /// Locks a proposal, a user and the settings of the component against changes until the transaction ends, in one round
 /// trip and always in this order, which prevents deadlocks. The values are the organization, the proposal, the user.
 pub const LOCK_VOTES: Option<&str> = Some(

@@ -31,11 +31,6 @@ impl Writer {
         self.pool.connection().await
     }
 
-    /// As [`ConnectionPool::is_overloaded`].
-    pub(crate) fn is_overloaded(&self) -> bool {
-        self.pool.is_overloaded()
-    }
-
     /// Begins a transaction. Its BEGIN is sent, and not waited for: the answer comes before that of the first statement, which
     /// fails if there is none.
     ///

@@ -115,6 +115,9 @@ pub fn among_uuids<QS: 'static>(on: Expr<QS, Binary>, ids: &[uuid::Uuid]) -> Con
 /// Begin and end of a condition: whether a value is in the result of a query. The only writer needs no locks.
 pub const IN_LOCKED: (&str, &str) = ("IN (", ")");
 
+/// Begin and end of a condition: whether a value is in the result of a query that runs for each row of another table.
+pub const IN_EACH: (&str, &str) = ("IN (", ")");
+
 /// A write transaction has the write lock of the database already: there is nothing to lock.
 pub const LOCK_VOTES: Option<&str> = None;
 

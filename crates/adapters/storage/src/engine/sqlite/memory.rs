@@ -32,7 +32,6 @@ pub async fn in_memory() -> Result<Arc<dyn Store>> {
         wait: WAIT,
         locales: Locales::standard(),
         limits: StatementLimits::default(),
-        row_level_security: false,
         caches: true,
     };
     let url = settings.url.clone();

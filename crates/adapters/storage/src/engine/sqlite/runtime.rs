@@ -7,10 +7,13 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::error::Error;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 type Outcome<R> = Result<R, Box<dyn Error + Send + Sync>>;
 
@@ -26,71 +29,10 @@ pub struct Runtime {
 pub enum Place {
     /// That of the caller: for statements of a few microseconds.
     Caller,
-    /// One of the blocking threads of the caller's runtime, when one of the slots is free: for searches.
-    Blocking(Arc<SearchSlots>),
-}
-
-/// Bounds the searches that run at once. A search waits for its slot on its blocking thread: a wait in its caller would go
-/// on until that one is polled, which takes long on a busy thread.
-#[derive(Debug)]
-pub struct SearchSlots {
-    free: Mutex<usize>,
-    /// Notified when a slot is free, or a search is cancelled.
-    changed: Condvar,
-}
-
-/// A slot, until it is dropped.
-struct Slot<'a>(&'a SearchSlots);
-
-/// What a search that waited for a slot got.
-enum Turn<'a> {
-    Slot(Slot<'a>),
-    /// Its time is over.
-    Late,
-    Cancelled,
-}
-
-impl SearchSlots {
-    /// So many slots.
-    pub fn new(count: usize) -> Self {
-        Self { free: Mutex::new(count), changed: Condvar::new() }
-    }
-
-    /// Waits for a slot, not longer than `limit`.
-    fn take(&self, cancellation: &Cancellation, limit: Duration) -> Turn<'_> {
-        let is_waiting = |free: &mut usize| *free == 0 && !cancellation.is_cancelled();
-        let waited = self.changed.wait_timeout_while(self.free(), limit, is_waiting);
-        let (mut free, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        if cancellation.is_cancelled() {
-            return Turn::Cancelled;
-        }
-        match free.checked_sub(1) {
-            Some(left) => {
-                *free = left;
-                Turn::Slot(Slot(self))
-            }
-            None => Turn::Late,
-        }
-    }
-
-    /// Cancels a search, which may wait for a slot.
-    fn cancel(&self, cancellation: &Cancellation) {
-        // Under the lock: a search that has just read it would wait.
-        let _free = self.free();
-        cancellation.cancel();
-        self.changed.notify_all();
-    }
-
-    fn free(&self) -> MutexGuard<'_, usize> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Slot<'_> {
-    fn drop(&mut self) {
-        *self.0.free() += 1;
-        self.0.changed.notify_one();
-    }
+    /// One of the blocking threads of the caller's runtime, when one of the slots is free: for searches. A search waits for
+    /// its slot on its blocking thread: a wait in its caller would go on until that one is polled, which takes long on a
+    /// busy thread.
+    Blocking(Arc<Semaphore>),
 }
 
 impl Runtime {
@@ -122,31 +64,36 @@ impl SpawnBlocking for Runtime {
 struct OnThread<R> {
     /// `None` of a search that was cancelled before it had a slot.
     result: JoinHandle<Option<R>>,
-    slots: Arc<SearchSlots>,
     cancellation: Cancellation,
+    /// Ends the wait for a slot.
+    cancelled: Arc<Notify>,
     /// Closed when the statement has ended, or will never start.
     ended: mpsc::Receiver<()>,
 }
 
 impl<R: Send + 'static> OnThread<R> {
-    fn start(slots: Arc<SearchSlots>, limit: Duration, task: impl FnOnce() -> R + Send + 'static) -> Self {
-        let cancellation = Cancellation::default();
+    fn start(slots: Arc<Semaphore>, limit: Duration, task: impl FnOnce() -> R + Send + 'static) -> Self {
+        let (cancellation, cancelled) = (Cancellation::default(), Arc::new(Notify::new()));
         let (running, ended) = mpsc::channel();
         let result = tokio::task::spawn_blocking({
-            let (slots, cancellation) = (slots.clone(), cancellation.clone());
+            let (cancellation, cancelled) = (cancellation.clone(), cancelled.clone());
             move || {
                 let begun = Instant::now();
-                let outcome = match slots.take(&cancellation, limit) {
-                    Turn::Slot(_slot) => Some(run(limit.saturating_sub(begun.elapsed()), cancellation, task)),
-                    // Interrupted at its start, as if it had run for its time.
-                    Turn::Late => Some(run(Duration::ZERO, cancellation, task)),
-                    Turn::Cancelled => None,
-                };
+                let turn = Handle::current().block_on(async {
+                    tokio::select! {
+                        biased;
+                        () = cancelled.notified() => None,
+                        slot = timeout(limit, slots.acquire()) => Some(slot),
+                    }
+                });
+                // Without a slot no time is left: it is interrupted at its start, as if it had run for its time.
+                let left = limit.saturating_sub(begun.elapsed());
+                let outcome = turn.map(|_slot| run(left, cancellation, task));
                 drop(running);
                 outcome
             }
         });
-        Self { result, slots, cancellation, ended }
+        Self { result, cancellation, cancelled, ended }
     }
 }
 
@@ -161,7 +108,8 @@ impl<R> Future for OnThread<R> {
 
 impl<R> Drop for OnThread<R> {
     fn drop(&mut self) {
-        self.slots.cancel(&self.cancellation);
+        self.cancellation.cancel();
+        self.cancelled.notify_one();
         self.result.abort();
         // An error in each case: nothing is ever sent.
         let _ = self.ended.recv();
@@ -184,7 +132,7 @@ mod tests {
     }
 
     fn searching(slots: usize) -> Place {
-        Place::Blocking(Arc::new(SearchSlots::new(slots)))
+        Place::Blocking(Arc::new(Semaphore::new(slots)))
     }
 
     fn endless(mut connection: SqliteConnection) -> impl FnOnce() -> String + Send {

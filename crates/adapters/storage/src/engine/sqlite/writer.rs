@@ -108,13 +108,6 @@ impl Writer {
         self.pool.connection().await
     }
 
-    /// Never: a write waits for the writer as long as it may. Its turns are short, and those who wait are served in any
-    /// order, so nobody waits for a busy thread.
-    #[expect(clippy::unused_self, reason = "on the other engine it is asked")]
-    pub(crate) fn is_overloaded(&self) -> bool {
-        false
-    }
-
     /// Begins a transaction.
     ///
     /// # Errors

@@ -25,7 +25,6 @@ impl Fixture {
             wait: Duration::from_secs(20),
             locales: Locales::standard(),
             limits: StatementLimits::default(),
-            row_level_security: false,
             caches: true,
         };
         let writer = Arc::new(pools(&settings).unwrap().requests.writer);

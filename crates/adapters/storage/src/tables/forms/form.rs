@@ -2,6 +2,7 @@
 
 use super::{conditions, options, questions};
 use crate::engine::Conn;
+use crate::page_rows::Bounds;
 use civitas_kernel::{OrganizationId, QuestionId, Result};
 use civitas_surveys::{DisplayCondition, Form, FormOption, FormQuestion};
 use std::collections::HashMap;
@@ -11,13 +12,14 @@ pub(super) async fn of_questionnaires(
     connection: &mut Conn,
     organization: OrganizationId,
     ids: &[i64],
+    bounds: Bounds,
 ) -> Result<HashMap<i64, Form>> {
-    let found = questions::of_questionnaires(connection, organization, ids).await?;
+    let found = questions::of_questionnaires(connection, organization, ids, bounds).await?;
     let all: Vec<i64> = found.iter().map(|(id, _)| id.0).collect();
     let with_options: Vec<i64> =
         found.iter().filter(|(_, question)| question.kind.has_options()).map(|(id, _)| id.0).collect();
     let mut options: HashMap<QuestionId, Vec<FormOption>> = HashMap::new();
-    for option in options::of_questions(connection, organization, &with_options).await? {
+    for option in options::of_questions(connection, organization, &with_options, bounds).await? {
         options.entry(option.option.question).or_default().push(option);
     }
     let mut conditions: HashMap<QuestionId, Vec<DisplayCondition>> = HashMap::new();

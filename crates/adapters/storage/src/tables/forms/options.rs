@@ -3,6 +3,7 @@
 use crate::columns::{self, columns};
 use crate::engine::Conn;
 use crate::failure::{Stored, changed};
+use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::answer_options;
 use crate::session::Session;
@@ -46,7 +47,7 @@ impl AnswerOptionStore for Session {
             .limit(page.fetch())
             .offset(page.offset())
             .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .load_page(&mut *self.read().await?, self.bounds)
             .await
             .stored()?;
         Ok(Page::cut(rows, page).map(Into::into))
@@ -71,6 +72,7 @@ pub(super) async fn of_questions(
     connection: &mut Conn,
     organization: OrganizationId,
     questions: &[i64],
+    bounds: Bounds,
 ) -> Result<Vec<FormOption>> {
     if questions.is_empty() {
         return Ok(Vec::new());
@@ -80,7 +82,7 @@ pub(super) async fn of_questions(
         .filter(columns::any_of(answer_options::question_id.nullable(), questions))
         .order(answer_options::id)
         .select(columns::of::<Row>())
-        .load(connection)
+        .load_page(connection, bounds)
         .await
         .stored()?;
     let option = |row: Row| {

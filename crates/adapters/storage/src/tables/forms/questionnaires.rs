@@ -5,6 +5,7 @@ use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, holds};
+use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{components, questionnaires};
 use crate::session::Session;
@@ -127,6 +128,7 @@ async fn page(
     read_context: ReadContext,
     filters: &[QuestionnaireFilter],
     page: PageRequest,
+    bounds: Bounds,
 ) -> Result<Page<(QuestionnaireId, Questionnaire)>> {
     let conditions: Vec<_> =
         filters.iter().filter_map(|filter| of_component(filter).transpose()).collect::<Result<_>>()?;
@@ -156,7 +158,7 @@ async fn page(
         .order((questionnaires::updated_at.desc(), questionnaires::id.desc()))
         .limit(page.fetch())
         .select(columns::of::<Row>())
-        .load(connection)
+        .load_page(connection, bounds)
         .await
         .stored()?;
     let page = Page::cut(rows, page);
@@ -174,11 +176,11 @@ impl QuestionnaireStore for Session {
     ) -> Result<Page<(QuestionnaireDetail, Form)>> {
         let connection = &mut *self.read_page(request, !filters.is_empty()).await?;
         let organization = read_context.organization;
-        let found = page(connection, read_context, filters, request).await?;
+        let found = page(connection, read_context, filters, request, self.bounds).await?;
         let ids: Vec<i64> = found.items.iter().map(|(id, _)| id.0).collect();
         let components = found.items.iter().map(|(_, questionnaire)| questionnaire.component.0).collect();
         let places = component_places::of_components(connection, organization, components).await?;
-        let mut forms = form::of_questionnaires(connection, organization, &ids).await?;
+        let mut forms = form::of_questionnaires(connection, organization, &ids, self.bounds).await?;
         let items = found.items.into_iter().filter_map(|(id, questionnaire)| {
             let place = places.get(&questionnaire.component.0)?.clone();
             let form = forms.remove(&id.0).unwrap_or_default();
@@ -210,7 +212,8 @@ impl QuestionnaireStore for Session {
     }
 
     async fn form(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<Form> {
-        let forms = form::of_questionnaires(&mut *self.read().await?, organization, &[id.0]).await?;
+        let connection = &mut *self.read().await?;
+        let forms = form::of_questionnaires(connection, organization, &[id.0], self.bounds).await?;
         Ok(forms.into_values().next().unwrap_or_default())
     }
 

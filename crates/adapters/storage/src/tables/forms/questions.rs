@@ -4,6 +4,7 @@ use crate::bounded::Bounded;
 use crate::columns::{self, ColumnValue, columns};
 use crate::engine::Conn;
 use crate::failure::{Stored, changed};
+use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{answers, matrix_rows, questions, responses};
 use crate::session::Session;
@@ -144,7 +145,7 @@ impl QuestionStore for Session {
             .limit(page.fetch())
             .offset(page.offset())
             .select(columns::of::<Row>())
-            .load(connection)
+            .load_page(connection, self.bounds)
             .await
             .stored()?;
         let page = Page::cut(rows, page);
@@ -215,6 +216,7 @@ pub(super) async fn of_questionnaires(
     connection: &mut Conn,
     organization: OrganizationId,
     ids: &[i64],
+    bounds: Bounds,
 ) -> Result<Vec<(QuestionId, Question)>> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -222,7 +224,7 @@ pub(super) async fn of_questionnaires(
     let rows: Vec<Row> = of(organization)
         .filter(columns::any_of(questions::questionnaire_id.nullable(), ids))
         .select(columns::of::<Row>())
-        .load(connection)
+        .load_page(connection, bounds)
         .await
         .stored()?;
     with_rows(connection, rows).await

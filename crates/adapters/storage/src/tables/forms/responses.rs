@@ -1,9 +1,10 @@
 //! Responses and their answers.
 
 use super::inserting::{InsertAnswers, NewAnswer};
-use crate::columns::{self, JsonColumn, columns};
+use crate::columns::{self, JsonColumn, LongText, columns};
 use crate::engine::{Conn, Db};
 use crate::failure::{Stored, changed};
+use crate::page_rows::LoadPage;
 use crate::records::records;
 use crate::schema::{answers, responses};
 use crate::session::Session;
@@ -42,7 +43,7 @@ struct StoredAnswer {
     response_id: i64,
     question_id: i64,
     questionnaire_id: i64,
-    body: Option<String>,
+    body: Option<LongText>,
     value: Option<JsonColumn<Value>>,
     created_at: OffsetDateTime,
 }
@@ -50,7 +51,7 @@ struct StoredAnswer {
 impl StoredAnswer {
     fn row(self) -> AnswerRow {
         let value = self.value.map(|value| value.0);
-        AnswerRow { question: QuestionId(self.question_id), body: self.body, value }
+        AnswerRow { question: QuestionId(self.question_id), body: self.body.map(|body| body.0), value }
     }
 }
 
@@ -219,7 +220,7 @@ impl ResponseStore for Session {
             .limit(page.fetch())
             .offset(page.offset())
             .select(columns::of::<StoredAnswer>())
-            .load(&mut *self.read_page(page, false).await?)
+            .load_page(&mut *self.read_page(page, false).await?, self.bounds)
             .await
             .stored()?;
         Ok(Page::cut(rows, page).map(Into::into))

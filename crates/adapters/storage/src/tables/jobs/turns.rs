@@ -15,7 +15,7 @@ use diesel::sql_types::{BigInt, Bool};
 use time::OffsetDateTime;
 
 /// The condition of the indexes `jobs_in_turn` and `jobs_in_turn_of_organization`.
-pub(super) const WAITING: &str = "jobs.status || '' = 'pending'";
+pub(in crate::tables) const WAITING: &str = "jobs.status || '' = 'pending'";
 
 /// Whether a job is one of the first `limit` that are due, in the order of their turns. On PostgreSQL they are locked, and
 /// those that others have locked are left out.

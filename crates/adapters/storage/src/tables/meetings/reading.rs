@@ -1,10 +1,11 @@
 //! Reads of meetings: the table of meetings, then their components.
 
 use super::of;
-use crate::columns::{self, Condition, EnumColumn, JsonColumn};
+use crate::columns::{self, Condition, DataColumn, EnumColumn, JsonColumn};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
+use crate::page_rows::{Bounds, LoadPage};
 use crate::schema::{components, meetings, spaces};
 use crate::tables::components::{OfSpace, of_space};
 use crate::tables::pages::{Checked, OnPage, Rows};
@@ -20,7 +21,6 @@ use civitas_meetings::{MeetingDetail, MeetingField, MeetingFilter, MeetingQuery,
 use diesel::dsl::{InnerJoinQuerySource, IntoBoxed, Select};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use serde_json::{Map, Value};
 use std::collections::HashMap;
 use time::OffsetDateTime;
 
@@ -37,7 +37,7 @@ struct Facts {
     description: JsonColumn<Translated>,
     start_time: OffsetDateTime,
     end_time: Option<OffsetDateTime>,
-    extended_data: JsonColumn<Map<String, Value>>,
+    extended_data: DataColumn,
     created_at: OffsetDateTime,
     updated_at: OffsetDateTime,
 }
@@ -102,6 +102,7 @@ struct Members<'a> {
     read_context: ReadContext,
     visible: &'a VisibleComponents,
     query: &'a MeetingQuery,
+    bounds: Bounds,
 }
 
 impl Members<'_> {
@@ -127,7 +128,7 @@ impl Members<'_> {
         if let Some(ids) = samples::draw(self, connection, rows, &[]).await? {
             let these: Condition<meetings::table> = columns::any_of(meetings::id.nullable(), &ids);
             let found = meetings::table.filter(these).select(columns::of::<Facts>());
-            let found: Vec<Facts> = found.load(connection).await.stored()?;
+            let found: Vec<Facts> = found.load_page(connection, self.bounds).await.stored()?;
             return Ok(samples::in_order_of(&ids, found, |facts| facts.id));
         }
         let ids = self.ids(Checked::Many)?.order(dialect::random());
@@ -136,7 +137,7 @@ impl Members<'_> {
             .select(columns::of::<Facts>())
             .order(dialect::random())
             .limit(rows.limit)
-            .load(connection)
+            .load_page(connection, self.bounds)
             .await
             .stored()
     }
@@ -158,7 +159,7 @@ impl Members<'_> {
             Direction::Ascending => found.order((meetings::start_time.asc(), meetings::id)),
             Direction::Descending => found.order((meetings::start_time.desc(), meetings::id)),
         };
-        found.load(connection).await.stored()
+        found.load_page(connection, self.bounds).await.stored()
     }
 }
 
@@ -178,11 +179,12 @@ pub(super) async fn page(
     visible: &VisibleComponents,
     query: &MeetingQuery,
     page: PageRequest,
+    bounds: Bounds,
 ) -> Result<Page<MeetingDetail>> {
     if visible.is_empty() {
         return Ok(Page { items: Vec::new(), has_more: false });
     }
-    let members = Members { read_context, visible, query };
+    let members = Members { read_context, visible, query, bounds };
     let rows = match query.order {
         Order::Random => members.shuffled(connection, page.into()).await?,
         Order::Column(direction) => members.by_start(connection, page.into(), direction).await?,

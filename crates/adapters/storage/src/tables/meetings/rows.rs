@@ -4,13 +4,12 @@ use crate::columns::{self, columns};
 use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::schema::{meeting_registrations, meetings, users};
-use civitas_kernel::extended_data::canonical_object;
+use civitas_kernel::extended_data::{FreeData, canonical_object};
 use civitas_kernel::{ComponentId, Error, MeetingId, OrganizationId, Result, Translated, UserId};
 use civitas_meetings::Meeting;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
-use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
 use time::OffsetDateTime;
 
@@ -33,7 +32,7 @@ columns! {
         withdrawn_at: Option<OffsetDateTime>,
         hidden_at: Option<OffsetDateTime>,
         deleted_at: Option<OffsetDateTime>,
-        extended_data: Map<String, Value>,
+        extended_data: FreeData,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }

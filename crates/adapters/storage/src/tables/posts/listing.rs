@@ -4,6 +4,7 @@ use super::rows::{Row, visible_if};
 use crate::columns::{self, Condition};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
+use crate::page_rows::{Bounds, LoadPage};
 use crate::schema::posts;
 use crate::session::Session;
 use crate::tables::pages::{Checked, OnPage, Rows, Seek};
@@ -27,6 +28,7 @@ pub(super) struct List {
     /// The author whose drafts and scheduled posts are members.
     author: Option<UserId>,
     now: OffsetDateTime,
+    bounds: Bounds,
 }
 
 impl List {
@@ -39,7 +41,7 @@ impl List {
     ) -> Result<Self> {
         let components =
             VisibleComponents::load(session, read_context, within, Some(ComponentManifest::Blogs)).await?;
-        Ok(Self { components, author: read_context.participant, now })
+        Ok(Self { components, author: read_context.participant, now, bounds: session.bounds })
     }
 
     /// As [`VisibleComponents::skip_many`].
@@ -121,7 +123,7 @@ impl List {
             .select(columns::of::<Row>())
             .order(dialect::random())
             .limit(rows.limit)
-            .load(connection)
+            .load_page(connection, self.bounds)
             .await
             .stored()
     }
@@ -155,7 +157,7 @@ impl TwoParts for List {
             Direction::Ascending => found.order((posts::published_at.asc(), posts::id)),
             Direction::Descending => found.order((posts::published_at.desc(), posts::id)),
         };
-        found.load(connection).await.stored()
+        found.load_page(connection, self.bounds).await.stored()
     }
 
     async fn count_dated(&self, connection: &mut Conn) -> Result<i64> {
@@ -184,7 +186,7 @@ impl TwoParts for List {
             .filter(columns::any_of(posts::id.nullable(), ids))
             .select(columns::of::<Row>())
             .order(posts::id)
-            .load(connection)
+            .load_page(connection, self.bounds)
             .await
             .stored()
     }

@@ -6,6 +6,7 @@ use crate::columns::{self, Condition, Expr};
 use crate::correlated::Correlated;
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
+use crate::page_rows::{Bounds, LoadPage};
 use crate::schema::{proposal_authors, proposals, votes};
 use crate::session::{ConnectionGuard, Session};
 use crate::tables::pages::{Checked, InOrder, OnPage, Rows, Seek};
@@ -55,6 +56,7 @@ pub(super) struct List<'a> {
     components: VisibleComponents,
     /// The author whose drafts are members.
     author: Option<UserId>,
+    bounds: Bounds,
 }
 
 impl<'a> List<'a> {
@@ -69,7 +71,7 @@ impl<'a> List<'a> {
                 .await?;
         let has_drafts = query.filters.iter().all(|f| f.field != ProposalField::VotedWeight);
         let author = read_context.participant.filter(|_| has_drafts);
-        Ok(Self { read_context, query, components, author })
+        Ok(Self { read_context, query, components, author, bounds: session.bounds })
     }
 
     /// A connection for a statement that reads beside one of the records.
@@ -221,7 +223,7 @@ impl<'a> List<'a> {
             .select(read(self.read_context.participant))
             .order(dialect::random())
             .limit(rows.limit)
-            .load(connection)
+            .load_page(connection, self.bounds)
             .await
             .stored()
     }
@@ -249,7 +251,7 @@ impl TwoParts for List<'_> {
         let columns = read(self.read_context.participant);
         if rows.are_direct() {
             let found = InOrder { select: ids.select(columns), rows };
-            return found.load(connection).await.stored();
+            return found.load_page(connection, self.bounds).await.stored();
         }
         let found = proposals::table
             .filter(OnPage::of(Box::new(proposals::id.nullable()), ids, rows))
@@ -260,7 +262,7 @@ impl TwoParts for List<'_> {
             Direction::Ascending => found.order((proposals::published_at.asc(), proposals::id)),
             Direction::Descending => found.order((proposals::published_at.desc(), proposals::id)),
         };
-        found.load(connection).await.stored()
+        found.load_page(connection, self.bounds).await.stored()
     }
 
     async fn rows_of(&self, connection: &mut Conn, ids: &[i64]) -> Result<Vec<Facts>> {
@@ -271,7 +273,7 @@ impl TwoParts for List<'_> {
             .filter(columns::any_of(proposals::id.nullable(), ids))
             .select(read(self.read_context.participant))
             .order(proposals::id)
-            .load(connection)
+            .load_page(connection, self.bounds)
             .await
             .stored()
     }

@@ -4,12 +4,11 @@ use crate::columns::columns;
 use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::schema::{proposal_states, proposals};
-use civitas_kernel::extended_data::canonical_object;
+use civitas_kernel::extended_data::{FreeData, canonical_object};
 use civitas_kernel::{ClientId, ComponentId, Error, OrganizationId, Result, StateId, Translated, UserId};
 use civitas_proposals::{Proposal, PublicState};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use serde_json::{Map, Value};
 use std::collections::HashMap;
 use time::OffsetDateTime;
 
@@ -29,7 +28,7 @@ columns! {
         hidden_at: Option<OffsetDateTime>,
         deleted_at: Option<OffsetDateTime>,
         scope_id: Option<i64>,
-        extended_data: Map<String, Value>,
+        extended_data: FreeData,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }

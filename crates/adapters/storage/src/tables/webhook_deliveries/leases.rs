@@ -2,48 +2,80 @@
 
 use super::pending;
 use crate::columns;
-use crate::engine::dialect;
+use crate::engine::dialect::{self, GREATEST, IN_EACH};
+use crate::engine::sql::Moment;
 use crate::failure::Stored;
 use crate::prepared::PrepareOnce;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::webhook_registrations as registrations;
 use crate::session::{Session, lock_row};
-use civitas_kernel::{RegistrationId, Result};
-use civitas_webhooks::Health;
-use diesel::dsl::exists;
+use civitas_kernel::{ClientId, OrganizationId, RegistrationId, Result};
+use civitas_webhooks::{Health, WaitingRegistration};
+use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable};
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
-/// Leases registrations that are due, those that were served the longest ago first.
+/// The condition of the index `webhook_registrations_in_turn`.
+const PENDING: &str = "due_at IS NOT NULL AND disabled_at IS NULL AND paused_at IS NULL";
+
+/// The registrations that are due, at most `each` of one client, those that were served the longest ago first. It goes from
+/// one client with pending deliveries to the next by an index, and reads the first ones of each: the cost grows with the
+/// number of these clients, not with that of their registrations.
+pub(super) async fn waiting(
+    session: &Session,
+    now: OffsetDateTime,
+    each: i64,
+) -> Result<Vec<WaitingRegistration>> {
+    let now = session.database_time(now).await?;
+    let (begin, end) = IN_EACH;
+    let select = format!(
+        "WITH RECURSIVE clients (id) AS (SELECT CAST(0 AS bigint) UNION ALL \
+         SELECT (SELECT api_client_id FROM webhook_registrations WHERE {PENDING} AND api_client_id > clients.id \
+         ORDER BY api_client_id LIMIT 1) FROM clients WHERE clients.id IS NOT NULL) \
+         SELECT due.id, due.api_client_id, due.organization_id \
+         FROM clients CROSS JOIN webhook_registrations AS due WHERE due.id {begin}\
+         SELECT id FROM webhook_registrations WHERE {PENDING} AND api_client_id = clients.id \
+         AND {GREATEST}(due_at, coalesce(leased_until, due_at)) <= "
+    );
+    let rows: Vec<(i64, i64, Option<i64>)> = sql::<(BigInt, BigInt, Nullable<BigInt>)>(&select)
+        .bind::<Moment, _>(now)
+        .sql(" ORDER BY served_at NULLS FIRST, id LIMIT ")
+        .bind::<BigInt, _>(each)
+        .sql(&format!("{end} ORDER BY due.served_at NULLS FIRST, due.id"))
+        .prepare_once()
+        .load(&mut *session.read().await?)
+        .await
+        .stored()?;
+    let registration = |(id, client, organization): (i64, i64, Option<i64>)| WaitingRegistration {
+        id: RegistrationId(id),
+        client: ClientId(client),
+        organization: organization.map(OrganizationId),
+    };
+    Ok(rows.into_iter().map(registration).collect())
+}
+
+/// Leases those of these registrations that are due and that nobody leases.
 pub(super) async fn claim(
     session: &Session,
     worker: &str,
+    ids: &[RegistrationId],
     now: OffsetDateTime,
     until: OffsetDateTime,
-    limit: i64,
 ) -> Result<Vec<RegistrationId>> {
     let (now, until) = (session.database_time(now).await?, session.database_time(until).await?);
-    let is_free = || registrations::leased_until.is_null().or(registrations::leased_until.le(now));
-    let due = || {
-        registrations::table
-            .filter(registrations::due_at.le(now))
-            .filter(registrations::disabled_at.is_null())
-            .filter(registrations::paused_at.is_null())
-            .filter(is_free())
-    };
-    // Reads first: mostly there is nothing to do, and then it need not wait for the writer.
-    let is_any: bool =
-        diesel::select(exists(due())).get_result(&mut *session.read().await?).await.stored()?;
-    if !is_any {
-        return Ok(Vec::new());
-    }
+    let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let atomic = session.atomic_uncached().await?;
-    let first = due()
-        .order((registrations::served_at.is_not_null(), registrations::served_at, registrations::id))
-        .limit(limit)
+    let due = registrations::table
+        .filter(columns::any_of(registrations::id.nullable(), &ids))
+        .filter(registrations::due_at.le(now))
+        .filter(registrations::disabled_at.is_null())
+        .filter(registrations::paused_at.is_null())
+        .filter(registrations::leased_until.is_null().or(registrations::leased_until.le(now)))
+        .order(registrations::id)
         .select(registrations::id);
-    let ids: Vec<i64> = dialect::skip_locked!(first).load(&mut *atomic.connection().await?).await.stored()?;
+    let ids: Vec<i64> = dialect::skip_locked!(due).load(&mut *atomic.connection().await?).await.stored()?;
     if !ids.is_empty() {
         diesel::update(registrations::table)
             .filter(columns::any_of(registrations::id.nullable(), &ids))

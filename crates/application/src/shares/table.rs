@@ -1,0 +1,170 @@
+//! The table of shares: what is shared, and the most that is used at once.
+
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+/// How long a caller waits for its share; longer in builds without optimization, which are slow.
+const LONGEST_WAIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 2 });
+/// The most registrations for webhooks of one API client.
+pub const MOST_REGISTRATIONS: u64 = 100;
+/// How many passwords are hashed at once: one for every two cores, so that sign-ins leave half of them to other requests.
+static PASSWORDS: LazyLock<u64> =
+    LazyLock::new(|| (available_parallelism().map_or(1, std::num::NonZero::get) as u64 / 2).max(1));
+
+/// A thing that is shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Share {
+    /// Reads of the interface that run, or wait for a connection.
+    Reads,
+    /// Reads that may take long: with filters or in random order, of texts, of pages far from the first.
+    Searches,
+    /// Streams of the states of jobs.
+    JobStreams,
+    /// Writes of the interface, and tokens, that run, or wait for a connection or a row.
+    Writes,
+    /// Bodies that are long to process (more than 32 KiB).
+    LargeBodies,
+    /// Answers of more than 1 MiB, until they were sent.
+    LargeAnswers,
+    /// Uploaded files that are inspected: images are decoded.
+    Images,
+    /// Passwords that are hashed or compared, or wait for it.
+    Passwords,
+    /// Requests to receivers of webhooks.
+    WebhookRequests,
+    /// Registrations for webhooks.
+    Registrations,
+    /// Bytes of files that are attached to nothing.
+    UnattachedFiles,
+    /// Bytes of the payloads and results of jobs.
+    Jobs,
+    /// Bytes of answers that are kept for their idempotency keys.
+    KeptAnswers,
+}
+
+/// The most that is used at once; `u64::MAX`: no limit at this level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// For one record.
+    pub record: u64,
+    /// Of one API client.
+    pub client: u64,
+    /// Of one organization.
+    pub tenant: u64,
+    /// Of this process; stored bytes have no such limit.
+    pub process: u64,
+}
+
+impl Share {
+    /// All shares, in the order of their table.
+    pub const ALL: [Self; 13] = [
+        Self::Reads,
+        Self::Searches,
+        Self::JobStreams,
+        Self::Writes,
+        Self::LargeBodies,
+        Self::LargeAnswers,
+        Self::Images,
+        Self::Passwords,
+        Self::WebhookRequests,
+        Self::Registrations,
+        Self::UnattachedFiles,
+        Self::Jobs,
+        Self::KeptAnswers,
+    ];
+
+    /// Its name in metrics and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reads => "reads",
+            Self::Searches => "searches",
+            Self::JobStreams => "job_streams",
+            Self::Writes => "writes",
+            Self::LargeBodies => "large_bodies",
+            Self::LargeAnswers => "large_answers",
+            Self::Images => "images",
+            Self::Passwords => "passwords",
+            Self::WebhookRequests => "webhook_requests",
+            Self::Registrations => "registrations",
+            Self::UnattachedFiles => "unattached_files",
+            Self::Jobs => "jobs",
+            Self::KeptAnswers => "kept_answers",
+        }
+    }
+
+    /// Whether it is stored in the database, and not only used by this process.
+    pub fn is_stored(self) -> bool {
+        matches!(self, Self::Registrations | Self::UnattachedFiles | Self::Jobs | Self::KeptAnswers)
+    }
+
+    /// How long a caller waits for a place. What takes long itself is waited for longer: the wait holds no connection.
+    pub(super) fn longest_wait(self) -> Duration {
+        match self {
+            Self::LargeBodies | Self::LargeAnswers | Self::Images => LONGEST_WAIT * 10,
+            _ => LONGEST_WAIT,
+        }
+    }
+
+    /// Whether it is counted in bytes.
+    pub fn is_in_bytes(self) -> bool {
+        self.is_stored() && self != Self::Registrations
+    }
+}
+
+/// The numbers that are not constant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capacity {
+    /// The connections to read with.
+    pub read_connections: u64,
+    /// The searches that run at once.
+    pub searches: u64,
+    /// The connections to write with; `None` where one writer serves all (SQLite).
+    pub write_connections: Option<u64>,
+    /// The bytes that an API client stores of each kind, an organization four times as many; `u64::MAX`: no limit.
+    pub stored_bytes: u64,
+    /// The requests to receivers of webhooks that the process may have open.
+    pub webhook_requests: u64,
+}
+
+impl Capacity {
+    /// The table of shares.
+    pub(super) fn limits(self, share: Share) -> Limits {
+        const NONE: u64 = u64::MAX;
+        let Capacity { read_connections, searches, write_connections, stored_bytes, webhook_requests } = self;
+        let part = |all: u64, of_eight: u64| (all * of_eight).div_ceil(8);
+        let limits = |client, tenant, process| Limits { record: NONE, client, tenant, process };
+        match share {
+            Share::Reads => limits(part(read_connections, 6), part(read_connections, 7), NONE),
+            Share::Searches => limits(part(searches, 6), part(searches, 6), NONE),
+            Share::JobStreams => limits(NONE, 200, 1_000),
+            // The connections that are left are for the panel and for revocations of tokens.
+            Share::Writes => match write_connections {
+                Some(all) => Limits {
+                    record: part(all, 2),
+                    client: part(all, 6),
+                    tenant: part(all, 6),
+                    process: part(all, 7),
+                },
+                // One writer: those of one record would only wait for each other before others.
+                None => Limits { record: 1, client: 32, tenant: 48, process: NONE },
+            },
+            Share::LargeBodies => limits(2, 3, 8),
+            Share::Images => limits(2, 3, NONE),
+            Share::LargeAnswers => limits(2, 3, 16),
+            // As many as are hashed at once: an organization has no more than its running ones before those of others.
+            Share::Passwords => Limits { record: 1, client: *PASSWORDS, tenant: *PASSWORDS, process: NONE },
+            Share::WebhookRequests => {
+                let part = |of: u64, most: u64| (webhook_requests / of).clamp(1, most);
+                limits(part(8, 20), part(4, 100), webhook_requests)
+            }
+            Share::Registrations => limits(MOST_REGISTRATIONS, NONE, NONE),
+            Share::UnattachedFiles | Share::Jobs | Share::KeptAnswers => Limits {
+                record: NONE,
+                client: stored_bytes,
+                tenant: stored_bytes.saturating_mul(4),
+                process: NONE,
+            },
+        }
+    }
+}

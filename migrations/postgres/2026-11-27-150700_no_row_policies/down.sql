@@ -1,0 +1,1 @@
+-- Nothing to restore: the policies belonged to a setting.

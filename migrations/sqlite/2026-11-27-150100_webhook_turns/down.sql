@@ -1,0 +1,1 @@
+drop index webhook_registrations_in_turn;

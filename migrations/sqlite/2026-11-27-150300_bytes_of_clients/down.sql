@@ -1,0 +1,10 @@
+drop index uploads_of_organization;
+create index uploads_of_organization on uploads (organization_id, id);
+drop index idempotency_keys_of_organization;
+create index idempotency_keys_of_organization on idempotency_keys (organization_id);
+drop index jobs_in_turn_of_organization;
+create index jobs_in_turn_of_organization on jobs (organization_id, turn) where status || '' = 'pending';
+drop index jobs_of_organization;
+create index jobs_of_organization on jobs (organization_id, created_at, id);
+alter table idempotency_keys drop column bytes;
+alter table jobs drop column bytes;
