@@ -111,7 +111,11 @@ async fn what_keeps_a_command_from_its_data_is_named_with_its_path() {
     }
     let sick = city.run(&["doctor", "--data-dir", &under_file.display().to_string()]).await;
     for finding in ["storage", "files", "secret key", "schema"] {
-        let line = sick.out.lines().find(|line| line.get(6..).is_some_and(|text| text.starts_with(finding))).unwrap();
+        let line = sick
+            .out
+            .lines()
+            .find(|line| line.get(6..).is_some_and(|text| text.starts_with(finding)))
+            .unwrap();
         assert!(line.contains(&under_file.display().to_string()), "{line}");
     }
 }
