@@ -138,7 +138,7 @@ impl Capacity {
             Share::Reads => limits(part(read_connections, 6), part(read_connections, 7), NONE),
             Share::Searches => limits(part(searches, 6), part(searches, 6), NONE),
             Share::JobStreams => limits(NONE, 200, 1_000),
-            // The connections that are left are for the panel; of one or two none is left.
+            // The connections that are left are for the panel; of fewer than eight none is left.
             Share::Writes => match write_connections {
                 Some(all) => Limits {
                     record: part(all, 2),
