@@ -37,8 +37,18 @@ async fn filled(engine: Engine) -> Option<World> {
         world.database.execute(&format!("{numbers} INSERT INTO {sql} FROM numbers")).await;
     }
     if engine == Engine::Postgres {
-        // Without it pages are not known to be visible to all, and their rows are read.
-        world.database.execute("VACUUM ANALYZE jobs, uploads, idempotency_keys").await;
+        // Without it pages are not known to be visible to all, and their rows are read. A page that another process reads at the
+        // same time may be left out.
+        for attempt in 0..20 {
+            world.database.execute("VACUUM ANALYZE jobs, uploads, idempotency_keys").await;
+            let unknown = "SELECT count(*) AS number FROM pg_class WHERE relname IN ('jobs', 'uploads', 'idempotency_keys') \
+                           AND relallvisible < relpages";
+            if world.database.number(unknown).await == 0 {
+                break;
+            }
+            assert!(attempt < 19, "rows that are not visible to all");
+            tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        }
     }
     world.store().analyze().await.unwrap();
     Some(world.in_transaction().await)
